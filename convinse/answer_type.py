@@ -1,0 +1,191 @@
+"""The type of answer that a question asks for, from its words; no model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from .literals import is_date, is_number
+from .text import STOP_WORDS, fold, stem, stems
+
+_EXISTENTIAL = frozenset("is are was were am do does did has have had can could will would".split())
+_WH = frozenset("who whom whose what which when where why how".split())
+_FILLERS = frozenset("and but so then ok okay also well hey now please actually just or oh btw".split())
+
+_DATE_NOUNS = frozenset("when date year day birthday month".split())
+_NUMBER_NOUNS = frozenset(
+    "number runtime length duration budget cost height capacity population age weight gross pages page episodes seasons minutes "
+    "attendance count total sales revenue".split()
+)
+_PERSON_NOUNS = frozenset(
+    "who whom director author writer novelist poet composer singer vocalist drummer guitarist bassist keyboardist frontman pianist musician artist "
+    "actor actress star wife husband spouse father mother parent parents son daughter child brother sister sibling coach manager "
+    "producer creator screenwriter founder president narrator player captain goalkeeper striker midfielder defender scorer "
+    "cinematographer editor host person man woman boy girl partner illustrator translator inventor owner chairman".split()
+)
+_PLACE_NOUNS = frozenset("where city town country place birthplace state location village island nation county capital hometown".split())
+_PERSON_TYPES = frozenset(map(stem, ("human", "person")))
+_GROUP_TYPES = frozenset(map(stem, ("band", "group", "duo", "team", "club", "organization", "company", "ensemble", "enterprise")))
+_CHARACTER_TYPES = frozenset(map(stem, ("character", "fictional")))
+_PLACE_TYPES = frozenset(
+    stem(word)
+    for word in "city country state town county capital location geographic geographical territorial territory island village region "
+    "municipality place settlement continent province borough district sovereign area community metropolis".split()
+)
+# nouns of questions -> nouns of types
+_SYNONYMS = {
+    "actor": "actor", "actress": "actor", "movie": "film", "film": "film", "band": "musical group band", "show": "television series", "series": "series",
+    "book": "literary work book novel", "novel": "literary work book novel", "club": "football club team", "team": "team club", "group": "group band",
+    "channel": "television channel network broadcaster station", "network": "television channel network broadcaster station", "song": "song single composition",
+    "album": "album", "school": "school university college institution", "university": "university college institution", "college": "university college institution",
+    "genre": "genre", "kind": "genre", "style": "genre", "language": "language", "award": "award prize", "prize": "award prize", "instrument": "instrument",
+    "label": "record label", "studio": "company studio enterprise", "company": "company business enterprise studio", "position": "position", "religion": "religion",
+    "country": "country state", "nationality": "country state", "stadium": "stadium venue", "ground": "stadium venue", "league": "league", "character": "character fictional human",
+    "profession": "profession occupation", "job": "profession occupation", "occupation": "profession occupation", "publisher": "publisher company",
+    "party": "party", "tournament": "tournament cup championship competition", "cup": "cup competition", "city": "city town", "town": "city town", "state": "state",
+}  # fmt: skip
+
+
+class AnswerType(NamedTuple):
+    """`kind` is yesno, date, number, person, place, item (of the type that `words` name) or any."""
+
+    kind: str
+    words: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The type in words, as the last slot of a representation."""
+        return " ".join(self.words) if self.words else {"yesno": "yes or no", "any": ""}.get(self.kind, self.kind)
+
+
+def parse_label(label: str) -> AnswerType:
+    """The inverse of `AnswerType.label`."""
+    label = label.strip()
+    if label in ("date", "number", "person", "place"):
+        return AnswerType(label)
+    if label == "yes or no":
+        return AnswerType("yesno")
+    return AnswerType("item", tuple(label.split())) if label else AnswerType("any")
+
+
+def is_existential(question: str) -> bool:
+    """Whether a question asks for yes or no: its first word, fillers aside, is a form of be, do, have, can or will."""
+    tokens = [token for token in re.findall(r"[a-z']+", question.lower()) if token not in _FILLERS]
+    return bool(tokens) and tokens[0] in _EXISTENTIAL
+
+
+def expected_type(question: str) -> AnswerType:
+    """The type of answer that a question asks for; `any` when its words do not say."""
+    if is_existential(question):
+        return AnswerType("yesno")
+    tokens = re.findall(r"[^\W_]+(?:['’][a-z]+)?", question)
+    low = [re.sub(r"['’]s$", "", token.lower()) for token in tokens]
+    for place, token in enumerate(low):
+        after = low[place + 1 : place + 4]
+        if token in ("who", "whom"):
+            return AnswerType("person")
+        if token == "when":
+            return AnswerType("date")
+        if token == "where":
+            return AnswerType("place")
+        if token == "whose":
+            return AnswerType("person")
+        if token == "how" and after[:1] and after[0] in ("many", "much", "long", "tall", "high", "old", "big", "large", "far", "heavy"):
+            return AnswerType("number")
+        if token in ("what", "which") and after:
+            if after[0] == "about":
+                return AnswerType("any")
+            found = _noun_type(low[place + 1 :], tokens[place + 1 :])
+            if found.kind != "any":
+                return found
+    if not _WH & set(low) or "what" in low:
+        return _keyword_type(low)
+    return AnswerType("any")
+
+
+def _noun_type(low: list[str], tokens: list[str]) -> AnswerType:
+    """The type that the words after "what" or "which" name: "which record label", "what year", "what kind of music"."""
+    head: list[str] = []
+    for token, written in zip(low, tokens, strict=True):
+        if token in STOP_WORDS or (written[0].isupper() and head):
+            break
+        head.append(token)
+        if len(head) == 3:
+            break
+    if not head:
+        return AnswerType("any")
+    for noun in head:
+        kind = _kind_of_noun(noun)
+        if kind != "any":
+            return AnswerType(kind)
+        if noun in _SYNONYMS or noun.rstrip("s") in _SYNONYMS:
+            return AnswerType("item", (noun,))
+    return AnswerType("item", tuple(head[:1]))
+
+
+def _keyword_type(low: list[str]) -> AnswerType:
+    """For "release date?", "and the director?", "what was his wife's name?": the last noun that names a type."""
+    for noun in reversed(low):
+        kind = _kind_of_noun(noun)
+        if kind != "any":
+            return AnswerType(kind)
+        if noun.rstrip("s") in _SYNONYMS or noun in _SYNONYMS:
+            return AnswerType("item", (noun,))
+    return AnswerType("any")
+
+
+def _kind_of_noun(noun: str) -> str:
+    if noun in _DATE_NOUNS:
+        return "date"
+    if noun in _NUMBER_NOUNS:
+        return "number"
+    if noun in _PERSON_NOUNS or noun.rstrip("s") in _PERSON_NOUNS:
+        return "person"
+    return "place" if noun in _PLACE_NOUNS or noun.rstrip("s") in _PLACE_NOUNS else "any"
+
+
+def fit(expected: AnswerType, entity_id: str, types: Iterable[str]) -> float:
+    """How well an entity fits the expected type, from 0 to 1; unknown types fit a little.
+
+    Args:
+        expected: what the question asks for.
+        entity_id: the id of the candidate: an item, a date or a number.
+        types: labels of what the item is, lower case.
+    """
+    date, number = is_date(entity_id), is_number(entity_id)
+    if expected.kind == "date":
+        return 1.0 if date else 0.02
+    if expected.kind == "number":
+        return 1.0 if number else 0.02
+    if date or number:
+        return 0.15 if expected.kind == "any" else 0.02
+    found = {word for name in types for word in stems(name)}
+    if not found:
+        return 0.3
+    if expected.kind == "person":
+        if found & _CHARACTER_TYPES:
+            return 0.3
+        return 1.0 if found & _PERSON_TYPES else 0.4 if found & _GROUP_TYPES else 0.05
+    if expected.kind == "place":
+        return 1.0 if found & _PLACE_TYPES else 0.1
+    if expected.kind == "item":
+        wanted = set()
+        for word in expected.words:
+            wanted.update(stems(_SYNONYMS.get(word) or _SYNONYMS.get(word.rstrip("s")) or fold(word)))
+        return 1.0 if found & wanted else 0.15
+    return 0.8
+
+
+def entity_kind(entity_id: str, types: Iterable[str]) -> str:
+    """person, group, place, date, number or thing: what pronouns tell apart."""
+    if is_date(entity_id):
+        return "date"
+    if is_number(entity_id):
+        return "number"
+    found = {word for name in types for word in stems(name)}
+    if found & _PERSON_TYPES or found & _CHARACTER_TYPES:
+        return "person"
+    if found & _GROUP_TYPES:
+        return "group"
+    return "place" if found & _PLACE_TYPES else "thing"

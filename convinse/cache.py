@@ -1,0 +1,128 @@
+"""The evidence cache: JSON in SQLite below one folder, without pickles and without silent eviction.
+
+diskcache does the locking and the storage. Its stock `Disk` unpickles what a cache folder holds (CVE-2025-69872), so
+the `JsonBlobDisk` here reads and writes one kind of entry only, compressed JSON under a text key, and refuses all else.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import diskcache
+import msgspec
+from diskcache.core import MODE_RAW, Disk
+
+from .errors import CacheError, one_line
+
+FORMAT = "2"  # part of every key; raised when the meaning of cached values changes
+_MISSING = object()
+_NO_FILES = 2**62  # values stay in the database: no value files, whose names a foreign cache could choose
+
+
+class JsonBlobDisk(Disk):
+    """Text keys and zlib-compressed JSON values, stored raw; anything else in the folder is refused, never loaded."""
+
+    def put(self, key: object) -> tuple[str, bool]:
+        """Text keys only; diskcache would pickle others."""
+        if not isinstance(key, str):
+            raise CacheError(f"a cache key must be text, not {type(key).__name__}")
+        return key, True
+
+    def get(self, key: object, raw: bool) -> str:
+        """Refuse a pickled key."""
+        if not raw or not isinstance(key, str):
+            raise CacheError(f"{self._directory}: the cache holds a key that is not text; delete the folder")
+        return key
+
+    def store(self, value: object, read: bool, key: object = None) -> tuple[int, int, None, sqlite3.Binary]:
+        """Compress a JSON value into one blob."""
+        blob = zlib.compress(msgspec.json.encode(value), 3)
+        return len(blob), MODE_RAW, None, sqlite3.Binary(blob)
+
+    def fetch(self, mode: int, filename: str | None, value: object, read: bool) -> Any:
+        """Refuse what `store` did not write (a pickle, a file); else the JSON value."""
+        if mode != MODE_RAW or filename is not None or not isinstance(value, bytes):
+            raise CacheError(f"{self._directory}: the cache holds a foreign entry (mode {mode}); delete the folder")
+        try:
+            return msgspec.json.decode(zlib.decompress(value))
+        except (zlib.error, msgspec.DecodeError) as error:
+            raise CacheError(f"{self._directory}: the cache is damaged ({one_line(error)}); delete the folder") from None
+
+    def remove(self, file_path: str) -> None:
+        """No entry of ours has a file; a foreign one does not get to name one for deletion."""
+
+
+class EvidenceCache:
+    """A cache of retrieval results that several processes share.
+
+    A key is a kind of result, the build id of the data it comes from, its parameters and what was asked; a changed
+    parameter is another key. Each `put` is one SQLite transaction: a killed process loses at most that entry. Nothing
+    is evicted. With `path=None` nothing is kept and no disk is touched.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self._path = None if path is None else Path(path).expanduser() / "entries"
+        self._cache: diskcache.Cache | None = None
+
+    @property
+    def enabled(self) -> bool:
+        """Whether anything is kept."""
+        return self._path is not None
+
+    def get(self, *key: Any) -> Any:
+        """The value under `key`, or None. Values are never None."""
+        if self._path is None:
+            return None
+        value = self._guard("read", lambda cache: cache.get(_key(key), default=_MISSING))
+        return None if value is _MISSING else value
+
+    def put(self, *key: Any, value: Any) -> None:
+        """Keep a JSON value; it is on disk when the call returns."""
+        if value is None:
+            raise CacheError("None cannot be cached: a failure is not an empty result")
+        if self._path is not None:
+            self._guard("written", lambda cache: cache.set(_key(key), value))
+
+    def keys(self) -> Iterator[str]:
+        """The keys, as text."""
+        if self._path is not None:
+            yield from self._guard("read", list)
+
+    def close(self) -> None:
+        """Close the database; the next use opens it again."""
+        if self._cache is not None:
+            self._cache.close()
+            self._cache = None
+
+    def _guard(self, verb: str, action: Any) -> Any:
+        try:
+            if self._cache is None:
+                self._cache = self._open()
+            return action(self._cache)
+        except (sqlite3.Error, OSError, diskcache.Timeout, AttributeError, TypeError, UnicodeDecodeError) as error:
+            raise CacheError(
+                f"{self._path}: the cache cannot be {verb}: {one_line(error)}; "
+                "free the disk, name another folder in ers_cache_path, or set ers_use_cache: false"
+            ) from error
+
+    def _open(self) -> diskcache.Cache:
+        assert self._path is not None
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.mkdir(mode=0o700, exist_ok=True)
+        return diskcache.Cache(
+            self._path,
+            disk=JsonBlobDisk,
+            eviction_policy="none",
+            cull_limit=0,
+            size_limit=2**62,
+            disk_min_file_size=_NO_FILES,
+        )
+
+
+def _key(parts: tuple[Any, ...]) -> str:
+    return msgspec.json.encode([FORMAT, *parts], order="sorted").decode()

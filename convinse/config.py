@@ -1,0 +1,191 @@
+"""Configuration: YAML into one frozen, checked object. The defaults stand here and nowhere else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from .errors import ConfigError, nearest, one_line
+from .evidence import parse_sources
+
+SNAPSHOT = "snapshot:"  # a path that starts so lies in the package
+
+Positive = Annotated[int, msgspec.Meta(ge=1)]
+NotNegative = Annotated[int, msgspec.Meta(ge=0)]
+Weight = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class ClocqParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Parameters of CLOCQ's search space retrieval (Christmann et al., WSDM 2022), with its names.
+
+    h_match, h_rel, h_conn, h_coh: weights of the four candidate scores (match with the mention, relevance to the
+    question, connectivity in the knowledge base, coherence); k: items per mention, or AUTO; d: depth of the candidate
+    lists; p_setting: facts of a frequent item; bm25_limit: facts kept in all, by BM25 (0: all).
+    """
+
+    h_match: Weight = 0.4
+    h_rel: Weight = 0.2
+    h_conn: Weight = 0.3
+    h_coh: Weight = 0.1
+    d: Positive = 20
+    k: Positive | Literal["AUTO"] = "AUTO"
+    p_setting: Positive = 1000
+    bm25_limit: bool | NotNegative = 0
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """All settings of a run; see the table in the README. Modules of a user's own find their keys in `custom`."""
+
+    name: str = "convinse"
+    qu: str = "slots"
+    ers: str = "native"
+    ha: str = "entity_voting"
+    benchmark: str = "embedded"
+    benchmark_path: str = SNAPSHOT + "conversations"
+    train_input_path: str = "train.json"
+    dev_input_path: str = "dev.json"
+    test_input_path: str = "test.json"
+    output_path: str = "results"
+    source_combinations: list[str | list[str]] = msgspec.field(
+        default_factory=lambda: ["kb", "text", "table", "info", "kb_text", "kb_table", "kb_info", "text_table",
+                                 "text_info", "table_info", "kb_text_table_info"]
+    )  # fmt: skip
+    history_separator: str = " ||| "
+    sr_delimiter: str = " || "
+    clocq_use_api: bool = False
+    clocq_host: str = "https://clocq.mpi-inf.mpg.de/api"
+    clocq_port: int | str = 443
+    clocq_p: Positive = 1000
+    clocq_params: ClocqParams = ClocqParams()
+    kb_path: str = SNAPSHOT + "kb"
+    ers_use_cache: bool = True
+    ers_cache_path: str = "cache/"
+    ers_wikipedia_dump: str | None = SNAPSHOT + "wikipedia.db"
+    ers_on_the_fly: bool = False
+    ers_wikipedia_api: str = "https://en.wikipedia.org/w/api.php"
+    evr_min_evidence_length: NotNegative = 3
+    evr_max_evidence_length: Positive = 400
+    evr_max_entities: Positive = 10
+    evs: Literal["bm25"] = "bm25"
+    evs_max_evidences: Positive = 100
+    evs_model: str | None = None
+    evs_bi_encoder: str | None = None
+    evs_precision: Literal["auto", "fp32", "fp16", "bf16", "int8"] = "auto"
+    ha_model: str | None = None
+    ha_max_answers: Positive = 10
+    device: Annotated[str, msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
+    seed: NotNegative = 42
+    custom: dict[str, Any] = {}
+
+    @property
+    def combinations(self) -> list[tuple[str, ...]]:
+        """`source_combinations`, parsed."""
+        return [parse_sources(text, "source_combinations") for text in self.source_combinations]
+
+    def input_path(self, part: str = "test") -> Path:
+        """The conversations of `train`, `dev` or `test`: below `benchmark_path` unless the path is absolute or exists."""
+        given = getattr(self, f"{part}_input_path")
+        if given.startswith(SNAPSHOT) or Path(given).is_file():
+            return resolve(given)
+        return resolve(self.benchmark_path) / given
+
+
+def resolve(path: str) -> Path:
+    """A path of the configuration: `snapshot:NAME` lies in the package, others are relative to the working directory."""
+    if path.startswith(SNAPSHOT):
+        return Path(__file__).parent / "snapshot" / path[len(SNAPSHOT) :]
+    return Path(path).expanduser()
+
+
+def find_config(name: str | os.PathLike[str]) -> Path:
+    """The file of a configuration: as given, else in `config/` here, else in the project's own `config/`.
+
+    Raises:
+        ConfigError: there is none; the message lists the places and the nearest name.
+    """
+    given = Path(name)
+    roots = [Path("config"), project_root() / "config"]
+    for candidate in [given, *(root / given for root in roots)]:
+        if candidate.is_file():
+            return candidate
+    known = [path.relative_to(root).as_posix() for root in roots if root.is_dir() for path in root.rglob("*.yml")]
+    raise ConfigError(f"{given}: no such configuration, nor in config/; {nearest(str(given), known or ['config.yml'])}")
+
+
+def project_root() -> Path:
+    """The checkout that the package lies in (its `config/` and `tests/`)."""
+    return Path(__file__).resolve().parents[1]
+
+
+def load_config(name_or_path: str | os.PathLike[str] = "config.yml", **overrides: Any) -> Config:
+    """Read, check and freeze a configuration; `overrides` are checked like keys of the file.
+
+    Raises:
+        ConfigError: a missing file, YAML that is no mapping, an unknown key (the nearest name is suggested), a wrong
+            type or value; the message names the file and the key.
+    """
+    path = find_config(name_or_path)
+    return parse_config({**_read_yaml(path), **overrides}, str(path))
+
+
+def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Config:
+    """A mapping of keys -> the checked configuration; `where` names its origin in messages."""
+    _check_keys(data, Config, where)
+    if isinstance(data.get("clocq_params"), Mapping):
+        _check_keys(data["clocq_params"], ClocqParams, f"{where}: clocq_params")
+    try:
+        config = msgspec.convert(dict(data), Config)
+    except msgspec.ValidationError as error:
+        text, _, place = str(error).partition(" - at ")
+        key = place.strip("`").removeprefix("$.") or "configuration"
+        given = data.get(key.split("[")[0].split(".")[0])
+        raise ConfigError(f"{where}: {key}: {text[0].lower() + text[1:]}{_choices(key)} (given: {given!r})") from None
+    parse_all = config.combinations  # raises on an unknown source
+    if not parse_all:
+        raise ConfigError(f"{where}: source_combinations is empty; give at least one, such as kb_text")
+    if config.clocq_use_api:
+        raise ConfigError(f"{where}: clocq_use_api: true is not available in this version; use the embedded engine (false)")
+    if config.ers_on_the_fly:
+        raise ConfigError(f"{where}: ers_on_the_fly: true is not available in this version; name a dump in ers_wikipedia_dump")
+    return config
+
+
+def _choices(key: str) -> str:
+    """The valid values of a key that has a fixed set of them."""
+    hint = get_type_hints(Config).get(key)
+    return f"; valid: {', '.join(get_args(hint))}" if get_origin(hint) is Literal else ""
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {one_line(error)}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: not valid YAML: {one_line(error)}") from None
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path}: expected a mapping of keys to values, found {type(data).__name__}")
+    return data
+
+
+def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: str) -> None:
+    valid = list(struct.__struct_fields__)
+    for key in data:
+        if key not in valid:
+            hint = nearest(str(key), valid)
+            if not hint.startswith("did you mean"):
+                hint = "keys of your own modules belong below 'custom'; the README lists the valid ones"
+            raise ConfigError(f"{where}: unknown key '{key}'; {hint}")
+
+
+def to_dict(config: Config) -> dict[str, Any]:
+    """The configuration as plain values, for fingerprints and records."""
+    return msgspec.to_builtins(config)

@@ -1,0 +1,60 @@
+"""The exceptions of the project.
+
+::
+
+    ConvinseError             one line: what went wrong, where, what to do
+    ├── ConfigError           a configuration file or override
+    ├── DataError             an input file: conversations, dumps, pages
+    ├── ModuleError           a stage module: unknown name, failed import, broken contract
+    ├── IndexFileError        a built file (knowledge base, Wikipedia dump) is missing, damaged or too new
+    ├── CacheError            the evidence cache cannot be opened, read or written
+    └── OutputError           a result cannot be written, or another run is writing there
+
+The command line prints the message of a `ConvinseError` on one line and exits with status 1.
+"""
+
+from __future__ import annotations
+
+
+class ConvinseError(Exception):
+    """Base of all errors that a user can act on; its text is one line."""
+
+
+class ConfigError(ConvinseError):
+    """A configuration is wrong; the text names the file, the key and a remedy."""
+
+
+class DataError(ConvinseError):
+    """An input file is wrong; the text names the file and the place in it."""
+
+
+class ModuleError(ConvinseError):
+    """A module named in the configuration cannot be used."""
+
+
+class IndexFileError(ConvinseError):
+    """A built file or folder cannot be opened; the text says how to build it again."""
+
+
+class CacheError(ConvinseError):
+    """The evidence cache cannot be used."""
+
+
+class OutputError(ConvinseError):
+    """Results cannot be written."""
+
+
+def one_line(error: BaseException) -> str:
+    """The text of an exception without line breaks, with its type where the text alone says too little."""
+    text = " ".join(str(error).split())
+    if isinstance(error, OSError) and error.strerror:
+        text = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return text if text and not isinstance(error, KeyError) else f"{type(error).__name__}: {text}"
+
+
+def nearest(name: str, valid: list[str]) -> str:
+    """A hint that names the valid word nearest to `name`, or all of them when none is near."""
+    import difflib
+
+    close = difflib.get_close_matches(name, valid, n=1, cutoff=0.6)
+    return f"did you mean '{close[0]}'?" if close else f"valid: {', '.join(sorted(valid))}"

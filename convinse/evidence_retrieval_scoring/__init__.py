@@ -1,0 +1,1 @@
+"""Evidence retrieval and scoring (ERS): a representation into the top e evidences."""

@@ -1,0 +1,121 @@
+"""BM25 scoring of evidences, with the names of properties as a bridge between question and evidence words."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from ..evidence import Evidence
+from ..ranking import bm25_order
+from ..text import stems
+
+_EXPANSION_WEIGHT = 0.5
+_MAX_EXPANSIONS = 12
+# Question words that no property name has; stems, folded.
+_IRREGULAR = {
+    "wrote": "write author",
+    "written": "write author",
+    "born": "birth",
+    "die": "death",
+    "dead": "death",
+    "pass away": "death",
+    "sang": "singer perform",
+    "sung": "singer perform",
+    "sing": "singer perform",
+    "tall": "height",
+    "long": "duration run time length minut",
+    "marri": "spous",
+    "made": "creator produc",
+    "star": "cast actor",
+    "play": "cast actor role charact",
+    "portray": "cast actor role charact",
+    "air": "first broadcast",
+    "premier": "first air releas date",
+    "budget": "cost",
+    "gross": "box offic",
+    "earn": "box offic",
+    "ground": "stadium venu",
+    "stadium": "venu ground",
+    "coach": "manag head",
+    "found": "incept form establish",
+    "form": "incept found establish",
+    "start": "incept first",
+    "channel": "network broadcast",
+    "network": "broadcast",
+    "studi": "educ",
+    "set": "locat",
+    "shoot": "film locat",
+    "shot": "film locat",
+    "sequel": "follow",
+    "prequel": "follow",
+    "next": "follow",
+    "previous": "follow",
+    "page": "number",
+    "sold": "sale",
+    "won": "award win winner receiv",
+    "win": "award winner won receiv",
+    "prize": "award",
+    "singer": "vocal",
+    "kid": "child",
+    "wife": "spous",
+    "husband": "spous",
+    "mother": "mother parent",
+    "come": "releas",
+    "came": "releas",
+    "out": "releas",
+}  # fmt: skip
+
+
+class QueryExpansion:
+    """Adds to a query the other names of the properties that its words name ("directed" -> director, film director).
+
+    Args:
+        properties: (id, label, aliases) of the knowledge base's properties.
+    """
+
+    def __init__(self, properties: Iterable[tuple[str, str, list[str]]]) -> None:
+        related: dict[str, dict[str, float]] = defaultdict(dict)
+        for _, label, aliases in properties:
+            label_stems = stems(label)
+            for name in (label, *aliases):
+                name_stems = stems(name)
+                if len(name_stems) == 1:  # a name of one content word stands for the property
+                    for word in label_stems:
+                        if word != name_stems[0]:
+                            related[name_stems[0]][word] = max(related[name_stems[0]].get(word, 0.0), 1 / len(label_stems))
+        for word, others in _IRREGULAR.items():
+            related[word] |= dict.fromkeys(others.split(), 1.0)
+        self._related = {
+            word: sorted(others, key=lambda other: (-others[other], other))[:_MAX_EXPANSIONS] for word, others in related.items()
+        }
+
+    def weights(self, query: str) -> dict[str, float]:
+        """The stems of a query with weight 1, related ones with less."""
+        own = dict.fromkeys(stems(query), 1.0)
+        for word in list(own):
+            for other in self._related.get(word, ()):
+                own.setdefault(other, _EXPANSION_WEIGHT)
+        return own
+
+
+class BM25Scorer:
+    """Ranks evidences for a query by BM25; the rank of equal scores depends on their texts only.
+
+    Args:
+        expansion: how to expand queries; None for the query's own words.
+    """
+
+    def __init__(self, expansion: QueryExpansion | None = None) -> None:
+        self._expansion = expansion
+
+    def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
+        """The best `top_k` evidences with `score` added, best first; the given ones are not changed."""
+        weights = self._expansion.weights(query) if self._expansion else query
+        order = bm25_order(weights, [evidence["evidence_text"] for evidence in evidences])
+        return [{**evidences[place], "score": score} for place, score in order[:top_k]]  # type: ignore[typeddict-item]
+
+    @cached_property
+    def name(self) -> str:
+        """What scores depend on."""
+        return "bm25" if self._expansion is None else "bm25-expanded"

@@ -1,0 +1,100 @@
+"""Question-relevant evidences: facts of the knowledge base, and the Wikipedia evidences of the question's items."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from ..cache import EvidenceCache
+from ..config import Config, resolve, to_dict
+from ..evidence import Entity, Evidence, merge_duplicates, normalize_source, unique_entities
+from ..knowledge_base.index import Fact, KnowledgeBase
+from ..knowledge_base.search_space import QuestionEntity, SearchSpace, fact_text
+from .wikipedia_retriever import WikipediaRetriever
+
+_VERSION = 1  # of the search space; raised when the same data and parameters give other results
+
+
+class ClocqRetriever:
+    """Retrieval after CLOCQ (Christmann et al., WSDM 2022): the items of a question, and the evidences around them.
+
+    Nothing is opened before the first retrieval.
+
+    Args:
+        config: `kb_path`, `clocq_*`, the Wikipedia and the cache settings are used.
+        cache: the cache to use instead of the configured one.
+        wikipedia: the Wikipedia retriever to use instead of one of its own.
+    """
+
+    def __init__(self, config: Config, cache: EvidenceCache | None = None, wikipedia: WikipediaRetriever | None = None) -> None:
+        self.config = config
+        self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
+        self.cache = cache or EvidenceCache(config.ers_cache_path if config.ers_use_cache else None)
+        self.wikipedia = wikipedia or WikipediaRetriever(config, self.cache)
+
+    @cached_property
+    def kb(self) -> KnowledgeBase:
+        """The embedded knowledge base, opened on first use."""
+        return KnowledgeBase(resolve(self.config.kb_path))
+
+    @cached_property
+    def _search_space(self) -> SearchSpace:
+        return SearchSpace(self.kb, self.config.clocq_params, self.config.clocq_p)
+
+    @cached_property
+    def _parameters(self) -> dict[str, Any]:
+        return {**to_dict(self.config)["clocq_params"], "p": self.config.clocq_p, "version": _VERSION}
+
+    def retrieve_evidences(self, text: str, sources: Sequence[str]) -> tuple[list[Evidence], list[QuestionEntity]]:
+        """The evidences of the wanted sources for a question or representation, and the question's items.
+
+        Equal evidences (text and source) are one, with the entities of all.
+        """
+        sources = [normalize_source(source) for source in sources]
+        evidences, entities = self.retrieve_KB_facts(text)
+        if "kb" not in sources:
+            evidences = []
+        if {"text", "table", "info"} & set(sources):
+            for entity in entities:
+                found = self.retrieve_wikipedia_evidences(entity)
+                evidences += [evidence for evidence in found if evidence["source"] in sources]
+        return merge_duplicates(evidences), entities
+
+    def retrieve_KB_facts(self, text: str) -> tuple[list[Evidence], list[QuestionEntity]]:  # noqa: N802 - CONVINSE's name
+        """The facts of the question's search space as evidences, and the question's items; cached."""
+        key = ("search_space", self.kb.build_id, self._parameters, text)
+        found = self.cache.get(*key)
+        if found is None:
+            facts, entities = self._search_space.search(text)
+            found = {"evidences": [self._evidence(fact, entity) for fact, entity in facts], "entities": entities}
+            self.cache.put(*key, value=found)
+        return found["evidences"], found["entities"]
+
+    def retrieve_kb_facts_for_item(self, item_id: str) -> list[Fact]:
+        """The facts that an item occurs in, at most `clocq_p`: lists of `{"id", "label"}`."""
+        return self.kb.neighborhood(item_id, self.config.clocq_p)
+
+    def retrieve_wikipedia_evidences(self, question_entity: QuestionEntity) -> list[Evidence]:
+        """The evidences of a question entity's Wikipedia page, with `retrieved_for_entity`."""
+        item: Entity = {"id": question_entity["item"]["id"], "label": question_entity["item"]["label"]}
+        evidences = self.wikipedia.retrieve_wp_evidences(item["id"])
+        for evidence in evidences:
+            evidence["retrieved_for_entity"] = item
+        return evidences
+
+    @staticmethod
+    def _evidence(fact: Fact, entity: Entity) -> Evidence:
+        entities = unique_entities([fact[0], *fact[2::2]])
+        return {
+            "evidence_text": fact_text(fact),
+            "source": "kb",
+            "disambiguations": [[item["label"], item["id"]] for item in entities],
+            "wikidata_entities": entities,
+            "retrieved_for_entity": entity,
+        }
+
+    def store_cache(self) -> None:
+        """Close the cache; everything put into it is on disk already."""
+        self.cache.close()

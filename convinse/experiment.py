@@ -1,0 +1,81 @@
+"""A run of the pipeline over the configured conversations, with results on disk, and its table."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .benchmarks.convmix import read_conversations
+from .config import Config, to_dict
+from .evidence import Conversation
+from .files import sha256
+from .pipeline import Pipeline
+from .progress import progress
+from .results import RunFolder, fingerprint
+from .scoring.convqa import evaluate
+
+LOGGER = logging.getLogger(__name__)
+# keys that change how results are computed or where they lie, not what they are
+_NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path", "device")
+
+
+class Outcome(NamedTuple):
+    """What a run gave: its sources, its folder and the content of `metrics.json`."""
+
+    sources: tuple[str, ...]
+    path: Path
+    metrics: dict[str, Any]
+
+
+def run_experiment(
+    config: Config,
+    sources: Sequence[str],
+    *,
+    use_gold_answers: bool = True,
+    limit: int | None = None,
+    restart: bool = False,
+    quiet: bool = False,
+    part: str = "test",
+) -> Outcome:
+    """Run, or go on with, one combination of sources over one part of the benchmark.
+
+    Args:
+        config: the checked configuration.
+        sources: the sources to retrieve from.
+        use_gold_answers: whether earlier turns count with their gold answers.
+        limit: only the first so many conversations.
+        restart: run finished conversations again.
+        quiet: show no progress.
+        part: `train`, `dev` or `test`.
+    """
+    start = time.perf_counter()
+    path = config.input_path(part)
+    conversations = read_conversations(path)[:limit]
+    settings = {key: value for key, value in to_dict(config).items() if key not in _NO_RESULT}
+    run_id = fingerprint(settings, sha256(path), list(sources), use_gold_answers)
+    folder = Path(config.output_path) / config.name / "_".join(sources)
+    with RunFolder(folder, run_id, restart) as output, Pipeline(config) as pipeline:
+        waiting = [conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished]
+        if len(waiting) < len(conversations):
+            LOGGER.info("%d conversations are finished already in %s", len(conversations) - len(waiting), folder)
+        step = pipeline.ers.conversations_at_once
+        with progress("_".join(sources), len(waiting), "conversations", quiet) as advance:
+            for place in range(0, len(waiting), step):
+                for conversation in pipeline.run(waiting[place : place + step], sources, use_gold_answers):
+                    output.add(conversation)
+                    advance()
+        finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]
+        metrics = evaluate(finished)
+        seconds = {**{stage: round(pipeline.seconds[stage], 3) for stage in ("qu", "ers", "ha")}, "total": round(time.perf_counter() - start, 3)}
+        domains = metrics.pop("domains")
+        metrics = {**metrics, "seconds": seconds, "conversations_run": len(waiting), "domains": domains}
+        output.write_metrics(metrics)
+    return Outcome(tuple(sources), folder, metrics)
+
+
+def answer_metrics(conversations: list[Conversation]) -> dict[str, Any]:
+    """The measures of finished conversations (`evaluate answers`)."""
+    return evaluate(conversations)

@@ -1,0 +1,51 @@
+"""Writing files so that a reader, a crash or a full disk never meets half of one."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .errors import OutputError, one_line
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path`; what is written there takes its place when the block ends well.
+
+    A file or a whole folder; an older one at `path` is replaced only then. Raises `OutputError` on a failed write.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove(temporary)
+        yield temporary
+        if temporary.is_file():
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
+        if path.is_dir():
+            shutil.rmtree(path)
+        temporary.replace(path)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {one_line(error)}") from error
+    finally:
+        _remove(temporary)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()

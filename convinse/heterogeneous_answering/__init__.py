@@ -1,0 +1,1 @@
+"""Heterogeneous answering (HA): the top evidences into ranked answers."""

@@ -1,0 +1,99 @@
+"""Entity voting: a model-free baseline for answering."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from ..answer_type import AnswerType, expected_type, fit, parse_label
+from ..config import Config, resolve
+from ..evidence import Entity, Evidence, RankedAnswer, Turn
+from ..knowledge_base.index import KnowledgeBase
+from ..text import stems
+from .base import HeterogeneousAnswering
+
+_SHARPNESS = 4.0  # exponent of an evidence's weight: higher listens to the best evidences only
+_COVERED = 0.75  # share of a yes/no question's words that one evidence must hold for a "yes"
+_SUPPORT = 3  # evidences named per answer
+_YES: Entity = {"id": "Yes", "label": "Yes"}
+_NO: Entity = {"id": "No", "label": "No"}
+
+
+class EntityVoting(HeterogeneousAnswering):
+    """The entities of the top evidences are the candidates; every evidence votes for its entities.
+
+    - A vote weighs `(score / best score) ** 4`, shared by the square root of the number of entities in the evidence.
+    - The items that the evidences were retrieved for are the question's own and no candidates.
+    - Votes count by how well the candidate fits the expected answer type (the representation's last slot, else the
+      question's words): a date for "when", a human for "who", an item whose class is named for "which ...".
+    - A question for yes or no gets "Yes" when one evidence holds at least three quarters of its content words, else "No".
+
+    Args:
+        config: `kb_path` (types of items), `sr_delimiter`, `ha_max_answers` are used.
+        kb: the knowledge base to use instead of the configured one.
+    """
+
+    def __init__(self, config: Config, kb: KnowledgeBase | None = None) -> None:
+        super().__init__(config)
+        if kb is not None:
+            self.kb = kb
+
+    @cached_property
+    def kb(self) -> KnowledgeBase:
+        """The knowledge base that types are looked up in, opened on first use."""
+        return KnowledgeBase(resolve(self.config.kb_path))
+
+    def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
+        """Vote; see the base class."""
+        evidences = turn["top_evidences"]
+        expected = self._expected(turn)
+        if expected.kind == "yesno":
+            turn["pred_answers"] = self._yes_or_no(turn, evidences)
+            return turn["pred_answers"]
+        own = {evidence["retrieved_for_entity"]["id"] for evidence in evidences if "retrieved_for_entity" in evidence}
+        best = max((evidence.get("score", 1.0) for evidence in evidences), default=0.0)
+        votes: dict[str, float] = defaultdict(float)
+        labels: dict[str, str] = {}
+        support: dict[str, list[int]] = defaultdict(list)
+        for place, evidence in enumerate(evidences):
+            weight = (max(0.0, evidence.get("score", 1.0)) / best) ** _SHARPNESS if best > 0 else 1.0
+            candidates = [entity for entity in evidence["wikidata_entities"] if entity["id"] not in own]
+            fits = [self._fit(expected, entity) for entity in candidates]
+            shared = sum(fits) ** 0.5 or 1.0
+            for entity, suits in zip(candidates, fits, strict=True):
+                votes[entity["id"]] += weight * suits / shared
+                labels.setdefault(entity["id"], entity["label"])
+                support[entity["id"]].append(place)
+        ranked = sorted(votes, key=lambda entity_id: (-round(votes[entity_id], 9), support[entity_id][0], entity_id))
+        total = sum(votes.values()) or 1.0
+        turn["pred_answers"] = [
+            {
+                "answer": {"id": entity_id, "label": labels[entity_id]},
+                "score": round(votes[entity_id] / total, 6),
+                "rank": rank,
+                "evidences": support[entity_id][:_SUPPORT],
+            }
+            for rank, entity_id in enumerate(ranked[: self.config.ha_max_answers], 1)
+        ]
+        return turn["pred_answers"]
+
+    def _expected(self, turn: Turn) -> AnswerType:
+        slots = turn.get("structured_representation", "").split(self.config.sr_delimiter.strip())
+        return parse_label(slots[-1]) if len(slots) == 4 else expected_type(turn["question"])
+
+    def _fit(self, expected: AnswerType, entity: Entity) -> float:
+        types: Iterable[str] = self.kb.types(entity["id"]) if entity["id"].startswith("Q") else ()
+        return fit(expected, entity["id"], types)
+
+    def _yes_or_no(self, turn: Turn, evidences: Sequence[Evidence]) -> list[RankedAnswer]:
+        wanted = set(stems(turn.get("structured_representation") or turn["question"])) - {"yes"}
+        coverage = [len(wanted & set(stems(evidence["evidence_text"]))) / len(wanted) if wanted else 0.0 for evidence in evidences]
+        best = max(coverage, default=0.0)
+        support = sorted(range(len(coverage)), key=lambda place: (-coverage[place], place))[:_SUPPORT]
+        first, second = (_YES, _NO) if best >= _COVERED else (_NO, _YES)
+        certainty = round(best if first is _YES else 1 - best, 6)
+        return [
+            {"answer": dict(first), "score": certainty, "rank": 1, "evidences": support},  # type: ignore[typeddict-item]
+            {"answer": dict(second), "score": round(1 - certainty, 6), "rank": 2, "evidences": support},  # type: ignore[typeddict-item]
+        ]

@@ -1,0 +1,1 @@
+"""The embedded knowledge base: a Wikidata dump into an index, linking, and the search space of a question."""

@@ -1,0 +1,139 @@
+"""The official Wikidata JSON dump, one entity document a line, into plain records."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ..errors import DataError, one_line
+from ..evidence import Entity
+from ..literals import number_entity, wikidata_time
+
+LOGGER = logging.getLogger(__name__)
+_OPENERS = {".gz": gzip.open, ".bz2": bz2.open}
+_MAX_BAD_SHARE = 0.01  # of the lines: beyond it, the file is taken to be something else
+
+
+class Value(NamedTuple):
+    """The value of a snak: an item (`label` None, `unit` None) or a literal; a quantity's `unit` is an item id."""
+
+    id: str
+    label: str | None
+    unit: str | None
+
+
+class Statement(NamedTuple):
+    """A statement: `parts` are predicate, object, qualifier predicate, qualifier object, ..."""
+
+    preferred: bool
+    parts: tuple[tuple[str, Value], ...]
+
+
+class Document(NamedTuple):
+    """An entity document; `kind` is `item` or `property`."""
+
+    id: str
+    kind: str
+    label: str
+    description: str
+    aliases: list[str]
+    title: str
+    statements: list[Statement]
+
+
+def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterator[Document]:
+    """The labelled entity documents of a dump (`.json`, `.json.gz`, `.json.bz2`), streamed.
+
+    Kept are item, time, quantity, string and monolingual text values of statements that are not deprecated.
+
+    Raises:
+        DataError: the file cannot be read, or more than 1 % of its lines are no entity documents (each is reported
+            with its number and skipped).
+    """
+    opener = _OPENERS.get(path.suffix, open)
+    lines = bad = 0
+    try:
+        with opener(path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                line = line.strip().rstrip(b",")
+                if line in (b"", b"[", b"]"):
+                    continue
+                lines += 1
+                try:
+                    document = _document(msgspec.json.decode(line), languages)
+                except (msgspec.DecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
+                    bad += 1
+                    LOGGER.warning("%s: line %d is no entity document (%s); skipped", path, number, one_line(error))
+                    if bad > max(10, lines * _MAX_BAD_SHARE):
+                        raise DataError(f"{path}: {bad} of {lines} lines are no entity documents; is this a Wikidata JSON dump?") from None
+                    continue
+                if document is not None:
+                    yield document
+    except (OSError, EOFError) as error:
+        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
+    if bad > lines * _MAX_BAD_SHARE:
+        raise DataError(f"{path}: {bad} of {lines} lines are no entity documents; is this a Wikidata JSON dump?")
+
+
+def _document(data: dict[str, Any], languages: tuple[str, ...]) -> Document | None:
+    def term(terms: Any) -> str:
+        # an empty map is [] in real dumps
+        return next((terms[lang]["value"] for lang in languages if terms and lang in terms), "")
+
+    label = term(data.get("labels"))
+    if not label or data["type"] not in ("item", "property"):
+        return None
+    aliases = data.get("aliases") or {}
+    statements = [
+        statement
+        for claims in (data.get("claims") or {}).values()
+        for claim in claims
+        if claim.get("rank") != "deprecated" and (statement := _statement(claim)) is not None
+    ]
+    return Document(
+        id=data["id"],
+        kind=data["type"],
+        label=label,
+        description=term(data.get("descriptions")),
+        aliases=[alias["value"] for lang in languages for alias in aliases.get(lang, [])] if aliases else [],
+        title=((data.get("sitelinks") or {}).get(f"{languages[0]}wiki") or {}).get("title", ""),
+        statements=statements,
+    )
+
+
+def _statement(claim: dict[str, Any]) -> Statement | None:
+    main = _value(claim["mainsnak"])
+    if main is None:
+        return None
+    parts = [(claim["mainsnak"]["property"], main)]
+    qualifiers = claim.get("qualifiers") or {}
+    for prop in claim.get("qualifiers-order") or qualifiers:
+        parts += [(prop, value) for snak in qualifiers.get(prop, []) if (value := _value(snak)) is not None]
+    return Statement(claim.get("rank") == "preferred", tuple(parts))
+
+
+def _value(snak: dict[str, Any]) -> Value | None:
+    if snak.get("snaktype") != "value":
+        return None
+    datatype = snak.get("datatype")
+    value = snak["datavalue"]["value"]
+    if datatype == "wikibase-item":
+        return Value(value.get("id") or f"Q{value['numeric-id']}", None, None)
+    entity: Entity | None = None
+    unit = None
+    if datatype == "time":
+        entity = wikidata_time(value["time"], value["precision"])
+    elif datatype == "quantity":
+        entity = number_entity(value["amount"])
+        unit = value["unit"].rsplit("/", 1)[-1] if value["unit"] != "1" else None
+    elif datatype == "string":
+        entity = {"id": value, "label": value}
+    elif datatype == "monolingualtext":
+        entity = {"id": value["text"], "label": value["text"]}
+    return None if entity is None else Value(entity["id"], entity["label"], unit)

@@ -1,0 +1,207 @@
+"""Mentions of a text and the items that they may mean.
+
+Names are found by their labels and aliases, the longest first, misspelt ones by edit distance. The candidates of a
+mention are ranked by CLOCQ's four signals (Christmann et al., WSDM 2022, arXiv 2108.08597): match with the mention,
+relevance to the text, connectivity and coherence with the candidates of the other mentions.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from ..config import ClocqParams
+from ..text import PRONOUNS, STOP_WORDS, fold, stem, stems
+from .index import Candidate, KnowledgeBase
+
+_TOKEN = re.compile(r"\w+(?:['’]\w+)*\.?")
+_SEGMENT = re.compile(r"[^|?!;\n]+")
+_MAX_TOKENS = 9  # of a name
+_FUZZY_CUTOFF = 87.0  # ratio in percent, about one edit in eight characters
+_FUZZY_LENGTH = 6
+_NEAR_BEST = 0.85  # AUTO keeps candidates of at least this share of the best score
+_AUTO_LIMIT = 3
+_NEIGHBOR_LIMIT = 300
+_NOT_NAMES = STOP_WORDS.union(*PRONOUNS.values())
+
+
+class ScoredCandidate(NamedTuple):
+    """An item for a mention, with CLOCQ's combined score."""
+
+    id: str
+    label: str
+    score: float
+
+
+class Mention(NamedTuple):
+    """A name in a text: `text[start:end]` is `surface`; candidates are sorted, best first."""
+
+    start: int
+    end: int
+    surface: str
+    candidates: tuple[ScoredCandidate, ...]
+
+
+class _Token(NamedTuple):
+    start: int
+    end: int
+    form: str
+    capital: bool
+    first: bool
+
+
+class EntityLinker:
+    """Finds the items of a knowledge base in a text."""
+
+    def __init__(self, kb: KnowledgeBase, params: ClocqParams) -> None:
+        self._kb = kb
+        self._params = params
+
+    def link(self, text: str) -> list[Mention]:
+        """The mentions of a question or representation from left to right, without overlap; may be empty."""
+        found: list[tuple[int, int, str, list[tuple[Candidate, float]]]] = []
+        for segment in _SEGMENT.finditer(text):
+            tokens = _tokens(text, segment.start(), segment.end())
+            exact = list(self._exact(text, tokens))
+            covered = {place for start, end, _ in exact for place in range(start, end)}
+            spans = exact + list(self._near(text, tokens, covered, bool(exact)))
+            found += [
+                (tokens[start].start, tokens[end - 1].end, text[tokens[start].start : tokens[end - 1].end].rstrip("."), scored)
+                for start, end, scored in spans
+            ]
+        found.sort(key=lambda mention: mention[:2])
+        return self._disambiguate(text, found)
+
+    def _exact(self, text: str, tokens: list[_Token]) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
+        """Longest folded labels and aliases; (first token, token behind the last, candidates with their match score)."""
+        cased = any(token.capital and not token.first for token in tokens)
+        start = 0
+        while start < len(tokens):
+            for end in range(min(len(tokens), start + _MAX_TOKENS), start, -1):
+                form = fold(text[tokens[start].start : tokens[end - 1].end])
+                candidates = [c for c in self._kb.candidates(form) if _is_name(c.label)] if form else []
+                if candidates and self._plausible(tokens[start:end], cased, any(c.is_label for c in candidates)):
+                    yield start, end, [(candidate, 1.0 if candidate.is_label else 0.8) for candidate in candidates]
+                    start = end - 1
+                    break
+            start += 1
+
+    def _plausible(self, tokens: list[_Token], cased: bool, is_label: bool) -> bool:
+        """Whether words that happen to be a name are meant as one."""
+        content = [token for token in tokens if token.form not in _NOT_NAMES]
+        if not content:  # "It", "The Who": only where capitals say so
+            return tokens[-1].capital and not tokens[-1].first
+        common = all(stem(token.form) in self._property_words for token in content)
+        if any(token.capital and not (token.first and common) for token in content):
+            return True
+        if cased:
+            return len(content) > 1 and is_label
+        return len(content) > 1 or not common
+
+    @cached_property
+    def _property_words(self) -> frozenset[str]:
+        """Stems of the names of properties: "director", "cast", "episode" ask for something, they name nothing."""
+        return frozenset(
+            word for _, label, aliases in self._kb.properties() for name in (label, *aliases) for word in stems(name)
+        )
+
+    @cached_property
+    def _forms(self) -> list[str]:
+        return [form for form in self._kb.forms() if len(form) >= _FUZZY_LENGTH]
+
+    def _near(
+        self, text: str, tokens: list[_Token], covered: set[int], linked: bool
+    ) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
+        """Misspelt names: capitalised words that no name covers; in text without capitals, any words if none is linked."""
+        from rapidfuzz import fuzz, process
+
+        cased = any(token.capital and not token.first for token in tokens)
+        taken = set(covered)
+        for size in range(min(5, len(tokens)), 0, -1):
+            for start in range(len(tokens) - size + 1):
+                span = range(start, start + size)
+                window = tokens[start : start + size]
+                content = [token for token in window if token.form not in _NOT_NAMES]
+                if taken.intersection(span) or not content or window[-1].form in _NOT_NAMES or window[0].form in _NOT_NAMES - {"the"}:
+                    continue
+                if all(stem(token.form) in self._property_words for token in content):
+                    continue
+                if cased or linked:
+                    usable = all(token.capital for token in content) and not (size == 1 and window[0].first)
+                else:
+                    usable = len(content) > 1
+                form = fold(text[window[0].start : window[-1].end])
+                if not usable or len(form) < _FUZZY_LENGTH:
+                    continue
+                near = process.extract(form, self._forms, scorer=fuzz.ratio, score_cutoff=_FUZZY_CUTOFF, limit=3)
+                scored = [
+                    (candidate, 0.9 * ratio / 100 * (1.0 if candidate.is_label else 0.8))
+                    for name, ratio, _ in near
+                    for candidate in self._kb.candidates(name)
+                    if _is_name(candidate.label)
+                ]
+                if scored:
+                    taken.update(span)
+                    yield start, start + size, scored
+
+    def _disambiguate(self, text: str, found: Sequence[tuple[int, int, str, list[tuple[Candidate, float]]]]) -> list[Mention]:
+        params = self._params
+        context = set(stems(text))
+        pools = [sorted(scored, key=lambda pair: (-pair[1], -pair[0].frequency, pair[0].id))[: params.d] for *_, scored in found]
+        neighbors = {c.id: self._kb.neighbors(c.id, _NEIGHBOR_LIMIT) for pool in pools for c, _ in pool} if len(pools) > 1 else {}
+        profiles = {c.id: self._profile(c.id) for pool in pools for c, _ in pool}
+        mentions = []
+        for number, (start, end, surface, _) in enumerate(found):
+            own = set(stems(surface))
+            others = [c.id for place, pool in enumerate(pools) if place != number for c, _ in pool]
+            scored = []
+            for candidate, match in pools[number]:
+                prior = math.log2(2 + candidate.frequency) / 12
+                relevance = _overlap(context - own, profiles[candidate.id])
+                connectivity = max((_hops(candidate.id, other, neighbors) for other in others), default=0.0)
+                coherence = max((_overlap(profiles[other], profiles[candidate.id]) for other in others), default=0.0)
+                score = (
+                    params.h_match * match * (0.5 + 0.5 * min(1.0, prior))
+                    + params.h_rel * relevance
+                    + params.h_conn * connectivity
+                    + params.h_coh * coherence
+                )
+                scored.append(ScoredCandidate(candidate.id, candidate.label, round(score, 6)))
+            scored.sort(key=lambda c: (-c.score, int(c.id[1:])))
+            best = scored[0].score
+            kept = [c for c in scored if c.score >= _NEAR_BEST * best][:_AUTO_LIMIT] if params.k == "AUTO" else scored[: params.k]
+            mentions.append(Mention(start, end, surface, tuple(kept)))
+        return mentions
+
+    def _profile(self, entity_id: str) -> set[str]:
+        """Stems that say what an item is."""
+        return set(stems(f"{self._kb.description(entity_id)} {' '.join(self._kb.types(entity_id))}"))
+
+
+def _tokens(text: str, start: int, end: int) -> list[_Token]:
+    tokens = []
+    for match in _TOKEN.finditer(text, start, end):
+        word = match[0]
+        tokens.append(_Token(*match.span(), fold(word), word[0].isupper() or word[0].isdigit(), not tokens))
+    return tokens
+
+
+def _is_name(label: str) -> bool:
+    """Wikidata writes names with a capital and common nouns without."""
+    return label[:1].isupper() or label[:1].isdigit() or any(char.isupper() for char in label) or not label[:1].isascii()
+
+
+def _overlap(wanted: set[str], present: set[str]) -> float:
+    return len(wanted & present) / len(wanted) if wanted else 0.0
+
+
+def _hops(one: str, other: str, neighbors: dict[str, set[str]]) -> float:
+    """CLOCQ's connectivity: 1 in one fact, 0.5 through one item between, else 0."""
+    if one == other:
+        return 0.0
+    if other in neighbors[one] or one in neighbors[other]:
+        return 1.0
+    return 0.5 if neighbors[one] & neighbors[other] else 0.0

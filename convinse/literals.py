@@ -1,0 +1,117 @@
+"""Dates and numbers as entities, from Wikidata values and from running text.
+
+A date has the id of CLOCQ, an ISO 8601 time stamp at midnight, and a label in words: `1952-03-11T00:00:00Z`,
+`11 March 1952`. A year stands for its first day (`1952-01-01T00:00:00Z`, label `1952`), a month likewise. A number has
+its digits as id (`1250.5`), so that a number of a table and a quantity of the knowledge base are the same entity.
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Iterator
+from datetime import date
+from typing import NamedTuple
+
+from .evidence import Entity
+
+MONTHS = tuple(calendar.month_name)[1:]
+_MONTH = {name.lower(): number for number, name in enumerate(MONTHS, 1)}
+_MONTH |= {name[:3].lower(): number for number, name in enumerate(MONTHS, 1)} | {"sept": 9}
+_NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
+_YEAR = r"(?:1\d|20)\d\d"
+
+# Longest forms first: an alternative matches only where no longer one does.
+_LITERAL = re.compile(
+    rf"""(?<![\w.,$€£-])(?:
+      (?P<dmy>(?P<d1>[0-3]?\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+(?P<y1>{_YEAR}))
+    | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?P<d2>[0-3]?\d)(?:st|nd|rd|th)?,?\s+(?P<y2>{_YEAR}))
+    | (?P<iso>(?P<y3>{_YEAR})-(?P<m3>[01]\d)-(?P<d3>[0-3]\d))
+    | (?P<my>(?P<m4>{_NAMES})\.?,?\s+(?P<y4>{_YEAR}))
+    | (?P<range>(?P<y5>{_YEAR})\s?[–—-]\s?(?P<y6>{_YEAR}|\d\d))
+    | (?P<year>{_YEAR})
+    )(?![\w%]|[.,]\d|-\d)
+    | (?<![\w.,-])(?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\w%]|[.,]\d|-\w)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+class Span(NamedTuple):
+    """An entity and where it stands in a text: `text[start:end]` is its surface form."""
+
+    start: int
+    end: int
+    entity: Entity
+
+
+def date_entity(year: int, month: int | None = None, day: int | None = None) -> Entity:
+    """The entity of a day, a month or a year; years before Christ are negative (astronomical: 0 is 1 BC)."""
+    stamp = f"{'-' if year < 0 else ''}{abs(year):04d}-{month or 1:02d}-{day or 1:02d}T00:00:00Z"
+    words = [str(day)] if day and month else []
+    words += [MONTHS[month - 1]] if month else []
+    words.append(str(year) if year > 0 else f"{1 - year} BC")
+    return {"id": stamp, "label": " ".join(words)}
+
+
+def number_entity(amount: str, unit: str = "") -> Entity:
+    """The entity of a number as written (`+1,250.50` -> id `1250.5`); `unit` is part of the label only."""
+    digits = amount.replace(",", "").lstrip("+")
+    if "." in digits:
+        digits = digits.rstrip("0").rstrip(".")
+    return {"id": digits or "0", "label": f"{digits or '0'} {unit}".strip()}
+
+
+def wikidata_time(time: str, precision: int) -> Entity | None:
+    """A time value of the Wikidata JSON format (`+1952-03-11T00:00:00Z`, precision 9 = year, 10 = month, 11 = day).
+
+    None for decades and coarser spans, which are no dates.
+    """
+    match = re.match(r"([+-]?)(\d+)-(\d\d)-(\d\d)", time)
+    if match is None or precision < 9:
+        return None
+    year, month, day = int(match[2]), int(match[3]), int(match[4])
+    if match[1] == "-":
+        year = 1 - year  # the format counts 1 BC as year -1
+    if precision == 9 or month == 0:
+        return date_entity(year)
+    return date_entity(year, month, day if precision >= 11 and day else None)
+
+
+def is_date(entity_id: str) -> bool:
+    """Whether an id is a time stamp."""
+    return re.fullmatch(r"-?\d{4,}-\d\d-\d\dT00:00:00Z", entity_id) is not None
+
+
+def is_number(entity_id: str) -> bool:
+    """Whether an id is a number."""
+    return re.fullmatch(r"-?\d+(?:\.\d+)?", entity_id) is not None
+
+
+def find_literals(text: str) -> Iterator[Span]:
+    """Dates, years, year ranges (both years) and numbers of a text, from left to right, without overlap."""
+    for match in _LITERAL.finditer(text):
+        kind = match.lastgroup
+        parts = match.groupdict()
+        if parts["number"]:
+            yield Span(*match.span(), number_entity(parts["number"]))
+        elif parts["range"]:
+            first, last = parts["y5"], parts["y6"]
+            yield Span(*match.span("y5"), date_entity(int(first)))
+            yield Span(*match.span("y6"), date_entity(int(first[: 4 - len(last)] + last)))
+        else:
+            year, month, day = next(
+                (parts[f"y{n}"], parts.get(f"m{n}"), parts.get(f"d{n}")) for n in "1234" if parts[f"y{n}"]
+            ) if kind != "year" else (parts["year"], None, None)
+            number = int(month) if month and month.isdigit() else _MONTH.get(month.lower()) if month else None
+            entity = _valid_date(int(year), number, int(day) if day else None)
+            if entity is not None:
+                yield Span(*match.span(), entity)
+
+
+def _valid_date(year: int, month: int | None, day: int | None) -> Entity | None:
+    """A date that exists (31 February does not)."""
+    try:
+        date(year, month or 1, day or 1)
+    except ValueError:
+        return None
+    return date_entity(year, month, day)

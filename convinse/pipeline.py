@@ -1,0 +1,127 @@
+"""QU -> ERS -> HA over conversations. Knows the three base classes only."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+
+from .config import Config
+from .evidence import DEFAULT_SOURCES, Conversation, Turn, check_conversations, parse_sources
+from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
+from .heterogeneous_answering.base import HeterogeneousAnswering
+from .question_understanding.base import QuestionUnderstanding
+from .registry import find_module
+
+STAGES = {"qu": QuestionUnderstanding, "ers": EvidenceRetrievalScoring, "ha": HeterogeneousAnswering}
+# what a turn of the pipeline adds; removed before a turn is run again
+_ADDED = ("structured_representation", "top_evidences", "pred_answers", "answer_presence", "answer_presence_per_src", "p_at_1", "mrr",
+          "h_at_5", "question_entities")  # fmt: skip
+
+
+class Pipeline:
+    """The three stages of a configuration.
+
+    Args:
+        config: names the modules; each is built from it.
+        qu, ers, ha: modules to use instead of the named ones.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        qu: QuestionUnderstanding | None = None,
+        ers: EvidenceRetrievalScoring | None = None,
+        ha: HeterogeneousAnswering | None = None,
+    ) -> None:
+        self.config = config
+        self.qu = qu or build_stage("qu", config)
+        self.ers = ers or build_stage("ers", config)
+        self.ha = ha or build_stage("ha", config)
+        self.seconds: Counter[str] = Counter()
+
+    def run(
+        self, conversations: Iterable[Conversation], sources: str | Sequence[str] = DEFAULT_SOURCES, use_gold_answers: bool = True
+    ) -> list[Conversation]:
+        """Answer all turns; returns new conversations with what the stages added.
+
+        Args:
+            conversations: in the ConvMix structure; gold answers are optional.
+            sources: a combination such as `kb_text`, or a list.
+            use_gold_answers: whether earlier turns count with their gold answers (where they have any) or with the
+                predicted one.
+        """
+        wanted = parse_sources(sources)
+        done = [copy.deepcopy(conversation) for conversation in check_conversations(list(conversations), "conversations")]
+        for conversation in done:
+            for turn in conversation["questions"]:
+                for key in _ADDED:
+                    turn.pop(key, None)  # type: ignore[misc]
+        if use_gold_answers and all(turn.get("answers") for c in done for turn in c["questions"]):
+            pairs = [(turn, self._understand(turn, c["questions"][:n], True)) for c in done for n, turn in enumerate(c["questions"])]
+            self._answer([turn for turn, _ in pairs], wanted)
+            return done
+        # a turn needs the predicted answers of those before: one turn of every conversation at a time
+        for number in range(max((len(conversation["questions"]) for conversation in done), default=0)):
+            turns = []
+            for conversation in done:
+                if number < len(conversation["questions"]):
+                    turn = conversation["questions"][number]
+                    self._understand(turn, conversation["questions"][:number], use_gold_answers)
+                    turns.append(turn)
+            self._answer(turns, wanted)
+        return done
+
+    def ask(self, questions: Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Conversation:
+        """Answer the questions of one conversation; earlier turns count with their predicted answers."""
+        turns: list[Turn] = [{"turn": number, "question": question} for number, question in enumerate(questions)]
+        return self.run([{"conv_id": "ask", "questions": turns}], sources, use_gold_answers=False)[0]
+
+    def _understand(self, turn: Turn, earlier: Sequence[Turn], use_gold_answers: bool) -> str:
+        start = time.perf_counter()
+        history = [_history_turn(before, use_gold_answers) for before in earlier]
+        returned = self.qu.inference_on_turn(turn, history)
+        if not isinstance(turn.get("structured_representation"), str):
+            turn["structured_representation"] = str(returned)
+        self.seconds["qu"] += time.perf_counter() - start
+        return turn["structured_representation"]
+
+    def _answer(self, turns: list[Turn], sources: Sequence[str]) -> None:
+        start = time.perf_counter()
+        self.ers.inference_on_turns(turns, sources)
+        middle = time.perf_counter()
+        self.ha.inference_on_turns(turns, sources)
+        self.seconds["ers"] += middle - start
+        self.seconds["ha"] += time.perf_counter() - middle
+
+    def store_cache(self) -> None:
+        """Let the stages store what they keep between runs."""
+        for stage in (self.qu, self.ers, self.ha):
+            stage.store_cache()
+
+    def __enter__(self) -> Pipeline:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.store_cache()
+
+
+def build_stage(stage: str, config: Config):  # noqa: ANN201 - one of the three base classes
+    """The module of a stage (`qu`, `ers`, `ha`) that the configuration names."""
+    return find_module(stage, getattr(config, stage), STAGES[stage])(config)
+
+
+def _history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
+    """What a later turn may know of an earlier one."""
+    answers = turn.get("answers") if use_gold_answers else None
+    if not answers:
+        answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
+    return {
+        "turn": turn.get("turn", 0),
+        "question": turn["question"],
+        "structured_representation": turn.get("structured_representation", ""),
+        "answers": answers,
+    }

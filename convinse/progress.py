@@ -1,0 +1,53 @@
+"""Progress of long work: a bar on a terminal, a line now and then in a log."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+LOGGER = logging.getLogger(__name__)
+_LOG_EVERY = 10.0  # seconds between two lines in a log
+
+
+class Advance(Protocol):
+    """Call it with the number of finished units."""
+
+    def __call__(self, units: int = 1) -> None: ...
+
+
+@contextmanager
+def progress(title: str, total: int, unit: str, quiet: bool = False) -> Iterator[Advance]:
+    """Show how far work of `total` units is while the block runs."""
+    if quiet:
+        yield lambda units=1: None
+    elif sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit),
+                   TimeElapsedColumn(), TextColumn("<"), TimeRemainingColumn())  # fmt: skip
+        with Progress(*columns, console=Console(stderr=True)) as bar:
+            task = bar.add_task(title, total=total)
+            yield lambda units=1: bar.advance(task, units)
+    else:
+        yield _LogProgress(title, total, unit)
+
+
+class _LogProgress:
+    def __init__(self, title: str, total: int, unit: str) -> None:
+        self._title, self._total, self._unit = title, total, unit
+        self._done = 0
+        self._start = self._last = time.monotonic()
+
+    def __call__(self, units: int = 1) -> None:
+        self._done += units
+        now = time.monotonic()
+        if now - self._last >= _LOG_EVERY or self._done == self._total:
+            self._last = now
+            rate = self._done / max(now - self._start, 1e-9)
+            left = (self._total - self._done) / rate if rate else 0.0
+            LOGGER.info("%s: %d of %d %s, %.0f s left", self._title, self._done, self._total, self._unit, left)

@@ -1,0 +1,1 @@
+"""Question understanding (QU): a question and its history into one explicit representation."""

@@ -1,0 +1,181 @@
+"""A structured representation without training: what linking, pronouns and ellipsis say of the history."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from ..answer_type import AnswerType, entity_kind, expected_type
+from ..config import Config, resolve
+from ..evidence import Turn
+from ..knowledge_base.index import KnowledgeBase
+from ..knowledge_base.linking import EntityLinker, Mention
+from ..text import PRONOUNS, STOP_WORDS, fold, stems
+from .base import QuestionUnderstanding
+
+_ELLIPSIS = re.compile(r"^\W*(?:and|but|or|so)?\W*(?:(?:what|how) about\b|and\b)", re.IGNORECASE)
+_VERBAL = re.compile(
+    r"\b(?:who|whom|whose|when|where|which|why|how(?! about)|what(?! about)|is|are|was|were|do|does|did|has|have|had|can)\b", re.IGNORECASE
+)
+_FILLERS = frozenset("and but so then okay also name tell".split())
+
+
+class Referent(NamedTuple):
+    """Something that was talked about; `kind` is person, group, place, thing, date or number."""
+
+    id: str
+    label: str
+    kind: str
+
+
+class _Focus(NamedTuple):
+    """What a turn was about: the items of its question, then its answers."""
+
+    asked: tuple[Referent, ...]
+    answered: tuple[Referent, ...]
+
+    @property
+    def by_salience(self) -> tuple[Referent, ...]:
+        return (*self.answered, *self.asked)
+
+
+class Slots(QuestionUnderstanding):
+    """`context || question entities || predicate words || expected answer type`, after CONVINSE's representation.
+
+    - question entities: the names in the question; else what its pronoun refers to; else, in an ellipsis, what the
+      turn before was about;
+    - context: the topic of the conversation, unless the question names something unrelated to it;
+    - predicate words: the content words of the question; those of the turn before when the question has none of its
+      own ("What about ...?");
+    - expected answer type: from the question words, else from the turn before.
+
+    Args:
+        config: `kb_path`, `clocq_params` and `sr_delimiter` are used.
+        kb: the knowledge base to use instead of the configured one.
+    """
+
+    def __init__(self, config: Config, kb: KnowledgeBase | None = None) -> None:
+        super().__init__(config)
+        if kb is not None:
+            self.kb = kb
+        self._mentions = lru_cache(maxsize=4096)(self._link)
+
+    @cached_property
+    def kb(self) -> KnowledgeBase:
+        """The knowledge base that questions are linked to, opened on first use."""
+        return KnowledgeBase(resolve(self.config.kb_path))
+
+    @cached_property
+    def _linker(self) -> EntityLinker:
+        return EntityLinker(self.kb, self.config.clocq_params)
+
+    def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str:
+        """Fill the slots; see the base class."""
+        question = turn["question"]
+        foci = [self._focus(earlier) for earlier in history_turns]
+        mentions = self._mentions(question)
+        named = self._named(question, mentions, foci)
+        entities = named or self._refer(question, foci)
+        context = self._context(question, entities, bool(named), foci)
+        predicate, answer_type = self._predicate(question, mentions, named), expected_type(question)
+        if self._is_elliptical(question, predicate) and history_turns:
+            predicate, answer_type = self._inherit(predicate, answer_type, history_turns[-1])
+        slots = [
+            ", ".join(referent.label for referent in context),
+            ", ".join(referent.label for referent in entities),
+            " ".join(predicate),
+            answer_type.label,
+        ]
+        turn["structured_representation"] = self.config.sr_delimiter.join(slots).strip()
+        return turn["structured_representation"]
+
+    def _link(self, question: str) -> list[Mention]:
+        return self._linker.link(question)
+
+    def _referent(self, entity_id: str, label: str) -> Referent:
+        return Referent(entity_id, label, entity_kind(entity_id, self.kb.types(entity_id) if entity_id.startswith("Q") else ()))
+
+    def _focus(self, turn: Turn) -> _Focus:
+        """What an earlier turn was about, from its representation's entity slot and its answers."""
+        slots = turn.get("structured_representation", "").split(self.config.sr_delimiter.strip())
+        asked = slots[1] if len(slots) == 4 else turn["question"]
+        found = [self._referent(mention.candidates[0].id, mention.candidates[0].label) for mention in self._mentions(asked)]
+        answers = [self._referent(answer["id"], answer["label"]) for answer in turn.get("answers", [])]
+        return _Focus(tuple(found), tuple(answers))
+
+    def _named(self, question: str, mentions: Iterable[Mention], foci: Sequence[_Focus]) -> list[Referent]:
+        """The items that the question names, in full or by a part of a name of the history ("Cameron")."""
+        named = [self._referent(mention.candidates[0].id, mention.candidates[0].label) for mention in mentions]
+        covered = " ".join(fold(mention.surface) for mention in mentions).split()
+        words = {fold(word) for word in re.findall(r"(?<!^)\b[A-Z][\w'’-]+", question)} - STOP_WORDS - set(covered)
+        for referent in _recent(foci):
+            if referent not in named and referent.kind not in ("date", "number") and words & set(fold(referent.label).split()):
+                named.append(referent)
+                words -= set(fold(referent.label).split())
+        return named
+
+    def _refer(self, question: str, foci: Sequence[_Focus]) -> list[Referent]:
+        """What the pronouns of the question, or its silence, refer to."""
+        words = set(fold(question).split())
+        recent = list(_recent(foci))
+        wanted = [kind for kind, forms in PRONOUNS.items() if words & forms]
+        for kind in wanted:
+            if kind == "group":  # "they": a group, or several people
+                match = [r for r in recent if r.kind == "group"] or [r for r in recent if r.kind == "person"]
+                if match:
+                    return match[:1]
+            match = [referent for referent in recent if referent.kind == kind or (kind == "thing" and referent.kind == "group")]
+            if kind == "thing":  # "it" is rather what was asked about than a thing that answered in passing
+                asked = [r for focus in reversed(foci) for r in focus.asked if r.kind in ("thing", "group")]
+                answered = [r for r in foci[-1].answered if r.kind in ("thing", "group") and r.label[:1].isupper()] if foci else []
+                match = [*answered[:1], *asked[:1]] if answered else asked or match
+                return list(dict.fromkeys(match))[:2]
+            if match:
+                return match[:1]
+        if not foci:
+            return []
+        return list(foci[-1].asked[:2]) or [r for r in recent if r.kind not in ("date", "number")][:1]
+
+    def _context(self, question: str, entities: Sequence[Referent], is_named: bool, foci: Sequence[_Focus]) -> list[Referent]:
+        """The topic of the conversation, when the question still belongs to it."""
+        topic = next((referent for focus in foci for referent in focus.asked), None)
+        if topic is None or topic in entities:
+            return []
+        if is_named and not set(fold(question).split()) & frozenset().union(*PRONOUNS.values()):
+            related = self.kb.neighbors(topic.id, 1000)
+            if not any(entity.id in related for entity in entities):
+                return []
+        return [topic]
+
+    def _predicate(self, question: str, mentions: Iterable[Mention], named: Iterable[Referent]) -> list[str]:
+        """The content words of the question that are in no name."""
+        rest = list(question)
+        for mention in mentions:
+            rest[mention.start : mention.end] = " " * (mention.end - mention.start)
+        in_names = {word for referent in named for word in fold(referent.label).split()}
+        words = re.findall(r"[\w]+(?:[-'’]\w+)*", "".join(rest))
+        return [word for word in words if fold(word) and fold(word) not in STOP_WORDS | _FILLERS and fold(word) not in in_names]
+
+    @staticmethod
+    def _is_elliptical(question: str, predicate: Sequence[str]) -> bool:
+        """Whether the question leans on the one before for what it asks."""
+        if _ELLIPSIS.search(question) and not _VERBAL.search(question):
+            return True
+        return not predicate
+
+    def _inherit(self, predicate: list[str], answer_type: AnswerType, before: Turn) -> tuple[list[str], AnswerType]:
+        slots = before.get("structured_representation", "").split(self.config.sr_delimiter.strip())
+        earlier = slots[2].split() if len(slots) == 4 else []
+        own = set(stems(" ".join(predicate)))
+        if answer_type.kind == "any" and len(slots) == 4:
+            from ..answer_type import parse_label
+
+            answer_type = parse_label(slots[3])
+        return predicate + [word for word in earlier if not set(stems(word)) & own], answer_type
+
+
+def _recent(foci: Sequence[_Focus]) -> Iterable[Referent]:
+    """Everything talked about, the latest first, without repetition."""
+    return dict.fromkeys(referent for focus in reversed(foci) for referent in focus.by_salience)

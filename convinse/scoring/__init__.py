@@ -1,0 +1,1 @@
+"""Evaluation measures, one official rule set a module."""

@@ -1,0 +1,85 @@
+"""The measures of ConvMix (Christmann et al., SIGIR 2022): P@1, MRR, Hit@5 and answer presence.
+
+Ids are compared without regard to case, quotes and a plus sign. An unanswered turn counts 0 everywhere. A turn
+without gold answers is not measured.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..evidence import Conversation, Entity, Evidence, Turn, normalize_source
+
+MEASURES = ("p_at_1", "mrr", "h_at_5", "answer_presence")
+
+
+def normalize_id(entity_id: str) -> str:
+    """The form of an id that is compared."""
+    return entity_id.lower().strip().replace('"', "").replace("+", "")
+
+
+def is_answer(entity: Entity, answers: Iterable[Entity]) -> bool:
+    """Whether an entity is one of the gold answers."""
+    return normalize_id(entity["id"]) in {normalize_id(answer["id"]) for answer in answers}
+
+
+def first_rank(turn: Turn) -> int | None:
+    """The rank of the first right answer, or None."""
+    for answer in turn.get("pred_answers", []):
+        if is_answer(answer["answer"], turn["answers"]):
+            return answer["rank"]
+    return None
+
+
+def add_answer_metrics(turn: Turn) -> None:
+    """Add `p_at_1`, `mrr` and `h_at_5` to a turn that has gold answers."""
+    if not turn.get("answers"):
+        return
+    rank = first_rank(turn)
+    turn["p_at_1"] = float(rank == 1)
+    turn["mrr"] = 1.0 / rank if rank else 0.0
+    turn["h_at_5"] = float(rank is not None and rank <= 5)
+
+
+def has_answer(evidence: Evidence, answers: Iterable[Entity]) -> bool:
+    """Whether a gold answer is among the entities of an evidence."""
+    return any(is_answer(entity, answers) for entity in evidence["wikidata_entities"])
+
+
+def add_answer_presence(turn: Turn, sources: Sequence[str]) -> None:
+    """Add `answer_presence` and `answer_presence_per_src` (in `top_evidences`) to a turn that has gold answers."""
+    if not turn.get("answers"):
+        return
+    present = dict.fromkeys(sources, False)
+    for evidence in turn["top_evidences"]:
+        if has_answer(evidence, turn["answers"]):
+            present[normalize_source(evidence["source"])] = True
+    turn["answer_presence"] = any(present.values())
+    turn["answer_presence_per_src"] = present
+
+
+def evaluate(conversations: Iterable[Conversation]) -> dict[str, Any]:
+    """The mean of every measure over all turns with gold answers, overall and below `domains`; empty data gives 0."""
+    groups: dict[str | None, list[Turn]] = defaultdict(list)
+    for conversation in conversations:
+        turns = [turn for turn in conversation["questions"] if turn.get("answers")]
+        groups[None] += turns
+        groups[str(conversation.get("domain", "none"))] += turns
+    overall = _means(groups.pop(None, []))
+    return {**overall, "domains": {domain: _means(turns) for domain, turns in sorted(groups.items()) if domain and turns}}
+
+
+def _means(turns: Sequence[Turn]) -> dict[str, Any]:
+    def mean(values: Iterable[float]) -> float:
+        return round(sum(values) / len(turns), 4) if turns else 0.0
+
+    sources = list(dict.fromkeys(source for turn in turns for source in turn.get("answer_presence_per_src", {})))
+    return {
+        "num_questions": len(turns),
+        **{measure: mean(float(turn.get(measure, 0)) for turn in turns) for measure in MEASURES},  # type: ignore[misc]
+        "answer_presence_per_src": {
+            source: mean(float(turn.get("answer_presence_per_src", {}).get(source, False)) for turn in turns) for source in sources
+        },
+    }

@@ -1,0 +1,1 @@
+"""Wikipedia pages into evidences, and the dump file that keeps them by item."""

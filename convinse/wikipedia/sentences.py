@@ -1,0 +1,26 @@
+"""Prose into sentences (sentencex, the splitter of the Wikimedia Foundation)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .document import Block, Snippet, flatten
+
+
+def sentences(block: Block, language: str = "en") -> Iterator[Snippet]:
+    """The sentences of a paragraph; a list item is one snippet."""
+    snippet = flatten(block.node, "text", skip_nested=True)
+    if block.kind == "li":
+        if snippet.text:
+            yield snippet
+        return
+    import sentencex
+
+    start = 0
+    for sentence in sentencex.segment(language, snippet.text):
+        end = start + len(sentence)
+        left = start + len(sentence) - len(sentence.lstrip())
+        right = start + len(sentence.rstrip())
+        if right > left:
+            yield snippet.part(left, right)
+        start = end

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# The one door: prepares .venv beside this file when needed, then runs the convinse command.
+#   bash run.sh COMMAND [ARGUMENT ...]
+# CONVINSE_NO_VENV=1 uses the Python environment as it is.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export CONVINSE_ROOT="$root"
+
+fail() { printf 'run.sh: %s\n' "$1" >&2; exit 1; }
+recent() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 10))' >/dev/null 2>&1; }
+
+find_python() {
+    local candidate
+    for candidate in "${CONVINSE_PYTHON:-}" python3 python python3.14 python3.13 python3.12 python3.11 python3.10; do
+        if [ -n "$candidate" ] && recent "$candidate"; then printf '%s' "$candidate"; return; fi
+    done
+    fail "no Python 3.10 or newer found; install one, or name it in CONVINSE_PYTHON"
+}
+
+if [ "${CONVINSE_NO_VENV:-0}" = 1 ]; then
+    exec "$(find_python)" -m convinse "$@"
+fi
+
+extra=""
+case " ${1:-} " in " test ") extra="test" ;; esac
+venv="$root/.venv"
+stamp="$venv/.convinse-stamp${extra:+-$extra}"
+wanted=$(cat "$root/setup.cfg" "$root/pyproject.toml" "$root/constraints.txt" | cksum)
+
+if [ ! -x "$venv/bin/python" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+    # one set-up at a time; a second caller waits here and then finds the stamp
+    exec 9>"$root/.venv.lock"
+    if command -v flock >/dev/null 2>&1; then flock 9; fi
+    if [ ! -x "$venv/bin/python" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+        printf 'run.sh: preparing %s (once; about a minute)\n' "$venv" >&2
+        if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
+            python=$(find_python)
+            "$python" -m venv --clear "$venv" >&2 || "$python" -m virtualenv --clear "$venv" >&2 \
+                || fail "cannot create $venv; install the venv module of $python (Debian: apt-get install python3-venv)"
+        fi
+        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+            --constraint "$root/constraints.txt" --editable "$root${extra:+[$extra]}" >&2 \
+            || fail "installing the dependencies failed (see above); is a package index reachable?"
+        printf '%s\n' "$wanted" >"$stamp"
+    fi
+    exec 9>&-
+fi
+exec "$venv/bin/python" -m convinse "$@"
