@@ -25,7 +25,7 @@ _PERSON_NOUNS = frozenset(
     "cinematographer editor host person man woman boy girl partner illustrator translator inventor owner chairman".split()
 )
 _PLACE_NOUNS = frozenset("where city town country place birthplace state location village island nation county capital hometown".split())
-_PERSON_TYPES = frozenset(map(stem, ("human", "person")))
+_PERSON_TYPES = frozenset(("human", "person"))  # whole labels: a "human settlement" is none
 _GROUP_TYPES = frozenset(map(stem, ("band", "group", "duo", "team", "club", "organization", "company", "ensemble", "enterprise")))
 _CHARACTER_TYPES = frozenset(map(stem, ("character", "fictional")))
 _PLACE_TYPES = frozenset(
@@ -33,6 +33,8 @@ _PLACE_TYPES = frozenset(
     for word in "city country state town county capital location geographic geographical territorial territory island village region "
     "municipality place settlement continent province borough district sovereign area community metropolis".split()
 )
+_MISFIT = 1e-4  # a literal for an item or the reverse: only where nothing fits
+_SITE_TYPES = frozenset(stem(word) for word in "university college school institution stadium venue theatre studio museum building facility".split())
 # nouns of questions -> nouns of types
 _SYNONYMS = {
     "actor": "actor", "actress": "actor", "movie": "film", "film": "film", "band": "musical group band", "show": "television series", "series": "series",
@@ -45,6 +47,9 @@ _SYNONYMS = {
     "profession": "profession occupation", "job": "profession occupation", "occupation": "profession occupation", "publisher": "publisher company",
     "party": "party", "tournament": "tournament cup championship competition", "cup": "cup competition", "city": "city town", "town": "city town", "state": "state",
 }  # fmt: skip
+
+
+_CLASS_NOUNS = {stem(noun): names for noun, names in _SYNONYMS.items()}
 
 
 class AnswerType(NamedTuple):
@@ -67,6 +72,16 @@ def parse_label(label: str) -> AnswerType:
     if label == "yes or no":
         return AnswerType("yesno")
     return AnswerType("item", tuple(label.split())) if label else AnswerType("any")
+
+
+def noun_types(noun: str) -> frozenset[str]:
+    """The stems of class names that a noun of a question stands for ("movies" -> film)."""
+    return frozenset(stems(_CLASS_NOUNS.get(stem(noun)) or fold(noun)))
+
+
+def names_class(noun: str) -> bool:
+    """Whether a noun is a known word for a class of items."""
+    return stem(noun) in _CLASS_NOUNS
 
 
 def is_existential(question: str) -> bool:
@@ -119,7 +134,7 @@ def _noun_type(low: list[str], tokens: list[str]) -> AnswerType:
         kind = _kind_of_noun(noun)
         if kind != "any":
             return AnswerType(kind)
-        if noun in _SYNONYMS or noun.rstrip("s") in _SYNONYMS:
+        if names_class(noun):
             return AnswerType("item", (noun,))
     return AnswerType("item", tuple(head[:1]))
 
@@ -130,7 +145,7 @@ def _keyword_type(low: list[str]) -> AnswerType:
         kind = _kind_of_noun(noun)
         if kind != "any":
             return AnswerType(kind)
-        if noun.rstrip("s") in _SYNONYMS or noun in _SYNONYMS:
+        if names_class(noun):
             return AnswerType("item", (noun,))
     return AnswerType("any")
 
@@ -155,24 +170,25 @@ def fit(expected: AnswerType, entity_id: str, types: Iterable[str]) -> float:
     """
     date, number = is_date(entity_id), is_number(entity_id)
     if expected.kind == "date":
-        return 1.0 if date else 0.02
+        return 1.0 if date else _MISFIT
     if expected.kind == "number":
-        return 1.0 if number else 0.02
+        return 1.0 if number else _MISFIT
     if date or number:
-        return 0.15 if expected.kind == "any" else 0.02
+        return 0.15 if expected.kind == "any" else _MISFIT
+    types = tuple(types)
     found = {word for name in types for word in stems(name)}
     if not found:
         return 0.3
     if expected.kind == "person":
         if found & _CHARACTER_TYPES:
             return 0.3
-        return 1.0 if found & _PERSON_TYPES else 0.4 if found & _GROUP_TYPES else 0.05
+        return 1.0 if _PERSON_TYPES.intersection(types) else 0.4 if found & _GROUP_TYPES else 0.05
     if expected.kind == "place":
-        return 1.0 if found & _PLACE_TYPES else 0.1
+        return 1.0 if found & _PLACE_TYPES else 0.5 if found & _SITE_TYPES else 0.1
     if expected.kind == "item":
         wanted = set()
         for word in expected.words:
-            wanted.update(stems(_SYNONYMS.get(word) or _SYNONYMS.get(word.rstrip("s")) or fold(word)))
+            wanted |= noun_types(word)
         return 1.0 if found & wanted else 0.15
     return 0.8
 
@@ -183,8 +199,9 @@ def entity_kind(entity_id: str, types: Iterable[str]) -> str:
         return "date"
     if is_number(entity_id):
         return "number"
+    types = tuple(types)
     found = {word for name in types for word in stems(name)}
-    if found & _PERSON_TYPES or found & _CHARACTER_TYPES:
+    if _PERSON_TYPES.intersection(types) or found & _CHARACTER_TYPES:
         return "person"
     if found & _GROUP_TYPES:
         return "group"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 
 from .text import stems
@@ -11,6 +12,8 @@ def bm25_scores(query: str | Mapping[str, float], texts: Sequence[str]) -> list[
     """The BM25 score of every text for a query, or for weighted stems (a score is linear in its query terms)."""
     import bm25s
     import numpy as np
+
+    logging.getLogger("bm25s").setLevel(logging.WARNING)  # it reports every index at the level that it sets itself
 
     weights = query if isinstance(query, Mapping) else dict.fromkeys(stems(query), 1.0)
     tokens = [stems(text) for text in texts]

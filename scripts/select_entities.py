@@ -29,7 +29,7 @@ TELLING = (
     "P31 P106 P569 P570 P19 P20 P27 P577 P571 P57 P50 P58 P175 P264 P136 P161 P26 P40 P22 P25 P69 P54 P413 P170 P449 P144 P86 P495 "
     "P463 P527 P1303 P166 P179 P155 P156 P112 P159 P115 P286 P118"
 ).split()
-LINKED_LIMIT = 10
+LINKED_LIMIT = 5
 DATATYPES = {"wikibase-item": "wikibase-entityid", "time": "time", "quantity": "quantity"}
 
 
@@ -147,8 +147,8 @@ def main() -> None:
     missing = sorted(title for title in pages if title not in item_of)
     if missing:
         sys.exit(f"pages without an item: {missing}")
-    core = {item_of[title] for title in pages} | asked_items() | subjects
-    linked = {item_of[target] for targets in pages.values() for target in targets if target in item_of} - core
+    core = {item_of[title] for title in pages} | asked_items()
+    linked = ({item_of[target] for targets in pages.values() for target in targets if target in item_of} | subjects) - core
     for item in sorted(core | linked):
         documents.setdefault(item, new_item(item, labels.get(item, item)))
     kept: dict[str, dict] = {item: documents[item] for item in core}

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 
 from ..evidence import Evidence
 from ..ranking import bm25_order
 from ..text import stems
 
 _EXPANSION_WEIGHT = 0.5
+_NAME_WEIGHT = 0.4
 _MAX_EXPANSIONS = 12
 # Question words that no property name has; stems, folded.
 _IRREGULAR = {
@@ -57,7 +57,9 @@ _IRREGULAR = {
     "win": "award winner won receiv",
     "prize": "award",
     "singer": "vocal",
-    "kid": "child",
+    "kid": "child", "dad": "father", "mum": "mother", "mom": "mother", "photograph": "cinematographi director photographi",
+    "split": "breakup dissolv end", "disband": "breakup dissolv end", "crowd": "attend", "seat": "capac", "hold": "capac", "fit": "capac",
+    "studio": "record", "lead": "star cast main", "member": "part line-up",
     "wife": "spous",
     "husband": "spous",
     "mother": "mother parent",
@@ -111,11 +113,12 @@ class BM25Scorer:
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
         """The best `top_k` evidences with `score` added, best first; the given ones are not changed."""
-        weights = self._expansion.weights(query) if self._expansion else query
+        if self._expansion is None:
+            weights: str | dict[str, float] = query
+        else:
+            weights = self._expansion.weights(query)
+            names = {e["retrieved_for_entity"]["label"] for e in evidences if "retrieved_for_entity" in e}
+            for word in {word for name in names for word in stems(name)} & weights.keys():
+                weights[word] *= _NAME_WEIGHT  # every evidence of an item has its name: it tells them apart too little
         order = bm25_order(weights, [evidence["evidence_text"] for evidence in evidences])
         return [{**evidences[place], "score": score} for place, score in order[:top_k]]  # type: ignore[typeddict-item]
-
-    @cached_property
-    def name(self) -> str:
-        """What scores depend on."""
-        return "bm25" if self._expansion is None else "bm25-expanded"

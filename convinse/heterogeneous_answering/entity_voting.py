@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -10,11 +11,17 @@ from ..answer_type import AnswerType, expected_type, fit, parse_label
 from ..config import Config, resolve
 from ..evidence import Entity, Evidence, RankedAnswer, Turn
 from ..knowledge_base.index import KnowledgeBase
-from ..text import stems
+from ..text import fold, stem, stems
 from .base import HeterogeneousAnswering
 
 _SHARPNESS = 4.0  # exponent of an evidence's weight: higher listens to the best evidences only
+_FLOOR = 1e-3  # of a weight: what fits the type counts even where no word matches
 _COVERED = 0.75  # share of a yes/no question's words that one evidence must hold for a "yes"
+_CLASS_WEIGHT = 0.2
+_CLASSES_WANTED = frozenset(
+    "genre kind style type sort instrument position profession job occupation language sport award prize religion colour color species".split()
+)
+_FAR, _REACH = 0.4, 3.0  # the least weight of a place in an evidence; words over which nearness halves
 _SUPPORT = 3  # evidences named per answer
 _YES: Entity = {"id": "Yes", "label": "Yes"}
 _NO: Entity = {"id": "No", "label": "No"}
@@ -53,13 +60,15 @@ class EntityVoting(HeterogeneousAnswering):
             return turn["pred_answers"]
         own = {evidence["retrieved_for_entity"]["id"] for evidence in evidences if "retrieved_for_entity" in evidence}
         best = max((evidence.get("score", 1.0) for evidence in evidences), default=0.0)
+        wanted = self._wanted(turn, evidences)
         votes: dict[str, float] = defaultdict(float)
         labels: dict[str, str] = {}
         support: dict[str, list[int]] = defaultdict(list)
         for place, evidence in enumerate(evidences):
-            weight = (max(0.0, evidence.get("score", 1.0)) / best) ** _SHARPNESS if best > 0 else 1.0
+            weight = max(_FLOOR, (max(0.0, evidence.get("score", 1.0)) / best) ** _SHARPNESS) if best > 0 else 1.0
             candidates = [entity for entity in evidence["wikidata_entities"] if entity["id"] not in own]
-            fits = [self._fit(expected, entity) for entity in candidates]
+            near = nearness(evidence, wanted)
+            fits = [self._fit(expected, entity) * near.get(entity["id"], _FAR) for entity in candidates]
             shared = sum(fits) ** 0.5 or 1.0
             for entity, suits in zip(candidates, fits, strict=True):
                 votes[entity["id"]] += weight * suits / shared
@@ -82,9 +91,18 @@ class EntityVoting(HeterogeneousAnswering):
         slots = turn.get("structured_representation", "").split(self.config.sr_delimiter.strip())
         return parse_label(slots[-1]) if len(slots) == 4 else expected_type(turn["question"])
 
+    def _wanted(self, turn: Turn, evidences: Sequence[Evidence]) -> set[str]:
+        """Stems of what is asked, without the names of the question's own items."""
+        names = {evidence["retrieved_for_entity"]["label"] for evidence in evidences if "retrieved_for_entity" in evidence}
+        asked = turn.get("structured_representation") or turn["question"]
+        return set(stems(asked)) - {word for name in names for word in stems(name)}
+
     def _fit(self, expected: AnswerType, entity: Entity) -> float:
         types: Iterable[str] = self.kb.types(entity["id"]) if entity["id"].startswith("Q") else ()
-        return fit(expected, entity["id"], types)
+        suits = fit(expected, entity["id"], types)
+        # a class ("football club", a lower-case label) is no answer to "which club", but one to "which genre"
+        is_class = entity["id"].startswith("Q") and entity["label"][:1].islower()
+        return suits * _CLASS_WEIGHT if is_class and not _CLASSES_WANTED.intersection(expected.words) else suits
 
     def _yes_or_no(self, turn: Turn, evidences: Sequence[Evidence]) -> list[RankedAnswer]:
         wanted = set(stems(turn.get("structured_representation") or turn["question"])) - {"yes"}
@@ -97,3 +115,22 @@ class EntityVoting(HeterogeneousAnswering):
             {"answer": dict(first), "score": certainty, "rank": 1, "evidences": support},  # type: ignore[typeddict-item]
             {"answer": dict(second), "score": round(1 - certainty, 6), "rank": 2, "evidences": support},  # type: ignore[typeddict-item]
         ]
+
+
+def nearness(evidence: Evidence, wanted: set[str]) -> dict[str, float]:
+    """How near each mentioned entity stands to a word that is asked for, from `_FAR` to 1, by entity id.
+
+    In "Year is 1996, Film is Basquiat, Role is Andy Warhol", a question for the role prefers the value beside it.
+    """
+    words = re.findall(r"\w+", fold(evidence["evidence_text"]))
+    hits = [place for place, word in enumerate(words) if stem(word) in wanted]
+    found: dict[str, float] = {}
+    for surface, entity_id in evidence["disambiguations"]:
+        parts = fold(surface).split()
+        for place in range(len(words) - len(parts) + 1) if parts else ():
+            if words[place : place + len(parts)] == parts:
+                end = place + len(parts) - 1
+                gap = min((max(place - hit, hit - end, 0) for hit in hits if not place <= hit <= end), default=None)
+                value = _FAR if gap is None else _FAR + (1 - _FAR) / (1 + gap / _REACH)
+                found[entity_id] = max(found.get(entity_id, 0.0), value)
+    return found

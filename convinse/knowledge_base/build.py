@@ -20,17 +20,29 @@ DATABASE = "kb.db"
 MANIFEST = "manifest.json"
 _INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION = "P31", "P279", "P106"
 
+# Items are their number, properties its negative: half the size of the ids as text.
 _SCHEMA = """
-CREATE TABLE entity (id TEXT PRIMARY KEY, label TEXT NOT NULL, description TEXT NOT NULL, title TEXT NOT NULL,
-                     aliases TEXT NOT NULL, frequency INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE surface (form TEXT NOT NULL, id TEXT NOT NULL, is_label INTEGER NOT NULL,
+CREATE TABLE entity (id INTEGER PRIMARY KEY, label TEXT NOT NULL, description TEXT NOT NULL, title TEXT NOT NULL,
+                     aliases TEXT NOT NULL, frequency INTEGER NOT NULL);
+CREATE TABLE surface (form TEXT NOT NULL, id INTEGER NOT NULL, is_label INTEGER NOT NULL,
                       PRIMARY KEY (form, id)) WITHOUT ROWID;
-CREATE TABLE title (title TEXT PRIMARY KEY, id TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE type (id TEXT NOT NULL, kind TEXT NOT NULL, type TEXT NOT NULL, PRIMARY KEY (id, kind, type)) WITHOUT ROWID;
+CREATE TABLE type (id INTEGER NOT NULL, kind INTEGER NOT NULL, type INTEGER NOT NULL,
+                   PRIMARY KEY (id, kind, type)) WITHOUT ROWID;
+CREATE INDEX type_of ON type (type);
 CREATE TABLE fact (number INTEGER PRIMARY KEY, parts TEXT NOT NULL);
-CREATE TABLE neighbor (id TEXT NOT NULL, place INTEGER NOT NULL, number INTEGER NOT NULL,
+CREATE TABLE neighbor (id INTEGER NOT NULL, place INTEGER NOT NULL, number INTEGER NOT NULL,
                        PRIMARY KEY (id, place, number)) WITHOUT ROWID;
 """
+
+
+def id_number(entity_id: str) -> int:
+    """`Q42` -> 42, `P31` -> -31."""
+    return int(entity_id[1:]) if entity_id[0] == "Q" else -int(entity_id[1:])
+
+
+def number_id(number: int) -> str:
+    """The inverse of `id_number`."""
+    return f"Q{number}" if number > 0 else f"P{-number}"
 
 
 class Manifest(msgspec.Struct, forbid_unknown_fields=False):
@@ -76,7 +88,7 @@ def _write(documents: Iterable[Document], path: Path, where: str) -> Manifest:
                     continue
                 _insert_fact(connection, number, document.id, statement, frequency)
                 number += 1
-        connection.executemany("UPDATE entity SET frequency = ? WHERE id = ?", ((n, i) for i, n in frequency.items()))
+        connection.executemany("UPDATE entity SET frequency = ? WHERE id = ?", ((n, id_number(i)) for i, n in frequency.items()))
     if not number:
         raise DataError(f"{where}: no facts; is this a Wikidata JSON dump?")
     connection.execute("VACUUM")
@@ -87,31 +99,31 @@ def _write(documents: Iterable[Document], path: Path, where: str) -> Manifest:
 def _insert_entity(connection: sqlite3.Connection, document: Document) -> None:
     connection.execute(
         "INSERT OR REPLACE INTO entity VALUES (?, ?, ?, ?, ?, 0)",
-        (document.id, document.label, document.description, document.title, msgspec.json.encode(document.aliases).decode()),
+        (id_number(document.id), document.label, document.description, document.title, msgspec.json.encode(document.aliases).decode()),
     )
     forms = {fold(alias): False for alias in document.aliases} | {fold(document.label): True}
     connection.executemany(
         "INSERT OR REPLACE INTO surface VALUES (?, ?, ?)",
-        ((form, document.id, is_label) for form, is_label in forms.items() if form),
+        ((form, id_number(document.id), is_label) for form, is_label in forms.items() if form),
     )
-    if document.title:
-        connection.execute("INSERT OR IGNORE INTO title VALUES (?, ?)", (document.title, document.id))
     for statement in document.statements:
         prop, value = statement.parts[0]
         if prop in (_INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION) and value.label is None:
-            connection.execute("INSERT OR IGNORE INTO type VALUES (?, ?, ?)", (document.id, prop, value.id))
+            connection.execute("INSERT OR IGNORE INTO type VALUES (?, ?, ?)", (id_number(document.id), id_number(prop), id_number(value.id)))
 
 
 def _insert_fact(
     connection: sqlite3.Connection, number: int, subject: str, statement: Statement, frequency: Counter[str]
 ) -> None:
-    parts: list[list[str | None]] = [[subject]]
+    parts: list[int | list[str | int | None]] = [id_number(subject)]
     neighbors = {subject: 0}
     for place, (prop, value) in enumerate(statement.parts, 1):
-        parts.append([prop])
-        parts.append([value.id] if value.label is None else [value.id, value.label, value.unit])
+        parts.append(id_number(prop))
         if value.label is None:
+            parts.append(id_number(value.id))
             neighbors.setdefault(value.id, min(place, 2))
+        else:
+            parts.append([value.id, value.label, id_number(value.unit) if value.unit else None])
     connection.execute("INSERT INTO fact VALUES (?, ?)", (number, msgspec.json.encode(parts).decode()))
-    connection.executemany("INSERT INTO neighbor VALUES (?, ?, ?)", ((i, place, number) for i, place in neighbors.items()))
+    connection.executemany("INSERT INTO neighbor VALUES (?, ?, ?)", ((id_number(i), place, number) for i, place in neighbors.items()))
     frequency.update(neighbors.keys())

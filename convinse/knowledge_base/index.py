@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterable
 from functools import lru_cache
@@ -12,9 +13,10 @@ import msgspec
 
 from ..errors import IndexFileError, one_line
 from ..evidence import Entity
-from .build import DATABASE, FORMAT, MANIFEST, Manifest
+from .build import DATABASE, FORMAT, MANIFEST, Manifest, id_number, number_id
 
 Fact = list[Entity]
+_ID = re.compile(r"[QP][1-9]\d{0,17}")
 _SUBCLASS_DEPTH = 2  # classes of a class that count as types
 
 
@@ -64,9 +66,13 @@ class KnowledgeBase:
         except sqlite3.DatabaseError as error:
             raise IndexFileError(f"{self.path / DATABASE}: damaged ({one_line(error)}); build it again") from None
 
+    def _field(self, column: str, entity_id: str) -> Any:
+        """A column of an entity's row, or None."""
+        rows = self._rows(f"SELECT {column} FROM entity WHERE id = ?", id_number(entity_id)) if _ID.fullmatch(entity_id) else []
+        return rows[0][0] if rows else None
+
     def _read_label(self, entity_id: str) -> str:
-        rows = self._rows("SELECT label FROM entity WHERE id = ?", entity_id)
-        return rows[0][0] if rows else entity_id
+        return self._field("label", entity_id) or entity_id
 
     def label(self, entity_id: str) -> str:
         """The label of an item or a property; the id itself where there is none."""
@@ -78,61 +84,66 @@ class KnowledgeBase:
 
     def has(self, entity_id: str) -> bool:
         """Whether there is a document of that id."""
-        return bool(self._rows("SELECT 1 FROM entity WHERE id = ?", entity_id))
+        return self._field("id", entity_id) is not None
 
     def aliases(self, entity_id: str) -> list[str]:
         """The aliases of an item or a property."""
-        rows = self._rows("SELECT aliases FROM entity WHERE id = ?", entity_id)
-        return msgspec.json.decode(rows[0][0]) if rows else []
+        return msgspec.json.decode(self._field("aliases", entity_id) or "[]")
 
     def description(self, entity_id: str) -> str:
         """The description, or an empty string."""
-        rows = self._rows("SELECT description FROM entity WHERE id = ?", entity_id)
-        return rows[0][0] if rows else ""
+        return self._field("description", entity_id) or ""
 
     def frequency(self, entity_id: str) -> int:
         """In how many facts an item occurs."""
-        rows = self._rows("SELECT frequency FROM entity WHERE id = ?", entity_id)
-        return rows[0][0] if rows else 0
+        return self._field("frequency", entity_id) or 0
 
     def titles(self) -> dict[str, str]:
         """Wikipedia title -> item."""
-        return dict(self._rows("SELECT title, id FROM title"))  # type: ignore[arg-type]
+        return {title: number_id(number) for title, number in self._rows("SELECT title, id FROM entity WHERE title != ''")}
 
     def properties(self) -> Iterable[tuple[str, str, list[str]]]:
         """Id, label and aliases of every property."""
-        for entity_id, label, aliases in self._rows("SELECT id, label, aliases FROM entity WHERE id >= 'P' AND id < 'Q'"):
-            yield entity_id, label, msgspec.json.decode(aliases)
+        for number, label, aliases in self._rows("SELECT id, label, aliases FROM entity WHERE id < 0 ORDER BY id DESC"):
+            yield number_id(number), label, msgspec.json.decode(aliases)
 
     def _read_types(self, entity_id: str) -> tuple[str, ...]:
         """Labels of what an item is: instance of, occupation, and the classes above; lower case, nearest first."""
-        level = [row[0] for row in self._rows("SELECT type FROM type WHERE id = ? AND kind IN ('P31', 'P106')", entity_id)]
+        if not _ID.fullmatch(entity_id):
+            return ()
+        level = [row[0] for row in self._rows("SELECT type FROM type WHERE id = ? AND kind IN (-31, -106)", id_number(entity_id))]
         found = dict.fromkeys(level)
         for _ in range(_SUBCLASS_DEPTH):
-            level = [
-                row[0] for type_id in level for row in self._rows("SELECT type FROM type WHERE id = ? AND kind = 'P279'", type_id)
-            ]
+            level = [row[0] for number in level for row in self._rows("SELECT type FROM type WHERE id = ? AND kind = -279", number)]
             found |= dict.fromkeys(level)
-        return tuple(self.label(type_id).lower() for type_id in found)
+        return tuple(self.label(number_id(number)).lower() for number in found)
+
+    def is_class(self, entity_id: str) -> bool:
+        """Whether an item is a class of things: it has a superclass, or something is an instance of it."""
+        number = id_number(entity_id)
+        return bool(
+            self._rows("SELECT 1 FROM type WHERE id = ? AND kind = -279 LIMIT 1", number)
+            or self._rows("SELECT 1 FROM type WHERE type = ? LIMIT 1", number)
+        )
 
     def candidates(self, form: str) -> list[Candidate]:
         """The items whose folded label or alias is `form`."""
         rows = self._rows(
             "SELECT entity.id, label, is_label, frequency FROM surface JOIN entity ON entity.id = surface.id "
-            "WHERE form = ? AND entity.id >= 'Q'",
+            "WHERE form = ? AND entity.id > 0",
             form,
         )
-        return [Candidate(entity_id, label, bool(is_label), frequency) for entity_id, label, is_label, frequency in rows]
+        return [Candidate(number_id(number), label, bool(is_label), frequency) for number, label, is_label, frequency in rows]
 
     def forms(self) -> list[str]:
         """All folded labels and aliases of items, sorted."""
-        return [row[0] for row in self._rows("SELECT DISTINCT form FROM surface WHERE id >= 'Q' ORDER BY form")]
+        return [row[0] for row in self._rows("SELECT DISTINCT form FROM surface WHERE id > 0 ORDER BY form")]
 
     def neighborhood(self, entity_id: str, limit: int = 1000) -> list[Fact]:
         """The facts that an item occurs in: as subject first, then as object, then in qualifiers; at most `limit`."""
         rows = self._rows(
             "SELECT parts FROM neighbor JOIN fact ON fact.number = neighbor.number WHERE id = ? ORDER BY place, neighbor.number LIMIT ?",
-            entity_id,
+            id_number(entity_id) if _ID.fullmatch(entity_id) else 0,
             limit,
         )
         return [self._fact(row[0]) for row in rows]
@@ -145,10 +156,11 @@ class KnowledgeBase:
     def _fact(self, parts: str) -> Fact:
         fact = []
         for part in msgspec.json.decode(parts):
-            if len(part) == 1:
-                fact.append({"id": part[0], "label": self.label(part[0])})
+            if isinstance(part, int):
+                entity_id = number_id(part)
+                fact.append({"id": entity_id, "label": self.label(entity_id)})
             else:
-                unit = f" {self.label(part[2])}" if part[2] else ""
+                unit = f" {self.label(number_id(part[2]))}" if part[2] else ""
                 fact.append({"id": part[0], "label": part[1] + unit})
         return fact
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from ..answer_type import entity_kind
 from ..config import ClocqParams
 from ..text import PRONOUNS, STOP_WORDS, fold, stem, stems
 from .index import Candidate, KnowledgeBase
@@ -21,10 +22,12 @@ _TOKEN = re.compile(r"\w+(?:['’]\w+)*\.?")
 _SEGMENT = re.compile(r"[^|?!;\n]+")
 _MAX_TOKENS = 9  # of a name
 _FUZZY_CUTOFF = 87.0  # ratio in percent, about one edit in eight characters
+_FUZZY_CUTOFF_SHORT = 90.0  # for names of up to eight characters
 _FUZZY_LENGTH = 6
 _NEAR_BEST = 0.85  # AUTO keeps candidates of at least this share of the best score
 _AUTO_LIMIT = 3
 _NEIGHBOR_LIMIT = 300
+_DEMONYM_TYPES = frozenset(("language", "ethnic", "nation", "nationality", "demonym"))
 _NOT_NAMES = STOP_WORDS.union(*PRONOUNS.values())
 
 
@@ -51,6 +54,8 @@ class _Token(NamedTuple):
     form: str
     capital: bool
     first: bool
+    possessive: bool
+    joined: bool  # only blanks stand between it and the word before
 
 
 class EntityLinker:
@@ -82,15 +87,19 @@ class EntityLinker:
         while start < len(tokens):
             for end in range(min(len(tokens), start + _MAX_TOKENS), start, -1):
                 form = fold(text[tokens[start].start : tokens[end - 1].end])
-                candidates = [c for c in self._kb.candidates(form) if _is_name(c.label)] if form else []
-                if candidates and self._plausible(tokens[start:end], cased, any(c.is_label for c in candidates)):
+                candidates = [c for c in self._kb.candidates(form) if self._is_name(c)] if form else []
+                candidates = [c for c in candidates if c.is_label or _alias_fits(text[tokens[start].start : tokens[end - 1].end])]
+                if candidates and self._plausible(tokens, start, end, cased, any(c.is_label for c in candidates)):
                     yield start, end, [(candidate, 1.0 if candidate.is_label else 0.8) for candidate in candidates]
                     start = end - 1
                     break
             start += 1
 
-    def _plausible(self, tokens: list[_Token], cased: bool, is_label: bool) -> bool:
+    def _plausible(self, segment: list[_Token], start: int, end: int, cased: bool, is_label: bool) -> bool:
         """Whether words that happen to be a name are meant as one."""
+        tokens = segment[start:end]
+        if cased and len(tokens) == 1 and (_is_part_of_name(segment, start, end) or self._is_adjective(segment, start)):
+            return False
         content = [token for token in tokens if token.form not in _NOT_NAMES]
         if not content:  # "It", "The Who": only where capitals say so
             return tokens[-1].capital and not tokens[-1].first
@@ -100,6 +109,19 @@ class EntityLinker:
         if cased:
             return len(content) > 1 and is_label
         return len(content) > 1 or not common
+
+    def _is_name(self, candidate: Candidate) -> bool:
+        """Wikidata writes names with a capital; without one, only a person or a group is a name ("a-ha")."""
+        first = candidate.label[:1]
+        return first.isupper() or first.isdigit() or entity_kind(candidate.id, self._kb.types(candidate.id)) in ("person", "group")
+
+    def _is_adjective(self, tokens: list[_Token], place: int) -> bool:
+        """Whether a word says what something is like ("British actor") and names no item by itself."""
+        after = tokens[place + 1] if place + 1 < len(tokens) else None
+        if after is None or not after.joined or after.capital or after.form in _NOT_NAMES:
+            return False
+        kinds = {kind for c in self._kb.candidates(tokens[place].form) for name in self._kb.types(c.id) for kind in name.split()}
+        return bool(kinds & _DEMONYM_TYPES)
 
     @cached_property
     def _property_words(self) -> frozenset[str]:
@@ -134,14 +156,16 @@ class EntityLinker:
                 else:
                     usable = len(content) > 1
                 form = fold(text[window[0].start : window[-1].end])
-                if not usable or len(form) < _FUZZY_LENGTH:
+                if not usable or len(form) < _FUZZY_LENGTH or (cased and _is_part_of_name(tokens, start, start + size)):
                     continue
-                near = process.extract(form, self._forms, scorer=fuzz.ratio, score_cutoff=_FUZZY_CUTOFF, limit=3)
+                cutoff = _FUZZY_CUTOFF if len(form) > 8 else _FUZZY_CUTOFF_SHORT
+                near = process.extract(form, self._forms, scorer=fuzz.ratio, score_cutoff=cutoff, limit=3)
+                near = [match for match in near if match[0][0] == form[0]]  # people seldom miss the first letter
                 scored = [
                     (candidate, 0.9 * ratio / 100 * (1.0 if candidate.is_label else 0.8))
                     for name, ratio, _ in near
                     for candidate in self._kb.candidates(name)
-                    if _is_name(candidate.label)
+                    if self._is_name(candidate)
                 ]
                 if scored:
                     taken.update(span)
@@ -182,16 +206,28 @@ class EntityLinker:
 
 
 def _tokens(text: str, start: int, end: int) -> list[_Token]:
-    tokens = []
+    tokens: list[_Token] = []
+    last = start
     for match in _TOKEN.finditer(text, start, end):
         word = match[0]
-        tokens.append(_Token(*match.span(), fold(word), word[0].isupper() or word[0].isdigit(), not tokens))
+        tokens.append(_Token(*match.span(), fold(word), word[0].isupper() or word[0].isdigit(), not tokens, word[-2:] in ("'s", "’s"), not text[last : match.start()].strip()))
+        last = match.end()
     return tokens
 
 
-def _is_name(label: str) -> bool:
-    """Wikidata writes names with a capital and common nouns without."""
-    return label[:1].isupper() or label[:1].isdigit() or any(char.isupper() for char in label) or not label[:1].isascii()
+def _alias_fits(surface: str) -> bool:
+    """Short aliases are abbreviations: "LA" is Los Angeles, "La" and "Dr." are not."""
+    letters = surface.rstrip(".")
+    return len(letters) > 3 or letters.isupper() or not letters.isalpha()
+
+
+def _is_part_of_name(tokens: list[_Token], start: int, end: int) -> bool:
+    """Whether capitalised words beside `tokens[start:end]` make it a part of a longer name, as in "European Cup"."""
+    before = tokens[start - 1] if start and tokens[start].joined else None
+    after = tokens[end] if end < len(tokens) and tokens[end].joined else None
+    return (before is not None and before.capital and not before.possessive and before.form not in _NOT_NAMES and not before.first) or (
+        after is not None and after.capital and not tokens[end - 1].possessive and after.form not in _NOT_NAMES and not after.form.isdigit()
+    )
 
 
 def _overlap(wanted: set[str], present: set[str]) -> float:

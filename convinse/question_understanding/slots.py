@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from ..answer_type import AnswerType, entity_kind, expected_type
+from ..answer_type import AnswerType, entity_kind, expected_type, names_class, noun_types, parse_label
 from ..config import Config, resolve
 from ..evidence import Turn
 from ..knowledge_base.index import KnowledgeBase
@@ -102,12 +102,15 @@ class Slots(QuestionUnderstanding):
         slots = turn.get("structured_representation", "").split(self.config.sr_delimiter.strip())
         asked = slots[1] if len(slots) == 4 else turn["question"]
         found = [self._referent(mention.candidates[0].id, mention.candidates[0].label) for mention in self._mentions(asked)]
-        answers = [self._referent(answer["id"], answer["label"]) for answer in turn.get("answers", [])]
+        answers = [self._referent(a["id"], a["label"]) for a in turn.get("answers", []) if self.kb.has(a["id"])]
         return _Focus(tuple(found), tuple(answers))
 
     def _named(self, question: str, mentions: Iterable[Mention], foci: Sequence[_Focus]) -> list[Referent]:
         """The items that the question names, in full or by a part of a name of the history ("Cameron")."""
-        named = [self._referent(mention.candidates[0].id, mention.candidates[0].label) for mention in mentions]
+        named: list[Referent] = []
+        for mention in mentions:
+            known = self._known(mention.surface, foci)
+            named.append(known or self._referent(mention.candidates[0].id, mention.candidates[0].label))
         covered = " ".join(fold(mention.surface) for mention in mentions).split()
         words = {fold(word) for word in re.findall(r"(?<!^)\b[A-Z][\w'’-]+", question)} - STOP_WORDS - set(covered)
         for referent in _recent(foci):
@@ -115,6 +118,14 @@ class Slots(QuestionUnderstanding):
                 named.append(referent)
                 words -= set(fold(referent.label).split())
         return named
+
+    @staticmethod
+    def _known(surface: str, foci: Sequence[_Focus]) -> Referent | None:
+        """What one word of a name stands for in this conversation: "Jack" is Jack White where he was talked about."""
+        word = fold(surface)
+        if " " in word:
+            return None
+        return next((r for r in _recent(foci) if r.kind in ("person", "group") and word in fold(r.label).split()), None)
 
     def _refer(self, question: str, foci: Sequence[_Focus]) -> list[Referent]:
         """What the pronouns of the question, or its silence, refer to."""
@@ -134,6 +145,11 @@ class Slots(QuestionUnderstanding):
                 return list(dict.fromkeys(match))[:2]
             if match:
                 return match[:1]
+        for noun in re.findall(r"\b(?:the|this|that)\s+(?:\w+\s+)?(\w+)", question.lower()):
+            if names_class(noun):  # "the series": the latest thing of that class
+                match = [r for r in recent if r.id.startswith("Q") and noun_types(noun) & set(stems(" ".join(self.kb.types(r.id))))]
+                if match:
+                    return match[:1]
         if not foci:
             return []
         return list(foci[-1].asked[:2]) or [r for r in recent if r.kind not in ("date", "number")][:1]
@@ -170,8 +186,6 @@ class Slots(QuestionUnderstanding):
         earlier = slots[2].split() if len(slots) == 4 else []
         own = set(stems(" ".join(predicate)))
         if answer_type.kind == "any" and len(slots) == 4:
-            from ..answer_type import parse_label
-
             answer_type = parse_label(slots[3])
         return predicate + [word for word in earlier if not set(stems(word)) & own], answer_type
 
