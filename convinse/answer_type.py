@@ -34,6 +34,7 @@ _PLACE_TYPES = frozenset(
     "municipality place settlement continent province borough district sovereign area community metropolis".split()
 )
 _MISFIT = 1e-4  # a literal for an item or the reverse: only where nothing fits
+_PEOPLE_TYPES = frozenset(map(stem, ("language", "ethnic", "nation", "nationality", "demonym")))
 _SITE_TYPES = frozenset(stem(word) for word in "university college school institution stadium venue theatre studio museum building facility".split())
 # nouns of questions -> nouns of types
 _SYNONYMS = {
@@ -194,7 +195,7 @@ def fit(expected: AnswerType, entity_id: str, types: Iterable[str]) -> float:
 
 
 def entity_kind(entity_id: str, types: Iterable[str]) -> str:
-    """person, group, place, date, number or thing: what pronouns tell apart."""
+    """person, group, place, people (a nation, a language), date, number or thing: what pronouns tell apart."""
     if is_date(entity_id):
         return "date"
     if is_number(entity_id):
@@ -205,4 +206,6 @@ def entity_kind(entity_id: str, types: Iterable[str]) -> str:
         return "person"
     if found & _GROUP_TYPES:
         return "group"
+    if found & _PEOPLE_TYPES:
+        return "people"
     return "place" if found & _PLACE_TYPES else "thing"

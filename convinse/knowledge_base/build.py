@@ -18,6 +18,8 @@ from .dump import Document, Statement, read_dump
 FORMAT = 1
 DATABASE = "kb.db"
 MANIFEST = "manifest.json"
+_HUMAN = "Q5"
+_NAME_SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv"))
 _INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION = "P31", "P279", "P106"
 
 # Items are their number, properties its negative: half the size of the ids as text.
@@ -26,6 +28,7 @@ CREATE TABLE entity (id INTEGER PRIMARY KEY, label TEXT NOT NULL, description TE
                      aliases TEXT NOT NULL, frequency INTEGER NOT NULL);
 CREATE TABLE surface (form TEXT NOT NULL, id INTEGER NOT NULL, is_label INTEGER NOT NULL,
                       PRIMARY KEY (form, id)) WITHOUT ROWID;
+CREATE TABLE surname (form TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (form, id)) WITHOUT ROWID;
 CREATE TABLE type (id INTEGER NOT NULL, kind INTEGER NOT NULL, type INTEGER NOT NULL,
                    PRIMARY KEY (id, kind, type)) WITHOUT ROWID;
 CREATE INDEX type_of ON type (type);
@@ -109,7 +112,16 @@ def _insert_entity(connection: sqlite3.Connection, document: Document) -> None:
     for statement in document.statements:
         prop, value = statement.parts[0]
         if prop in (_INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION) and value.label is None:
+            if value.id == _HUMAN:
+                _insert_surname(connection, document)
             connection.execute("INSERT OR IGNORE INTO type VALUES (?, ?, ?)", (id_number(document.id), id_number(prop), id_number(value.id)))
+
+
+def _insert_surname(connection: sqlite3.Connection, document: Document) -> None:
+    """The last word of a person's name, `Jr.` and the like aside."""
+    words = [word for word in fold(document.label).split() if word not in _NAME_SUFFIXES]
+    if len(words[-1:]) == 1 and words[-1] != fold(document.label):
+        connection.execute("INSERT OR IGNORE INTO surname VALUES (?, ?)", (words[-1], id_number(document.id)))
 
 
 def _insert_fact(

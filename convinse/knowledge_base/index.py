@@ -135,6 +135,15 @@ class KnowledgeBase:
         )
         return [Candidate(number_id(number), label, bool(is_label), frequency) for number, label, is_label, frequency in rows]
 
+    def people(self, surname: str) -> list[Candidate]:
+        """The people with a folded surname, the most frequent first."""
+        rows = self._rows(
+            "SELECT entity.id, label, frequency FROM surname JOIN entity ON entity.id = surname.id WHERE form = ? "
+            "ORDER BY frequency DESC, entity.id",
+            surname,
+        )
+        return [Candidate(number_id(number), label, False, frequency) for number, label, frequency in rows]
+
     def forms(self) -> list[str]:
         """All folded labels and aliases of items, sorted."""
         return [row[0] for row in self._rows("SELECT DISTINCT form FROM surface WHERE id > 0 ORDER BY form")]

@@ -28,6 +28,8 @@ _NEAR_BEST = 0.85  # AUTO keeps candidates of at least this share of the best sc
 _AUTO_LIMIT = 3
 _NEIGHBOR_LIMIT = 300
 _DEMONYM_TYPES = frozenset(("language", "ethnic", "nation", "nationality", "demonym"))
+_SURNAME_LENGTH = 4
+_FAMOUS = 8  # facts of a person whose surname counts without a capital
 _NOT_NAMES = STOP_WORDS.union(*PRONOUNS.values())
 
 
@@ -73,6 +75,8 @@ class EntityLinker:
             exact = list(self._exact(text, tokens))
             covered = {place for start, end, _ in exact for place in range(start, end)}
             spans = exact + list(self._near(text, tokens, covered, bool(exact)))
+            covered |= {place for start, end, _ in spans for place in range(start, end)}
+            spans += self._surnames(tokens, covered, bool(spans))
             found += [
                 (tokens[start].start, tokens[end - 1].end, text[tokens[start].start : tokens[end - 1].end].rstrip("."), scored)
                 for start, end, scored in spans
@@ -82,7 +86,7 @@ class EntityLinker:
 
     def _exact(self, text: str, tokens: list[_Token]) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
         """Longest folded labels and aliases; (first token, token behind the last, candidates with their match score)."""
-        cased = any(token.capital and not token.first for token in tokens)
+        cased = _is_cased(tokens)
         start = 0
         while start < len(tokens):
             for end in range(min(len(tokens), start + _MAX_TOKENS), start, -1):
@@ -120,8 +124,10 @@ class EntityLinker:
         after = tokens[place + 1] if place + 1 < len(tokens) else None
         if after is None or not after.joined or after.capital or after.form in _NOT_NAMES:
             return False
-        kinds = {kind for c in self._kb.candidates(tokens[place].form) for name in self._kb.types(c.id) for kind in name.split()}
-        return bool(kinds & _DEMONYM_TYPES)
+        candidates = self._kb.candidates(tokens[place].form)
+        kinds = {kind for c in candidates for name in self._kb.types(c.id) for kind in name.split()}
+        is_demonym = all(not c.is_label and entity_kind(c.id, self._kb.types(c.id)) == "place" for c in candidates)
+        return is_demonym or bool(kinds & _DEMONYM_TYPES)
 
     @cached_property
     def _property_words(self) -> frozenset[str]:
@@ -140,7 +146,7 @@ class EntityLinker:
         """Misspelt names: capitalised words that no name covers; in text without capitals, any words if none is linked."""
         from rapidfuzz import fuzz, process
 
-        cased = any(token.capital and not token.first for token in tokens)
+        cased = _is_cased(tokens)
         taken = set(covered)
         for size in range(min(5, len(tokens)), 0, -1):
             for start in range(len(tokens) - size + 1):
@@ -170,6 +176,19 @@ class EntityLinker:
                 if scored:
                     taken.update(span)
                     yield start, start + size, scored
+
+    def _surnames(
+        self, tokens: list[_Token], covered: set[int], linked: bool
+    ) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
+        """People called by their surname: capitalised, or in text without capitals if nothing else is linked."""
+        cased = _is_cased(tokens)
+        for place, token in enumerate(tokens):
+            if place in covered or len(token.form) < _SURNAME_LENGTH or token.form in _NOT_NAMES or stem(token.form) in self._property_words:
+                continue
+            if (token.capital and not token.first and not _is_part_of_name(tokens, place, place + 1)) or not (cased or linked):
+                people = self._kb.people(token.form)
+                if people and (token.capital or people[0].frequency >= _FAMOUS):
+                    yield place, place + 1, [(candidate, 0.6) for candidate in people]
 
     def _disambiguate(self, text: str, found: Sequence[tuple[int, int, str, list[tuple[Candidate, float]]]]) -> list[Mention]:
         params = self._params
@@ -213,6 +232,11 @@ def _tokens(text: str, start: int, end: int) -> list[_Token]:
         tokens.append(_Token(*match.span(), fold(word), word[0].isupper() or word[0].isdigit(), not tokens, word[-2:] in ("'s", "’s"), not text[last : match.start()].strip()))
         last = match.end()
     return tokens
+
+
+def _is_cased(tokens: list[_Token]) -> bool:
+    """Whether the writer uses capitals, so that a word without one is no name."""
+    return any(token.capital and not token.first and not token.form.isdigit() and token.form not in _NOT_NAMES for token in tokens)
 
 
 def _alias_fits(surface: str) -> bool:

@@ -19,11 +19,12 @@ _ELLIPSIS = re.compile(r"^\W*(?:and|but|or|so)?\W*(?:(?:what|how) about\b|and\b)
 _VERBAL = re.compile(
     r"\b(?:who|whom|whose|when|where|which|why|how(?! about)|what(?! about)|is|are|was|were|do|does|did|has|have|had|can)\b", re.IGNORECASE
 )
+_OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
 _FILLERS = frozenset("and but so then okay also name tell".split())
 
 
 class Referent(NamedTuple):
-    """Something that was talked about; `kind` is person, group, place, thing, date or number."""
+    """Something that was talked about; `kind` is that of `answer_type.entity_kind`."""
 
     id: str
     label: str
@@ -46,7 +47,7 @@ class Slots(QuestionUnderstanding):
 
     - question entities: the names in the question; else what its pronoun refers to; else, in an ellipsis, what the
       turn before was about;
-    - context: the topic of the conversation, unless the question names something unrelated to it;
+    - context: the topic of the conversation, unless the question names another thing of the same class;
     - predicate words: the content words of the question; those of the turn before when the question has none of its
       own ("What about ...?");
     - expected answer type: from the question words, else from the turn before.
@@ -155,13 +156,15 @@ class Slots(QuestionUnderstanding):
         return list(foci[-1].asked[:2]) or [r for r in recent if r.kind not in ("date", "number")][:1]
 
     def _context(self, question: str, entities: Sequence[Referent], is_named: bool, foci: Sequence[_Focus]) -> list[Referent]:
-        """The topic of the conversation, when the question still belongs to it."""
-        topic = next((referent for focus in foci for referent in focus.asked), None)
+        """The topic of the conversation, unless the question turns to another thing of the same class."""
+        asked = [referent for focus in foci for referent in focus.asked]
+        topic = next((referent for referent in asked if referent.kind not in ("place", "people")), next(iter(asked), None))
         if topic is None or topic in entities:
             return []
         if is_named and not set(fold(question).split()) & frozenset().union(*PRONOUNS.values()):
             related = self.kb.neighbors(topic.id, 1000)
-            if not any(entity.id in related for entity in entities):
+            kinds = set(self.kb.types(topic.id)[:_OWN_TYPES])
+            if any(entity.id not in related and kinds & set(self.kb.types(entity.id)[:_OWN_TYPES]) for entity in entities):
                 return []
         return [topic]
 
