@@ -6,7 +6,7 @@ Reads `scripts/snapshot/facts.tsv` (subject, property, value, qualifier property
 (label of items that the dump lacks), `titles.tsv` (article title, item), the pages and the conversations of
 `convinse/snapshot/`; writes `convinse/snapshot/entities.json.gz` in the dump's format and `redirects.tsv`.
 
-Items with a page, or asked for, keep all their statements; items that pages link to, the most telling ones; every
+Items with a page, or asked about, keep all their statements; items that pages link to or that answer a question, the most telling ones; every
 other item that is mentioned keeps its label and its classes.
 """
 
@@ -26,10 +26,11 @@ SNAPSHOT = ROOT / "convinse" / "snapshot"
 SOURCES = ROOT / "scripts" / "snapshot"
 CLASSES = ("P31", "P279", "P106")
 TELLING = (
-    "P31 P106 P569 P570 P19 P20 P27 P577 P571 P57 P50 P58 P175 P264 P136 P161 P26 P40 P22 P25 P69 P54 P413 P170 P449 P144 P86 P495 "
+    "P31 P569 P19 P27 P106 P570 P20 P577 P571 P57 P50 P58 P175 P264 P136 P161 P26 P40 P22 P25 P69 P54 P413 P170 P449 P144 P86 P495 "
     "P463 P527 P1303 P166 P179 P155 P156 P112 P159 P115 P286 P118"
 ).split()
-LINKED_LIMIT = 5
+LEFT_OUT = {"P530", "P47"}  # diplomatic relations and borders: hundreds a country, of no use in these domains
+LINKED_LIMIT = 9  # statements of an item that pages only link to, two of a property at most
 DATATYPES = {"wikibase-item": "wikibase-entityid", "time": "time", "quantity": "quantity"}
 
 
@@ -120,11 +121,15 @@ def page_titles() -> dict[str, set[str]]:
     return titles
 
 
-def asked_items() -> set[str]:
-    found = set()
+def conversation_items() -> tuple[set[str], set[str]]:
+    """The items that questions are about, and those that answer them."""
+    topics, answers = set(), set()
     for file in (SNAPSHOT / "conversations").glob("*.json"):
-        found |= set(re.findall(r'"(Q\d+)"', file.read_text(encoding="utf-8")))
-    return found
+        for conversation in msgspec.json.decode(file.read_bytes()):
+            for turn in conversation["questions"]:
+                topics |= {entity["id"] for entity in turn["entities"]}
+                answers |= {answer["id"] for answer in turn["answers"] if re.fullmatch(r"Q\d+", answer["id"])}
+    return topics, answers
 
 
 def main() -> None:
@@ -147,15 +152,18 @@ def main() -> None:
     missing = sorted(title for title in pages if title not in item_of)
     if missing:
         sys.exit(f"pages without an item: {missing}")
-    core = {item_of[title] for title in pages} | asked_items()
-    linked = ({item_of[target] for targets in pages.values() for target in targets if target in item_of} | subjects) - core
+    topics, answers = conversation_items()
+    core = {item_of[title] for title in pages} | topics
+    linked = ({item_of[target] for targets in pages.values() for target in targets if target in item_of} | subjects | answers) - core
     for item in sorted(core | linked):
         documents.setdefault(item, new_item(item, labels.get(item, item)))
     kept: dict[str, dict] = {item: documents[item] for item in core}
+    for document in kept.values():
+        document["claims"] = {prop: claims for prop, claims in document["claims"].items() if prop not in LEFT_OUT}
     for item in linked:
         claims, room = {}, LINKED_LIMIT
         for prop in TELLING:
-            statements = documents[item]["claims"].get(prop, [])[: min(room, 3)]
+            statements = documents[item]["claims"].get(prop, [])[: min(room, 2)]
             if statements:
                 claims[prop] = statements
                 room -= len(statements)
