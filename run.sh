@@ -38,9 +38,12 @@ if [ ! -x "$venv/bin/python" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]
             "$python" -m venv --clear "$venv" >&2 || "$python" -m virtualenv --clear "$venv" >&2 \
                 || fail "cannot create $venv; install the venv module of $python (Debian: apt-get install python3-venv)"
         fi
-        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check \
-            --constraint "$root/constraints.txt" --editable "$root${extra:+[$extra]}" >&2 \
-            || fail "installing the dependencies failed (see above); is a package index reachable?"
+        log="$venv/install.log"
+        if ! "$venv/bin/python" -m pip install --disable-pip-version-check \
+            --constraint "$root/constraints.txt" --editable "$root${extra:+[$extra]}" >"$log" 2>&1; then
+            tail -n 5 "$log" >&2
+            fail "installing the dependencies failed (see $log); is a package index reachable?"
+        fi
         printf '%s\n' "$wanted" >"$stamp"
     fi
     exec 9>&-

@@ -1,0 +1,186 @@
+"""Contract tests that a module of one's own can inherit.
+
+::
+
+    from convinse.testing import EvidenceRetrievalScoringContract
+
+    class TestMyERS(EvidenceRetrievalScoringContract):
+        def make(self, config):
+            return MyERS(config)
+
+pytest runs the inherited tests over conversations of the embedded snapshot. Override `conversations`, `config` or
+`sources` to run them over data of your own.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from .benchmarks.convmix import read_conversations
+from .config import Config, load_config, parse_config
+from .evidence import SOURCES, Conversation, Evidence, Turn, check_evidence, normalize_source
+from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
+from .heterogeneous_answering.base import HeterogeneousAnswering
+from .pipeline import Pipeline
+from .question_understanding.base import QuestionUnderstanding
+
+_CONVERSATIONS = 2  # of the snapshot's train part: enough to show a broken contract, fast enough to run often
+_FEW = 3  # evidences, to see that evs_max_evidences is obeyed
+
+
+class _Contract(ABC):
+    """What the contracts share: a configuration, conversations and prepared turns."""
+
+    sources: ClassVar[Sequence[str]] = SOURCES
+
+    def config(self, **overrides: object) -> Config:
+        """The configuration that the module is made with; no cache, so that every call computes."""
+        return parse_config({"ers_use_cache": False, **overrides})
+
+    def conversations(self) -> list[Conversation]:
+        """Conversations to run over."""
+        return read_conversations(load_config(ers_use_cache=False).input_path("train"))[:_CONVERSATIONS]
+
+    def prepared(self, config: Config) -> list[Turn]:
+        """Turns as the default modules prepare them: with a representation and top evidences."""
+        done = Pipeline(config).run(self.conversations(), self.sources)
+        return [turn for conversation in done for turn in conversation["questions"]]
+
+
+class EvidenceRetrievalScoringContract(_Contract):
+    """What the pipeline relies on in an ERS module."""
+
+    @abstractmethod
+    def make(self, config: Config) -> EvidenceRetrievalScoring:
+        """The module under test."""
+
+    def _run(self, config: Config, sources: Sequence[str], keep_answers: bool = True) -> list[Turn]:
+        turns = [without(turn, "top_evidences", "pred_answers", "question_entities") for turn in self.prepared(config)]
+        if not keep_answers:
+            turns = [without(turn, "answers", "answer_presence", "answer_presence_per_src") for turn in turns]
+        self.make(config).inference_on_turns(turns, sources)
+        return turns
+
+    def test_evidences_have_the_documented_shape(self) -> None:
+        for turn in self._run(self.config(), self.sources):
+            for evidence in turn["top_evidences"]:
+                check_evidence(evidence, "contract")
+
+    def test_requested_sources_only(self) -> None:
+        for source in self.sources:
+            for turn in self._run(self.config(), [source]):
+                found = {normalize_source(evidence["source"]) for evidence in turn["top_evidences"]}
+                assert found <= {source}, f"{found} were returned where {source} was asked for"
+
+    def test_at_most_evs_max_evidences_best_first(self) -> None:
+        for turn in self._run(self.config(evs_max_evidences=_FEW), self.sources):
+            assert len(turn["top_evidences"]) <= _FEW
+            scores = [evidence["score"] for evidence in turn["top_evidences"] if "score" in evidence]
+            assert scores == sorted(scores, reverse=True), "evidences must come best first"
+
+    def test_deterministic(self) -> None:
+        assert _evidences(self._run(self.config(), self.sources)) == _evidences(self._run(self.config(), self.sources))
+
+    def test_batches_equal_single_turns(self) -> None:
+        config = self.config()
+        together = _evidences(self._run(config, self.sources))
+        module = self.make(config)
+        alone = []
+        for turn in self.prepared(config):
+            turn = without(turn, "top_evidences", "pred_answers", "question_entities")
+            module.inference_on_turns([turn], self.sources)
+            alone.append(turn["top_evidences"])
+        assert together == alone
+
+    def test_gold_answers_are_not_used(self) -> None:
+        with_answers = _evidences(self._run(self.config(), self.sources))
+        assert _evidences(self._run(self.config(), self.sources, keep_answers=False)) == with_answers
+
+    def test_only_documented_keys_change(self) -> None:
+        config = self.config()
+        for turn in self.prepared(config):
+            turn = without(turn, "top_evidences", "answer_presence", "answer_presence_per_src")
+            before = copy.deepcopy(turn)
+            self.make(config).inference_on_turns([turn], self.sources)
+            changed = [key for key in before if turn.get(key) != before[key] and key != "question_entities"]
+            assert not changed, f"the module changed {changed}"
+
+
+class QuestionUnderstandingContract(_Contract):
+    """What the pipeline relies on in a QU module."""
+
+    @abstractmethod
+    def make(self, config: Config) -> QuestionUnderstanding:
+        """The module under test."""
+
+    def _representations(self, keep_answers: bool = True) -> list[str]:
+        module, found = self.make(self.config()), []
+        for conversation in copy.deepcopy(self.conversations()):
+            history: list[Turn] = []
+            for turn in conversation["questions"]:
+                asked = turn if keep_answers else without(turn, "answers")
+                module.inference_on_turn(asked, copy.deepcopy(history))
+                assert isinstance(asked["structured_representation"], str)
+                found.append(asked["structured_representation"])
+                history.append({**asked, "answers": turn["answers"]})
+        return found
+
+    def test_every_question_gets_a_representation(self) -> None:
+        assert all(representation.strip() for representation in self._representations())
+
+    def test_deterministic(self) -> None:
+        assert self._representations() == self._representations()
+
+    def test_own_gold_answers_are_not_used(self) -> None:
+        assert self._representations(keep_answers=False) == self._representations()
+
+
+class HeterogeneousAnsweringContract(_Contract):
+    """What the pipeline relies on in an HA module."""
+
+    @abstractmethod
+    def make(self, config: Config) -> HeterogeneousAnswering:
+        """The module under test."""
+
+    def _run(self, config: Config, keep_answers: bool = True) -> list[Turn]:
+        turns = [without(turn, "pred_answers") for turn in self.prepared(config)]
+        if not keep_answers:
+            turns = [without(turn, "answers", "p_at_1", "mrr", "h_at_5") for turn in turns]
+        self.make(config).inference_on_turns(turns, self.sources)
+        return turns
+
+    def test_ranks_count_from_one_without_ties(self) -> None:
+        for turn in self._run(self.config(ha_max_answers=_FEW)):
+            assert [answer["rank"] for answer in turn["pred_answers"]] == list(range(1, len(turn["pred_answers"]) + 1))
+            assert len(turn["pred_answers"]) <= _FEW
+
+    def test_answers_are_entities(self) -> None:
+        for turn in self._run(self.config()):
+            for answer in turn["pred_answers"]:
+                assert isinstance(answer["answer"]["id"], str)
+                assert isinstance(answer["answer"]["label"], str)
+
+    def test_without_evidences_there_is_no_crash(self) -> None:
+        config = self.config()
+        turns = [{**without(turn, "pred_answers"), "top_evidences": []} for turn in self.prepared(config)]
+        self.make(config).inference_on_turns(turns, self.sources)  # type: ignore[arg-type]
+
+    def test_deterministic(self) -> None:
+        one, two = self._run(self.config()), self._run(self.config())
+        assert [turn["pred_answers"] for turn in one] == [turn["pred_answers"] for turn in two]
+
+    def test_gold_answers_are_not_used(self) -> None:
+        one, two = self._run(self.config()), self._run(self.config(), keep_answers=False)
+        assert [turn["pred_answers"] for turn in one] == [turn["pred_answers"] for turn in two]
+
+
+def without(turn: Turn, *keys: str) -> Turn:
+    """A copy of a turn that lacks some keys."""
+    return {key: copy.deepcopy(value) for key, value in turn.items() if key not in keys}  # type: ignore[return-value]
+
+
+def _evidences(turns: Sequence[Turn]) -> list[list[Evidence]]:
+    return [turn["top_evidences"] for turn in turns]
