@@ -21,7 +21,11 @@ _BEST_EVIDENCES = 5  # shown by ask
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, 1 (a `ConvinseError`, one line), 2 (usage), 130 (Ctrl-C)."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    if rest and options.run is not _test:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    options.rest = rest
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s", force=True)
     logging.getLogger("convinse").setLevel(logging.WARNING if options.quiet else logging.INFO)
     try:
@@ -86,8 +90,8 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("bench", _bench, "a benchmark: prints a table and writes JSON")
     sub.add_argument("name", help="such as pipeline")
 
-    sub = command("test", _test, "run the test suite")
-    sub.add_argument("pytest", nargs=argparse.REMAINDER, metavar="PYTEST_ARGUMENT")
+    sub = command("test", _test, "run the test suite; further arguments go to pytest")
+    sub.add_argument("files", nargs="*", metavar="FILE")
     return parser
 
 
@@ -245,7 +249,8 @@ def _test(options: argparse.Namespace) -> int:
         raise ConfigError(f"{tests}: no tests here; they belong to a checkout of the project")
     if importlib.util.find_spec("pytest") is None:
         raise ConfigError("pytest is not installed; run pip install 'convinse[test]'")
-    return subprocess.call([sys.executable, "-m", "pytest", *(options.pytest or [str(tests)])], cwd=project_root())
+    files = [os.path.abspath(file) for file in options.files] or [str(tests)]
+    return subprocess.call([sys.executable, "-m", "pytest", *files, *options.rest], cwd=project_root())
 
 
 def _run_script(script: Any, kind: str, name: str) -> int:
