@@ -183,14 +183,14 @@ def fit(expected: AnswerType, entity_id: str, types: Iterable[str]) -> float:
     if expected.kind == "person":
         if found & _CHARACTER_TYPES:
             return 0.3
-        return 1.0 if _PERSON_TYPES.intersection(types) else 0.4 if found & _GROUP_TYPES else 0.05
+        return 1.0 if _PERSON_TYPES.intersection(types) else 0.4 if found & _GROUP_TYPES else 0.01
     if expected.kind == "place":
-        return 1.0 if found & _PLACE_TYPES else 0.5 if found & _SITE_TYPES else 0.1
+        return 1.0 if found & _PLACE_TYPES else 0.5 if found & _SITE_TYPES else 0.02
     if expected.kind == "item":
         wanted = set()
         for word in expected.words:
             wanted |= noun_types(word)
-        return 1.0 if found & wanted else 0.15
+        return 1.0 if found & wanted else 0.05
     return 0.8
 
 

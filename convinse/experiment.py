@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from .benchmarks.convmix import read_conversations
 from .config import Config, to_dict
+from .errors import DataError
 from .evidence import Conversation
 from .files import sha256
 from .pipeline import Pipeline
@@ -53,6 +54,8 @@ def run_experiment(
     """
     start = time.perf_counter()
     path = config.input_path(part)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; check {part}_input_path and benchmark_path")
     conversations = read_conversations(path)[:limit]
     settings = {key: value for key, value in to_dict(config).items() if key not in _NO_RESULT}
     run_id = fingerprint(settings, sha256(path), list(sources), use_gold_answers)
@@ -69,9 +72,11 @@ def run_experiment(
                     advance()
         finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]
         metrics = evaluate(finished)
-        seconds = {**{stage: round(pipeline.seconds[stage], 3) for stage in ("qu", "ers", "ha")}, "total": round(time.perf_counter() - start, 3)}
+        seconds = {**{stage: pipeline.seconds[stage] for stage in ("qu", "ers", "ha")}, "total": time.perf_counter() - start}
+        before = output.metrics().get("seconds", {})  # of the part of the run that was finished before
         domains = metrics.pop("domains")
-        metrics = {**metrics, "seconds": seconds, "conversations_run": len(waiting), "domains": domains}
+        metrics["seconds"] = {stage: round(value + before.get(stage, 0.0), 3) for stage, value in seconds.items()}
+        metrics["domains"] = domains
         output.write_metrics(metrics)
     return Outcome(tuple(sources), folder, metrics)
 

@@ -125,6 +125,13 @@ class RunFolder:
         except OSError as error:  # reading cuts half a line off anyway
             LOGGER.debug("half a line is left in %s: %s", self.path / TURNS, error)
 
+    def metrics(self) -> dict[str, Any]:
+        """What `metrics.json` holds, or an empty dictionary."""
+        try:
+            return msgspec.json.decode((self.path / METRICS).read_bytes())
+        except (FileNotFoundError, msgspec.DecodeError):
+            return {}
+
     def write_metrics(self, metrics: dict[str, Any]) -> None:
         """Write `metrics.json`, whole or not at all."""
         with replacing(self.path / METRICS) as temporary:

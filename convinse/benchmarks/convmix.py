@@ -23,6 +23,6 @@ def read_conversations(path: Path) -> list[Conversation]:
             return check_conversations(msgspec.json.Decoder().decode_lines(data), str(path))
         return check_conversations(msgspec.json.decode(data), str(path))
     except OSError as error:
-        raise DataError(f"{one_line(error)}; check the input path and benchmark_path") from None
+        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: not valid JSON: {one_line(error)}") from None

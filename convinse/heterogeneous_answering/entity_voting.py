@@ -22,6 +22,7 @@ _CLASSES_WANTED = frozenset(
     "genre kind style type sort instrument position profession job occupation language sport award prize religion colour color species".split()
 )
 _FAR, _REACH = 0.4, 3.0  # the least weight of a place in an evidence; words over which nearness halves
+_ECHO = 0.1  # an answer seldom repeats the words of the question ("Award for Directing" to "who directed")
 _SUPPORT = 3  # evidences named per answer
 _YES: Entity = {"id": "Yes", "label": "Yes"}
 _NO: Entity = {"id": "No", "label": "No"}
@@ -61,6 +62,7 @@ class EntityVoting(HeterogeneousAnswering):
         own = {evidence["retrieved_for_entity"]["id"] for evidence in evidences if "retrieved_for_entity" in evidence}
         best = max((evidence.get("score", 1.0) for evidence in evidences), default=0.0)
         wanted = self._wanted(turn, evidences)
+        echo = wanted - set(stems(" ".join(expected.words)))
         votes: dict[str, float] = defaultdict(float)
         labels: dict[str, str] = {}
         support: dict[str, list[int]] = defaultdict(list)
@@ -68,7 +70,10 @@ class EntityVoting(HeterogeneousAnswering):
             weight = max(_FLOOR, (max(0.0, evidence.get("score", 1.0)) / best) ** _SHARPNESS) if best > 0 else 1.0
             candidates = [entity for entity in evidence["wikidata_entities"] if entity["id"] not in own]
             near = nearness(evidence, wanted)
-            fits = [self._fit(expected, entity) * near.get(entity["id"], _FAR) for entity in candidates]
+            fits = [
+                self._fit(expected, entity) * near.get(entity["id"], _FAR) * (_ECHO if echo & set(stems(entity["label"])) else 1.0)
+                for entity in candidates
+            ]
             shared = sum(fits) ** 0.5 or 1.0
             for entity, suits in zip(candidates, fits, strict=True):
                 votes[entity["id"]] += weight * suits / shared

@@ -1,0 +1,60 @@
+"""Every test runs in an empty working directory of its own, so that none touches the checkout's cache/ or results/."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pytest
+from hypothesis import settings
+from hypothesis.configuration import set_hypothesis_home_dir
+
+# the same examples in every run, and no database: the suite is deterministic and leaves nothing behind
+settings.register_profile("convinse", deadline=None, derandomize=True, database=None, max_examples=60)
+settings.load_profile("convinse")
+HYPOTHESIS_HOME = tempfile.mkdtemp(prefix="hypothesis-")  # it writes while tests are collected, else into the checkout
+set_hypothesis_home_dir(HYPOTHESIS_HOME)
+
+
+def pytest_unconfigure():
+    shutil.rmtree(HYPOTHESIS_HOME, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def workdir(tmp_path_factory, monkeypatch):
+    path = tmp_path_factory.mktemp("work")
+    monkeypatch.chdir(path)
+    monkeypatch.setattr(sys, "path", list(sys.path))  # what a test adds goes with it
+    return path
+
+
+@pytest.fixture
+def start(workdir):
+    """Start Python code in a process of its own; whatever still runs at the end of the test is killed."""
+    processes = []
+
+    def start_process(code, *arguments):
+        command = [sys.executable, "-W", "error", "-c", code, *map(str, arguments)]
+        process = subprocess.Popen(
+            command, cwd=workdir, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        processes.append(process)
+        return process
+
+    yield start_process
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def run_python(start):
+    """Run Python code in a process of its own to its end; returns its standard output."""
+
+    def run(code, *arguments):
+        process = start(code, *arguments)
+        output, errors = process.communicate(timeout=60)
+        assert process.returncode == 0, errors
+        return output
+
+    return run

@@ -1,0 +1,171 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convinse.evidence import SOURCES
+from convinse.scoring.convqa import (
+    MEASURES,
+    add_answer_metrics,
+    add_answer_presence,
+    evaluate,
+    has_answer,
+    is_answer,
+    normalize_id,
+)
+
+
+def entities(*ids):
+    return [{"id": entity_id, "label": "any"} for entity_id in ids]
+
+
+def answered(gold, *predicted):
+    ranked = [
+        {"answer": answer, "score": 1 / rank, "rank": rank} for rank, answer in enumerate(entities(*predicted), 1)
+    ]
+    return {"question": "?", "answers": entities(*gold), "pred_answers": ranked}
+
+
+def evidence(source, *ids):
+    return {"evidence_text": "t", "source": source, "wikidata_entities": entities(*ids), "disambiguations": []}
+
+
+def measured(turn):
+    add_answer_metrics(turn)
+    return turn.get("p_at_1"), turn.get("mrr"), turn.get("h_at_5")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("Q42", "q42"), ('"Yes"', "yes"), ("+5", "5"), (" Q1 ", "Q1"), ("1952-01-01T00:00:00Z", "1952-01-01t00:00:00z")],
+)
+def test_ids_are_compared_without_case_quotes_and_plus_sign(one, other):
+    assert normalize_id(one) == normalize_id(other)
+    assert is_answer(entities(one)[0], entities(other))
+    assert is_answer(entities(other)[0], entities("Q7", one))
+
+
+@pytest.mark.parametrize(("one", "other"), [("Q4", "Q42"), ("yes", "no"), ("1952-01-01T00:00:00Z", "1952")])
+def test_different_ids_are_different_answers(one, other):
+    assert not is_answer(entities(one)[0], entities(other))
+
+
+def test_the_label_does_not_count():
+    assert not is_answer({"id": "Q1", "label": "same"}, [{"id": "Q2", "label": "same"}])
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "expected"),
+    [
+        (["Q1"], ["Q1", "Q2"], (1.0, 1.0, 1.0)),
+        (["q1"], ["Q2", "Q1"], (0.0, 0.5, 1.0)),
+        (["Q1", "Q2"], ["Q3", "Q2", "Q1"], (0.0, 0.5, 1.0)),  # the first right one counts
+        (["Q1"], ["a", "b", "c", "d", "Q1"], (0.0, 0.2, 1.0)),
+        (["Q1"], ["a", "b", "c", "d", "e", "Q1"], (0.0, 1 / 6, 0.0)),
+        (["Q1"], ["a"], (0.0, 0.0, 0.0)),
+        (["Q1"], [], (0.0, 0.0, 0.0)),
+    ],
+)
+def test_the_measures_of_a_turn(gold, predicted, expected):
+    assert measured(answered(gold, *predicted)) == pytest.approx(expected)
+
+
+def test_an_unanswered_turn_counts_nothing():
+    assert measured({"question": "?", "answers": entities("Q1")}) == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("turn", [{"question": "?"}, {"question": "?", "answers": []}])
+def test_a_turn_without_gold_answers_is_not_measured(turn):
+    assert measured(turn) == (None, None, None)
+    add_answer_presence({**turn, "top_evidences": []}, ["kb"])
+    assert "answer_presence" not in turn
+
+
+@given(
+    st.lists(st.sampled_from("abcdefgh"), unique=True), st.lists(st.sampled_from("abcdefgh"), min_size=1, unique=True)
+)
+def test_the_measures_agree_with_their_definition(predicted, gold):
+    hits = [rank for rank, name in enumerate(predicted, 1) if name in gold]
+    expected = (float(hits[:1] == [1]), 1 / hits[0] if hits else 0.0, float(bool(hits) and hits[0] <= 5))
+    assert measured(answered(gold, *predicted)) == pytest.approx(expected)
+
+
+def test_answer_presence_of_an_evidence():
+    assert has_answer(evidence("kb", "Q2", "q1"), entities("Q1"))
+    assert not has_answer(evidence("kb", "Q2"), entities("Q1"))
+    assert not has_answer(evidence("kb"), entities("Q1"))
+
+
+def test_answer_presence_per_source():
+    turn = {
+        **answered(["Q1"]),
+        "top_evidences": [evidence("kb", "Q2"), evidence("text", "Q1"), evidence("infobox", "Q1")],
+    }
+    add_answer_presence(turn, SOURCES)
+    assert turn["answer_presence"] is True
+    assert turn["answer_presence_per_src"] == {"kb": False, "text": True, "table": False, "info": True}
+
+
+def test_no_evidence_has_no_answer():
+    turn = {**answered(["Q1"]), "top_evidences": []}
+    add_answer_presence(turn, ["kb", "text"])
+    assert turn["answer_presence"] is False
+    assert turn["answer_presence_per_src"] == {"kb": False, "text": False}
+
+
+def turn(p_at_1, presence):
+    return {
+        "question": "?",
+        "answers": entities("Q1"),
+        "p_at_1": p_at_1,
+        "mrr": p_at_1,
+        "h_at_5": 1.0,
+        "answer_presence": presence,
+        "answer_presence_per_src": {"kb": presence, "text": False},
+    }
+
+
+def test_the_means_are_over_turns_with_gold_answers_overall_and_per_domain():
+    data = [
+        {"conv_id": "1", "domain": "books", "questions": [turn(1.0, True), turn(0.0, True), {"question": "no gold"}]},
+        {"conv_id": "2", "domain": "movies", "questions": [turn(1.0, False)]},
+        {"conv_id": "3", "domain": "music", "questions": [{"question": "no gold", "answers": []}]},
+    ]
+    result = evaluate(data)
+    assert result["num_questions"] == 3
+    assert result["p_at_1"] == result["mrr"] == result["answer_presence"] == pytest.approx(2 / 3, abs=1e-4)
+    assert result["h_at_5"] == 1.0
+    assert result["answer_presence_per_src"] == {"kb": pytest.approx(2 / 3, abs=1e-4), "text": 0.0}
+    assert list(result["domains"]) == ["books", "movies"]  # none is measured in music
+    assert (
+        result["domains"]["books"] | {"p_at_1": 0.5, "num_questions": 2, "answer_presence": 1.0}
+        == result["domains"]["books"]
+    )
+    assert result["domains"]["movies"]["answer_presence_per_src"] == {"kb": 0.0, "text": 0.0}
+
+
+def test_a_turn_that_no_stage_measured_counts_nothing():
+    result = evaluate([{"conv_id": "1", "domain": "books", "questions": [turn(1.0, True), answered(["Q1"])]}])
+    assert [result[measure] for measure in MEASURES] == [0.5] * len(MEASURES)
+    assert result["answer_presence_per_src"] == {"kb": 0.5, "text": 0.0}
+
+
+def test_a_conversation_without_domain_counts_overall():
+    assert evaluate([{"conv_id": "1", "questions": [turn(1.0, True)]}])["num_questions"] == 1
+
+
+def test_no_data_gives_zeros():
+    for data in ([], [{"conv_id": "1", "domain": "books", "questions": []}]):
+        result = evaluate(data)
+        assert result["num_questions"] == 0
+        assert all(result[measure] == 0.0 for measure in MEASURES)
+        assert result["domains"] == {}
+
+
+@given(st.lists(st.tuples(st.sampled_from(["books", "movies"]), st.booleans()), min_size=1, max_size=12))
+def test_the_domains_add_up_to_the_whole(rows):
+    data = [{"conv_id": str(n), "domain": d, "questions": [turn(float(hit), hit)]} for n, (d, hit) in enumerate(rows)]
+    result = evaluate(data)
+    domains = result["domains"].values()
+    assert sum(domain["num_questions"] for domain in domains) == result["num_questions"] == len(rows)
+    total = sum(domain["p_at_1"] * domain["num_questions"] for domain in domains)
+    assert total / len(rows) == pytest.approx(result["p_at_1"], abs=2e-4)

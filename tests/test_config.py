@@ -1,0 +1,238 @@
+from pathlib import Path
+
+import pytest
+
+from convinse.config import (
+    SNAPSHOT,
+    ClocqParams,
+    Config,
+    find_config,
+    load_config,
+    parse_config,
+    project_root,
+    resolve,
+    to_dict,
+)
+from convinse.errors import ConfigError
+
+KEYS = """
+    name qu ers ha benchmark benchmark_path train_input_path dev_input_path test_input_path output_path
+    source_combinations history_separator sr_delimiter clocq_use_api clocq_host clocq_port clocq_p clocq_params
+    kb_path ers_use_cache ers_cache_path ers_wikipedia_dump ers_on_the_fly ers_wikipedia_api
+    evr_min_evidence_length evr_max_evidence_length evr_max_entities evs evs_max_evidences evs_model evs_bi_encoder
+    evs_precision ha_model ha_max_answers device seed
+"""
+
+
+@pytest.fixture
+def written(workdir):
+    """Write a configuration; returns its path."""
+
+    def write(text, name="my.yml"):
+        path = workdir / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def refused(path, **overrides):
+    with pytest.raises(ConfigError) as caught:
+        load_config(path, **overrides)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+# --- what is accepted
+
+
+def test_the_defaults_are_those_of_the_contract():
+    config = Config()
+    assert config.output_path == "results"
+    assert config.ers_cache_path == "cache/"
+    assert config.ers_use_cache is True
+    assert config.evs_max_evidences == 100
+    assert config.ha_max_answers >= 5  # Hit@5 needs as many
+    assert config.clocq_params == ClocqParams(
+        h_match=0.4, h_rel=0.2, h_conn=0.3, h_coh=0.1, d=20, k="AUTO", p_setting=1000
+    )
+
+
+def test_every_key_of_the_contract_is_one():
+    assert set(KEYS.split()) | {"custom"} == set(Config.__struct_fields__)
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n", "{}"])
+def test_an_empty_file_gives_the_defaults(written, text):
+    assert load_config(written(text)) == Config()
+
+
+def test_the_values_of_a_convinse_file_are_accepted(written):
+    path = written(
+        """
+name: "convinse"
+benchmark: "convmix"
+source_combinations: [["kb", "text", "table", "info"], ["kb"], [text, infobox], "kb_text"]
+history_separator: " ||| "
+sr_delimiter: " || "
+clocq_use_api: false
+clocq_host: "https://clocq.mpi-inf.mpg.de/api"
+clocq_port: "443"
+clocq_p: 1000
+clocq_params:
+  h_match: 0.4
+  h_rel: 0
+  k: "AUTO"
+  d: 20
+  p_setting: 1000
+  bm25_limit: false
+evs_max_evidences: 100
+ers_wikipedia_dump: null
+"""
+    )
+    config = load_config(path)
+    assert config.combinations == [("kb", "text", "table", "info"), ("kb",), ("text", "info"), ("kb", "text")]
+    assert config.clocq_port == "443"
+    assert config.clocq_params.bm25_limit is False
+    assert config.clocq_params.h_rel == 0
+    assert config.ers_wikipedia_dump is None
+
+
+def test_keys_of_ones_own_stand_below_custom(written):
+    config = load_config(written("custom:\n  my_key: [1, {deep: true}]\n"))
+    assert config.custom == {"my_key": [1, {"deep": True}]}
+
+
+def test_a_configuration_is_frozen_and_shares_nothing():
+    config = Config()
+    with pytest.raises(AttributeError):
+        config.name = "other"
+    with pytest.raises(AttributeError):
+        config.clocq_params.k = 3
+    config.custom["mine"] = 1
+    config.source_combinations.clear()
+    assert Config().custom == {}
+    assert Config().source_combinations
+
+
+def test_a_configuration_is_its_plain_values():
+    config = parse_config({"clocq_params": {"k": 3}, "custom": {"a": 1}})
+    assert parse_config(to_dict(config)) == config
+    assert to_dict(config)["clocq_params"]["k"] == 3
+
+
+@pytest.mark.parametrize("path", sorted((project_root() / "config").rglob("*.yml")), ids=lambda path: path.name)
+def test_the_configurations_of_the_project_are_valid(path):
+    load_config(path)
+
+
+@pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "cuda:1"])
+def test_devices(device):
+    assert parse_config({"device": device}).device == device
+
+
+# --- where files are looked for
+
+
+def test_the_embedded_configuration_is_found_from_any_folder():
+    assert find_config("config.yml") == project_root() / "config" / "config.yml"
+    assert load_config() == load_config("config.yml")
+
+
+def test_a_file_beside_the_user_wins_over_config_folders(written):
+    inner = written("name: inner", "config/mine.yml")
+    assert find_config("mine.yml").resolve() == inner
+    outer = written("name: outer", "mine.yml")
+    assert find_config("mine.yml").resolve() == outer
+    assert load_config("mine.yml").name == "outer"
+    assert load_config(Path("config") / "mine.yml").name == "inner"
+
+
+def test_a_missing_file_is_named_with_the_nearest_one():
+    message = refused("confg.yml")
+    assert "confg.yml" in message
+    assert "did you mean 'config.yml'" in message
+
+
+def test_paths(workdir, written):
+    assert resolve(SNAPSHOT + "kb") == project_root() / "convinse" / "snapshot" / "kb"
+    assert resolve("data/x") == Path("data/x")
+    assert "~" not in str(resolve("~/x"))
+    config = parse_config({"benchmark_path": "data", "dev_input_path": str(workdir / "dev.json")})
+    assert config.input_path("test") == Path("data/test.json")
+    assert config.input_path("dev") == workdir / "dev.json"
+    assert Config().input_path("test").is_file()
+    written("[]", "test.json")
+    assert config.input_path("test").resolve() == workdir / "test.json"
+
+
+# --- what is refused, in one line
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("ers_cach_path: x", ["unknown key 'ers_cach_path'", "did you mean 'ers_cache_path'"]),
+        ("evs_max_evidence: 5", ["did you mean 'evs_max_evidences'"]),
+        ("my_own_key: 5", ["unknown key 'my_own_key'", "custom"]),
+        ("1: 2", ["unknown key '1'"]),
+        ("clocq_params: {h_mach: 1}", ["clocq_params", "did you mean 'h_match'"]),
+        ("evs_max_evidences: many", ["evs_max_evidences", "int", "'many'"]),
+        ("evs_max_evidences: 0", ["evs_max_evidences", "1"]),
+        ("evs_max_evidences: 2.5", ["evs_max_evidences"]),
+        ("seed: true", ["seed", "bool"]),
+        ("seed: -1", ["seed"]),
+        ("name:", ["name", "null"]),
+        ("name: 5", ["name"]),
+        ("ers_use_cache: 'no way'", ["ers_use_cache", "bool"]),
+        ("clocq_params: 5", ["clocq_params"]),
+        ("clocq_params: {k: 0}", ["clocq_params.k"]),
+        ("clocq_params: {k: many}", ["clocq_params.k"]),
+        ("clocq_params: {h_match: -0.1}", ["clocq_params.h_match"]),
+        ("evs: bert", ["evs", "bm25"]),
+        ("evs_precision: fp8", ["evs_precision", "fp32", "int8"]),
+        ("device: gpu", ["device", "'gpu'"]),
+        ("custom: [1]", ["custom"]),
+        ("custom: {1: x}", ["custom"]),
+        ("source_combinations: kb_text", ["source_combinations", "array"]),
+        ("source_combinations: []", ["source_combinations", "empty"]),
+        ("source_combinations: [[]]", ["source_combinations"]),
+        ("source_combinations: [kb_txt_info]", ["source_combinations", "'txt'", "kb, text, table, info"]),
+        ("source_combinations: [[kb, txt]]", ["source_combinations", "'txt'", "kb, text, table, info"]),
+        ("clocq_use_api: true", ["clocq_use_api"]),
+        ("ers_on_the_fly: true", ["ers_on_the_fly"]),
+        ("- kb\n- text", ["mapping", "list"]),
+        ("just words", ["mapping", "str"]),
+        ("42", ["mapping", "int"]),
+        ("name: [unclosed", ["YAML"]),
+        ("a: b: c", ["YAML"]),
+        ("\tname: x", ["YAML"]),
+        ("name: !!python/object/apply:os.getcwd []", ["YAML"]),
+        (b"name: \xff\xfe", ["YAML"]),
+        (b"name: \x00", ["YAML"]),
+    ],
+)
+def test_bad_input_names_the_file_and_the_key(written, text, parts):
+    path = written(text)
+    message = refused(path)
+    assert str(path) in message
+    assert all(part in message for part in parts), message
+
+
+def test_overrides_are_checked_like_keys(written):
+    path = written("name: x\nseed: 1")
+    assert load_config(path, seed=7, name="y") == Config(name="y", seed=7)
+    assert "did you mean 'seed'" in refused(path, sed=7)
+    assert "seed" in refused(path, seed="7")
+    assert "'txt'" in refused(path, source_combinations=["kb_txt"])
+
+
+def test_an_override_can_mend_a_wrong_key(written):
+    assert load_config(written("seed: wrong"), seed=3).seed == 3
+
+
+def test_a_folder_is_no_configuration(workdir):
+    (workdir / "folder.yml").mkdir()
+    assert "folder.yml" in refused("folder.yml")

@@ -1,0 +1,163 @@
+"""The pipeline: what flows between the stages, with gold and with predicted answers."""
+
+import copy
+
+import pytest
+
+from convinse import (
+    EvidenceRetrievalScoring,
+    HeterogeneousAnswering,
+    Pipeline,
+    QuestionUnderstanding,
+    load_config,
+)
+from convinse.benchmarks.convmix import read_conversations
+from convinse.config import parse_config
+from convinse.errors import ConfigError, DataError, ModuleError
+
+CONFIG = parse_config({"ers_use_cache": False})
+
+
+class Recorder(QuestionUnderstanding):
+    """Keeps what it was told of the history."""
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.histories = []
+
+    def inference_on_turn(self, turn, history_turns):
+        self.histories.append([(t["question"], [a["id"] for a in t["answers"]]) for t in history_turns])
+        turn["structured_representation"] = turn["question"]
+        return turn["structured_representation"]
+
+
+class OneEvidence(EvidenceRetrievalScoring):
+    def inference_on_turn(self, turn, sources):
+        return [{"evidence_text": turn["question"], "source": sources[0], "disambiguations": [],
+                 "wikidata_entities": [{"id": "Q1", "label": "one"}]}]  # fmt: skip
+
+
+class FixedAnswer(HeterogeneousAnswering):
+    def inference_on_turn(self, turn, sources):
+        return [{"answer": {"id": "Q9", "label": "nine"}, "score": 1.0, "rank": 1}]
+
+
+def conversations():
+    return [
+        {"conv_id": "a", "extra": 1, "questions": [
+            {"turn": 0, "question": "one?", "answers": [{"id": "Q1", "label": "one"}], "note": "kept"},
+            {"turn": 1, "question": "two?", "answers": [{"id": "Q2", "label": "two"}]},
+        ]},
+        {"conv_id": "b", "questions": [{"turn": 0, "question": "three?", "answers": [{"id": "q9", "label": ""}]}]},
+    ]  # fmt: skip
+
+
+def make(qu=None):
+    return Pipeline(CONFIG, qu=qu or Recorder(CONFIG), ers=OneEvidence(CONFIG), ha=FixedAnswer(CONFIG))
+
+
+def test_gold_answers_of_earlier_turns():
+    qu = Recorder(CONFIG)
+    make(qu).run(conversations(), "kb")
+    assert qu.histories == [[], [("one?", ["Q1"])], []]
+
+
+def test_predicted_answers_of_earlier_turns_hide_the_gold_ones():
+    qu = Recorder(CONFIG)
+    make(qu).run(conversations(), "kb", use_gold_answers=False)
+    # one turn of every conversation at a time
+    assert qu.histories == [[], [], [("one?", ["Q9"])]]
+
+
+def test_turns_get_the_documented_keys_and_keep_their_own():
+    given = conversations()
+    before = copy.deepcopy(given)
+    done = make().run(given, "text_kb")
+    assert given == before
+    first = done[0]["questions"][0]
+    assert done[0]["extra"] == 1 and first["note"] == "kept"
+    assert first["answer_presence"] is True and first["answer_presence_per_src"] == {"kb": True, "text": False}
+    assert (first["p_at_1"], first["mrr"], first["h_at_5"]) == (0.0, 0.0, 0.0)
+    assert done[1]["questions"][0]["p_at_1"] == 1.0  # ids without regard to case
+
+
+def test_without_gold_answers_nothing_is_measured():
+    done = make().run([{"conv_id": "x", "questions": [{"question": "who?"}, {"question": "and?"}]}])
+    for turn in done[0]["questions"]:
+        assert turn["pred_answers"] and turn["top_evidences"]
+        assert not {"p_at_1", "answer_presence"} & turn.keys()
+
+
+def test_a_second_run_does_not_see_the_results_of_the_first():
+    done = make().run(conversations(), "kb")
+
+    class Silent(OneEvidence):
+        def inference_on_turn(self, turn, sources):
+            assert "top_evidences" not in turn and "pred_answers" not in turn
+            return []
+
+    again = Pipeline(CONFIG, qu=Recorder(CONFIG), ers=Silent(CONFIG), ha=FixedAnswer(CONFIG)).run(done, "kb")
+    assert all(turn["top_evidences"] == [] for c in again for turn in c["questions"])
+
+
+@pytest.mark.parametrize(
+    "returned, words",
+    [
+        (None, "must return a list"),
+        ([{"evidence_text": "x"}], "source"),
+        ([{"evidence_text": "x", "source": "web", "wikidata_entities": [], "disambiguations": []}], "'web'"),
+        ([{"evidence_text": "x", "source": "kb", "wikidata_entities": ["Q1"], "disambiguations": []}], "wikidata_entities"),
+    ],
+)
+def test_a_module_that_breaks_its_contract_is_named(returned, words):
+    class Broken(OneEvidence):
+        def inference_on_turn(self, turn, sources):
+            return returned
+
+    with pytest.raises((ModuleError, DataError), match=words) as error:
+        Pipeline(CONFIG, qu=Recorder(CONFIG), ers=Broken(CONFIG), ha=FixedAnswer(CONFIG)).run(conversations(), "kb")
+    assert "Broken" in str(error.value) and "\n" not in str(error.value)
+
+
+def test_more_evidences_than_allowed_are_refused():
+    config = parse_config({"evs_max_evidences": 1})
+
+    class Many(OneEvidence):
+        def inference_on_turn(self, turn, sources):
+            return super().inference_on_turn(turn, sources) * 2
+
+    with pytest.raises(ModuleError, match="evs_max_evidences is 1"):
+        Pipeline(config, qu=Recorder(config), ers=Many(config), ha=FixedAnswer(config)).run(conversations(), "kb")
+
+
+def test_answers_with_wrong_ranks_are_refused():
+    class Tied(FixedAnswer):
+        def inference_on_turn(self, turn, sources):
+            return super().inference_on_turn(turn, sources) * 2
+
+    with pytest.raises(ModuleError, match="answer 2"):
+        Pipeline(CONFIG, qu=Recorder(CONFIG), ers=OneEvidence(CONFIG), ha=Tied(CONFIG)).run(conversations(), "kb")
+
+
+def test_unknown_source():
+    with pytest.raises(ConfigError, match="kb, text, table, info"):
+        make().run(conversations(), "kb_txt")
+
+
+def test_the_default_pipeline_answers_a_follow_up():
+    with Pipeline(load_config(ers_use_cache=False)) as pipeline:
+        conversation = pipeline.ask(["Who directed the film Titanic?", "When was he born?"])
+    first, second = conversation["questions"]
+    assert first["pred_answers"][0]["answer"] == {"id": "Q42574", "label": "James Cameron"}
+    assert second["pred_answers"][0]["answer"]["id"] == "1954-08-16T00:00:00Z"
+    supporting = second["top_evidences"][second["pred_answers"][0]["evidences"][0]]
+    assert "16 August 1954" in supporting["evidence_text"]
+
+
+def test_results_do_not_depend_on_the_cache(tmp_path):
+    data = read_conversations(load_config().input_path("dev"))[:3]
+    plain = Pipeline(load_config(ers_use_cache=False)).run(data)
+    cached = load_config(ers_cache_path=str(tmp_path / "cache"))
+    for _ in range(2):
+        with Pipeline(cached) as pipeline:
+            assert pipeline.run(data) == plain

@@ -1,0 +1,242 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convinse.wikipedia.document import Link, Snippet, blocks, clean, flatten, parse_html
+
+
+def flat(html, source="text"):
+    """The first paragraph or cell of a page, flattened."""
+    root = parse_html(f'<div class="mw-parser-output">{html}</div>')
+    return flatten(root, source)
+
+
+def anchors(snippet):
+    return [(snippet.text[link.start : link.end], link.target) for link in snippet.links]
+
+
+def read(html):
+    """(kind, text, section) of the blocks of a page."""
+    root = parse_html(f'<div class="mw-parser-output">{html}</div>')
+    return [(block.kind, flatten(block.node, "text").text, block.section) for block in blocks(root)]
+
+
+_BLANK = st.sampled_from(["", " ", "\n", "  \t"])
+_WORD = st.text(alphabet="abZ9é-.'", min_size=1, max_size=5)
+_PLAIN = st.tuples(st.just("text"), st.lists(st.one_of(_WORD, st.sampled_from([",", "(", "&amp;"])), min_size=1, max_size=3), _BLANK, _BLANK)
+_LINKED = st.tuples(st.just("link"), st.lists(_WORD, min_size=1, max_size=3), _BLANK, _BLANK)
+_PIECES = st.lists(st.one_of(_PLAIN, _LINKED), max_size=10)
+
+
+def render(pieces):
+    """The pieces as HTML and as bare text; links lead to Page_0, Page_1, ..."""
+    html = bare = ""
+    wanted = []
+    for kind, words, before, after in pieces:
+        inner = before + " \n".join(words) + after
+        bare += inner
+        if kind == "link":
+            marked = f"{before}<i>{words[0]}</i>{''.join(' ' + word for word in words[1:])}{after}"
+            html += f'<a href="/wiki/Page_{len(wanted)}" title="x">{marked}</a>'
+            wanted.append((" ".join(words), f"Page {len(wanted)}"))
+        else:
+            html += f"<b>{inner}</b>"
+    return html, " ".join(bare.replace("&amp;", "&").split()), wanted
+
+
+@given(_PIECES)
+def test_text_is_what_a_reader_sees_and_every_link_lies_on_its_anchor(pieces):
+    html, bare, wanted = render(pieces)
+    snippet = flat(f"<p>{html}</p>")
+    assert snippet.text == bare
+    assert anchors(snippet) == wanted
+
+
+@given(st.lists(_PIECES, min_size=1, max_size=4), st.sampled_from(["table", "info"]), st.sampled_from(["br", "li"]))
+def test_links_of_cells_with_line_breaks_and_lists_lie_on_their_anchors(parts, source, apart):
+    rendered = [render(pieces) for pieces in parts]
+    if apart == "br":
+        html = "<br/>".join(html for html, *_ in rendered)
+    else:
+        html = "<ul>" + "".join(f"<li>{html}</li>" for html, *_ in rendered) + "</ul>"
+    snippet = flat(html, source)
+    assert [anchor for anchor, _ in anchors(snippet)] == [anchor for _, _, wanted in rendered for anchor, _ in wanted]
+
+
+def test_line_breaks_and_list_items_are_set_apart_by_commas_in_cells_only():
+    html = '<a href="/wiki/Bow">Bow</a><br>Arrow<ul><li>Shield</li><li>Helm,</li><li>Axe</li></ul>'
+    assert flat(html, "table").text == "Bow, Arrow, Shield, Helm, Axe"
+    assert flat(html, "info").text == "Bow, Arrow, Shield, Helm, Axe"
+    assert flat("One<br>two", "text").text == "One two"
+
+
+def test_a_cell_ends_without_a_comma():
+    assert flat("Alpha,<br>", "info") == Snippet("Alpha", (), "info")
+
+
+@pytest.mark.parametrize(
+    ("href", "target"),
+    [
+        ("/wiki/Kate_Bush", "Kate Bush"),
+        ("./Kate_Bush", "Kate Bush"),
+        ("//en.wikipedia.org/wiki/Kate_Bush", "Kate Bush"),
+        ("https://en.wikipedia.org/wiki/Kate_Bush", "Kate Bush"),
+        ("http://en.m.wikipedia.org/wiki/Kate_Bush?action=raw", "Kate Bush"),
+        ("/wiki/Kate_Bush#Early_life", "Kate Bush"),
+        ("./Kate_Bush#Early_life", "Kate Bush"),
+        ("/wiki/Pel%C3%A9", "Pelé"),
+        ("./Who%3F", "Who?"),
+        ("/wiki/Alien_(film)", "Alien (film)"),
+        ("/wiki/AC/DC", "AC/DC"),
+        ("/wiki/kate_Bush", "Kate Bush"),
+        ("/wiki/2001:_A_Space_Odyssey_(film)", "2001: A Space Odyssey (film)"),
+    ],
+)
+def test_links_lead_to_titles(href, target):
+    assert anchors(flat(f'<p>See <a href="{href}">her</a>.</p>')) == [("her", target)]
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        'href="/w/index.php?title=Nobody&amp;action=edit&amp;redlink=1" class="new"',
+        'href="./Nobody?action=edit&amp;redlink=1"',
+        'href="/wiki/Nobody" class="new"',
+        'href="/wiki/File:Kate.jpg"',
+        'href="/wiki/Category:Singers"',
+        'href="./Help:IPA/English"',
+        'href="/wiki/Template:Kate"',
+        'href="https://www.example.org/wiki/Kate"',
+        'href="#Early_life"',
+        'href="mailto:kate@example.org"',
+        'name="kate"',
+    ],
+)
+def test_what_leads_to_no_article_is_no_link_and_its_text_stays(attributes):
+    assert flat(f"<p>See <a {attributes}>her</a>.</p>") == Snippet("See her.", (), "text")
+
+
+def test_a_link_without_text_is_no_link():
+    assert flat('<p>A <a href="/wiki/X"><img src="x.png" alt="X"></a> b <a href="/wiki/Y"> </a>c</p>') == Snippet("A b c", (), "text")
+
+
+NOISE = [
+    '<sup id="cite_ref-1" class="reference"><a href="#cite_note-1">[1]</a></sup>',
+    '<sup class="mw-ref reference"><a href="./Kate#cite_note-1"><span class="mw-reflink-text">[1]</span></a></sup>',
+    '<sup class="noprint Inline-Template">[<i><a href="/wiki/Wikipedia:Citation_needed">citation needed</a></i>]</sup>',
+    '<span class="mw-editsection">[<a href="/w/index.php?action=edit">edit</a>]</span>',
+    '<style data-mw-deduplicate="x">.a{color:red}</style>',
+    "<script>alert(1)</script>",
+    '<span style="display:none">hidden</span>',
+    '<span style="color:red; display: none;">hidden</span>',
+    '<span class="IPA">/keɪt/</span>',
+    "<!-- a comment -->",
+]
+
+
+@pytest.mark.parametrize("noise", NOISE)
+def test_marks_notes_and_hidden_text_are_left_out(noise):
+    assert flat(f"<p>Kate{noise} sings.</p>").text == "Kate sings."
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        '<div class="hatnote">For other uses, see <a href="/wiki/Kate">Kate</a>.</div>',
+        '<div role="note" class="hatnote navigation-not-searchable"><p>Not to be confused with Cate.</p></div>',
+        '<table class="navbox"><tr><th>Singers</th><td>Kate</td></tr></table>',
+        '<div class="navbox"><ul><li>Kate</li></ul></div>',
+        '<table class="metadata ambox"><tr><th>!</th><td>This article needs sources.</td></tr></table>',
+        '<div id="toc" class="toc"><ul><li>1 Life</li></ul></div>',
+        '<div class="thumb tright"><p>A picture</p></div>',
+        '<ul class="gallery"><li>A picture</li></ul>',
+        "<figure><figcaption>A picture</figcaption></figure>",
+        '<div class="reflist"><ol class="references"><li>A book.</li></ol></div>',
+        '<div class="mw-references-wrap"><ol class="mw-references references"><li>A book.</li></ol></div>',
+        '<table role="presentation"><tr><th>x</th><td>layout</td></tr></table>',
+        "<table><tr><td>layout without headers</td></tr></table>",
+    ],
+)
+def test_boxes_that_are_no_prose_make_no_blocks(noise):
+    assert read(f"<p>One.</p>{noise}<p>Two.</p>") == [("p", "One.", ""), ("p", "Two.", "")]
+
+
+def legacy(level, text):
+    edit = '<span class="mw-editsection"><span>[</span><a href="/w/index.php?action=edit">edit</a><span>]</span></span>'
+    return f'<h{level}><span class="mw-headline" id="x">{text}</span>{edit}</h{level}>'
+
+
+def current(level, text):
+    edit = '<span class="mw-editsection"><span>[</span><a href="/w/index.php?action=edit">edit</a><span>]</span></span>'
+    return f'<div class="mw-heading mw-heading{level}"><h{level} id="x">{text}</h{level}>{edit}</div>'
+
+
+def parsoid(level, text):
+    return f'<h{level} id="x">{text}</h{level}>'
+
+
+HEADINGS = pytest.mark.parametrize("heading", [legacy, current, parsoid])
+
+
+@HEADINGS
+def test_blocks_know_their_section(heading):
+    html = f"<p>Lead.</p>{heading(2, 'Life')}<p>Born.</p>{heading(3, 'Youth')}<ul><li>Sang.</li></ul>{heading(2, 'Work')}<p>Wrote.</p>"
+    assert read(html) == [("p", "Lead.", ""), ("p", "Born.", "Life"), ("li", "Sang.", "Youth"), ("p", "Wrote.", "Work")]
+
+
+@HEADINGS
+@pytest.mark.parametrize("name", ["References", "External links", "See also", "Notes", "Further reading", "Footnotes", "Sources"])
+def test_closing_sections_are_left_out_with_what_is_below_them(heading, name):
+    html = (
+        f"{heading(2, 'Life')}<p>Born.</p>{heading(2, name)}<p>Gone.</p><ul><li>Gone.</li></ul><div><p>Gone.</p></div>"
+        f"{heading(3, 'Books')}<p>Gone.</p><table><tr><th>a</th></tr><tr><td>Gone</td></tr></table>"
+        f"{heading(2, 'Legacy')}<p>Lives on.</p>"
+    )
+    assert read(html) == [("p", "Born.", "Life"), ("p", "Lives on.", "Legacy")]
+
+
+@HEADINGS
+def test_a_closing_subsection_ends_at_the_next_heading_of_its_level(heading):
+    html = f"{heading(2, 'Songs')}{heading(3, 'Notes')}<p>Gone.</p>{heading(3, 'Singles')}<p>Stays.</p>"
+    assert read(html) == [("p", "Stays.", "Singles")]
+
+
+def test_parsoid_sections_are_read_like_flat_pages():
+    html = (
+        '<section data-mw-section-id="0"><p>Lead.</p></section><section data-mw-section-id="1"><h2 id="Life">Life</h2><p>Born.</p>'
+        '<section data-mw-section-id="2"><h3 id="Youth">Youth</h3><p>Sang.</p></section></section>'
+        '<section data-mw-section-id="3"><h2 id="References">References</h2><p>Gone.</p></section>'
+    )
+    assert read(html) == [("p", "Lead.", ""), ("p", "Born.", "Life"), ("p", "Sang.", "Youth")]
+
+
+def test_tables_and_infoboxes_are_told_apart():
+    row = "<tr><th>a</th><td>b</td></tr>"
+    html = f'<table class="infobox vcard">{row}</table><table class="infobox_v3">{row}</table><table class="wikitable">{row}</table>'
+    assert [kind for kind, *_ in read(html)] == ["infobox", "infobox", "table"]
+
+
+def test_only_the_content_element_is_read():
+    html = '<body><p>Menu</p><div id="x" class="mw-content-ltr mw-parser-output" lang="en"><p>Text</p></div><p>Footer</p></body>'
+    assert [flatten(block.node, "text").text for block in blocks(parse_html(html))] == ["Text"]
+    assert [flatten(block.node, "text").text for block in blocks(parse_html("<p>Bare article</p>"))] == ["Bare article"]
+
+
+@pytest.mark.parametrize("html", ["", " ", "<p>", "<table><tr><th>", "</div></div>", "<div><ul><li>a<li>b", "just text", "\ufeff<p>x"])
+def test_broken_html_raises_nothing(html):
+    assert all(block.kind in ("p", "li", "table", "infobox") for block in blocks(parse_html(html)))
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [("12[1]", "12"), ("12 [a] m[note 3]", "12 m"), ("no [citation needed]", "no"), ("[sic] [Top 40]", "[sic] [Top 40]"), (" x ", "x")],
+)
+def test_footnote_marks_in_plain_text_are_cut_out(text, cleaned):
+    assert clean(text) == cleaned
+
+
+def test_a_part_of_a_snippet_keeps_the_links_that_lie_in_it():
+    snippet = Snippet("A bee, a cow, a dog", (Link(2, 5, "Bee"), Link(9, 12, "Cow"), Link(16, 19, "Dog")), "text")
+    part = snippet.part(7, 14)
+    assert part.text == "a cow, "
+    assert anchors(part) == [("cow", "Cow")]

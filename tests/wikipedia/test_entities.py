@@ -1,0 +1,131 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convinse.wikipedia.document import Link, Snippet
+from convinse.wikipedia.entities import PageNames, short_forms
+
+PAGE = {"id": "Q636", "label": "Kate Bush"}
+ITEMS = {
+    "New York City": {"id": "Q60", "label": "New York City"},
+    "New York (state)": {"id": "Q1384", "label": "New York"},
+    "Peter Gabriel": {"id": "Q175195", "label": "Peter Gabriel"},
+    "London": {"id": "Q84", "label": "London"},
+}
+
+
+def linked(text, *links):
+    """A snippet whose links are given as (anchor, target)."""
+    found = []
+    for anchor, target in links:
+        start = text.index(anchor)
+        found.append(Link(start, start + len(anchor), target))
+    return Snippet(text, tuple(found), "text")
+
+
+def annotate(snippet, *others, title="Kate Bush", lead=0):
+    return PageNames(PAGE, title, [*others, snippet], ITEMS).annotate(snippet, lead)
+
+
+def test_links_dates_and_the_own_name_are_annotated_in_reading_order():
+    snippet = linked("In 1986 Kate Bush and Peter Gabriel met in London on 3 May 1987.", ("Peter Gabriel", "Peter Gabriel"), ("London", "London"))
+    found = annotate(snippet)
+    assert found.disambiguations == [
+        ["1986", "1986-01-01T00:00:00Z"],
+        ["Kate Bush", "Q636"],
+        ["Peter Gabriel", "Q175195"],
+        ["London", "Q84"],
+        ["3 May 1987", "1987-05-03T00:00:00Z"],
+    ]
+    assert [entity["label"] for entity in found.entities] == ["1986", "Kate Bush", "Peter Gabriel", "London", "3 May 1987"]
+
+
+@pytest.mark.parametrize("name", ["Kate Bush", "Bush"])
+def test_title_and_surname_stand_for_the_page(name):
+    assert annotate(Snippet(f"Then {name}'s song came.", (), "text")).disambiguations == [[name, "Q636"]]
+
+
+@pytest.mark.parametrize("text", ["Bushes grow.", "An ambush.", "the bush", "Kates"])
+def test_a_name_inside_a_word_or_in_other_letters_is_none(text):
+    assert annotate(Snippet(text, (), "text")).disambiguations == []
+
+
+@pytest.mark.parametrize(
+    ("title", "forms"),
+    [
+        ("Titanic (1997 film)", ["Titanic", "Titanic (1997 film)"]),
+        ("Zinedine Zidane", ["Zidane", "Zinedine Zidane"]),
+        ("J. R. R. Tolkien", ["J. R. R. Tolkien", "Tolkien"]),
+        ("Lady Gaga", ["Gaga", "Lady Gaga"]),
+        ("Dracula", ["Dracula"]),
+        ("The Lord of the Rings", ["The Lord of the Rings"]),
+    ],
+)
+def test_short_forms_of_titles(title, forms):
+    assert short_forms(title) == forms
+
+
+@pytest.mark.parametrize(("title", "part"), [("Arsenal F.C.", "F.C."), ("Real Madrid C.F.", "C.F.")])
+def test_an_abbreviation_that_many_clubs_share_is_no_short_form(title, part):
+    assert part not in short_forms(title)
+
+
+def test_a_name_linked_once_is_known_on_the_whole_page():
+    before = linked("She met Gabriel.", ("Gabriel", "Peter Gabriel"))
+    assert annotate(Snippet("Gabriel sang.", (), "text"), before).disambiguations == [["Gabriel", "Q175195"]]
+
+
+def test_the_longest_name_wins_and_none_lies_in_another():
+    before = linked("From New York City to New York.", ("New York City", "New York City"))
+    state = linked("In upstate New York.", ("New York", "New York (state)"))
+    found = annotate(Snippet("New York City is not New York.", (), "text"), before, state)
+    assert found.disambiguations == [["New York City", "Q60"], ["New York", "Q1384"]]
+
+
+def test_nothing_is_looked_for_inside_a_link():
+    before = linked("London calling.", ("London", "London"))
+    snippet = linked("The London Bush Theatre of 1972.", ("London Bush Theatre", "Bush Theatre"))
+    assert annotate(snippet, before).disambiguations == [["1972", "1972-01-01T00:00:00Z"]]  # a link to no known item hides its text
+
+
+def test_a_linked_year_still_is_a_year():
+    snippet = linked("It came in 1978 and in 1985 in music.", ("1978", "1978 in music"), ("1985 in music", "1985 in music"))
+    assert [pair[1] for pair in annotate(snippet).disambiguations] == ["1978-01-01T00:00:00Z", "1985-01-01T00:00:00Z"]
+
+
+def test_a_date_inside_a_linked_item_is_no_mention_of_its_own():
+    items = {**ITEMS, "1986 FIFA World Cup": {"id": "Q46938", "label": "1986 FIFA World Cup"}}
+    snippet = linked("At the 1986 FIFA World Cup.", ("1986 FIFA World Cup", "1986 FIFA World Cup"))
+    assert PageNames(PAGE, "Kate Bush", [snippet], items).annotate(snippet, 0).disambiguations == [["1986 FIFA World Cup", "Q46938"]]
+
+
+def test_the_lead_is_the_page_and_is_not_looked_into():
+    snippet = Snippet("Nineteen 1984, It appeared in 1949.", (), "text")
+    found = PageNames(PAGE, "Nineteen 1984", [snippet], ITEMS).annotate(snippet, len("Nineteen 1984"))
+    assert found.disambiguations == [["Nineteen 1984", "Q636"], ["1949", "1949-01-01T00:00:00Z"]]
+    assert [entity["id"] for entity in found.entities] == ["Q636", "1949-01-01T00:00:00Z"]
+
+
+def test_entities_come_once_mentions_as_often_as_they_stand():
+    found = annotate(Snippet("Bush and Bush in 1986 and 1986.", (), "text"))
+    assert len(found.disambiguations) == 4
+    assert [entity["id"] for entity in found.entities] == ["Q636", "1986-01-01T00:00:00Z"]
+
+
+_PARTS = st.sampled_from(["Kate Bush", "Bush", "New York", "New York City", "London", "1986", "3 May 1987", "12,500", "a", "the", ",", "Peter"])
+
+
+@given(st.lists(st.tuples(_PARTS, st.sampled_from([None, *ITEMS])), max_size=9))
+def test_mentions_are_exact_pieces_of_the_text_that_do_not_overlap(parts):
+    text, links = "", []
+    for part, target in parts:
+        text += " " if text else ""
+        if target:
+            links.append(Link(len(text), len(text) + len(part), target))
+        text += part
+    found = annotate(Snippet(text, tuple(links), "text"))
+    place = 0
+    for surface, _ in found.disambiguations:
+        place = text.index(surface, place) + len(surface)  # in order, one behind the other
+    assert {pair[1] for pair in found.disambiguations} == {entity["id"] for entity in found.entities}
+    assert [pair[1] for pair in found.disambiguations].count("Q84") >= sum(link.target == "London" for link in links)

@@ -1,0 +1,59 @@
+from pathlib import Path
+
+import pytest
+
+from convinse.wikipedia.document import blocks, flatten, parse_html
+from convinse.wikipedia.sentences import sentences
+
+PAGES = sorted((Path(__file__).parents[2] / "convinse" / "snapshot" / "pages").glob("*.html"))
+
+
+def split(html):
+    return [snippet for block in blocks(parse_html(html)) for snippet in sentences(block)]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("She sang. He played! Who listened? All.", ["She sang.", "He played!", "Who listened?", "All."]),
+        ("Dr. Smith met J. R. R. Tolkien in St. Ives. They talked.", ["Dr. Smith met J. R. R. Tolkien in St. Ives.", "They talked."]),
+        ("It cost 3.5 million. It failed.", ["It cost 3.5 million.", "It failed."]),
+        ("One sentence without an end", ["One sentence without an end"]),
+        ("", []),
+    ],
+)
+def test_prose_is_cut_at_sentence_ends(text, parts):
+    assert [snippet.text for snippet in split(f"<p>{text}</p>")] == parts
+
+
+def test_links_lie_on_their_anchors_in_every_sentence():
+    html = (
+        '<p> <a href="/wiki/Ann">Ann</a>  met <a href="/wiki/Bob_B.">Bob B.</a> in May.\n They wed. '
+        'Later <a href="/wiki/Carl">  Carl </a>was born.</p>'
+    )
+    found = [(s.text, [(s.text[link.start : link.end], link.target) for link in s.links], s.source) for s in split(html)]
+    assert found == [
+        ("Ann met Bob B. in May.", [("Ann", "Ann"), ("Bob B.", "Bob B.")], "text"),
+        ("They wed.", [], "text"),
+        ("Later Carl was born.", [("Carl", "Carl")], "text"),
+    ]
+
+
+def test_a_list_item_is_one_snippet_and_an_empty_one_is_none():
+    html = "<ul><li>First album. Sold well.</li><li> </li></ul><dl><dd>Indented. Twice.</dd></dl>"
+    assert [snippet.text for snippet in split(html)] == ["First album. Sold well.", "Indented. Twice."]
+
+
+def test_nested_tables_are_no_prose():
+    assert [s.text for s in split("<ul><li>Songs<table><tr><th>a</th><td>b</td></tr></table></li></ul>")] == ["Songs"]
+
+
+def test_no_word_of_the_embedded_pages_is_lost_or_repeated():
+    assert PAGES
+    for page in PAGES:
+        for block in blocks(parse_html(page.read_text(encoding="utf-8"))):
+            if block.kind == "p":
+                whole = flatten(block.node, "text", skip_nested=True)
+                parts = list(sentences(block))
+                assert " ".join(part.text for part in parts) == whole.text
+                assert sum(len(part.links) for part in parts) == len(whole.links)

@@ -1,0 +1,135 @@
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from convinse.wikipedia.document import blocks, parse_html
+from convinse.wikipedia.tables import grid, rows
+
+
+def table(html):
+    return next(block for block in blocks(parse_html(html)) if block.kind == "table")
+
+
+def texts(html, title="Kate"):
+    return [snippet.text for snippet in rows(table(html), title)]
+
+
+def plain_grid(html):
+    return [[cell and cell.snippet.text for cell in row] for row in grid(parse_html(html).css_first("table"))]
+
+
+def test_a_row_is_one_snippet_with_the_header_of_every_cell():
+    html = """<table class="wikitable"><caption>Albums</caption><tbody>
+      <tr><th scope="col">Year</th><th scope="col">Title</th></tr>
+      <tr><td>1978</td><td><i><a href="/wiki/The_Kick_Inside">The Kick Inside</a></i></td></tr>
+      <tr><td>1985</td><td>Hounds of Love</td></tr></tbody></table>"""
+    first, second = rows(table(html), "Kate")
+    assert first.text == "Kate, Albums, Year is 1978, Title is The Kick Inside"
+    assert second.text == "Kate, Albums, Year is 1985, Title is Hounds of Love"
+    (link,) = first.links
+    assert (first.text[link.start : link.end], link.target) == ("The Kick Inside", "The Kick Inside")
+    assert first.source == "table"
+
+
+def test_without_a_caption_the_section_says_what_the_table_is_about():
+    html = "<h2>Discography</h2><table><tr><th>Year</th><th>Title</th></tr><tr><td>1978</td><td>Lionheart</td></tr></table>"
+    assert texts(html) == ["Kate, Discography, Year is 1978, Title is Lionheart"]
+
+
+def test_row_and_column_spans_are_expanded():
+    html = """<table>
+      <tr><th>A</th><th>B</th><th>C</th></tr>
+      <tr><td rowspan="2">a1</td><td>b1</td><td rowspan="3">c1</td></tr>
+      <tr><td>b2</td></tr>
+      <tr><td colspan="2">ab3</td></tr></table>"""
+    assert plain_grid(html) == [["A", "B", "C"], ["a1", "b1", "c1"], ["a1", "b2", "c1"], ["ab3", "ab3", "c1"]]
+    assert texts(html) == ["Kate, A is a1, B is b1, C is c1", "Kate, A is a1, B is b2, C is c1", "Kate, A is ab3, C is c1"]
+
+
+_ROWS = st.lists(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3)), max_size=4), min_size=1, max_size=5)
+
+
+@given(_ROWS)
+def test_the_grid_is_that_of_the_html_table_model(shape):
+    wanted = {}
+    html = "<table>"
+    for y, cells in enumerate(shape):
+        html += "<tr>"
+        x = 0
+        for number, (width, height) in enumerate(cells):
+            while (y, x) in wanted:
+                x += 1
+            html += f'<td colspan="{width}" rowspan="{height}">{y}.{number}</td>'
+            for place in [(down, right) for down in range(y, min(y + height, len(shape))) for right in range(x, x + width)]:
+                assume(place not in wanted)  # overlapping cells are an error of the table
+                wanted[place] = f"{y}.{number}"
+            x += width
+        html += "</tr>"
+    full = [y for y in range(len(shape)) if any(row == y for row, _ in wanted)]
+    found = plain_grid(html + "</table>")
+    assert len(found) == len(full)
+    assert {(y, x): text for y, row in zip(full, found, strict=True) for x, text in enumerate(row) if text is not None} == wanted
+
+
+@pytest.mark.parametrize("span", ["99999999", "0", "-3", "x", "", "50%"])
+def test_senseless_spans_do_no_harm(span):
+    html = f'<table><tr><th>A</th><th>B</th></tr><tr><td rowspan="{span}">a</td><td colspan="{span}">b</td></tr></table>'
+    assert texts(html) == ["Kate, A is a, B is b"]
+    assert max(map(len, plain_grid(html))) <= 1000
+
+
+def test_headers_of_several_rows_are_joined_by_column():
+    html = """<table><caption>Singles</caption>
+      <tr><th rowspan="2">Year</th><th rowspan="2">Song</th><th colspan="2">Peak position</th></tr>
+      <tr><th>UK</th><th>US</th></tr>
+      <tr><td>1978</td><td>Wuthering Heights</td><td>1</td><td>—</td></tr></table>"""
+    assert texts(html) == ["Kate, Singles, Year is 1978, Song is Wuthering Heights, Peak position UK is 1, Peak position US is —"]
+
+
+def test_a_header_cell_at_the_head_of_a_row_is_a_value():
+    html = """<table><tr><th>Title</th><th>Year</th></tr>
+      <tr><th scope="row">Lionheart</th><td>1978</td></tr><tr><th scope="row">Aerial</th><td>2005</td></tr></table>"""
+    assert texts(html) == ["Kate, Title is Lionheart, Year is 1978", "Kate, Title is Aerial, Year is 2005"]
+
+
+@pytest.mark.parametrize("tag", ["td", "th"])
+def test_a_banner_over_the_whole_width_is_no_row_and_leaves_the_headers_alone(tag):
+    html = f"""<table><tr><th>Year</th><th>Title</th></tr><tr><td>1978</td><td>Lionheart</td></tr>
+      <tr><{tag} colspan="2">After the break</{tag}></tr><tr><td>2005</td><td>Aerial</td></tr></table>"""
+    found = texts(html)
+    assert len(found) == 2
+    assert found[0] == "Kate, Year is 1978, Title is Lionheart"
+    assert "Year is 2005" in found[1].replace("After the break ", "")
+    assert "Title is Aerial" in found[1].replace("After the break ", "")
+
+
+def test_new_headers_further_down_begin_a_new_part():
+    html = """<table><tr><th>Year</th><th>Film</th></tr><tr><td>1990</td><td>Les Dogs</td></tr>
+      <tr><th>Date</th><th>Show</th></tr><tr><td>2014</td><td>Before the Dawn</td></tr></table>"""
+    assert texts(html) == ["Kate, Year is 1990, Film is Les Dogs", "Kate, Date is 2014, Show is Before the Dawn"]
+
+
+def test_empty_cells_and_rows_are_left_out():
+    html = "<table><tr><th>A</th><th>B</th></tr><tr><td></td><td> </td></tr><tr><td></td><td>b</td></tr></table>"
+    assert texts(html) == ["Kate, B is b"]
+
+
+def test_citation_marks_are_cut_out_and_links_still_lie_on_their_anchors():
+    html = """<table><tr><th>Song[a]</th><th>By</th></tr><tr><td>Babooshka [2]<sup class="reference">[3]</sup></td>
+      <td>x[1] <a href="/wiki/Kate_Bush">Kate Bush</a>[2] and <a href="/wiki/Roy_Harper">Roy Harper</a></td></tr></table>"""
+    (snippet,) = rows(table(html), "Kate")
+    assert snippet.text == "Kate, Song is Babooshka, By is x Kate Bush and Roy Harper"
+    found = [(snippet.text[link.start : link.end], link.target) for link in snippet.links]
+    assert found == [("Kate Bush", "Kate Bush"), ("Roy Harper", "Roy Harper")]
+
+
+def test_a_table_in_a_cell_is_not_read_into_the_cell():
+    html = """<table class="wikitable"><tr><th>A</th><th>B</th></tr>
+      <tr><td>a</td><td>b<table><tr><td>inner</td></tr></table></td></tr></table>"""
+    assert texts(html) == ["Kate, A is a, B is b"]
+
+
+def test_head_body_and_foot_are_read_in_order():
+    html = """<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>x</td></tr></tbody>
+      <tfoot><tr><td>2</td><td>y</td></tr></tfoot></table>"""
+    assert texts(html) == ["Kate, A is 1, B is x", "Kate, A is 2, B is y"]
