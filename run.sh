@@ -18,7 +18,8 @@ find_python() {
 }
 
 if [ "${CONVINSE_NO_VENV:-0}" = 1 ]; then
-    exec "$(find_python)" -m convinse "$@"
+    python=$(find_python)
+    exec "$python" -m convinse "$@"
 fi
 
 extra=""

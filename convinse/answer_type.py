@@ -24,10 +24,13 @@ _PERSON_NOUNS = frozenset(
     "producer creator screenwriter founder president narrator player captain goalkeeper striker midfielder defender scorer "
     "cinematographer editor host person man woman boy girl partner illustrator translator inventor owner chairman".split()
 )
-_PLACE_NOUNS = frozenset("where city town country place birthplace state location village island nation county capital hometown".split())
+_PLACE_NOUNS = frozenset(
+    "where city town country place birthplace state location village island nation county capital hometown".split()
+)
 _PERSON_TYPES = frozenset(("human", "person"))  # whole labels: a "human settlement" is none
-_GROUP_TYPES = frozenset(map(stem, ("band", "group", "duo", "team", "club", "organization", "company", "ensemble", "enterprise")))
-_CHARACTER_TYPES = frozenset(map(stem, ("character", "fictional")))
+_GROUP_TYPES = frozenset(
+    map(stem, ("band", "group", "duo", "team", "club", "organization", "company", "ensemble", "enterprise"))
+)
 _PLACE_TYPES = frozenset(
     stem(word)
     for word in "city country state town county capital location geographic geographical territorial territory island village region "
@@ -35,7 +38,10 @@ _PLACE_TYPES = frozenset(
 )
 _MISFIT = 1e-4  # a literal for an item or the reverse: only where nothing fits
 _PEOPLE_TYPES = frozenset(map(stem, ("language", "ethnic", "nation", "nationality", "demonym")))
-_SITE_TYPES = frozenset(stem(word) for word in "university college school institution stadium venue theatre studio museum building facility".split())
+_SITE_TYPES = frozenset(
+    stem(word)
+    for word in "university college school institution stadium venue theatre studio museum building facility".split()
+)
 # nouns of questions -> nouns of types
 _SYNONYMS = {
     "actor": "actor", "actress": "actor", "movie": "film", "film": "film", "band": "musical group band", "show": "television series", "series": "series",
@@ -107,7 +113,11 @@ def expected_type(question: str) -> AnswerType:
             return AnswerType("place")
         if token == "whose":
             return AnswerType("person")
-        if token == "how" and after[:1] and after[0] in ("many", "much", "long", "tall", "high", "old", "big", "large", "far", "heavy"):
+        if (
+            token == "how"
+            and after[:1]
+            and after[0] in ("many", "much", "long", "tall", "high", "old", "big", "large", "far", "heavy")
+        ):
             return AnswerType("number")
         if token in ("what", "which") and after:
             if after[0] == "about":
@@ -161,6 +171,19 @@ def _kind_of_noun(noun: str) -> str:
     return "place" if noun in _PLACE_NOUNS or noun.rstrip("s") in _PLACE_NOUNS else "any"
 
 
+def heads(types: Iterable[str]) -> frozenset[str]:
+    """The stems of the nouns that class names are built on: a "city of the United States" is a city, a "film director"
+    is no film."""
+    return frozenset(
+        stem(fold(re.split(r" (?:of|for|in|by|from|with) ", name)[0]).split()[-1]) for name in types if fold(name)
+    )
+
+
+def is_character(types: Iterable[str]) -> bool:
+    """Whether an item is a made-up being."""
+    return any("fictional" in name or "character" in name for name in types)
+
+
 def fit(expected: AnswerType, entity_id: str, types: Iterable[str]) -> float:
     """How well an entity fits the expected type, from 0 to 1; unknown types fit a little.
 
@@ -177,11 +200,11 @@ def fit(expected: AnswerType, entity_id: str, types: Iterable[str]) -> float:
     if date or number:
         return 0.15 if expected.kind == "any" else _MISFIT
     types = tuple(types)
-    found = {word for name in types for word in stems(name)}
-    if not found:
+    if not types:
         return 0.3
+    found = heads(types)
     if expected.kind == "person":
-        if found & _CHARACTER_TYPES:
+        if is_character(types):
             return 0.3
         return 1.0 if _PERSON_TYPES.intersection(types) else 0.4 if found & _GROUP_TYPES else 0.01
     if expected.kind == "place":
@@ -201,8 +224,8 @@ def entity_kind(entity_id: str, types: Iterable[str]) -> str:
     if is_number(entity_id):
         return "number"
     types = tuple(types)
-    found = {word for name in types for word in stems(name)}
-    if _PERSON_TYPES.intersection(types) or found & _CHARACTER_TYPES:
+    found = heads(types)
+    if _PERSON_TYPES.intersection(types) or is_character(types):
         return "person"
     if found & _GROUP_TYPES:
         return "group"

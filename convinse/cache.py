@@ -21,7 +21,6 @@ from .errors import CacheError, one_line
 
 FORMAT = "2"  # part of every key; raised when the meaning of cached values changes
 _MISSING = object()
-_NO_FILES = 2**62  # values stay in the database: no value files, whose names a foreign cache could choose
 
 
 class JsonBlobDisk(Disk):
@@ -51,7 +50,9 @@ class JsonBlobDisk(Disk):
         try:
             return msgspec.json.decode(zlib.decompress(value))
         except (zlib.error, msgspec.DecodeError) as error:
-            raise CacheError(f"{self._directory}: the cache is damaged ({one_line(error)}); delete the folder") from None
+            raise CacheError(
+                f"{self._directory}: the cache is damaged ({one_line(error)}); delete the folder"
+            ) from None
 
     def remove(self, file_path: str) -> None:
         """No entry of ours has a file; a foreign one does not get to name one for deletion."""
@@ -104,7 +105,7 @@ class EvidenceCache:
             if self._cache is None:
                 self._cache = self._open()
             return action(self._cache)
-        except (sqlite3.Error, OSError, diskcache.Timeout, AttributeError, TypeError, UnicodeDecodeError) as error:
+        except (sqlite3.Error, OSError, diskcache.Timeout, AttributeError, TypeError, UnicodeError) as error:
             raise CacheError(
                 f"{self._path}: the cache cannot be {verb}: {one_line(error)}; "
                 "free the disk, name another folder in ers_cache_path, or set ers_use_cache: false"
@@ -114,14 +115,7 @@ class EvidenceCache:
         assert self._path is not None
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.mkdir(mode=0o700, exist_ok=True)
-        return diskcache.Cache(
-            self._path,
-            disk=JsonBlobDisk,
-            eviction_policy="none",
-            cull_limit=0,
-            size_limit=2**62,
-            disk_min_file_size=_NO_FILES,
-        )
+        return diskcache.Cache(self._path, disk=JsonBlobDisk, eviction_policy="none", cull_limit=0, size_limit=2**62)
 
 
 def _key(parts: tuple[Any, ...]) -> str:

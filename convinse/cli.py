@@ -53,7 +53,9 @@ def _parser() -> argparse.ArgumentParser:
     common.add_argument("--quiet", action="store_true", help="no progress and no log lines")
     common.add_argument("--debug", action="store_true", help="show the traceback of an error")
     parser = argparse.ArgumentParser(
-        prog="convinse", description="Conversational question answering over heterogeneous evidence.", epilog="The README shows each task."
+        prog="convinse",
+        description="Conversational question answering over heterogeneous evidence.",
+        epilog="The README shows each task.",
     )
     from . import __version__
 
@@ -66,12 +68,23 @@ def _parser() -> argparse.ArgumentParser:
         return sub
 
     sub = command("pipeline", _pipeline, "run QU -> ERS -> HA over the configured conversations")
-    sub.add_argument("words", nargs="*", metavar="SOURCES|CONFIG", help="sources such as kb_text_info and a configuration, in either order")
-    sub.add_argument("--pred-answers", action="store_true", help="earlier turns count with their predicted answers, not the gold ones")
+    sub.add_argument(
+        "words",
+        nargs="*",
+        metavar="SOURCES|CONFIG",
+        help="sources such as kb_text_info and a configuration, in either order",
+    )
+    sub.add_argument(
+        "--pred-answers",
+        action="store_true",
+        help="earlier turns count with their predicted answers, not the gold ones",
+    )
     sub.add_argument("--limit", type=_positive, metavar="N", help="only the first N conversations")
     sub.add_argument("--all-sources", action="store_true", help="every combination of source_combinations")
     sub.add_argument("--restart", action="store_true", help="run finished conversations again")
-    sub.add_argument("--part", choices=("train", "dev", "test"), default="test", help="the conversations to run (default test)")
+    sub.add_argument(
+        "--part", choices=("train", "dev", "test"), default="test", help="the conversations to run (default test)"
+    )
 
     sub = command("ask", _ask, "answer one conversation from the command line")
     sub.add_argument("questions", nargs="+", metavar="QUESTION")
@@ -110,7 +123,9 @@ def _sources_and_config(words: Sequence[str]) -> tuple[tuple[str, ...], Config]:
     sources = [word for word in words if is_sources(word)]
     configs = [word for word in words if not is_sources(word)]
     if len(sources) > 1 or len(configs) > 1:
-        raise ConfigError(f"'{' '.join(words)}': give sources such as kb_text_info and a configuration, each once at most")
+        raise ConfigError(
+            f"'{' '.join(words)}': give sources such as kb_text_info and a configuration, each once at most"
+        )
     wanted = parse_sources(sources[0] if sources else DEFAULT_SOURCES)
     return wanted, load_config(configs[0] if configs else "config.yml")
 
@@ -241,6 +256,7 @@ def _bench(options: argparse.Namespace) -> int:
 def _test(options: argparse.Namespace) -> int:
     import importlib.util
     import subprocess
+    from pathlib import Path
 
     from .config import project_root
 
@@ -249,7 +265,7 @@ def _test(options: argparse.Namespace) -> int:
         raise ConfigError(f"{tests}: no tests here; they belong to a checkout of the project")
     if importlib.util.find_spec("pytest") is None:
         raise ConfigError("pytest is not installed; run pip install 'convinse[test]'")
-    files = [os.path.abspath(file) for file in options.files] or [str(tests)]
+    files = [str(Path(file).resolve()) for file in options.files] or [str(tests)]
     return subprocess.call([sys.executable, "-m", "pytest", *files, *options.rest], cwd=project_root())
 
 

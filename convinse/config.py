@@ -144,13 +144,20 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
         key = place.strip("`").removeprefix("$.") or "configuration"
         given = data.get(key.split("[")[0].split(".")[0])
         raise ConfigError(f"{where}: {key}: {text[0].lower() + text[1:]}{_choices(key)} (given: {given!r})") from None
-    parse_all = config.combinations  # raises on an unknown source
-    if not parse_all:
+    try:
+        combinations = config.combinations
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+    if not combinations:
         raise ConfigError(f"{where}: source_combinations is empty; give at least one, such as kb_text")
     if config.clocq_use_api:
-        raise ConfigError(f"{where}: clocq_use_api: true is not available in this version; use the embedded engine (false)")
+        raise ConfigError(
+            f"{where}: clocq_use_api: true is not available in this version; use the embedded engine (false)"
+        )
     if config.ers_on_the_fly:
-        raise ConfigError(f"{where}: ers_on_the_fly: true is not available in this version; name a dump in ers_wikipedia_dump")
+        raise ConfigError(
+            f"{where}: ers_on_the_fly: true is not available in this version; name a dump in ers_wikipedia_dump"
+        )
     return config
 
 

@@ -80,8 +80,12 @@ def parse_sources(text: str | Sequence[str], where: str = "sources") -> tuple[st
     for name in names:
         source = normalize_source(name)
         if source not in SOURCES:
-            raise ConfigError(f"{where}: unknown source '{name}' in '{text}'; valid: {', '.join(SOURCES)} (joined by _)")
+            raise ConfigError(
+                f"{where}: unknown source '{name}' in '{text}'; valid: {', '.join(SOURCES)} (joined by _)"
+            )
         found.add(source)
+    if not found:
+        raise ConfigError(f"{where}: no source; valid: {', '.join(SOURCES)} (joined by _)")
     return tuple(source for source in SOURCES if source in found)
 
 
@@ -98,7 +102,10 @@ def is_sources(text: str) -> bool:
 
 def unique_entities(entities: Iterable[Entity]) -> list[Entity]:
     """The entities without repeated ids, in order."""
-    return list({entity["id"]: entity for entity in reversed(list(entities))}.values())[::-1]
+    found: dict[str, Entity] = {}
+    for entity in entities:
+        found.setdefault(entity["id"], entity)
+    return list(found.values())
 
 
 def merge_duplicates(evidences: Iterable[Evidence]) -> list[Evidence]:
@@ -178,6 +185,7 @@ def check_conversations(data: Any, where: str) -> list[Conversation]:
                     raise DataError(f"{spot}: an answer is {type(answer).__name__}, not an object with id and label")
                 _require(answer, "id", (str,), f"{spot}, answers")
                 answer.setdefault("label", answer["id"])
+                _require(answer, "label", (str,), f"{spot}, answers")
     return data
 
 
@@ -187,5 +195,7 @@ def _require(record: Mapping[str, Any], key: str, kinds: tuple[type, ...], place
         hint = f" ({near})" if near.startswith("did you mean") else ""
         raise DataError(f"{place}: the key '{key}' is missing{hint}")
     if not isinstance(record[key], kinds):
-        raise DataError(f"{place}: '{key}' is {type(record[key]).__name__}, not {' or '.join(k.__name__ for k in kinds)}")
+        raise DataError(
+            f"{place}: '{key}' is {type(record[key]).__name__}, not {' or '.join(k.__name__ for k in kinds)}"
+        )
     return record[key]

@@ -61,7 +61,9 @@ def run_experiment(
     run_id = fingerprint(settings, sha256(path), list(sources), use_gold_answers)
     folder = Path(config.output_path) / config.name / "_".join(sources)
     with RunFolder(folder, run_id, restart) as output, Pipeline(config) as pipeline:
-        waiting = [conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished]
+        waiting = [
+            conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished
+        ]
         if len(waiting) < len(conversations):
             LOGGER.info("%d conversations are finished already in %s", len(conversations) - len(waiting), folder)
         step = pipeline.ers.conversations_at_once
@@ -72,7 +74,10 @@ def run_experiment(
                     advance()
         finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]
         metrics = evaluate(finished)
-        seconds = {**{stage: pipeline.seconds[stage] for stage in ("qu", "ers", "ha")}, "total": time.perf_counter() - start}
+        seconds = {
+            **{stage: pipeline.seconds[stage] for stage in ("qu", "ers", "ha")},
+            "total": time.perf_counter() - start,
+        }
         before = output.metrics().get("seconds", {})  # of the part of the run that was finished before
         domains = metrics.pop("domains")
         metrics["seconds"] = {stage: round(value + before.get(stage, 0.0), 3) for stage, value in seconds.items()}

@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from .errors import OutputError, one_line
@@ -19,6 +19,7 @@ def replacing(path: Path) -> Iterator[Path]:
     A file or a whole folder; an older one at `path` is replaced only then. Raises `OutputError` on a failed write.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    older = path.with_name(f".{path.name}.{os.getpid()}.old")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove(temporary)
@@ -26,13 +27,19 @@ def replacing(path: Path) -> Iterator[Path]:
         if temporary.is_file():
             with temporary.open("rb") as file:
                 os.fsync(file.fileno())
-        if path.is_dir():
-            shutil.rmtree(path)
+        elif not temporary.is_dir():
+            raise OutputError(f"{path}: nothing was written")
+        if path.is_dir():  # a folder cannot be renamed over another
+            path.rename(older)
         temporary.replace(path)
     except OSError as error:
+        if older.is_dir() and not path.exists():
+            older.rename(path)
         raise OutputError(f"{path}: cannot be written: {one_line(error)}") from error
     finally:
-        _remove(temporary)
+        with suppress(OSError):
+            _remove(temporary)
+            _remove(older)
 
 
 def _remove(path: Path) -> None:

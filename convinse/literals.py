@@ -19,19 +19,19 @@ MONTHS = tuple(calendar.month_name)[1:]
 _MONTH = {name.lower(): number for number, name in enumerate(MONTHS, 1)}
 _MONTH |= {name[:3].lower(): number for number, name in enumerate(MONTHS, 1)} | {"sept": 9}
 _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
-_YEAR = r"(?:1\d|20)\d\d"
+_YEAR = r"(?:1[0-9]|20)[0-9][0-9]"
 
 # Longest forms first: an alternative matches only where no longer one does.
 _LITERAL = re.compile(
     rf"""(?<![\w.,$€£-])(?:
-      (?P<dmy>(?P<d1>[0-3]?\d)(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+(?P<y1>{_YEAR}))
-    | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?P<d2>[0-3]?\d)(?:st|nd|rd|th)?,?\s+(?P<y2>{_YEAR}))
-    | (?P<iso>(?P<y3>{_YEAR})-(?P<m3>[01]\d)-(?P<d3>[0-3]\d))
+      (?P<dmy>(?P<d1>[0-3]?[0-9])(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+(?P<y1>{_YEAR}))
+    | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?P<d2>[0-3]?[0-9])(?:st|nd|rd|th)?,?\s+(?P<y2>{_YEAR}))
+    | (?P<iso>(?P<y3>{_YEAR})-(?P<m3>[01][0-9])-(?P<d3>[0-3][0-9]))
     | (?P<my>(?P<m4>{_NAMES})\.?,?\s+(?P<y4>{_YEAR}))
-    | (?P<range>(?P<y5>{_YEAR})\s?[–—-]\s?(?P<y6>{_YEAR}|\d\d))
+    | (?P<range>(?P<y5>{_YEAR})\s?[–—-]\s?(?P<y6>{_YEAR}|[0-9][0-9]))
     | (?P<year>{_YEAR})
-    )(?![\w%]|[.,]\d|-\d)
-    | (?<![\w.,-])(?P<number>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\w%]|[.,]\d|-\w)""",
+    )(?![\w%]|[.,][0-9]|-[0-9])
+    | (?<![\w.,-])(?P<number>[0-9]{{1,3}}(?:,[0-9]{{3}})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?)(?![\w%]|[.,][0-9]|-\w)""",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -66,7 +66,7 @@ def wikidata_time(time: str, precision: int) -> Entity | None:
 
     None for decades and coarser spans, which are no dates.
     """
-    match = re.match(r"([+-]?)(\d+)-(\d\d)-(\d\d)", time)
+    match = re.match(r"([+-]?)([0-9]+)-([0-9][0-9])-([0-9][0-9])", time)
     if match is None or precision < 9:
         return None
     year, month, day = int(match[2]), int(match[3]), int(match[4])
@@ -79,12 +79,12 @@ def wikidata_time(time: str, precision: int) -> Entity | None:
 
 def is_date(entity_id: str) -> bool:
     """Whether an id is a time stamp."""
-    return re.fullmatch(r"-?\d{4,}-\d\d-\d\dT00:00:00Z", entity_id) is not None
+    return re.fullmatch(r"-?[0-9]{4,}-[0-9][0-9]-[0-9][0-9]T00:00:00Z", entity_id) is not None
 
 
 def is_number(entity_id: str) -> bool:
     """Whether an id is a number."""
-    return re.fullmatch(r"-?\d+(?:\.\d+)?", entity_id) is not None
+    return re.fullmatch(r"-?[0-9]+(?:\.[0-9]+)?", entity_id) is not None
 
 
 def find_literals(text: str) -> Iterator[Span]:
@@ -97,11 +97,14 @@ def find_literals(text: str) -> Iterator[Span]:
         elif parts["range"]:
             first, last = parts["y5"], parts["y6"]
             yield Span(*match.span("y5"), date_entity(int(first)))
-            yield Span(*match.span("y6"), date_entity(int(first[: 4 - len(last)] + last)))
+            end = int(first[: 4 - len(last)] + last)
+            yield Span(*match.span("y6"), date_entity(end if end >= int(first) else end + 100))  # 1999-00 ends in 2000
         else:
-            year, month, day = next(
-                (parts[f"y{n}"], parts.get(f"m{n}"), parts.get(f"d{n}")) for n in "1234" if parts[f"y{n}"]
-            ) if kind != "year" else (parts["year"], None, None)
+            year, month, day = (
+                next((parts[f"y{n}"], parts.get(f"m{n}"), parts.get(f"d{n}")) for n in "1234" if parts[f"y{n}"])
+                if kind != "year"
+                else (parts["year"], None, None)
+            )
             number = int(month) if month and month.isdigit() else _MONTH.get(month.lower()) if month else None
             entity = _valid_date(int(year), number, int(day) if day else None)
             if entity is not None:
@@ -111,7 +114,7 @@ def find_literals(text: str) -> Iterator[Span]:
 def _valid_date(year: int, month: int | None, day: int | None) -> Entity | None:
     """A date that exists (31 February does not)."""
     try:
-        date(year, month or 1, day or 1)
+        date(year, 1 if month is None else month, 1 if day is None else day)
     except ValueError:
         return None
     return date_entity(year, month, day)

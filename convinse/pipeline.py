@@ -44,7 +44,10 @@ class Pipeline:
         self.seconds: Counter[str] = Counter()
 
     def run(
-        self, conversations: Iterable[Conversation], sources: str | Sequence[str] = DEFAULT_SOURCES, use_gold_answers: bool = True
+        self,
+        conversations: Iterable[Conversation],
+        sources: str | Sequence[str] = DEFAULT_SOURCES,
+        use_gold_answers: bool = True,
     ) -> list[Conversation]:
         """Answer all turns; returns new conversations with what the stages added.
 
@@ -55,13 +58,19 @@ class Pipeline:
                 predicted one.
         """
         wanted = parse_sources(sources)
-        done = [copy.deepcopy(conversation) for conversation in check_conversations(list(conversations), "conversations")]
+        done = [
+            copy.deepcopy(conversation) for conversation in check_conversations(list(conversations), "conversations")
+        ]
         for conversation in done:
             for turn in conversation["questions"]:
                 for key in _ADDED:
                     turn.pop(key, None)  # type: ignore[misc]
         if use_gold_answers and all(turn.get("answers") for c in done for turn in c["questions"]):
-            pairs = [(turn, self._understand(turn, c["questions"][:n], True)) for c in done for n, turn in enumerate(c["questions"])]
+            pairs = [
+                (turn, self._understand(turn, c["questions"][:n], True))
+                for c in done
+                for n, turn in enumerate(c["questions"])
+            ]
             self._answer([turn for turn, _ in pairs], wanted)
             return done
         # a turn needs the predicted answers of those before: one turn of every conversation at a time
@@ -105,7 +114,9 @@ class Pipeline:
     def __enter__(self) -> Pipeline:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.store_cache()
 
 

@@ -16,7 +16,8 @@ _LOG_EVERY = 10.0  # seconds between two lines in a log
 class Advance(Protocol):
     """Call it with the number of finished units."""
 
-    def __call__(self, units: int = 1) -> None: ...
+    def __call__(self, units: int = 1) -> None:
+        """Count `units` more."""
 
 
 @contextmanager
@@ -26,7 +27,14 @@ def progress(title: str, total: int, unit: str, quiet: bool = False) -> Iterator
         yield lambda units=1: None
     elif sys.stderr.isatty():
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit),
                    TimeElapsedColumn(), TextColumn("<"), TimeRemainingColumn())  # fmt: skip

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from importlib.metadata import entry_points
+from pathlib import Path
 
 from .errors import ModuleError, nearest, one_line
 
@@ -23,9 +23,7 @@ _MODULES = {
         "native": "convinse.evidence_retrieval_scoring.native:NativeERS",
         "clocq_bm25": "convinse.evidence_retrieval_scoring.native:ClocqBM25",
     },
-    "ha": {
-        "entity_voting": "convinse.heterogeneous_answering.entity_voting:EntityVoting",
-    },
+    "ha": {"entity_voting": "convinse.heterogeneous_answering.entity_voting:EntityVoting"},
 }
 
 
@@ -68,12 +66,12 @@ def find_module(stage: str, name: str, base: type) -> type:
 
 
 def _import(stage: str, module_name: str) -> object:
-    here = os.getcwd()
+    here = str(Path.cwd())
     if here not in sys.path and "" not in sys.path:
         sys.path.append(here)  # a module beside the configuration, as `python file.py` would find it
     try:
         return importlib.import_module(module_name)
-    except Exception as error:  # a user's module can fail in any way; its own error is what helps
+    except (Exception, SystemExit) as error:  # a user's module can fail in any way; its own error is what helps
         raise ModuleError(
             f"{stage}: the module '{module_name}' does not import: {type(error).__name__}: {one_line(error)}"
         ) from error

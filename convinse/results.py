@@ -6,6 +6,8 @@ import fcntl
 import hashlib
 import logging
 import os
+from contextlib import ExitStack
+from io import RawIOBase
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -44,20 +46,27 @@ class RunFolder:
         self.path = path
         self._run_id = run_id
         self.finished: dict[str, Conversation] = {}
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            self._lock = (path / RUN).open("a+b")
-            self._take_lock()
-            self._settle(restart)
-            self._file = (path / TURNS).open("ab")
-        except OSError as error:
-            raise OutputError(f"{path}: results cannot be written: {one_line(error)}; choose another output_path") from error
+        with ExitStack() as opened:
+            try:
+                path.mkdir(parents=True, exist_ok=True)
+                # no buffers: what a full disk refuses must not be tried again when the file is closed
+                self._lock = opened.enter_context((path / RUN).open("a+b", buffering=0))
+                self._take_lock()
+                self._settle(restart)
+                self._file = opened.enter_context((path / TURNS).open("ab", buffering=0))
+            except OSError as error:
+                raise OutputError(
+                    f"{path}: results cannot be written: {one_line(error)}; choose another output_path"
+                ) from error
+            self._opened = opened.pop_all()
 
     def _take_lock(self) -> None:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise OutputError(f"{self.path}: another run is writing here; wait for it, or choose another name or output_path") from None
+            raise OutputError(
+                f"{self.path}: another run is writing here; wait for it, or choose another name or output_path"
+            ) from None
 
     def _settle(self, restart: bool) -> None:
         self._lock.seek(0)
@@ -71,9 +80,9 @@ class RunFolder:
             self._move_away(str(before or "unknown"))
         if turns.exists():
             self._read_finished(turns)
-        self._lock.truncate(0)
-        self._lock.write(msgspec.json.encode({"run": self._run_id}) + b"\n")
-        self._lock.flush()
+        if before != self._run_id:
+            self._lock.truncate(0)
+            _write(self._lock, msgspec.json.encode({"run": self._run_id}) + b"\n")
 
     def _move_away(self, name: str) -> None:
         target = self.path / f"earlier-{name}"
@@ -95,8 +104,10 @@ class RunFolder:
             try:
                 conversation = msgspec.json.decode(line)
                 self.finished[str(conversation["conv_id"])] = conversation
-            except (msgspec.DecodeError, KeyError, TypeError):
-                raise OutputError(f"{turns}: line {number} is no conversation; move the file away, or use --restart") from None
+            except (ValueError, KeyError, TypeError):
+                raise OutputError(
+                    f"{turns}: line {number} is no conversation; move the file away, or use --restart"
+                ) from None
         if whole != len(data):
             os.truncate(turns, whole)
 
@@ -108,8 +119,7 @@ class RunFolder:
         """
         size = os.fstat(self._file.fileno()).st_size
         try:
-            self._file.write(msgspec.json.encode(conversation) + b"\n")
-            self._file.flush()
+            _write(self._file, msgspec.json.encode(conversation) + b"\n")
             os.fsync(self._file.fileno())
         except (OSError, ValueError) as error:
             self._take_back(size)
@@ -129,7 +139,7 @@ class RunFolder:
         """What `metrics.json` holds, or an empty dictionary."""
         try:
             return msgspec.json.decode((self.path / METRICS).read_bytes())
-        except (FileNotFoundError, msgspec.DecodeError):
+        except (FileNotFoundError, ValueError):
             return {}
 
     def write_metrics(self, metrics: dict[str, Any]) -> None:
@@ -140,9 +150,14 @@ class RunFolder:
     def __enter__(self) -> RunFolder:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        try:
-            self._file.close()
-        except OSError as problem:  # what could not be flushed was reported by add
-            LOGGER.debug("closing %s: %s", self.path / TURNS, problem)
-        self._lock.close()
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._opened.close()
+
+
+def _write(file: RawIOBase, data: bytes) -> None:
+    """All of `data`; an unbuffered write may take a part."""
+    view = memoryview(data)
+    while view:
+        view = view[file.write(view) :]

@@ -1,6 +1,6 @@
 """Whole commands, timed from outside: start-up, a cold and a warm cache, no cache; medians of interleaved runs.
 
-    bash run.sh bench pipeline
+bash run.sh bench pipeline
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ def main() -> None:
                 shutil.rmtree(folder / rest, ignore_errors=True)
             for case, arguments in CASES.items():
                 seconds[case].append(timed(arguments, folder))
-    table = Table(title=f"seconds of {RUNS} interleaved runs, {platform.machine()}, Python {platform.python_version()}", title_justify="left")
+    table = Table(
+        title=f"seconds of {RUNS} interleaved runs, {platform.machine()}, Python {platform.python_version()}",
+        title_justify="left",
+    )
     for column in ("command", "median", "least", "most"):
         table.add_column(column, justify="left" if column == "command" else "right")
     for case, values in seconds.items():
@@ -53,7 +56,9 @@ def main() -> None:
     Console(width=100).print(table)
     output = Path("results/bench/pipeline.json")
     output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(json.dumps({case: {"median": statistics.median(v), "runs": v} for case, v in seconds.items()}, indent=2) + "\n")
+    output.write_text(
+        json.dumps({case: {"median": statistics.median(v), "runs": v} for case, v in seconds.items()}, indent=2) + "\n"
+    )
     print(output)
 
 

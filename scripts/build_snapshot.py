@@ -33,7 +33,9 @@ def evidences(kb: KnowledgeBase):
 
 def main() -> None:
     manifest = build(SNAPSHOT / "entities.json.gz", SNAPSHOT / "kb")
-    print(f"kb: {manifest.items} items, {manifest.properties} properties, {manifest.facts} facts, {manifest.size} bytes, {manifest.build_id}")
+    print(
+        f"kb: {manifest.items} items, {manifest.properties} properties, {manifest.facts} facts, {manifest.size} bytes, {manifest.build_id}"
+    )
     pages = write_dump(SNAPSHOT / "wikipedia.db", evidences(KnowledgeBase(SNAPSHOT / "kb")))
     print(f"wikipedia: {pages} pages")
 

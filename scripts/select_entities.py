@@ -55,7 +55,15 @@ def read_documents(path: Path) -> dict[str, dict]:
 
 def new_item(item_id: str, label: str) -> dict:
     labels = {"en": {"language": "en", "value": label}}
-    return {"id": item_id, "type": "item", "labels": labels, "descriptions": {}, "aliases": {}, "claims": {}, "sitelinks": {}}
+    return {
+        "id": item_id,
+        "type": "item",
+        "labels": labels,
+        "descriptions": {},
+        "aliases": {},
+        "claims": {},
+        "sitelinks": {},
+    }
 
 
 def snak(prop: str, text: str, datatype: str) -> dict:
@@ -69,7 +77,12 @@ def snak(prop: str, text: str, datatype: str) -> dict:
     else:
         amount, _, unit = text.partition(" ")
         value = {"amount": f"+{amount}", "unit": f"http://www.wikidata.org/entity/{unit}" if unit else "1"}
-    return {"snaktype": "value", "property": prop, "datatype": datatype, "datavalue": {"value": value, "type": DATATYPES[datatype]}}
+    return {
+        "snaktype": "value",
+        "property": prop,
+        "datatype": datatype,
+        "datavalue": {"value": value, "type": DATATYPES[datatype]},
+    }
 
 
 def add_facts(documents: dict[str, dict], labels: dict[str, str]) -> set[str]:
@@ -84,7 +97,9 @@ def add_facts(documents: dict[str, dict], labels: dict[str, str]) -> set[str]:
             "rank": "normal",
         }
         for key, text in zip(rest[::2], rest[1::2], strict=True):
-            statement.setdefault("qualifiers", {}).setdefault(key, []).append(snak(key, text, documents[key]["datatype"]))
+            statement.setdefault("qualifiers", {}).setdefault(key, []).append(
+                snak(key, text, documents[key]["datatype"])
+            )
         statement["qualifiers-order"] = list(statement.get("qualifiers", {}))
         claims = document["claims"].setdefault(prop, [])
         main = statement["mainsnak"]["datavalue"]["value"]
@@ -92,7 +107,9 @@ def add_facts(documents: dict[str, dict], labels: dict[str, str]) -> set[str]:
         same = [claim for claim in claims if claim["mainsnak"]["datavalue"]["value"] == main]
         if same and not statement.get("qualifiers"):
             continue
-        document["claims"][prop] = [claim for claim in claims if claim not in same or claim.get("qualifiers")] + [statement]
+        document["claims"][prop] = [claim for claim in claims if claim not in same or claim.get("qualifiers")] + [
+            statement
+        ]
         subjects.add(subject)
     return subjects
 
@@ -154,7 +171,9 @@ def main() -> None:
         sys.exit(f"pages without an item: {missing}")
     topics, answers = conversation_items()
     core = {item_of[title] for title in pages} | topics
-    linked = ({item_of[target] for targets in pages.values() for target in targets if target in item_of} | subjects | answers) - core
+    linked = (
+        {item_of[target] for targets in pages.values() for target in targets if target in item_of} | subjects | answers
+    ) - core
     for item in sorted(core | linked):
         documents.setdefault(item, new_item(item, labels.get(item, item)))
     kept: dict[str, dict] = {item: documents[item] for item in core}
@@ -175,7 +194,9 @@ def main() -> None:
         document = documents.get(name)
         if document is None:
             document = new_item(name, labels[name])
-        claims = {prop: document["claims"][prop] for prop in CLASSES if prop in document["claims"]} if name[0] == "Q" else {}
+        claims = (
+            {prop: document["claims"][prop] for prop in CLASSES if prop in document["claims"]} if name[0] == "Q" else {}
+        )
         kept[name] = {**document, "claims": claims}
         waiting |= mentioned(claims) - kept.keys()
 
@@ -183,11 +204,15 @@ def main() -> None:
     lines = b",\n".join(msgspec.json.encode(document) for document in ordered)
     with gzip.GzipFile(SNAPSHOT / "entities.json.gz", "wb", compresslevel=9, mtime=0) as file:
         file.write(b"[\n" + lines + b"\n]\n")
-    (SNAPSHOT / "redirects.tsv").write_text("".join(f"{t}\t{i}\n" for t, i in sorted(redirects.items())), encoding="utf-8")
+    (SNAPSHOT / "redirects.tsv").write_text(
+        "".join(f"{t}\t{i}\n" for t, i in sorted(redirects.items())), encoding="utf-8"
+    )
     items = [document for document in ordered if document["type"] == "item"]
     facts = sum(len(statements) for document in items for statements in document["claims"].values())
     with_facts = sum(bool(document["claims"]) for document in items)
-    print(f"{len(items)} items, {with_facts} with facts, {len(core)} core, {len(linked)} linked, {facts} facts, {len(redirects)} redirects")
+    print(
+        f"{len(items)} items, {with_facts} with facts, {len(core)} core, {len(linked)} linked, {facts} facts, {len(redirects)} redirects"
+    )
     unresolved = sorted({target for targets in pages.values() for target in targets if target not in item_of})
     print(f"{len(unresolved)} link targets without an item")
 

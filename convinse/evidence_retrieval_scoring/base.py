@@ -72,7 +72,9 @@ class EvidenceRetrievalScoring(ABC):
         where = f"{type(self).__name__} on turn {turn.get('question_id', turn.get('turn', '?'))}"
         evidences = turn.get("top_evidences", evidences)
         if not isinstance(evidences, list):
-            raise ModuleError(f"{where}: inference_on_turn must return a list of evidences, not {type(evidences).__name__}")
+            raise ModuleError(
+                f"{where}: inference_on_turn must return a list of evidences, not {type(evidences).__name__}"
+            )
         if len(evidences) > self.config.evs_max_evidences:
             raise ModuleError(
                 f"{where}: {len(evidences)} evidences, but evs_max_evidences is {self.config.evs_max_evidences}; return the best ones only"

@@ -85,11 +85,14 @@ class QueryExpansion:
                 if len(name_stems) == 1:  # a name of one content word stands for the property
                     for word in label_stems:
                         if word != name_stems[0]:
-                            related[name_stems[0]][word] = max(related[name_stems[0]].get(word, 0.0), 1 / len(label_stems))
+                            related[name_stems[0]][word] = max(
+                                related[name_stems[0]].get(word, 0.0), 1 / len(label_stems)
+                            )
         for word, others in _IRREGULAR.items():
             related[word] |= dict.fromkeys(others.split(), 1.0)
         self._related = {
-            word: sorted(others, key=lambda other: (-others[other], other))[:_MAX_EXPANSIONS] for word, others in related.items()
+            word: sorted(others, key=lambda other: (-others[other], other))[:_MAX_EXPANSIONS]
+            for word, others in related.items()
         }
 
     def weights(self, query: str) -> dict[str, float]:

@@ -28,7 +28,9 @@ class ClocqRetriever:
         wikipedia: the Wikipedia retriever to use instead of one of its own.
     """
 
-    def __init__(self, config: Config, cache: EvidenceCache | None = None, wikipedia: WikipediaRetriever | None = None) -> None:
+    def __init__(
+        self, config: Config, cache: EvidenceCache | None = None, wikipedia: WikipediaRetriever | None = None
+    ) -> None:
         self.config = config
         self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
         self.cache = cache or EvidenceCache(config.ers_cache_path if config.ers_use_cache else None)

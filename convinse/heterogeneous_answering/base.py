@@ -65,6 +65,8 @@ class HeterogeneousAnswering(ABC):
         for place, answer in enumerate(answers, 1):
             entity = answer.get("answer") if isinstance(answer, dict) else None
             if not isinstance(entity, dict) or not isinstance(entity.get("id"), str) or answer.get("rank") != place:
-                raise ModuleError(f"{where}: answer {place} must be {{'answer': {{'id', 'label'}}, 'score', 'rank': {place}}}")
+                raise ModuleError(
+                    f"{where}: answer {place} must be {{'answer': {{'id', 'label'}}, 'score', 'rank': {place}}}"
+                )
         turn["pred_answers"] = answers[: self.config.ha_max_answers]
         add_answer_metrics(turn)

@@ -21,7 +21,8 @@ _CLASS_WEIGHT = 0.2
 _CLASSES_WANTED = frozenset(
     "genre kind style type sort instrument position profession job occupation language sport award prize religion colour color species".split()
 )
-_FAR, _REACH = 0.4, 3.0  # the least weight of a place in an evidence; words over which nearness halves
+_FAR, _REACH = 0.3, 3.0  # the least weight of a place in an evidence; words over which nearness halves
+_BEHIND = 3.0  # how much farther a word behind an entity is than one before it ("Director is", "directed by")
 _ECHO = 0.1  # an answer seldom repeats the words of the question ("Award for Directing" to "who directed")
 _SUPPORT = 3  # evidences named per answer
 _YES: Entity = {"id": "Yes", "label": "Yes"}
@@ -71,7 +72,9 @@ class EntityVoting(HeterogeneousAnswering):
             candidates = [entity for entity in evidence["wikidata_entities"] if entity["id"] not in own]
             near = nearness(evidence, wanted)
             fits = [
-                self._fit(expected, entity) * near.get(entity["id"], _FAR) * (_ECHO if echo & set(stems(entity["label"])) else 1.0)
+                self._fit(expected, entity)
+                * near.get(entity["id"], _FAR)
+                * (_ECHO if echo & set(stems(entity["label"])) else 1.0)
                 for entity in candidates
             ]
             shared = sum(fits) ** 0.5 or 1.0
@@ -98,7 +101,9 @@ class EntityVoting(HeterogeneousAnswering):
 
     def _wanted(self, turn: Turn, evidences: Sequence[Evidence]) -> set[str]:
         """Stems of what is asked, without the names of the question's own items."""
-        names = {evidence["retrieved_for_entity"]["label"] for evidence in evidences if "retrieved_for_entity" in evidence}
+        names = {
+            evidence["retrieved_for_entity"]["label"] for evidence in evidences if "retrieved_for_entity" in evidence
+        }
         asked = turn.get("structured_representation") or turn["question"]
         return set(stems(asked)) - {word for name in names for word in stems(name)}
 
@@ -111,7 +116,10 @@ class EntityVoting(HeterogeneousAnswering):
 
     def _yes_or_no(self, turn: Turn, evidences: Sequence[Evidence]) -> list[RankedAnswer]:
         wanted = set(stems(turn.get("structured_representation") or turn["question"])) - {"yes"}
-        coverage = [len(wanted & set(stems(evidence["evidence_text"]))) / len(wanted) if wanted else 0.0 for evidence in evidences]
+        coverage = [
+            len(wanted & set(stems(evidence["evidence_text"]))) / len(wanted) if wanted else 0.0
+            for evidence in evidences
+        ]
         best = max(coverage, default=0.0)
         support = sorted(range(len(coverage)), key=lambda place: (-coverage[place], place))[:_SUPPORT]
         first, second = (_YES, _NO) if best >= _COVERED else (_NO, _YES)
@@ -135,7 +143,10 @@ def nearness(evidence: Evidence, wanted: set[str]) -> dict[str, float]:
         for place in range(len(words) - len(parts) + 1) if parts else ():
             if words[place : place + len(parts)] == parts:
                 end = place + len(parts) - 1
-                gap = min((max(place - hit, hit - end, 0) for hit in hits if not place <= hit <= end), default=None)
+                gaps = [
+                    place - hit if hit < place else _BEHIND * (hit - end) for hit in hits if not place <= hit <= end
+                ]
+                gap = min(gaps, default=None)
                 value = _FAR if gap is None else _FAR + (1 - _FAR) / (1 + gap / _REACH)
                 found[entity_id] = max(found.get(entity_id, 0.0), value)
     return found

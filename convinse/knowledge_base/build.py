@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..errors import DataError
+from ..errors import DataError, OutputError
 from ..files import replacing, sha256
 from ..text import fold
 from .dump import Document, Statement, read_dump
@@ -65,8 +65,10 @@ def build(dump: Path, output: Path) -> Manifest:
 
     Raises:
         DataError: the dump cannot be read or holds no facts.
-        OutputError: `output` cannot be written.
+        OutputError: `output` cannot be written, or is something else than an index.
     """
+    if output.exists() and not (output / MANIFEST).is_file():
+        raise OutputError(f"{output}: exists and is no knowledge base; choose another folder, or remove it")
     with replacing(output) as folder:
         folder.mkdir()
         manifest = _write(read_dump(dump), folder / DATABASE, str(dump))
@@ -91,18 +93,28 @@ def _write(documents: Iterable[Document], path: Path, where: str) -> Manifest:
                     continue
                 _insert_fact(connection, number, document.id, statement, frequency)
                 number += 1
-        connection.executemany("UPDATE entity SET frequency = ? WHERE id = ?", ((n, id_number(i)) for i, n in frequency.items()))
+        connection.executemany(
+            "UPDATE entity SET frequency = ? WHERE id = ?", ((n, id_number(i)) for i, n in frequency.items())
+        )
     if not number:
         raise DataError(f"{where}: no facts; is this a Wikidata JSON dump?")
     connection.execute("VACUUM")
     connection.close()
-    return Manifest(FORMAT, digest.hexdigest()[:16], kinds["item"], kinds["property"], number, path.stat().st_size, sha256(path))
+    return Manifest(
+        FORMAT, digest.hexdigest()[:16], kinds["item"], kinds["property"], number, path.stat().st_size, sha256(path)
+    )
 
 
 def _insert_entity(connection: sqlite3.Connection, document: Document) -> None:
     connection.execute(
         "INSERT OR REPLACE INTO entity VALUES (?, ?, ?, ?, ?, 0)",
-        (id_number(document.id), document.label, document.description, document.title, msgspec.json.encode(document.aliases).decode()),
+        (
+            id_number(document.id),
+            document.label,
+            document.description,
+            document.title,
+            msgspec.json.encode(document.aliases).decode(),
+        ),
     )
     forms = {fold(alias): False for alias in document.aliases} | {fold(document.label): True}
     connection.executemany(
@@ -114,7 +126,10 @@ def _insert_entity(connection: sqlite3.Connection, document: Document) -> None:
         if prop in (_INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION) and value.label is None:
             if value.id == _HUMAN:
                 _insert_surname(connection, document)
-            connection.execute("INSERT OR IGNORE INTO type VALUES (?, ?, ?)", (id_number(document.id), id_number(prop), id_number(value.id)))
+            connection.execute(
+                "INSERT OR IGNORE INTO type VALUES (?, ?, ?)",
+                (id_number(document.id), id_number(prop), id_number(value.id)),
+            )
 
 
 def _insert_surname(connection: sqlite3.Connection, document: Document) -> None:
@@ -137,5 +152,7 @@ def _insert_fact(
         else:
             parts.append([value.id, value.label, id_number(value.unit) if value.unit else None])
     connection.execute("INSERT INTO fact VALUES (?, ?)", (number, msgspec.json.encode(parts).decode()))
-    connection.executemany("INSERT INTO neighbor VALUES (?, ?, ?)", ((id_number(i), place, number) for i, place in neighbors.items()))
+    connection.executemany(
+        "INSERT INTO neighbor VALUES (?, ?, ?)", ((id_number(i), place, number) for i, place in neighbors.items())
+    )
     frequency.update(neighbors.keys())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import logging
+import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +19,7 @@ from ..literals import number_entity, wikidata_time
 
 LOGGER = logging.getLogger(__name__)
 _OPENERS = {".gz": gzip.open, ".bz2": bz2.open}
+_ID = re.compile(r"[QPL][1-9][0-9]*")
 _MAX_BAD_SHARE = 0.01  # of the lines: beyond it, the file is taken to be something else
 
 
@@ -71,11 +74,13 @@ def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterato
                     bad += 1
                     LOGGER.warning("%s: line %d is no entity document (%s); skipped", path, number, one_line(error))
                     if bad > max(10, lines * _MAX_BAD_SHARE):
-                        raise DataError(f"{path}: {bad} of {lines} lines are no entity documents; is this a Wikidata JSON dump?") from None
+                        raise DataError(
+                            f"{path}: {bad} of {lines} lines are no entity documents; is this a Wikidata JSON dump?"
+                        ) from None
                     continue
                 if document is not None:
                     yield document
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
     if bad > lines * _MAX_BAD_SHARE:
         raise DataError(f"{path}: {bad} of {lines} lines are no entity documents; is this a Wikidata JSON dump?")
@@ -86,6 +91,8 @@ def _document(data: dict[str, Any], languages: tuple[str, ...]) -> Document | No
         # an empty map is [] in real dumps
         return next((terms[lang]["value"] for lang in languages if terms and lang in terms), "")
 
+    if not _ID.fullmatch(data["id"]):
+        raise ValueError(f"id {data['id']!r}")
     label = term(data.get("labels"))
     if not label or data["type"] not in ("item", "property"):
         return None

@@ -47,11 +47,15 @@ class KnowledgeBase:
         database = path / DATABASE
         try:
             size = database.stat().st_size
-            self._connection = sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False)
+            self._connection = sqlite3.connect(
+                f"{database.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
+            )
         except (OSError, sqlite3.Error) as error:
             raise IndexFileError(f"{database}: cannot be opened: {one_line(error)}; build it again") from None
         if size != self.manifest.size:
-            raise IndexFileError(f"{database}: {size} bytes where the manifest says {self.manifest.size}; build it again")
+            raise IndexFileError(
+                f"{database}: {size} bytes where the manifest says {self.manifest.size}; build it again"
+            )
         self._label = lru_cache(maxsize=1_000_000)(self._read_label)
         self.types = lru_cache(maxsize=200_000)(self._read_types)
 
@@ -68,7 +72,11 @@ class KnowledgeBase:
 
     def _field(self, column: str, entity_id: str) -> Any:
         """A column of an entity's row, or None."""
-        rows = self._rows(f"SELECT {column} FROM entity WHERE id = ?", id_number(entity_id)) if _ID.fullmatch(entity_id) else []
+        rows = (
+            self._rows(f"SELECT {column} FROM entity WHERE id = ?", id_number(entity_id))
+            if _ID.fullmatch(entity_id)
+            else []
+        )
         return rows[0][0] if rows else None
 
     def _read_label(self, entity_id: str) -> str:
@@ -100,7 +108,9 @@ class KnowledgeBase:
 
     def titles(self) -> dict[str, str]:
         """Wikipedia title -> item."""
-        return {title: number_id(number) for title, number in self._rows("SELECT title, id FROM entity WHERE title != ''")}
+        return {
+            title: number_id(number) for title, number in self._rows("SELECT title, id FROM entity WHERE title != ''")
+        }
 
     def properties(self) -> Iterable[tuple[str, str, list[str]]]:
         """Id, label and aliases of every property."""
@@ -111,10 +121,17 @@ class KnowledgeBase:
         """Labels of what an item is: instance of, occupation, and the classes above; lower case, nearest first."""
         if not _ID.fullmatch(entity_id):
             return ()
-        level = [row[0] for row in self._rows("SELECT type FROM type WHERE id = ? AND kind IN (-31, -106)", id_number(entity_id))]
+        level = [
+            row[0]
+            for row in self._rows("SELECT type FROM type WHERE id = ? AND kind IN (-31, -106)", id_number(entity_id))
+        ]
         found = dict.fromkeys(level)
         for _ in range(_SUBCLASS_DEPTH):
-            level = [row[0] for number in level for row in self._rows("SELECT type FROM type WHERE id = ? AND kind = -279", number)]
+            level = [
+                row[0]
+                for number in level
+                for row in self._rows("SELECT type FROM type WHERE id = ? AND kind = -279", number)
+            ]
             found |= dict.fromkeys(level)
         return tuple(self.label(number_id(number)).lower() for number in found)
 
@@ -133,7 +150,10 @@ class KnowledgeBase:
             "WHERE form = ? AND entity.id > 0",
             form,
         )
-        return [Candidate(number_id(number), label, bool(is_label), frequency) for number, label, is_label, frequency in rows]
+        return [
+            Candidate(number_id(number), label, bool(is_label), frequency)
+            for number, label, is_label, frequency in rows
+        ]
 
     def people(self, surname: str) -> list[Candidate]:
         """The people with a folded surname, the most frequent first."""

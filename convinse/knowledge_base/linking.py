@@ -27,6 +27,7 @@ _FUZZY_LENGTH = 6
 _NEAR_BEST = 0.85  # AUTO keeps candidates of at least this share of the best score
 _AUTO_LIMIT = 3
 _NEIGHBOR_LIMIT = 300
+_PARTICLES = frozenset("di da de del della dos du van von der den la le el al bin ibn y e".split())  # of names
 _DEMONYM_TYPES = frozenset(("language", "ethnic", "nation", "nationality", "demonym"))
 _SURNAME_LENGTH = 4
 _FAMOUS = 8  # facts of a person whose surname counts without a capital
@@ -78,7 +79,12 @@ class EntityLinker:
             covered |= {place for start, end, _ in spans for place in range(start, end)}
             spans += self._surnames(tokens, covered, bool(spans))
             found += [
-                (tokens[start].start, tokens[end - 1].end, text[tokens[start].start : tokens[end - 1].end].rstrip("."), scored)
+                (
+                    tokens[start].start,
+                    tokens[end - 1].end,
+                    text[tokens[start].start : tokens[end - 1].end].rstrip("."),
+                    scored,
+                )
                 for start, end, scored in spans
             ]
         found.sort(key=lambda mention: mention[:2])
@@ -92,7 +98,9 @@ class EntityLinker:
             for end in range(min(len(tokens), start + _MAX_TOKENS), start, -1):
                 form = fold(text[tokens[start].start : tokens[end - 1].end])
                 candidates = [c for c in self._kb.candidates(form) if self._is_name(c)] if form else []
-                candidates = [c for c in candidates if c.is_label or _alias_fits(text[tokens[start].start : tokens[end - 1].end])]
+                candidates = [
+                    c for c in candidates if c.is_label or _alias_fits(text[tokens[start].start : tokens[end - 1].end])
+                ]
                 if candidates and self._plausible(tokens, start, end, cased, any(c.is_label for c in candidates)):
                     yield start, end, [(candidate, 1.0 if candidate.is_label else 0.8) for candidate in candidates]
                     start = end - 1
@@ -115,9 +123,17 @@ class EntityLinker:
         return len(content) > 1 or not common
 
     def _is_name(self, candidate: Candidate) -> bool:
-        """Wikidata writes names with a capital; without one, only a person or a group is a name ("a-ha")."""
-        first = candidate.label[:1]
-        return first.isupper() or first.isdigit() or entity_kind(candidate.id, self._kb.types(candidate.id)) in ("person", "group")
+        """Wikidata writes names with a capital; a lower-case one shows by its spelling ("a-ha", "deadmau5", "iPod")."""
+        label = candidate.label
+        if label[:1].isupper() or label[:1].isdigit():
+            return True
+        kind = entity_kind(candidate.id, self._kb.types(candidate.id))
+        return (
+            not label.isalpha()
+            and " " not in label
+            and kind in ("person", "group", "thing")
+            and not self._kb.is_class(candidate.id)
+        )
 
     def _is_adjective(self, tokens: list[_Token], place: int) -> bool:
         """Whether a word says what something is like ("British actor") and names no item by itself."""
@@ -153,12 +169,19 @@ class EntityLinker:
                 span = range(start, start + size)
                 window = tokens[start : start + size]
                 content = [token for token in window if token.form not in _NOT_NAMES]
-                if taken.intersection(span) or not content or window[-1].form in _NOT_NAMES or window[0].form in _NOT_NAMES - {"the"}:
+                if (
+                    taken.intersection(span)
+                    or not content
+                    or window[-1].form in _NOT_NAMES
+                    or window[0].form in _NOT_NAMES - {"the"}
+                ):
                     continue
                 if all(stem(token.form) in self._property_words for token in content):
                     continue
                 if cased or linked:
-                    usable = all(token.capital for token in content) and not (size == 1 and window[0].first)
+                    usable = all(token.capital or token.form in _PARTICLES for token in content) and not (
+                        size == 1 and window[0].first
+                    )
                 else:
                     usable = len(content) > 1
                 form = fold(text[window[0].start : window[-1].end])
@@ -183,18 +206,34 @@ class EntityLinker:
         """People called by their surname: capitalised, or in text without capitals if nothing else is linked."""
         cased = _is_cased(tokens)
         for place, token in enumerate(tokens):
-            if place in covered or len(token.form) < _SURNAME_LENGTH or token.form in _NOT_NAMES or stem(token.form) in self._property_words:
+            if (
+                place in covered
+                or len(token.form) < _SURNAME_LENGTH
+                or token.form in _NOT_NAMES
+                or stem(token.form) in self._property_words
+            ):
                 continue
-            if (token.capital and not token.first and not _is_part_of_name(tokens, place, place + 1)) or not (cased or linked):
+            if (token.capital and not token.first and not _is_part_of_name(tokens, place, place + 1)) or not (
+                cased or linked
+            ):
                 people = self._kb.people(token.form)
                 if people and (token.capital or people[0].frequency >= _FAMOUS):
                     yield place, place + 1, [(candidate, 0.6) for candidate in people]
 
-    def _disambiguate(self, text: str, found: Sequence[tuple[int, int, str, list[tuple[Candidate, float]]]]) -> list[Mention]:
+    def _disambiguate(
+        self, text: str, found: Sequence[tuple[int, int, str, list[tuple[Candidate, float]]]]
+    ) -> list[Mention]:
         params = self._params
         context = set(stems(text))
-        pools = [sorted(scored, key=lambda pair: (-pair[1], -pair[0].frequency, pair[0].id))[: params.d] for *_, scored in found]
-        neighbors = {c.id: self._kb.neighbors(c.id, _NEIGHBOR_LIMIT) for pool in pools for c, _ in pool} if len(pools) > 1 else {}
+        pools = [
+            sorted(scored, key=lambda pair: (-pair[1], -pair[0].frequency, pair[0].id))[: params.d]
+            for *_, scored in found
+        ]
+        neighbors = (
+            {c.id: self._kb.neighbors(c.id, _NEIGHBOR_LIMIT) for pool in pools for c, _ in pool}
+            if len(pools) > 1
+            else {}
+        )
         profiles = {c.id: self._profile(c.id) for pool in pools for c, _ in pool}
         mentions = []
         for number, (start, end, surface, _) in enumerate(found):
@@ -215,7 +254,11 @@ class EntityLinker:
                 scored.append(ScoredCandidate(candidate.id, candidate.label, round(score, 6)))
             scored.sort(key=lambda c: (-c.score, int(c.id[1:])))
             best = scored[0].score
-            kept = [c for c in scored if c.score >= _NEAR_BEST * best][:_AUTO_LIMIT] if params.k == "AUTO" else scored[: params.k]
+            kept = (
+                [c for c in scored if c.score >= _NEAR_BEST * best][:_AUTO_LIMIT]
+                if params.k == "AUTO"
+                else scored[: params.k]
+            )
             mentions.append(Mention(start, end, surface, tuple(kept)))
         return mentions
 
@@ -229,14 +272,26 @@ def _tokens(text: str, start: int, end: int) -> list[_Token]:
     last = start
     for match in _TOKEN.finditer(text, start, end):
         word = match[0]
-        tokens.append(_Token(*match.span(), fold(word), word[0].isupper() or word[0].isdigit(), not tokens, word[-2:] in ("'s", "’s"), not text[last : match.start()].strip()))
+        tokens.append(
+            _Token(
+                *match.span(),
+                fold(word),
+                word[0].isupper() or word[0].isdigit(),
+                not tokens,
+                word[-2:] in ("'s", "’s"),
+                not text[last : match.start()].strip(),
+            )
+        )
         last = match.end()
     return tokens
 
 
 def _is_cased(tokens: list[_Token]) -> bool:
     """Whether the writer uses capitals, so that a word without one is no name."""
-    return any(token.capital and not token.first and not token.form.isdigit() and token.form not in _NOT_NAMES for token in tokens)
+    return any(
+        token.capital and not token.first and not token.form.isdigit() and token.form not in _NOT_NAMES
+        for token in tokens
+    )
 
 
 def _alias_fits(surface: str) -> bool:
@@ -249,8 +304,18 @@ def _is_part_of_name(tokens: list[_Token], start: int, end: int) -> bool:
     """Whether capitalised words beside `tokens[start:end]` make it a part of a longer name, as in "European Cup"."""
     before = tokens[start - 1] if start and tokens[start].joined else None
     after = tokens[end] if end < len(tokens) and tokens[end].joined else None
-    return (before is not None and before.capital and not before.possessive and before.form not in _NOT_NAMES and not before.first) or (
-        after is not None and after.capital and not tokens[end - 1].possessive and after.form not in _NOT_NAMES and not after.form.isdigit()
+    return (
+        before is not None
+        and before.capital
+        and not before.possessive
+        and before.form not in _NOT_NAMES
+        and not before.first
+    ) or (
+        after is not None
+        and after.capital
+        and not tokens[end - 1].possessive
+        and after.form not in _NOT_NAMES
+        and not after.form.isdigit()
     )
 
 

@@ -23,7 +23,9 @@ class NaiveConcat(QuestionUnderstanding):
         parts = []
         for earlier in self.select(history_turns):
             parts += [earlier["question"], ", ".join(answer["label"] for answer in earlier.get("answers", []))]
-        turn["structured_representation"] = " ".join(part.strip() for part in [*parts, turn["question"]] if part.strip())
+        turn["structured_representation"] = " ".join(
+            part.strip() for part in [*parts, turn["question"]] if part.strip()
+        )
         return turn["structured_representation"]
 
 

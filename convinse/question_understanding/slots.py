@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from ..answer_type import AnswerType, entity_kind, expected_type, names_class, noun_types, parse_label
+from ..answer_type import AnswerType, entity_kind, expected_type, heads, names_class, noun_types, parse_label
 from ..config import Config, resolve
 from ..evidence import Turn
 from ..knowledge_base.index import KnowledgeBase
@@ -17,7 +17,8 @@ from .base import QuestionUnderstanding
 
 _ELLIPSIS = re.compile(r"^\W*(?:and|but|or|so)?\W*(?:(?:what|how) about\b|and\b)", re.IGNORECASE)
 _VERBAL = re.compile(
-    r"\b(?:who|whom|whose|when|where|which|why|how(?! about)|what(?! about)|is|are|was|were|do|does|did|has|have|had|can)\b", re.IGNORECASE
+    r"\b(?:who|whom|whose|when|where|which|why|how(?! about)|what(?! about)|is|are|was|were|do|does|did|has|have|had|can)\b",
+    re.IGNORECASE,
 )
 _OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
 _FILLERS = frozenset("and but so then okay also name tell".split())
@@ -89,20 +90,24 @@ class Slots(QuestionUnderstanding):
             " ".join(predicate),
             answer_type.label,
         ]
-        turn["structured_representation"] = self.config.sr_delimiter.join(slots).strip()
+        turn["structured_representation"] = self.config.sr_delimiter.join(slots)
         return turn["structured_representation"]
 
     def _link(self, question: str) -> list[Mention]:
         return self._linker.link(question)
 
     def _referent(self, entity_id: str, label: str) -> Referent:
-        return Referent(entity_id, label, entity_kind(entity_id, self.kb.types(entity_id) if entity_id.startswith("Q") else ()))
+        return Referent(
+            entity_id, label, entity_kind(entity_id, self.kb.types(entity_id) if entity_id.startswith("Q") else ())
+        )
 
     def _focus(self, turn: Turn) -> _Focus:
         """What an earlier turn was about, from its representation's entity slot and its answers."""
         slots = turn.get("structured_representation", "").split(self.config.sr_delimiter.strip())
         asked = slots[1] if len(slots) == 4 else turn["question"]
-        found = [self._referent(mention.candidates[0].id, mention.candidates[0].label) for mention in self._mentions(asked)]
+        found = [
+            self._referent(mention.candidates[0].id, mention.candidates[0].label) for mention in self._mentions(asked)
+        ]
         answers = [self._referent(a["id"], a["label"]) for a in turn.get("answers", []) if self.kb.has(a["id"])]
         return _Focus(tuple(found), tuple(answers))
 
@@ -115,7 +120,11 @@ class Slots(QuestionUnderstanding):
         covered = " ".join(fold(mention.surface) for mention in mentions).split()
         words = {fold(word) for word in re.findall(r"(?<!^)\b[A-Z][\w'’-]+", question)} - STOP_WORDS - set(covered)
         for referent in _recent(foci):
-            if referent not in named and referent.kind not in ("date", "number") and words & set(fold(referent.label).split()):
+            if (
+                referent not in named
+                and referent.kind not in ("date", "number")
+                and words & set(fold(referent.label).split())
+            ):
                 named.append(referent)
                 words -= set(fold(referent.label).split())
         return named
@@ -138,33 +147,47 @@ class Slots(QuestionUnderstanding):
                 match = [r for r in recent if r.kind == "group"] or [r for r in recent if r.kind == "person"]
                 if match:
                     return match[:1]
-            match = [referent for referent in recent if referent.kind == kind or (kind == "thing" and referent.kind == "group")]
+            match = [
+                referent
+                for referent in recent
+                if referent.kind == kind or (kind == "thing" and referent.kind == "group")
+            ]
             if kind == "thing":  # "it" is rather what was asked about than a thing that answered in passing
                 asked = [r for focus in reversed(foci) for r in focus.asked if r.kind in ("thing", "group")]
-                answered = [r for r in foci[-1].answered if r.kind in ("thing", "group") and r.label[:1].isupper()] if foci else []
+                answered = (
+                    [r for r in foci[-1].answered if r.kind in ("thing", "group") and r.label[:1].isupper()]
+                    if foci
+                    else []
+                )
                 match = [*answered[:1], *asked[:1]] if answered else asked or match
                 return list(dict.fromkeys(match))[:2]
             if match:
                 return match[:1]
         for noun in re.findall(r"\b(?:the|this|that)\s+(?:\w+\s+)?(\w+)", question.lower()):
             if names_class(noun):  # "the series": the latest thing of that class
-                match = [r for r in recent if r.id.startswith("Q") and noun_types(noun) & set(stems(" ".join(self.kb.types(r.id))))]
+                match = [r for r in recent if r.id.startswith("Q") and noun_types(noun) & heads(self.kb.types(r.id))]
                 if match:
                     return match[:1]
         if not foci:
             return []
         return list(foci[-1].asked[:2]) or [r for r in recent if r.kind not in ("date", "number")][:1]
 
-    def _context(self, question: str, entities: Sequence[Referent], is_named: bool, foci: Sequence[_Focus]) -> list[Referent]:
+    def _context(
+        self, question: str, entities: Sequence[Referent], is_named: bool, foci: Sequence[_Focus]
+    ) -> list[Referent]:
         """The topic of the conversation, unless the question turns to another thing of the same class."""
         asked = [referent for focus in foci for referent in focus.asked]
-        topic = next((referent for referent in asked if referent.kind not in ("place", "people")), next(iter(asked), None))
+        topic = next(
+            (referent for referent in asked if referent.kind not in ("place", "people")), next(iter(asked), None)
+        )
         if topic is None or topic in entities:
             return []
         if is_named and not set(fold(question).split()) & frozenset().union(*PRONOUNS.values()):
             related = self.kb.neighbors(topic.id, 1000)
             kinds = set(self.kb.types(topic.id)[:_OWN_TYPES])
-            if any(entity.id not in related and kinds & set(self.kb.types(entity.id)[:_OWN_TYPES]) for entity in entities):
+            if any(
+                entity.id not in related and kinds & set(self.kb.types(entity.id)[:_OWN_TYPES]) for entity in entities
+            ):
                 return []
         return [topic]
 
@@ -175,7 +198,11 @@ class Slots(QuestionUnderstanding):
             rest[mention.start : mention.end] = " " * (mention.end - mention.start)
         in_names = {word for referent in named for word in fold(referent.label).split()}
         words = re.findall(r"[\w]+(?:[-'’]\w+)*", "".join(rest))
-        return [word for word in words if fold(word) and fold(word) not in STOP_WORDS | _FILLERS and fold(word) not in in_names]
+        return [
+            word
+            for word in words
+            if fold(word) and fold(word) not in STOP_WORDS | _FILLERS and fold(word) not in in_names
+        ]
 
     @staticmethod
     def _is_elliptical(question: str, predicate: Sequence[str]) -> bool:

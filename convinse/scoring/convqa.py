@@ -68,7 +68,10 @@ def evaluate(conversations: Iterable[Conversation]) -> dict[str, Any]:
         groups[None] += turns
         groups[str(conversation.get("domain", "none"))] += turns
     overall = _means(groups.pop(None, []))
-    return {**overall, "domains": {domain: _means(turns) for domain, turns in sorted(groups.items()) if domain and turns}}
+    return {
+        **overall,
+        "domains": {domain: _means(turns) for domain, turns in sorted(groups.items()) if domain and turns},
+    }
 
 
 def _means(turns: Sequence[Turn]) -> dict[str, Any]:
@@ -80,6 +83,7 @@ def _means(turns: Sequence[Turn]) -> dict[str, Any]:
         "num_questions": len(turns),
         **{measure: mean(float(turn.get(measure, 0)) for turn in turns) for measure in MEASURES},  # type: ignore[misc]
         "answer_presence_per_src": {
-            source: mean(float(turn.get("answer_presence_per_src", {}).get(source, False)) for turn in turns) for source in sources
+            source: mean(float(turn.get("answer_presence_per_src", {}).get(source, False)) for turn in turns)
+            for source in sources
         },
     }

@@ -15,15 +15,19 @@ _NOISE = ", ".join(
     ".navbox-styles .vertical-navbox .sidebar .reflist .refbegin .mw-references-wrap ol.references .metadata .ambox .toc #toc "
     ".thumb .gallery .mw-file-description a.image .infobox-image .infobox-caption .shortdescription #coordinates .geo-nondefault "
     ".mwe-math-element .mw-empty-elt .sortkey .succession-box .portalbox .portal-bar .sistersitebox .catlinks .printfooter "
-    ".mw-cite-backlink .IPA .ext-phonos .rt-commentedText .authority-control .stub".split()
+    "a.external.autonumber .mw-cite-backlink .IPA .ext-phonos .rt-commentedText .authority-control .stub".split()
 )
 _HIDDEN = '[style*="display:none"], [style*="display: none"]'
 _CLOSING = frozenset(
     "references, external links, see also, notes, further reading, bibliography and references, footnotes, citations, sources, "
     "notes and references, works cited".split(", ")
 )
-_BLOCKS = frozenset("p div li ul ol dl dd dt tr td th table section blockquote h1 h2 h3 h4 h5 h6 caption center".split())
-_NOT_ARTICLES = re.compile(r"^(?:File|Image|Category|Help|Template|Wikipedia|Portal|Special|Talk|User|Module|Draft|MediaWiki):", re.I)
+_BLOCKS = frozenset(
+    "p div li ul ol dl dd dt tr td th table section blockquote h1 h2 h3 h4 h5 h6 caption center".split()
+)
+_NOT_ARTICLES = re.compile(
+    r"^(?:File|Image|Category|Help|Template|Wikipedia|Portal|Special|Talk|User|Module|Draft|MediaWiki):", re.I
+)
 
 
 class Link(NamedTuple):
@@ -43,7 +47,11 @@ class Snippet(NamedTuple):
 
     def part(self, start: int, end: int) -> Snippet:
         """The snippet of `text[start:end]`, with the links that lie in it."""
-        links = [Link(l.start - start, l.end - start, l.target) for l in self.links if start <= l.start and l.end <= end]
+        links = [
+            Link(link.start - start, link.end - start, link.target)
+            for link in self.links
+            if start <= link.start and link.end <= end
+        ]
         return Snippet(self.text[start:end], tuple(links), self.source)
 
 
@@ -155,7 +163,9 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
     text = "".join(pieces)
     if source != "text":
         text = text.rstrip(",; ")
-    return Snippet(text, tuple(link._replace(start=_skip_blank(text, link)) for link in links if link.end <= len(text)), source)
+    return Snippet(
+        text, tuple(link._replace(start=_skip_blank(text, link)) for link in links if link.end <= len(text)), source
+    )
 
 
 def _skip_blank(text: str, link: Link) -> int:

@@ -38,7 +38,9 @@ class WikipediaDump:
         except sqlite3.Error as error:
             raise IndexFileError(f"{path}: not a Wikipedia dump ({one_line(error)}); build it again") from None
         if meta.get("format") != str(FORMAT):
-            raise IndexFileError(f"{path}: format {meta.get('format')}, this version reads format {FORMAT}; build it again")
+            raise IndexFileError(
+                f"{path}: format {meta.get('format')}, this version reads format {FORMAT}; build it again"
+            )
         self.build_id = meta["build_id"]
 
     def get(self, item_id: str) -> list[Evidence] | None:

@@ -75,6 +75,10 @@ def short_forms(title: str) -> list[str]:
     plain = re.sub(r"\s*\([^)]*\)$", "", title)
     forms = {title, plain}
     words = plain.split()
-    if 2 <= len(words) <= 4 and all(re.fullmatch(r"[A-Z][\w.'’-]*", word) for word in words) and len(words[-1]) > 3:
+    if (
+        2 <= len(words) <= 4
+        and all(re.fullmatch(r"[A-Z][\w.'’-]*", word) for word in words)
+        and re.fullmatch(r"[A-Z][\w'’-]{3,}", words[-1])
+    ):
         forms.add(words[-1])
     return sorted(forms)

@@ -15,7 +15,9 @@ def attributes(block: Block, title: str) -> Iterator[Snippet]:
         cells = list(_cells(tr))
         if len(cells) == 1:
             text = clean(flatten(cells[0], "info").text)
-            group = text if cells[0].tag == "th" and text.lower() != title.lower() and not _is_above(cells[0]) else group
+            group = (
+                text if cells[0].tag == "th" and text.lower() != title.lower() and not _is_above(cells[0]) else group
+            )
             continue
         if len(cells) < 2:
             continue
@@ -25,7 +27,7 @@ def attributes(block: Block, title: str) -> Iterator[Snippet]:
             if not label or not clean(value.text):
                 continue
             lead = ", ".join(part for part in (title, group, label) if part) + ", "
-            links = [Link(l.start + len(lead), l.end + len(lead), l.target) for l in value.links]
+            links = [Link(link.start + len(lead), link.end + len(lead), link.target) for link in value.links]
             yield Snippet(lead + value.text, tuple(links), "info")
 
 

@@ -43,7 +43,7 @@ def parse_page(title: str, html: str) -> Page:
 
 def _prefixed(snippet: Snippet, name: str) -> Snippet:
     lead = f"{name}, "
-    links = tuple(Link(l.start + len(lead), l.end + len(lead), l.target) for l in snippet.links)
+    links = tuple(Link(link.start + len(lead), link.end + len(lead), link.target) for link in snippet.links)
     return Snippet(lead + snippet.text, links, snippet.source)
 
 

@@ -61,6 +61,8 @@ def rows(block: Block, title: str) -> Iterator[Snippet]:
     for row in grid(block.node):
         cells = [cell for cell in row if cell is not None]
         texts = [clean(cell.snippet.text) for cell in cells]
+        if header_done and len({cell.origin for cell in cells}) < 2:
+            continue  # a banner over the whole width, of data or header cells
         if all(cell.header for cell in cells) and any(texts):
             if header_done:  # a second header further down begins a new part
                 headers, header_done = [], False
@@ -85,7 +87,7 @@ def _row_snippet(lead: str, headers: list[str], row: list[Cell | None]) -> Snipp
         text += f", {header} is " if header else ", "
         offset = len(text)
         if value == cell.snippet.text:
-            links += [Link(l.start + offset, l.end + offset, l.target) for l in cell.snippet.links]
+            links += [Link(link.start + offset, link.end + offset, link.target) for link in cell.snippet.links]
         else:  # footnote marks were cut out: find the anchors again
             for link in cell.snippet.links:
                 anchor = cell.snippet.text[link.start : link.end]

@@ -23,7 +23,12 @@ def read(html):
 
 _BLANK = st.sampled_from(["", " ", "\n", "  \t"])
 _WORD = st.text(alphabet="abZ9é-.'", min_size=1, max_size=5)
-_PLAIN = st.tuples(st.just("text"), st.lists(st.one_of(_WORD, st.sampled_from([",", "(", "&amp;"])), min_size=1, max_size=3), _BLANK, _BLANK)
+_PLAIN = st.tuples(
+    st.just("text"),
+    st.lists(st.one_of(_WORD, st.sampled_from([",", "(", "&amp;"])), min_size=1, max_size=3),
+    _BLANK,
+    _BLANK,
+)
 _LINKED = st.tuples(st.just("link"), st.lists(_WORD, min_size=1, max_size=3), _BLANK, _BLANK)
 _PIECES = st.lists(st.one_of(_PLAIN, _LINKED), max_size=10)
 
@@ -117,13 +122,16 @@ def test_what_leads_to_no_article_is_no_link_and_its_text_stays(attributes):
 
 
 def test_a_link_without_text_is_no_link():
-    assert flat('<p>A <a href="/wiki/X"><img src="x.png" alt="X"></a> b <a href="/wiki/Y"> </a>c</p>') == Snippet("A b c", (), "text")
+    assert flat('<p>A <a href="/wiki/X"><img src="x.png" alt="X"></a> b <a href="/wiki/Y"> </a>c</p>') == Snippet(
+        "A b c", (), "text"
+    )
 
 
 NOISE = [
     '<sup id="cite_ref-1" class="reference"><a href="#cite_note-1">[1]</a></sup>',
     '<sup class="mw-ref reference"><a href="./Kate#cite_note-1"><span class="mw-reflink-text">[1]</span></a></sup>',
     '<sup class="noprint Inline-Template">[<i><a href="/wiki/Wikipedia:Citation_needed">citation needed</a></i>]</sup>',
+    '<a rel="nofollow" class="external autonumber" href="http://www.example.org/">[9]</a>',
     '<span class="mw-editsection">[<a href="/w/index.php?action=edit">edit</a>]</span>',
     '<style data-mw-deduplicate="x">.a{color:red}</style>',
     "<script>alert(1)</script>",
@@ -161,14 +169,15 @@ def test_boxes_that_are_no_prose_make_no_blocks(noise):
     assert read(f"<p>One.</p>{noise}<p>Two.</p>") == [("p", "One.", ""), ("p", "Two.", "")]
 
 
+EDIT = '<span class="mw-editsection"><span>[</span><a href="/w/index.php?action=edit">edit</a><span>]</span></span>'
+
+
 def legacy(level, text):
-    edit = '<span class="mw-editsection"><span>[</span><a href="/w/index.php?action=edit">edit</a><span>]</span></span>'
-    return f'<h{level}><span class="mw-headline" id="x">{text}</span>{edit}</h{level}>'
+    return f'<h{level}><span class="mw-headline" id="x">{text}</span>{EDIT}</h{level}>'
 
 
 def current(level, text):
-    edit = '<span class="mw-editsection"><span>[</span><a href="/w/index.php?action=edit">edit</a><span>]</span></span>'
-    return f'<div class="mw-heading mw-heading{level}"><h{level} id="x">{text}</h{level}>{edit}</div>'
+    return f'<div class="mw-heading mw-heading{level}"><h{level} id="x">{text}</h{level}>{EDIT}</div>'
 
 
 def parsoid(level, text):
@@ -180,12 +189,15 @@ HEADINGS = pytest.mark.parametrize("heading", [legacy, current, parsoid])
 
 @HEADINGS
 def test_blocks_know_their_section(heading):
-    html = f"<p>Lead.</p>{heading(2, 'Life')}<p>Born.</p>{heading(3, 'Youth')}<ul><li>Sang.</li></ul>{heading(2, 'Work')}<p>Wrote.</p>"
+    html = f"<p>Lead.</p>{heading(2, 'Life')}<p>Born.</p>"
+    html += f"{heading(3, 'Youth')}<ul><li>Sang.</li></ul>{heading(2, 'Work')}<p>Wrote.</p>"
     assert read(html) == [("p", "Lead.", ""), ("p", "Born.", "Life"), ("li", "Sang.", "Youth"), ("p", "Wrote.", "Work")]
 
 
 @HEADINGS
-@pytest.mark.parametrize("name", ["References", "External links", "See also", "Notes", "Further reading", "Footnotes", "Sources"])
+@pytest.mark.parametrize(
+    "name", ["References", "External links", "See also", "Notes", "Further reading", "Footnotes", "Sources"]
+)
 def test_closing_sections_are_left_out_with_what_is_below_them(heading, name):
     html = (
         f"{heading(2, 'Life')}<p>Born.</p>{heading(2, name)}<p>Gone.</p><ul><li>Gone.</li></ul><div><p>Gone.</p></div>"
@@ -203,7 +215,8 @@ def test_a_closing_subsection_ends_at_the_next_heading_of_its_level(heading):
 
 def test_parsoid_sections_are_read_like_flat_pages():
     html = (
-        '<section data-mw-section-id="0"><p>Lead.</p></section><section data-mw-section-id="1"><h2 id="Life">Life</h2><p>Born.</p>'
+        '<section data-mw-section-id="0"><p>Lead.</p></section>'
+        '<section data-mw-section-id="1"><h2 id="Life">Life</h2><p>Born.</p>'
         '<section data-mw-section-id="2"><h3 id="Youth">Youth</h3><p>Sang.</p></section></section>'
         '<section data-mw-section-id="3"><h2 id="References">References</h2><p>Gone.</p></section>'
     )
@@ -212,24 +225,34 @@ def test_parsoid_sections_are_read_like_flat_pages():
 
 def test_tables_and_infoboxes_are_told_apart():
     row = "<tr><th>a</th><td>b</td></tr>"
-    html = f'<table class="infobox vcard">{row}</table><table class="infobox_v3">{row}</table><table class="wikitable">{row}</table>'
+    html = f'<table class="infobox vcard">{row}</table>'
+    html += f'<table class="infobox_v3">{row}</table><table class="wikitable">{row}</table>'
     assert [kind for kind, *_ in read(html)] == ["infobox", "infobox", "table"]
 
 
 def test_only_the_content_element_is_read():
-    html = '<body><p>Menu</p><div id="x" class="mw-content-ltr mw-parser-output" lang="en"><p>Text</p></div><p>Footer</p></body>'
+    html = "<body><p>Menu</p>"
+    html += '<div id="x" class="mw-content-ltr mw-parser-output" lang="en"><p>Text</p></div><p>Footer</p></body>'
     assert [flatten(block.node, "text").text for block in blocks(parse_html(html))] == ["Text"]
     assert [flatten(block.node, "text").text for block in blocks(parse_html("<p>Bare article</p>"))] == ["Bare article"]
 
 
-@pytest.mark.parametrize("html", ["", " ", "<p>", "<table><tr><th>", "</div></div>", "<div><ul><li>a<li>b", "just text", "\ufeff<p>x"])
+@pytest.mark.parametrize(
+    "html", ["", " ", "<p>", "<table><tr><th>", "</div></div>", "<div><ul><li>a<li>b", "just text", "\ufeff<p>x"]
+)
 def test_broken_html_raises_nothing(html):
     assert all(block.kind in ("p", "li", "table", "infobox") for block in blocks(parse_html(html)))
 
 
 @pytest.mark.parametrize(
     ("text", "cleaned"),
-    [("12[1]", "12"), ("12 [a] m[note 3]", "12 m"), ("no [citation needed]", "no"), ("[sic] [Top 40]", "[sic] [Top 40]"), (" x ", "x")],
+    [
+        ("12[1]", "12"),
+        ("12 [a] m[note 3]", "12 m"),
+        ("no [citation needed]", "no"),
+        ("[sic] [Top 40]", "[sic] [Top 40]"),
+        (" x ", "x"),
+    ],
 )
 def test_footnote_marks_in_plain_text_are_cut_out(text, cleaned):
     assert clean(text) == cleaned

@@ -16,7 +16,10 @@ def split(html):
     ("text", "parts"),
     [
         ("She sang. He played! Who listened? All.", ["She sang.", "He played!", "Who listened?", "All."]),
-        ("Dr. Smith met J. R. R. Tolkien in St. Ives. They talked.", ["Dr. Smith met J. R. R. Tolkien in St. Ives.", "They talked."]),
+        (
+            "Dr. Smith met J. R. R. Tolkien in St. Ives. They talked.",
+            ["Dr. Smith met J. R. R. Tolkien in St. Ives.", "They talked."],
+        ),
         ("It cost 3.5 million. It failed.", ["It cost 3.5 million.", "It failed."]),
         ("One sentence without an end", ["One sentence without an end"]),
         ("", []),
@@ -31,7 +34,9 @@ def test_links_lie_on_their_anchors_in_every_sentence():
         '<p> <a href="/wiki/Ann">Ann</a>  met <a href="/wiki/Bob_B.">Bob B.</a> in May.\n They wed. '
         'Later <a href="/wiki/Carl">  Carl </a>was born.</p>'
     )
-    found = [(s.text, [(s.text[link.start : link.end], link.target) for link in s.links], s.source) for s in split(html)]
+    found = [
+        (s.text, [(s.text[link.start : link.end], link.target) for link in s.links], s.source) for s in split(html)
+    ]
     assert found == [
         ("Ann met Bob B. in May.", [("Ann", "Ann"), ("Bob B.", "Bob B.")], "text"),
         ("They wed.", [], "text"),

@@ -32,7 +32,8 @@ def test_a_row_is_one_snippet_with_the_header_of_every_cell():
 
 
 def test_without_a_caption_the_section_says_what_the_table_is_about():
-    html = "<h2>Discography</h2><table><tr><th>Year</th><th>Title</th></tr><tr><td>1978</td><td>Lionheart</td></tr></table>"
+    html = "<h2>Discography</h2><table><tr><th>Year</th><th>Title</th></tr>"
+    html += "<tr><td>1978</td><td>Lionheart</td></tr></table>"
     assert texts(html) == ["Kate, Discography, Year is 1978, Title is Lionheart"]
 
 
@@ -43,7 +44,11 @@ def test_row_and_column_spans_are_expanded():
       <tr><td>b2</td></tr>
       <tr><td colspan="2">ab3</td></tr></table>"""
     assert plain_grid(html) == [["A", "B", "C"], ["a1", "b1", "c1"], ["a1", "b2", "c1"], ["ab3", "ab3", "c1"]]
-    assert texts(html) == ["Kate, A is a1, B is b1, C is c1", "Kate, A is a1, B is b2, C is c1", "Kate, A is ab3, C is c1"]
+    assert texts(html) == [
+        "Kate, A is a1, B is b1, C is c1",
+        "Kate, A is a1, B is b2, C is c1",
+        "Kate, A is ab3, C is c1",
+    ]
 
 
 _ROWS = st.lists(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3)), max_size=4), min_size=1, max_size=5)
@@ -60,7 +65,9 @@ def test_the_grid_is_that_of_the_html_table_model(shape):
             while (y, x) in wanted:
                 x += 1
             html += f'<td colspan="{width}" rowspan="{height}">{y}.{number}</td>'
-            for place in [(down, right) for down in range(y, min(y + height, len(shape))) for right in range(x, x + width)]:
+            for place in [
+                (down, right) for down in range(y, min(y + height, len(shape))) for right in range(x, x + width)
+            ]:
                 assume(place not in wanted)  # overlapping cells are an error of the table
                 wanted[place] = f"{y}.{number}"
             x += width
@@ -68,12 +75,16 @@ def test_the_grid_is_that_of_the_html_table_model(shape):
     full = [y for y in range(len(shape)) if any(row == y for row, _ in wanted)]
     found = plain_grid(html + "</table>")
     assert len(found) == len(full)
-    assert {(y, x): text for y, row in zip(full, found, strict=True) for x, text in enumerate(row) if text is not None} == wanted
+    assert {
+        (y, x): text for y, row in zip(full, found, strict=True) for x, text in enumerate(row) if text is not None
+    } == wanted
 
 
 @pytest.mark.parametrize("span", ["99999999", "0", "-3", "x", "", "50%"])
 def test_senseless_spans_do_no_harm(span):
-    html = f'<table><tr><th>A</th><th>B</th></tr><tr><td rowspan="{span}">a</td><td colspan="{span}">b</td></tr></table>'
+    html = (
+        f'<table><tr><th>A</th><th>B</th></tr><tr><td rowspan="{span}">a</td><td colspan="{span}">b</td></tr></table>'
+    )
     assert texts(html) == ["Kate, A is a, B is b"]
     assert max(map(len, plain_grid(html))) <= 1000
 
@@ -83,7 +94,9 @@ def test_headers_of_several_rows_are_joined_by_column():
       <tr><th rowspan="2">Year</th><th rowspan="2">Song</th><th colspan="2">Peak position</th></tr>
       <tr><th>UK</th><th>US</th></tr>
       <tr><td>1978</td><td>Wuthering Heights</td><td>1</td><td>—</td></tr></table>"""
-    assert texts(html) == ["Kate, Singles, Year is 1978, Song is Wuthering Heights, Peak position UK is 1, Peak position US is —"]
+    assert texts(html) == [
+        "Kate, Singles, Year is 1978, Song is Wuthering Heights, Peak position UK is 1, Peak position US is —"
+    ]
 
 
 def test_a_header_cell_at_the_head_of_a_row_is_a_value():
@@ -116,7 +129,8 @@ def test_empty_cells_and_rows_are_left_out():
 
 def test_citation_marks_are_cut_out_and_links_still_lie_on_their_anchors():
     html = """<table><tr><th>Song[a]</th><th>By</th></tr><tr><td>Babooshka [2]<sup class="reference">[3]</sup></td>
-      <td>x[1] <a href="/wiki/Kate_Bush">Kate Bush</a>[2] and <a href="/wiki/Roy_Harper">Roy Harper</a></td></tr></table>"""
+      <td>x[1] <a href="/wiki/Kate_Bush">Kate Bush</a>[2] and
+      <a href="/wiki/Roy_Harper">Roy Harper</a></td></tr></table>"""
     (snippet,) = rows(table(html), "Kate")
     assert snippet.text == "Kate, Song is Babooshka, By is x Kate Bush and Roy Harper"
     found = [(snippet.text[link.start : link.end], link.target) for link in snippet.links]

@@ -8,10 +8,19 @@ from convinse.wikipedia.dump import WikipediaDump, write_dump
 
 
 def evidence(text, source="text"):
-    return {"evidence_text": text, "source": source, "disambiguations": [["é", "Q1"]], "wikidata_entities": [{"id": "Q1", "label": "é"}]}
+    return {
+        "evidence_text": text,
+        "source": source,
+        "disambiguations": [["é", "Q1"]],
+        "wikidata_entities": [{"id": "Q1", "label": "é"}],
+    }
 
 
-PAGES = [("Q44578", [evidence("Titanic, A film."), evidence("Titanic, x, y", "info")]), ("Q1", []), ("Q25173", [evidence("Ship “ß”")])]
+PAGES = [
+    ("Q44578", [evidence("Titanic, A film."), evidence("Titanic, x, y", "info")]),
+    ("Q1", []),
+    ("Q25173", [evidence("Ship “ß”")]),
+]
 
 
 @pytest.fixture
@@ -63,7 +72,9 @@ def test_a_missing_dump_is_a_clear_error(workdir):
     assert list(workdir.iterdir()) == []
 
 
-@pytest.mark.parametrize("content", [b"", b"no database at all, only text " * 40, b"SQLite format 3\x00" + b"\x00" * 200])
+@pytest.mark.parametrize(
+    "content", [b"", b"no database at all, only text " * 40, b"SQLite format 3\x00" + b"\x00" * 200]
+)
 def test_what_is_no_dump_is_a_clear_error(workdir, content):
     (workdir / "x.db").write_bytes(content)
     with pytest.raises(IndexFileError, match=r"x\.db.*build it again"):

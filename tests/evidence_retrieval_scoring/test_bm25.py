@@ -1,0 +1,143 @@
+import copy
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convinse.evidence import merge_duplicates
+from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
+
+PROPERTIES = [
+    ("P50", "author", ["writer", "written by"]),
+    ("P57", "director", ["directed by", "film director"]),
+    ("P577", "publication date", ["release date", "released"]),
+    ("P26", "spouse", ["wife", "husband", "married to"]),
+]
+
+
+def evidence(text, source="text", **more):
+    return {"evidence_text": text, "source": source, "disambiguations": [], "wikidata_entities": [], **more}
+
+
+def texts(found):
+    return [one["evidence_text"] for one in found]
+
+
+BOOK = [
+    evidence("The Hobbit, publication date, 21 September 1937", "kb"),
+    evidence("The Hobbit, illustrated the dust jacket himself.", "text"),
+    evidence("The Hobbit, author, J. R. R. Tolkien", "kb"),
+    evidence("The Hobbit, country, United Kingdom", "kb"),
+]
+
+
+def test_the_evidence_with_the_words_of_the_query_comes_first():
+    found = BM25Scorer().rank("Who illustrated the jacket?", BOOK, 10)
+    assert found[0]["evidence_text"] == "The Hobbit, illustrated the dust jacket himself."
+    assert len(found) == 4
+    scores = [one["score"] for one in found]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] > scores[-1] == 0
+
+
+def test_word_forms_do_not_matter():
+    assert BM25Scorer().rank("illustrating jackets", BOOK, 1)[0]["evidence_text"].startswith("The Hobbit, illustrated")
+
+
+def test_expansion_bridges_question_words_and_property_names():
+    scorer = BM25Scorer(QueryExpansion(PROPERTIES))
+    for question, best in [
+        ("Who wrote The Hobbit?", "The Hobbit, author, J. R. R. Tolkien"),
+        ("the writer of The Hobbit", "The Hobbit, author, J. R. R. Tolkien"),
+        ("When did The Hobbit come out?", "The Hobbit, publication date, 21 September 1937"),
+    ]:
+        assert scorer.rank(question, BOOK, 4)[0]["evidence_text"] == best, question
+    plain = BM25Scorer().rank("Who wrote The Hobbit?", BOOK, 4)
+    assert (
+        next(one for one in plain if "author" in one["evidence_text"])["score"] == plain[-1]["score"]
+    )  # no bridge, no merit
+
+
+def test_own_words_weigh_more_than_added_ones():
+    weights = QueryExpansion(PROPERTIES).weights("Who wrote it?")
+    assert weights["wrote"] == 1
+    assert 0 < weights["author"] < 1
+    assert QueryExpansion([]).weights("green jacket") == {"green": 1, "jacket": 1}
+
+
+def test_the_wording_of_several_aliases_is_understood():
+    weights = QueryExpansion(PROPERTIES).weights("his wife")
+    assert "spous" in weights
+    assert "publication" not in weights
+
+
+@given(
+    st.lists(
+        st.sampled_from([e["evidence_text"] for e in BOOK] + ["x", "y", "z", "jacket", "jacket dust", ""]), unique=True
+    ),
+    st.randoms(),
+)
+def test_the_order_does_not_depend_on_the_order_of_the_input(some, rng):
+    evidences = [evidence(text) for text in some]
+    shuffled = rng.sample(evidences, len(evidences))
+    scorer = BM25Scorer(QueryExpansion(PROPERTIES))
+    assert scorer.rank("who made the dust jacket", shuffled, 20) == scorer.rank(
+        "who made the dust jacket", evidences, 20
+    )
+
+
+def test_equal_texts_of_different_sources_are_ordered_whatever_the_input():
+    evidences = [evidence("same", source) for source in ("kb", "text", "table", "info")]
+    orders = set()
+    for seed in range(6):
+        shuffled = random.Random(seed).sample(evidences, 4)
+        orders.add(tuple(one["source"] for one in BM25Scorer().rank("same", shuffled, 4)))
+    assert len(orders) == 1
+
+
+def test_names_of_the_items_weigh_less_than_what_is_asked():
+    item = {"id": "Q74287", "label": "The Hobbit"}
+    evidences = [
+        evidence("The Hobbit, Hobbit Hobbit Hobbit", retrieved_for_entity=item),
+        evidence("The Hobbit, jacket", retrieved_for_entity=item),
+    ]
+    found = BM25Scorer(QueryExpansion([])).rank("Hobbit jacket", evidences, 2)
+    assert found[0]["evidence_text"] == "The Hobbit, jacket"
+
+
+def test_only_the_best_are_returned_and_the_given_ones_are_not_changed():
+    before = copy.deepcopy(BOOK)
+    found = BM25Scorer().rank("jacket", BOOK, 2)
+    assert len(found) == 2
+    assert before == BOOK
+    assert {**found[0], "score": None} == {**BOOK[1], "score": None}
+    assert BM25Scorer().rank("jacket", [], 2) == []
+
+
+def test_a_query_without_words_scores_nothing_and_keeps_all():
+    found = BM25Scorer(QueryExpansion(PROPERTIES)).rank(" || || ", BOOK, 10)
+    assert [one["score"] for one in found] == [0] * 4
+    assert texts(found) == sorted(texts(BOOK))
+
+
+def test_merged_duplicates_keep_the_entities_of_both():
+    one = evidence(
+        "same",
+        disambiguations=[["a", "Q1"]],
+        wikidata_entities=[{"id": "Q1", "label": "a"}],
+        retrieved_for_entity={"id": "Q8", "label": "x"},
+    )
+    two = evidence(
+        "same",
+        disambiguations=[["b", "Q2"]],
+        wikidata_entities=[{"id": "Q2", "label": "b"}],
+        retrieved_for_entity={"id": "Q9", "label": "y"},
+    )
+    other = evidence("same", "kb")
+    found = BM25Scorer().rank("same", merge_duplicates([one, two, other]), 9)
+    assert len(found) == 2
+    merged = {e["source"]: e for e in found}
+    assert [e["id"] for e in merged["text"]["wikidata_entities"]] == ["Q1", "Q2"]
+    assert merged["text"]["disambiguations"] == [["a", "Q1"], ["b", "Q2"]]
+    assert merged["text"]["retrieved_for_entity"]["id"] == "Q8"
+    assert merged["kb"]["wikidata_entities"] == []

@@ -1,0 +1,263 @@
+from pathlib import Path
+
+import pytest
+from handmade import world, write
+
+from convinse.cache import EvidenceCache
+from convinse.config import parse_config
+from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
+from convinse.knowledge_base.build import build
+from convinse.wikipedia.dump import write_dump
+
+QUESTION = "Who directed Titanic with Kate Winslet?"
+REPEATED = "Titanic, x, repeated"
+SOURCES = ("kb", "text", "table", "info")
+
+
+def evidence(text, source, *ids):
+    entities = [{"id": item, "label": item} for item in ids]
+    return {
+        "evidence_text": text,
+        "source": source,
+        "disambiguations": [[item, item] for item in ids],
+        "wikidata_entities": entities,
+    }
+
+
+PAGES = [
+    (
+        "Q44578",
+        [
+            evidence("Titanic, A film.", "text", "Q44578"),
+            evidence("Titanic, Cast, Actor is Kate", "table", "Q202765"),
+            evidence("Titanic, Directed by, Cameron", "info", "Q42574"),
+            evidence(REPEATED, "text", "Q1"),
+        ],
+    ),
+    (
+        "Q202765",
+        [
+            evidence(REPEATED, "text", "Q2"),
+            evidence(REPEATED, "info", "Q3"),
+            evidence("Winslet, An actress.", "text", "Q202765"),
+        ],
+    ),
+    ("Q25173", [evidence("Titanic, A ship.", "text", "Q25173")]),
+]
+
+
+@pytest.fixture
+def data(workdir, world_index):
+    write_dump(workdir / "wikipedia.db", PAGES)
+    return {
+        "kb_path": str(world_index),
+        "ers_wikipedia_dump": str(workdir / "wikipedia.db"),
+        "ers_cache_path": str(workdir / "cache"),
+        "clocq_params": {"k": 1},
+    }
+
+
+@pytest.fixture
+def make(data):
+    made = []
+
+    def retriever(**config):
+        made.append(ClocqRetriever(parse_config({**data, **config})))
+        return made[-1]
+
+    yield retriever
+    for one in made:
+        one.store_cache()
+
+
+def fresh(make, **config):
+    """The result without any cache."""
+    return make(ers_use_cache=False, **config).retrieve_evidences(QUESTION, SOURCES)
+
+
+def texts(evidences):
+    return [one["evidence_text"] for one in evidences]
+
+
+def test_facts_and_page_evidences_of_the_question_s_items(make):
+    evidences, entities = make().retrieve_evidences(QUESTION, SOURCES)
+    assert {entity["item"]["id"] for entity in entities} == {"Q44578", "Q202765"}
+    assert all(set(entity) == {"item", "question_word", "score", "rank"} for entity in entities)
+    found = texts(evidences)
+    assert "Titanic, director, James Cameron" in found
+    assert "Titanic, cast member, Kate Winslet, character role, Rose" in found
+    assert {"Titanic, A film.", "Winslet, An actress."} <= set(found)
+    assert "Titanic, A ship." not in found
+    for one in evidences:
+        assert one["retrieved_for_entity"] in [entity["item"] for entity in entities]
+
+
+def test_a_fact_as_evidence_has_its_entities_and_dates(make):
+    evidences, _ = make().retrieve_KB_facts("When was Titanic, the film, released?")
+    (release,) = [one for one in evidences if one["evidence_text"] == "Titanic, publication date, 19 December 1997"]
+    assert release == {
+        "evidence_text": "Titanic, publication date, 19 December 1997",
+        "source": "kb",
+        "disambiguations": [["Titanic", "Q44578"], ["19 December 1997", "1997-12-19T00:00:00Z"]],
+        "wikidata_entities": [
+            {"id": "Q44578", "label": "Titanic"},
+            {"id": "1997-12-19T00:00:00Z", "label": "19 December 1997"},
+        ],
+        "retrieved_for_entity": {"id": "Q44578", "label": "Titanic"},
+    }
+
+
+@pytest.mark.parametrize(
+    "sources", [("kb",), ("text",), ("table",), ("info",), ("kb", "info"), ("text", "table"), SOURCES]
+)
+def test_only_the_requested_sources_are_returned(make, sources):
+    everything, _ = make().retrieve_evidences(QUESTION, SOURCES)
+    found, entities = make().retrieve_evidences(QUESTION, sources)
+    assert found == [one for one in everything if one["source"] in sources]
+    assert {one["source"] for one in found} == set(sources)
+    assert len(entities) == 2
+
+
+def test_the_old_name_of_a_source_is_understood(make):
+    assert make().retrieve_evidences(QUESTION, ["infobox"]) == make().retrieve_evidences(QUESTION, ["info"])
+
+
+def test_duplicates_of_text_and_source_are_one_with_the_entities_of_both(make):
+    evidences, _ = make().retrieve_evidences(QUESTION, SOURCES)
+    repeated = {one["source"]: one for one in evidences if one["evidence_text"] == REPEATED}
+    assert texts(evidences).count(REPEATED) == 2
+    assert sorted(entity["id"] for entity in repeated["text"]["wikidata_entities"]) == ["Q1", "Q2"]
+    assert sorted(repeated["text"]["disambiguations"]) == [["Q1", "Q1"], ["Q2", "Q2"]]
+    assert [entity["id"] for entity in repeated["info"]["wikidata_entities"]] == ["Q3"]
+
+
+def test_the_parts_can_be_used_alone(make):
+    retriever = make()
+    facts = retriever.retrieve_kb_facts_for_item("Q25188")
+    assert [[entity["label"] for entity in fact] for fact in facts][1] == ["Inception", "director", "Christopher Nolan"]
+    entity = {"item": {"id": "Q44578", "label": "Titanic"}, "question_word": "t", "score": 1.0, "rank": 0}
+    found = retriever.retrieve_wikipedia_evidences(entity)
+    assert [(one["evidence_text"], one["retrieved_for_entity"]) for one in found] == [
+        (one["evidence_text"], {"id": "Q44578", "label": "Titanic"}) for one in PAGES[0][1]
+    ]
+    assert len(make(clocq_p=2).retrieve_kb_facts_for_item("Q44578")) == 2
+
+
+def test_a_question_without_names_has_no_evidences(make):
+    assert make().retrieve_evidences("Who wrote it?", SOURCES) == ([], [])
+    assert make().retrieve_evidences("Who wrote it?", SOURCES) == ([], [])  # from the cache
+
+
+def test_a_cached_value_equals_the_fresh_one(make):
+    first = make().retrieve_evidences(QUESTION, SOURCES)
+    assert make().retrieve_evidences(QUESTION, SOURCES) == first == fresh(make)
+
+
+def test_a_cached_value_is_taken_from_the_cache(make, monkeypatch):
+    first = make().retrieve_evidences(QUESTION, SOURCES)
+    second = make()
+    monkeypatch.setattr(type(second._search_space), "search", lambda *_: pytest.fail("searched again"))
+    assert second.retrieve_evidences(QUESTION, SOURCES) == first
+
+
+def test_who_changes_what_is_returned_changes_nothing_for_the_next(make):
+    retriever = make()
+    wanted = fresh(make)
+    for _ in range(3):
+        evidences, entities = retriever.retrieve_evidences(QUESTION, SOURCES)
+        assert (evidences, entities) == wanted
+        for one in evidences:
+            one["wikidata_entities"].clear()
+            one["disambiguations"].clear()
+            one["retrieved_for_entity"] = {"id": "Q0", "label": ""}
+        evidences.clear()
+        entities.clear()
+
+
+VISIBLE = [  # changes that give another result here, so that a stale value would be seen
+    {"clocq_p": 2},
+    {"clocq_params": {"k": 2}},
+    {"clocq_params": {"k": 1, "p_setting": 2}},
+    {"clocq_params": {"k": 1, "bm25_limit": 3}},
+    {"clocq_params": {"k": 1, "h_match": 0.1}},
+    {"clocq_params": {"k": 1, "h_conn": 0.9}},
+]
+HIDDEN = [
+    {"clocq_params": {"k": "AUTO"}},
+    {"clocq_params": {"k": 2, "d": 1}},
+    {"clocq_params": {"k": 1, "h_rel": 0.9}},
+    {"clocq_params": {"k": 1, "h_coh": 0.9}},
+]
+WIKIPEDIA = [{"evr_min_evidence_length": 18}, {"evr_max_evidence_length": 18}, {"ers_wikipedia_dump": None}]
+
+
+@pytest.mark.parametrize("change", [*VISIBLE, *WIKIPEDIA], ids=str)
+def test_a_changed_parameter_never_returns_a_stale_value(make, change):
+    before = make().retrieve_evidences(QUESTION, SOURCES)
+    after = make(**change).retrieve_evidences(QUESTION, SOURCES)
+    assert after == fresh(make, **change)
+    assert after != before
+    assert make().retrieve_evidences(QUESTION, SOURCES) == before
+
+
+@pytest.mark.parametrize("change", [*VISIBLE, *HIDDEN], ids=str)
+def test_every_search_parameter_is_part_of_the_cache_key(make, data, change):
+    make().retrieve_KB_facts(QUESTION)
+    before = set(EvidenceCache(data["ers_cache_path"]).keys())
+    make(**change).retrieve_KB_facts(QUESTION)
+    assert set(EvidenceCache(data["ers_cache_path"]).keys()) > before
+
+
+def test_settings_that_do_not_matter_share_the_cache(make, data):
+    make().retrieve_KB_facts(QUESTION)
+    before = set(EvidenceCache(data["ers_cache_path"]).keys())
+    make(name="other", evs_max_evidences=5, ha_max_answers=1).retrieve_KB_facts(QUESTION)
+    assert set(EvidenceCache(data["ers_cache_path"]).keys()) == before
+
+
+def test_a_rebuilt_knowledge_base_never_returns_a_stale_value(make, workdir):
+    def rebuilt(documents):
+        build(write(workdir / "dump.json", documents), workdir / "kb")
+        return texts(make(kb_path=str(workdir / "kb")).retrieve_evidences(QUESTION, ("kb",))[0])
+
+    first = rebuilt(world())
+    changed = world()
+    next(one for one in changed if one["id"] == "Q42574")["labels"]["en"]["value"] = "Jim Cameron"
+    assert "Titanic, director, James Cameron" in first
+    assert "Titanic, director, Jim Cameron" in rebuilt(changed)
+    assert rebuilt(world()) == first
+
+
+def test_a_rebuilt_wikipedia_dump_never_returns_a_stale_value(make, workdir):
+    make().retrieve_evidences(QUESTION, SOURCES)
+    write_dump(workdir / "wikipedia.db", [("Q44578", [evidence("Titanic, Another text.", "text", "Q44578")])])
+    assert texts(make().retrieve_evidences(QUESTION, ("text",))[0]) == ["Titanic, Another text."]
+
+
+def test_without_cache_no_disk_is_touched(make, workdir, data):
+    def state():
+        return {path: path.stat().st_mtime_ns for path in [*workdir.rglob("*"), *Path(data["kb_path"]).rglob("*")]}
+
+    before = state()
+    retriever = make(ers_use_cache=False)
+    assert retriever.retrieve_evidences(QUESTION, SOURCES)[0]
+    retriever.store_cache()
+    assert state() == before
+    make().retrieve_evidences(QUESTION, SOURCES)
+    assert (workdir / "cache").is_dir()  # so the comparison would have seen it
+
+
+def test_nothing_is_opened_before_the_first_retrieval(workdir):
+    ClocqRetriever(parse_config({"kb_path": "nowhere", "ers_wikipedia_dump": "nowhere.db"}))
+    assert list(workdir.iterdir()) == []
+
+
+def test_collaborators_can_be_given(make, data):
+    class NoPages:
+        def retrieve_wp_evidences(self, item_id):
+            return [evidence(f"page of {item_id}", "text", item_id)]
+
+    retriever = ClocqRetriever(parse_config(data), cache=EvidenceCache(None), wikipedia=NoPages())
+    evidences, _ = retriever.retrieve_evidences(QUESTION, ("text",))
+    assert sorted(texts(evidences)) == ["page of Q202765", "page of Q44578"]
+    assert not Path(data["ers_cache_path"]).exists()

@@ -1,0 +1,234 @@
+import copy
+import random
+
+import pytest
+
+from convinse.config import parse_config
+from convinse.heterogeneous_answering.entity_voting import EntityVoting, nearness
+from convinse.testing import HeterogeneousAnsweringContract
+
+TYPES = {
+    "Q42574": ("human", "film director"),
+    "Q202765": ("human", "actor"),
+    "Q38111": ("human", "actor"),
+    "Q44578": ("film",),
+    "Q24871": ("film",),
+    "Q84": ("city",),
+    "Q30": ("country", "sovereign state"),
+    "Q1299": ("musical group",),
+    "Q11424": ("class",),
+    "Q130232": ("film genre",),
+}
+LABELS = {
+    "Q42574": "James Cameron",
+    "Q202765": "Kate Winslet",
+    "Q38111": "Leonardo DiCaprio",
+    "Q44578": "Titanic",
+    "Q24871": "Avatar",
+    "Q84": "London",
+    "Q30": "United States",
+    "Q1299": "The Beatles",
+    "Q130232": "drama film",
+    "1997-12-19T00:00:00Z": "19 December 1997",
+    "1997-01-01T00:00:00Z": "1997",
+    "194": "194",
+}
+
+
+class Types:
+    """What the voting needs of a knowledge base."""
+
+    def types(self, entity_id):
+        return TYPES.get(entity_id, ())
+
+
+def evidence(text, *ids, score=1.0, source="text", own="Q44578"):
+    return {
+        "evidence_text": text,
+        "source": source,
+        "disambiguations": [[LABELS[item], item] for item in ids],
+        "wikidata_entities": [{"id": item, "label": LABELS[item]} for item in ids],
+        "retrieved_for_entity": {"id": own, "label": LABELS[own]},
+        "score": score,
+    }
+
+
+CAST = [
+    evidence("Titanic, director, James Cameron", "Q44578", "Q42574", score=9.0, source="kb"),
+    evidence("Titanic, It opened on 19 December 1997 in London.", "Q44578", "1997-12-19T00:00:00Z", "Q84", score=8.0),
+    evidence("Titanic, Running time, 194 minutes", "Q44578", "194", score=7.0, source="info"),
+    evidence("Titanic, Kate Winslet starred.", "Q44578", "Q202765", score=3.0),
+    evidence("Titanic, genre, drama film", "Q44578", "Q130232", score=7.5, source="kb"),
+]
+
+
+def turn_of(question, evidences, **more):
+    return {"question": question, "top_evidences": copy.deepcopy(evidences), **more}
+
+
+@pytest.fixture
+def voting():
+    return EntityVoting(parse_config({}), Types())
+
+
+def answer(module, question, evidences, **more):
+    turn = turn_of(question, evidences, **more)
+    answers = module.inference_on_turn(turn, ("kb", "text"))
+    assert turn["pred_answers"] == answers
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("question", "label"),
+    [
+        ("Who made Titanic?", "James Cameron"),
+        ("When did Titanic open?", "19 December 1997"),
+        ("Where did Titanic open?", "London"),
+        ("Which city saw Titanic first?", "London"),
+        ("How long is Titanic?", "194"),
+        ("Which genre is Titanic?", "drama film"),
+    ],
+)
+def test_the_expected_type_is_respected_whatever_the_scores(voting, question, label):
+    for evidences in (CAST, CAST[::-1]):
+        assert answer(voting, question, evidences)[0]["answer"]["label"] == label
+
+
+def test_a_film_director_is_no_film(voting):
+    evidences = [
+        evidence("The Beatles, x, James Cameron", "Q42574", score=9.0, own="Q1299"),
+        evidence("The Beatles, y, Avatar", "Q24871", score=8.0, own="Q1299"),
+    ]
+    assert answer(voting, "Which film?", evidences)[0]["answer"]["label"] == "Avatar"
+
+
+def test_the_type_of_the_representation_goes_before_that_of_the_question(voting):
+    found = answer(voting, "And?", CAST, structured_representation="Titanic || Titanic || opened || date")
+    assert found[0]["answer"] == {"id": "1997-12-19T00:00:00Z", "label": "19 December 1997"}
+
+
+def test_the_question_s_own_entities_are_no_answers(voting):
+    evidences = [
+        *CAST,
+        evidence("Avatar, director, James Cameron", "Q24871", "Q42574", "Q44578", own="Q24871", score=9.0),
+    ]
+    ids = [one["answer"]["id"] for one in answer(voting, "Which film?", evidences)]
+    assert "Q44578" not in ids
+    assert "Q24871" not in ids
+    assert "Q42574" in ids
+
+
+def test_the_evidence_with_the_better_score_decides(voting):
+    first = evidence("Titanic, x, Kate Winslet", "Q202765", score=9.0)
+    second = evidence("Titanic, x, Leonardo DiCaprio", "Q38111", score=3.0)
+    for order in ([first, second], [second, first]):
+        assert answer(voting, "Who?", order)[0]["answer"]["id"] == "Q202765"
+
+
+def test_equal_evidences_add_up(voting):
+    one = evidence("Titanic, x, Kate Winslet", "Q202765", score=5.0)
+    evidences = [one, *(evidence(f"Titanic, y{number}, Leonardo DiCaprio", "Q38111", score=5.0) for number in range(3))]
+    assert answer(voting, "Who?", evidences)[0]["answer"]["id"] == "Q38111"
+
+
+def test_nearness_to_the_asked_words_decides_within_an_evidence(voting):
+    row = evidence("Titanic, Actor is Kate Winslet, Producer is James Cameron", "Q202765", "Q42574", source="table")
+    assert answer(voting, "Who is the producer of Titanic?", [row])[0]["answer"]["id"] == "Q42574"
+    assert answer(voting, "Who is the actor in Titanic?", [row])[0]["answer"]["id"] == "Q202765"
+    near = nearness(row, {"produc"})
+    assert 0 < near["Q202765"] < near["Q42574"] <= 1
+    table = evidence(
+        "Titanic, Year is 1997, Place is London, Role is Kate Winslet", "1997-01-01T00:00:00Z", "Q84", "Q202765"
+    )
+    near = nearness(table, {"role"})
+    assert max(near, key=near.get) == "Q202765"
+
+
+def test_ranks_count_from_one_without_ties_and_scores_fall(voting):
+    found = answer(voting, "Who was in Titanic?", CAST)
+    assert [one["rank"] for one in found] == list(range(1, len(found) + 1))
+    scores = [one["score"] for one in found]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert len({one["answer"]["id"] for one in found}) == len(found) == 6
+
+
+def test_supporting_evidences_hold_the_answer(voting):
+    for one in answer(voting, "Who was in Titanic?", CAST):
+        assert one["evidences"]
+        for place in one["evidences"]:
+            assert one["answer"]["id"] in [entity["id"] for entity in CAST[place]["wikidata_entities"]]
+
+
+def test_ha_max_answers_bounds_the_answers():
+    module = EntityVoting(parse_config({"ha_max_answers": 2}), Types())
+    assert [one["rank"] for one in answer(module, "Who?", CAST)] == [1, 2]
+
+
+def test_without_evidences_there_is_no_answer(voting):
+    assert answer(voting, "Who?", []) == []
+    assert answer(voting, "Who?", [evidence("Titanic", "Q44578")]) == []
+
+
+@pytest.mark.parametrize("score", [0.0, -1.0, None])
+def test_worthless_or_missing_scores_still_give_answers(voting, score):
+    evidences = copy.deepcopy(CAST)
+    for one in evidences:
+        del one["score"]
+        if score is not None:
+            one["score"] = score
+    found = answer(voting, "When did Titanic open?", evidences)
+    assert found[0]["answer"]["label"] == "19 December 1997"
+
+
+def test_evidences_of_a_user_without_retrieved_for_entity_will_do(voting):
+    evidences = copy.deepcopy(CAST)
+    for one in evidences:
+        del one["retrieved_for_entity"]
+    assert answer(voting, "When did Titanic open?", evidences)[0]["answer"]["label"] == "19 December 1997"
+
+
+def test_a_question_for_yes_or_no_is_answered_so(voting):
+    evidences = [
+        evidence("Titanic, Kate Winslet starred.", "Q202765"),
+        evidence("Titanic, director, James Cameron", "Q42574"),
+    ]
+    yes = answer(voting, "Was Kate Winslet starring in Titanic?", evidences)
+    no = answer(voting, "Was Leonardo DiCaprio singing in Avatar?", evidences)
+    assert [(one["answer"]["id"], one["rank"]) for one in yes] == [("Yes", 1), ("No", 2)]
+    assert [(one["answer"]["id"], one["rank"]) for one in no] == [("No", 1), ("Yes", 2)]
+    assert yes[0]["evidences"][0] == 0
+    assert [one["answer"]["id"] for one in answer(voting, "Was it?", [])] == ["No", "Yes"]
+
+
+def test_the_result_is_the_same_every_time_and_does_not_depend_on_equal_evidences_order(voting):
+    once = answer(voting, "Who was in Titanic?", CAST)
+    assert answer(voting, "Who was in Titanic?", CAST) == once
+    ties = [evidence(f"Titanic, x, {LABELS[item]}", item) for item in ("Q202765", "Q38111", "Q42574")]
+    for seed in range(5):
+        shuffled = random.Random(seed).sample(ties, 3)
+        assert answer(voting, "Who?", shuffled) == answer(voting, "Who?", shuffled)
+        assert len(answer(voting, "Who?", shuffled)) == 3
+
+
+def test_evidences_are_not_changed(voting):
+    turn = turn_of("Who was in Titanic?", CAST)
+    voting.inference_on_turn(turn, ("kb",))
+    assert turn["top_evidences"] == CAST
+
+
+def test_metrics_are_added_where_there_are_gold_answers(voting):
+    right = turn_of(
+        "When did Titanic open?", CAST, answers=[{"id": "1997-12-19T00:00:00Z", "label": "19 December 1997"}]
+    )
+    wrong = turn_of("When did Titanic open?", CAST, answers=[{"id": "Q30", "label": "United States"}])
+    unknown = turn_of("When did Titanic open?", CAST)
+    voting.inference_on_turns([right, wrong, unknown], ("kb",))
+    assert (right["p_at_1"], right["mrr"], right["h_at_5"]) == (1, 1, 1)
+    assert (wrong["p_at_1"], wrong["mrr"], wrong["h_at_5"]) == (0, 0, 0)
+    assert "p_at_1" not in unknown
+
+
+class TestContract(HeterogeneousAnsweringContract):
+    def make(self, config):
+        return EntityVoting(config)

@@ -1,0 +1,152 @@
+import json
+
+import pytest
+from handmade import claim, document, dump_bytes, q, string, world, write
+
+from convinse.errors import DataError, OutputError
+from convinse.files import sha256
+from convinse.knowledge_base import build as module
+from convinse.knowledge_base.build import build, id_number, number_id
+from convinse.knowledge_base.index import KnowledgeBase
+
+
+def build_of(workdir, documents):
+    return build(write(workdir / "dump.json", documents), workdir / "kb")
+
+
+@pytest.mark.parametrize("entity_id", ["Q1", "Q42", "Q123456789", "P31"])
+def test_ids_are_numbers_and_back(entity_id):
+    assert number_id(id_number(entity_id)) == entity_id
+
+
+def test_the_manifest_counts_what_is_there(workdir):
+    manifest = build_of(workdir, world())
+    items = [one for one in world() if one["id"][0] == "Q"]
+    assert manifest.items == len(items)
+    assert manifest.properties == len(world()) - len(items)
+    assert manifest.facts == sum(len(claims) for one in items if one["claims"] for claims in one["claims"].values())
+    assert manifest.size == (workdir / "kb" / "kb.db").stat().st_size
+    assert manifest.sha256 == sha256(workdir / "kb" / "kb.db")
+    assert json.loads((workdir / "kb" / "manifest.json").read_text()) == {
+        field: getattr(manifest, field) for field in manifest.__struct_fields__
+    }
+    assert sorted(file.name for file in (workdir / "kb").iterdir()) == ["kb.db", "manifest.json"]
+
+
+def test_a_rebuild_is_the_same_index(workdir):
+    first = build_of(workdir, world())
+    assert build_of(workdir, world()) == first
+    elsewhere = workdir / "elsewhere"
+    (elsewhere / "other.json").parent.mkdir()
+    (elsewhere / "other.json").write_text("\n".join(json.dumps(one) for one in world()))
+    assert build(elsewhere / "other.json", elsewhere / "kb2") == first
+
+
+CHANGES = {
+    "a label": lambda one: one["labels"]["en"].update(value="Titanic!"),
+    "an alias": lambda one: one.update(aliases={"en": [{"value": "Titanic 1997"}]}),
+    "a description": lambda one: one["descriptions"]["en"].update(value="a film"),
+    "a title": lambda one: one["sitelinks"]["enwiki"].update(title="Titanic film"),
+    "an object": lambda one: one["claims"]["P57"][0]["mainsnak"].update(q("Q25191")),
+    "a qualifier": lambda one: one["claims"]["P161"][0]["qualifiers"]["P453"][0].update(string("Jack")),
+    "a rank": lambda one: one["claims"]["P161"][1].update(rank="preferred"),
+    "a deprecated statement": lambda one: one["claims"]["P161"][1].update(rank="deprecated"),
+    "its id": lambda one: one.update(id="Q4457800"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_changed_document_changes_the_build_id(workdir, change):
+    first = build_of(workdir, world())
+    changed = world()
+    change(next(one for one in changed if one["id"] == "Q44578"))
+    assert build_of(workdir, changed).build_id != first.build_id
+
+
+def test_a_dump_without_facts_is_refused_and_leaves_nothing(workdir):
+    with pytest.raises(DataError, match=r"dump\.json: no facts"):
+        build_of(workdir, [document("Q1", "one"), document("P1", "of", claim("P31", q("Q1")))])
+    assert [file.name for file in workdir.iterdir()] == ["dump.json"]
+
+
+def test_preferred_statements_come_first(workdir):
+    build_of(
+        workdir,
+        [document("Q1", "one", claim("P1", q("Q2")), claim("P1", q("Q3"), rank="preferred"), claim("P1", q("Q4")))],
+    )
+    kb = KnowledgeBase(workdir / "kb")
+    assert [fact[2]["id"] for fact in kb.neighborhood("Q1")] == ["Q3", "Q2", "Q4"]
+    kb.close()
+
+
+def stop_after(count, problem):
+    def documents(path):
+        for number, one in enumerate(READ(path)):
+            if number == count:
+                raise problem
+            yield one
+
+    return documents
+
+
+READ = module.read_dump
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt(), DataError("cut short"), MemoryError()])
+def test_an_interrupted_build_leaves_the_older_index_and_nothing_else(workdir, monkeypatch, problem):
+    first = build_of(workdir, world())
+    monkeypatch.setattr(module, "read_dump", stop_after(25, problem))
+    with pytest.raises(type(problem)):
+        build(workdir / "dump.json", workdir / "kb")
+    assert sorted(file.name for file in workdir.iterdir()) == ["dump.json", "kb"]
+    kb = KnowledgeBase(workdir / "kb")
+    assert kb.build_id == first.build_id
+    assert kb.label("Q44578") == "Titanic"
+    kb.close()
+
+
+def test_a_dump_cut_short_leaves_the_older_index(workdir):
+    first = build_of(workdir, world())
+    (workdir / "dump.json").write_bytes(dump_bytes(world()) + b"<html>\n" * 30)
+    with pytest.raises(DataError):
+        build(workdir / "dump.json", workdir / "kb")
+    kb = KnowledgeBase(workdir / "kb")
+    assert kb.build_id == first.build_id
+    kb.close()
+    assert sorted(file.name for file in workdir.iterdir()) == ["dump.json", "kb"]
+
+
+def test_an_open_index_stays_readable_while_it_is_replaced(workdir):
+    build_of(workdir, world())
+    kb = KnowledgeBase(workdir / "kb")
+    changed = world()
+    changed[-1]["labels"]["en"]["value"] = "James Paul McCartney"
+    build_of(workdir, changed)
+    assert kb.label("Q2599") == "Paul McCartney"
+    kb.close()
+    kb = KnowledgeBase(workdir / "kb")
+    assert kb.label("Q2599") == "James Paul McCartney"
+    kb.close()
+
+
+def test_a_folder_that_is_no_index_is_not_replaced(workdir):
+    (workdir / "kb").mkdir()
+    (workdir / "kb" / "thesis.tex").write_text("years of work")
+    with pytest.raises(OutputError, match="kb"):
+        build_of(workdir, world())
+    assert (workdir / "kb" / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_place_that_cannot_be_written_is_a_clear_error(workdir):
+    (workdir / "file").write_text("")
+    with pytest.raises(OutputError, match=r"file.*cannot be written"):
+        build(write(workdir / "dump.json", world()), workdir / "file" / "kb")
+
+
+def test_dump_order_does_not_hide_labels(workdir):
+    build_of(workdir, world()[::-1])
+    kb = KnowledgeBase(workdir / "kb")
+    assert ["Titanic", "director", "James Cameron"] in [
+        [entity["label"] for entity in fact] for fact in kb.neighborhood("Q44578")
+    ]
+    kb.close()

@@ -1,0 +1,335 @@
+import gzip
+import json
+import sqlite3
+import threading
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from handmade import claim, document, q, quantity, string, time, world, write
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from convinse.errors import IndexFileError
+from convinse.knowledge_base.build import build
+from convinse.knowledge_base.index import KnowledgeBase
+
+SNAPSHOT = Path(__file__).parents[2] / "convinse" / "snapshot"
+KEPT = ("wikibase-item", "time", "quantity", "string", "monolingualtext")
+
+
+@pytest.fixture
+def folder(workdir):
+    """An index of its own that a test may damage."""
+    build(write(workdir / "dump.json", world()), workdir / "kb")
+    return workdir / "kb"
+
+
+def names(facts):
+    return [[entity["label"] for entity in fact] for fact in facts]
+
+
+def test_labels_aliases_descriptions_and_titles(world_kb):
+    assert world_kb.label("Q44578") == "Titanic"
+    assert world_kb.label("P57") == "director"
+    assert world_kb.entity("Q892") == {"id": "Q892", "label": "J. R. R. Tolkien"}
+    assert world_kb.aliases("Q1299") == ["Beatles", "Fab Four"]
+    assert world_kb.aliases("Q892") == ["John Ronald Reuel Tolkien"]
+    assert world_kb.description("Q25173") == "British passenger ship that sank in 1912"
+    titles = world_kb.titles()
+    assert titles["Titanic (1997 film)"] == "Q44578"
+    assert titles["Titanic"] == "Q25173"
+    assert "" not in titles
+
+
+@pytest.mark.parametrize(
+    "entity_id", ["Q404404", "P404404", "1997-12-19T00:00:00Z", "1.83", "", "Q", "Q0", "Q1; DROP TABLE fact", "Yes"]
+)
+def test_what_is_unknown_has_only_its_id(world_kb, entity_id):
+    assert not world_kb.has(entity_id)
+    assert world_kb.label(entity_id) == entity_id
+    assert world_kb.aliases(entity_id) == []
+    assert world_kb.description(entity_id) == ""
+    assert world_kb.frequency(entity_id) == 0
+    assert world_kb.types(entity_id) == ()
+    assert world_kb.neighborhood(entity_id) == []
+    assert world_kb.neighbors(entity_id) == set()
+
+
+def test_types_are_classes_and_occupations_and_the_classes_above(workdir):
+    build(
+        write(
+            workdir / "d.json",
+            [
+                document("P31", "instance of"),
+                document("Q5", "Human"),
+                document("Q1", "Ann", claim("P31", q("Q5")), claim("P106", q("Q33999"))),
+                document("Q33999", "actor", claim("P279", q("Q483501"))),
+                document("Q483501", "artist", claim("P279", q("Q2500638"))),
+                document("Q2500638", "creator", claim("P279", q("Q5"))),
+            ],
+        ),
+        workdir / "kb",
+    )
+    kb = KnowledgeBase(workdir / "kb")
+    assert set(kb.types("Q1")) == {"human", "actor", "artist", "creator"}
+    assert kb.types("Q1")[:2] in (("human", "actor"), ("actor", "human"))
+    assert kb.is_class("Q33999")
+    assert kb.is_class("Q5")
+    assert not kb.is_class("Q1")
+    kb.close()
+
+
+def test_candidates_of_a_form_say_whether_it_is_the_label(world_kb):
+    assert {(c.id, c.is_label) for c in world_kb.candidates("titanic")} == {("Q44578", True), ("Q25173", True)}
+    assert {(c.id, c.label, c.is_label) for c in world_kb.candidates("beatles")} == {("Q1299", "The Beatles", False)}
+    assert world_kb.candidates("director") == []  # properties are no candidates
+    assert world_kb.candidates("Titanic") == []  # forms are folded
+
+
+def test_people_are_found_by_surname(world_kb):
+    assert [person.label for person in world_kb.people("cameron")] == ["James Cameron"]
+    assert world_kb.people("titanic") == []
+    assert world_kb.people("james") == []
+
+
+def test_forms_are_the_folded_names_of_items(world_kb):
+    forms = world_kb.forms()
+    assert forms == sorted(set(forms))
+    assert {"titanic", "rms titanic", "jrr tolkien", "leonardo dicaprio", "leo dicaprio"} <= set(forms)
+    assert "film director" in forms  # an item's label, though a property's alias too
+    assert "directed by" not in forms
+
+
+def test_properties_with_their_names(world_kb):
+    assert ("P57", "director", ["directed by", "film director"]) in list(world_kb.properties())
+    assert all(prop[0] == "P" for prop, *_ in world_kb.properties())
+
+
+def test_a_neighbourhood_is_subject_facts_then_object_facts_then_qualifier_facts(workdir):
+    build(
+        write(
+            workdir / "d.json",
+            [
+                document("Q1", "one", claim("P1", q("Q4"), ("P2", q("Q2"))), claim("P1", q("Q2"))),
+                document("Q2", "two", claim("P1", q("Q3")), claim("P2", string("text"))),
+                document("P1", "to"),
+            ],
+        ),
+        workdir / "kb",
+    )
+    kb = KnowledgeBase(workdir / "kb")
+    wanted = [["two", "to", "Q3"], ["two", "P2", "text"], ["one", "to", "two"], ["one", "to", "Q4", "P2", "two"]]
+    assert names(kb.neighborhood("Q2")) == wanted
+    for limit in range(5):
+        assert names(kb.neighborhood("Q2", limit)) == wanted[:limit]
+    assert kb.neighbors("Q2") == {"Q1", "Q3", "Q4", "text"} or kb.neighbors("Q2") == {"Q1", "Q3", "Q4"}
+    assert [kb.frequency(item) for item in ("Q1", "Q2")] == [2, 4]
+    kb.close()
+
+
+def test_a_fact_shows_dates_and_quantities_with_their_unit(world_kb):
+    facts = world_kb.neighborhood("Q38111")
+    assert [
+        {"id": "Q38111", "label": "Leonardo DiCaprio"},
+        {"id": "P569", "label": "date of birth"},
+        {"id": "1974-11-11T00:00:00Z", "label": "11 November 1974"},
+    ] in facts
+    assert ["Leonardo DiCaprio", "height", "1.83 metre"] in names(facts)
+    assert ["Titanic", "cast member", "Leonardo DiCaprio", "character role", "Jack Dawson"] in names(facts)
+    (height,) = [fact for fact in facts if fact[1]["id"] == "P2048"]
+    assert height[2]["id"] == "1.83"
+
+
+def skeleton(fact):
+    """A fact's ids, literals left open."""
+    return tuple(part if isinstance(part, str) and part[:1] in "QP" and part[1:].isdigit() else None for part in fact)
+
+
+def brute_force(documents):
+    """Item -> its facts, read from entity documents without the project's code."""
+    found = {}
+    for one in documents:
+        if one["type"] != "item" or not (one["labels"] and ("en" in one["labels"] or "mul" in one["labels"])):
+            continue
+        for statement in [s for group in (one["claims"] or {}).values() for s in group]:
+            main = usable(statement["mainsnak"])
+            if statement["rank"] == "deprecated" or main is None:
+                continue
+            fact = [one["id"], statement["mainsnak"]["property"], main]
+            for prop in statement.get("qualifiers-order") or statement.get("qualifiers") or []:
+                for snak in statement["qualifiers"][prop]:
+                    if usable(snak) is not None:
+                        fact += [prop, usable(snak)]
+            for item in {part for part in fact if isinstance(part, str) and part[0] == "Q"}:
+                found.setdefault(item, Counter())[skeleton(fact)] += 1
+    return found
+
+
+def usable(snak):
+    """An item's id, True for a literal, None for what is no value."""
+    if snak["snaktype"] != "value" or snak["datatype"] not in KEPT:
+        return None
+    value = snak["datavalue"]["value"]
+    if snak["datatype"] == "time" and value["precision"] < 9:
+        return None
+    return value["id"] if snak["datatype"] == "wikibase-item" else True
+
+
+_ITEM = st.integers(1, 6).map(lambda number: q(f"Q{number}"))
+_LITERAL = st.sampled_from(
+    [
+        quantity("+5"),
+        time("+1952-03-11T00:00:00Z"),
+        time("+1950-00-00T00:00:00Z", 8),
+        string("x"),
+        {"snaktype": "somevalue", "datatype": "wikibase-item"},
+    ]
+)
+_SNAK = st.one_of(_ITEM, _ITEM, _LITERAL)
+_PROP = st.sampled_from(["P1", "P2", "P31"])
+_CLAIM = st.builds(
+    lambda prop, value, qualifiers, rank: claim(prop, value, *qualifiers, rank=rank),
+    _PROP,
+    _SNAK,
+    st.lists(st.tuples(_PROP, _SNAK), max_size=3),
+    st.sampled_from(["normal", "normal", "preferred", "deprecated"]),
+)
+_DOCUMENTS = st.lists(st.lists(_CLAIM, max_size=5), min_size=1, max_size=5)
+
+
+@settings(max_examples=40)
+@given(_DOCUMENTS)
+def test_the_neighbourhood_of_an_item_is_a_brute_force_reading_of_the_dump(tmp_path_factory, claims):
+    folder = tmp_path_factory.mktemp("random")
+    documents = [
+        document(f"Q{number}", f"item {number}" if number != 3 else "", *some) for number, some in enumerate(claims, 1)
+    ]
+    anchor = document("Q7", "anchor", claim("P1", q("Q8")))  # an index needs a fact
+    build(write(folder / "d.json", [*documents, anchor]), folder / "kb")
+    kb = KnowledgeBase(folder / "kb")
+    wanted = brute_force(documents)
+    for number in range(1, 7):
+        facts = kb.neighborhood(f"Q{number}")
+        assert Counter(skeleton([entity["id"] for entity in fact]) for fact in facts) == wanted.get(
+            f"Q{number}", Counter()
+        )
+        if number != 3 and number <= len(documents):  # Q3 has no document of its own
+            assert kb.frequency(f"Q{number}") == len(facts)
+    kb.close()
+
+
+def test_the_embedded_neighbourhoods_are_a_brute_force_reading_of_the_entity_documents():
+    with gzip.open(SNAPSHOT / "entities.json.gz", "rt", encoding="utf-8") as file:
+        documents = [json.loads(line.strip().rstrip(",")) for line in file if line.strip() not in ("[", "]", "")]
+    wanted = brute_force(documents)
+    kb = KnowledgeBase(SNAPSHOT / "kb")
+    items = sorted(one["id"] for one in documents if one["type"] == "item")
+    assert len(items) >= 400
+    for item in items[::7]:
+        facts = kb.neighborhood(item, 100_000)
+        assert Counter(skeleton([entity["id"] for entity in fact]) for fact in facts) == wanted.get(item, Counter()), (
+            item
+        )
+    kb.close()
+
+
+def test_several_readers_share_one_index(folder):
+    one, two = KnowledgeBase(folder), KnowledgeBase(folder)
+    found = []
+    threads = [
+        threading.Thread(target=lambda kb=kb: found.append(kb.neighborhood("Q44578"))) for kb in (one, two, one, two)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 4
+    assert all(facts == found[0] and len(facts) == 5 for facts in found)
+    one.close()
+    two.close()
+
+
+def test_reading_changes_nothing_on_disk(folder):
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    kb = KnowledgeBase(folder)
+    kb.neighborhood("Q44578")
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+    kb.close()
+
+
+def test_a_read_only_index_opens(folder):
+    for file in folder.iterdir():
+        file.chmod(0o400)
+    folder.chmod(0o500)
+    kb = KnowledgeBase(folder)
+    assert kb.label("Q44578") == "Titanic"
+    kb.close()
+    folder.chmod(0o700)
+
+
+def test_a_missing_folder_is_a_clear_error(workdir):
+    with pytest.raises(IndexFileError, match=r"nowhere.*kb_path"):
+        KnowledgeBase(workdir / "nowhere")
+    assert list(workdir.iterdir()) == []
+
+
+def test_a_missing_database_is_a_clear_error(folder):
+    (folder / "kb.db").unlink()
+    with pytest.raises(IndexFileError, match=r"kb\.db.*build it again"):
+        KnowledgeBase(folder)
+    assert not (folder / "kb.db").exists()
+
+
+@pytest.mark.parametrize("share", [0, 0.01, 0.5, 0.99])
+def test_a_truncated_database_is_a_clear_error_at_opening(folder, share):
+    data = (folder / "kb.db").read_bytes()
+    (folder / "kb.db").write_bytes(data[: int(len(data) * share)])
+    with pytest.raises(IndexFileError, match=r"kb\.db.*build it again"):
+        KnowledgeBase(folder)
+
+
+def test_a_database_that_grew_is_a_clear_error(folder):
+    with (folder / "kb.db").open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(IndexFileError, match="build it again"):
+        KnowledgeBase(folder)
+
+
+def test_a_damaged_database_is_a_clear_error_when_it_is_read(folder):
+    size = (folder / "kb.db").stat().st_size
+    (folder / "kb.db").write_bytes(b"\x55" * size)
+    with pytest.raises(IndexFileError, match=r"kb\.db.*build it again"):
+        KnowledgeBase(folder).neighborhood("Q44578")
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [b"", b'{"format": 1', b"{}", b"[]", b'{"format": "1"}', b"\xff\xfe"],
+    ids=["empty", "cut", "object", "list", "text", "bytes"],
+)
+def test_a_damaged_manifest_is_a_clear_error(folder, manifest):
+    (folder / "manifest.json").write_bytes(manifest)
+    with pytest.raises(IndexFileError, match=r"manifest\.json.*build it again"):
+        KnowledgeBase(folder)
+
+
+def test_another_format_is_a_clear_error(folder):
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "format": 99}))
+    with pytest.raises(IndexFileError, match="format 99"):
+        KnowledgeBase(folder)
+
+
+def test_a_manifest_with_keys_of_a_newer_version_still_opens(folder):
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "licence": "CC0"}))
+    kb = KnowledgeBase(folder)
+    assert kb.build_id == manifest["build_id"]
+    kb.close()
+
+
+def test_the_database_is_plain_sqlite_that_others_may_open(folder):
+    connection = sqlite3.connect(f"{(folder / 'kb.db').as_uri()}?mode=ro", uri=True)
+    assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    connection.close()

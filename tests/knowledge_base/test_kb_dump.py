@@ -1,0 +1,255 @@
+import bz2
+import gzip
+import json
+import logging
+
+import pytest
+from handmade import (
+    NOVALUE,
+    SOMEVALUE,
+    claim,
+    document,
+    dump_bytes,
+    external_id,
+    monolingual,
+    q,
+    quantity,
+    string,
+    time,
+    world,
+    write,
+)
+
+from convinse.errors import DataError
+from convinse.knowledge_base.dump import Value, read_dump
+
+
+def read(path, documents):
+    return list(read_dump(write(path, documents)))
+
+
+def values(path, *claims):
+    """The statements of one item, as (parts, preferred)."""
+    (found,) = read(path, [document("Q1", "one", *claims)])
+    return [statement.parts for statement in found.statements]
+
+
+@pytest.fixture
+def path(workdir):
+    return workdir / "dump.json"
+
+
+def test_terms_and_title(path):
+    (found,) = read(path, [document("Q1", "one", aliases=["uno", "eins"], description="a number", title="1 (number)")])
+    assert found._asdict() == {
+        "id": "Q1",
+        "kind": "item",
+        "label": "one",
+        "description": "a number",
+        "aliases": ["uno", "eins"],
+        "title": "1 (number)",
+        "statements": [],
+    }
+
+
+def test_empty_maps_are_lists_in_real_dumps(path):
+    bare = {
+        "id": "Q2",
+        "type": "item",
+        "labels": {"en": {"language": "en", "value": "two"}},
+        "descriptions": [],
+        "aliases": [],
+        "claims": [],
+        "sitelinks": [],
+    }
+    nothing = {**bare, "id": "Q3", "labels": []}
+    assert [(one.id, one.aliases, one.description, one.statements) for one in read(path, [bare, nothing])] == [
+        ("Q2", [], "", [])
+    ]
+
+
+def test_missing_keys_are_empty(path):
+    (found,) = read(path, [{"id": "P9", "type": "property", "labels": {"en": {"value": "nine"}}}])
+    assert (found.id, found.kind, found.title) == ("P9", "property", "")
+
+
+def test_labels_of_the_language_for_all_are_taken_where_there_is_no_english_one(path):
+    both = {"mul": {"value": "Universal"}, "en": {"value": "English"}}
+    documents = [document("Q1", "x"), document("Q2", "x"), document("Q3", "x")]
+    for one, labels in zip(documents, ({"de": {"value": "Deutsch"}}, {"mul": both["mul"]}, both), strict=True):
+        one["labels"] = labels
+    assert [(one.id, one.label) for one in read(path, documents)] == [("Q2", "Universal"), ("Q3", "English")]
+
+
+def test_other_entities_than_items_and_properties_are_left_out(path):
+    lexeme = {**document("Q1", "x"), "id": "L1", "type": "lexeme"}
+    assert [one.id for one in read(path, [lexeme, document("Q2", "two")])] == ["Q2"]
+
+
+def test_items_texts_and_quantities(path):
+    assert values(
+        path,
+        claim("P31", q("Q5")),
+        claim("P1476", monolingual("Das Boot", "de")),
+        claim("P345", external_id("tt1")),
+        claim("P1", string("abc")),
+        claim("P2048", quantity("+1.830", "Q11573")),
+        claim("P1113", quantity("-7")),
+        claim("P2142", quantity("+1250000.50")),
+    ) == [
+        (("P31", Value("Q5", None, None)),),
+        (("P1476", Value("Das Boot", "Das Boot", None)),),
+        (("P1", Value("abc", "abc", None)),),
+        (("P2048", Value("1.83", "1.83", "Q11573")),),
+        (("P1113", Value("-7", "-7", None)),),
+        (("P2142", Value("1250000.5", "1250000.5", None)),),
+    ]
+
+
+def test_item_ids_of_old_dumps(path):
+    old = q("Q5")
+    del old["datavalue"]["value"]["id"]
+    assert values(path, claim("P31", old)) == [(("P31", Value("Q5", None, None)),)]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "precision", "value"),
+    [
+        ("+1952-03-11T00:00:00Z", 11, ("1952-03-11T00:00:00Z", "11 March 1952")),
+        ("+1952-03-00T00:00:00Z", 10, ("1952-03-01T00:00:00Z", "March 1952")),
+        ("+1952-00-00T00:00:00Z", 9, ("1952-01-01T00:00:00Z", "1952")),
+        ("+1952-07-04T00:00:00Z", 9, ("1952-01-01T00:00:00Z", "1952")),
+        ("+0079-08-24T00:00:00Z", 11, ("0079-08-24T00:00:00Z", "24 August 79")),
+        ("-0044-03-15T00:00:00Z", 11, ("-0043-03-15T00:00:00Z", "15 March 44 BC")),
+        ("-0001-00-00T00:00:00Z", 9, ("0000-01-01T00:00:00Z", "1 BC")),
+        ("-0384-00-00T00:00:00Z", 9, ("-0383-01-01T00:00:00Z", "384 BC")),
+        ("+1950-00-00T00:00:00Z", 8, None),
+        ("+1900-00-00T00:00:00Z", 7, None),
+        ("-13798000000-00-00T00:00:00Z", 3, None),
+    ],
+)
+def test_dates(path, stamp, precision, value):
+    wanted = [(("P569", Value(*value, None)),)] if value else []
+    assert values(path, claim("P569", time(stamp, precision))) == wanted
+
+
+def test_deprecated_and_valueless_statements_are_left_out_and_preferred_ones_marked(path):
+    (found,) = read(
+        path,
+        [
+            document(
+                "Q1",
+                "one",
+                claim("P1", q("Q2"), rank="deprecated"),
+                claim("P1", q("Q3"), rank="preferred"),
+                claim("P1", q("Q4")),
+                claim("P2", SOMEVALUE),
+                claim("P2", NOVALUE),
+            )
+        ],
+    )
+    assert [(statement.parts[0][1].id, statement.preferred) for statement in found.statements] == [
+        ("Q3", True),
+        ("Q4", False),
+    ]
+
+
+def test_qualifiers_follow_the_object_in_their_order(path):
+    ((main, *qualifiers),) = values(
+        path,
+        claim(
+            "P161",
+            q("Q2"),
+            ("P1", q("Q9")),
+            ("P2", SOMEVALUE),
+            ("P3", time("+1950-00-00T00:00:00Z", 8)),
+            ("P4", quantity("+3")),
+            ("P1", q("Q8")),
+        ),
+    )
+    assert main == ("P161", Value("Q2", None, None))
+    assert [(prop, value.id) for prop, value in qualifiers] == [("P1", "Q9"), ("P1", "Q8"), ("P4", "3")]
+
+
+@pytest.mark.parametrize(("suffix", "pack"), [("json", bytes), ("json.gz", gzip.compress), ("json.bz2", bz2.compress)])
+def test_packed_dumps_read_the_same(workdir, suffix, pack):
+    path = workdir / f"dump.{suffix}"
+    path.write_bytes(pack(dump_bytes(world())))
+    assert list(read_dump(path)) == read(workdir / "plain.json", world())
+    assert len(list(read_dump(path))) == len(world())
+
+
+def test_lines_without_brackets_and_commas_read_the_same(workdir):
+    lines = workdir / "lines.json"
+    lines.write_text("\r\n\n".join(json.dumps(one) for one in world()), encoding="utf-8")
+    assert list(read_dump(lines)) == read(workdir / "plain.json", world())
+
+
+def many(count):
+    return [document(f"Q{number}", f"item {number}") for number in range(1, count + 1)]
+
+
+BAD = {
+    "half a line": b'{"id": "Q9", "type": "item", "labe',
+    "no object": b"[1, 2]",
+    "text": b'"Q9"',
+    "not UTF-8": b'{"id": "Q9", "type": "item", "labels": {"en": {"value": "\xff"}}}',
+    "no id": b'{"type": "item", "labels": {"en": {"value": "x"}}}',
+    "a senseless id": b'{"id": "Qx", "type": "item", "labels": {"en": {"value": "x"}}}',
+    "labels as text": b'{"id": "Q9", "type": "item", "labels": {"en": "x"}}',
+    "a snak without its value": b'{"id": "Q9", "type": "item", "labels": {"en": {"value": "x"}},'
+    b' "claims": {"P1": [{"mainsnak":'
+    b' {"snaktype": "value", "property": "P1", "datatype": "wikibase-item"}}]}}',
+}
+
+
+@pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
+def test_a_bad_line_is_reported_with_its_number_and_skipped(path, caplog, bad):
+    lines = dump_bytes(many(120)).split(b"\n")
+    lines.insert(40, bad + b",")
+    path.write_bytes(b"\n".join(lines))
+    with caplog.at_level(logging.WARNING):
+        assert [one.id for one in read_dump(path)] == [f"Q{number}" for number in range(1, 121)]
+    assert len(caplog.messages) == 1
+    assert "line 41 " in caplog.text
+    assert "dump.json" in caplog.text
+
+
+@pytest.mark.parametrize(("good", "bad"), [(3, 1), (90, 1), (300, 4), (2000, 25)])
+def test_more_than_one_percent_of_bad_lines_stops(path, good, bad):
+    path.write_bytes(dump_bytes(many(good)) + b"<html>\n" * bad)
+    with pytest.raises(DataError, match=r"dump\.json: .*is this a Wikidata JSON dump\?"):
+        list(read_dump(path))
+
+
+def test_a_file_of_something_else_stops_early(path):
+    path.write_bytes(b"x\n" * 100_000)
+    with pytest.raises(DataError, match=r"\b11 of 11 lines"):
+        list(read_dump(path))
+
+
+def test_one_percent_of_bad_lines_is_tolerated(path):
+    path.write_bytes(dump_bytes(many(99)) + b"<html>\n")
+    assert len(list(read_dump(path))) == 99
+
+
+def test_a_missing_dump_is_a_clear_error(workdir):
+    with pytest.raises(DataError, match=r"nowhere\.json.*No such file"):
+        list(read_dump(workdir / "nowhere.json"))
+
+
+HARM = {
+    "cut": lambda data: data[: len(data) // 2],
+    "no archive": lambda data: b"no archive",
+    "damaged": lambda data: data[:12] + b"\xff" * 40 + data[52:],
+    "damaged in the middle": lambda data: data[:-1000] + b"\x55" * 40 + data[-960:],
+}
+
+
+@pytest.mark.parametrize("suffix", ["gz", "bz2"])
+@pytest.mark.parametrize("harm", HARM.values(), ids=HARM)
+def test_a_damaged_archive_is_a_clear_error(workdir, suffix, harm):
+    path = workdir / f"dump.json.{suffix}"
+    path.write_bytes(harm({"gz": gzip.compress, "bz2": bz2.compress}[suffix](dump_bytes(many(20_000)))))
+    with pytest.raises(DataError, match=r"dump\.json\."):
+        list(read_dump(path))

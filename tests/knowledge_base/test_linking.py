@@ -1,0 +1,266 @@
+from pathlib import Path
+
+import pytest
+from handmade import HUMAN, claim, document, q, world, write
+
+from convinse.config import ClocqParams
+from convinse.knowledge_base.build import build
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.knowledge_base.linking import EntityLinker
+
+SNAPSHOT = Path(__file__).parents[2] / "convinse" / "snapshot" / "kb"
+
+
+@pytest.fixture(scope="module")
+def linker(world_index):
+    kb = KnowledgeBase(world_index)
+    yield EntityLinker(kb, ClocqParams())
+    kb.close()
+
+
+@pytest.fixture(scope="module")
+def embedded():
+    kb = KnowledgeBase(SNAPSHOT)
+    yield EntityLinker(kb, ClocqParams())
+    kb.close()
+
+
+def best(linker, text):
+    """(surface, id of the best candidate) of every mention."""
+    return [(mention.surface, mention.candidates[0].id) for mention in linker.link(text)]
+
+
+def ids(linker, text):
+    return [item for _, item in best(linker, text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Who directed Inception?", [("Inception", "Q25188")]),
+        ("Who wrote The Hobbit?", [("The Hobbit", "Q74287")]),
+        ("Which band was Paul McCartney in?", [("Paul McCartney", "Q2599")]),
+        (
+            "Was Kate Winslet in Inception with Leonardo DiCaprio?",
+            [("Kate Winslet", "Q202765"), ("Inception", "Q25188"), ("Leonardo DiCaprio", "Q38111")],
+        ),
+        ("When was the RMS Titanic built?", [("RMS Titanic", "Q25173")]),
+        ("The Fab Four came from where?", [("Fab Four", "Q1299")]),
+        ("Titanic", None),
+    ],
+)
+def test_labels_and_aliases_are_found(linker, text, found):
+    if found is None:
+        assert ids(linker, text)[0] in ("Q44578", "Q25173")
+    else:
+        assert [(surface.removeprefix("The ").removeprefix("the "), item) for surface, item in best(linker, text)] == [
+            (surface.removeprefix("The "), item) for surface, item in found
+        ]
+
+
+@pytest.mark.parametrize(
+    ("text", "item"),
+    [
+        ("Who played in Leonardo di Caprio movies?", "Q38111"),
+        ("When was leonardo di caprio born?", "Q38111"),
+        ("Where was Leonardo DiCapro born?", "Q38111"),
+        ("who wrote game of throne", "Q23572"),
+        ("What is Game of Throne about?", "Q23572"),
+        ("Who directed Incepton?", "Q25188"),
+        ("Where did Paul Mccartny grow up?", "Q2599"),
+    ],
+)
+def test_misspelt_names_are_found(linker, text, item):
+    assert ids(linker, text) == [item]
+
+
+@pytest.mark.parametrize(
+    ("text", "item"),
+    [
+        ("What was Leonardo DiCaprio's first film?", "Q38111"),
+        ("What was Leonardo DiCaprio’s first film?", "Q38111"),
+        ("Titanic's director?", "Q44578"),
+        ("The Beatles' first album?", "Q1299"),
+        ("who is james cameron's wife", "Q42574"),
+    ],
+)
+def test_possessives_are_found(linker, text, item):
+    mentions = linker.link(text)
+    assert [item in [candidate.id for candidate in mention.candidates] for mention in mentions] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "item"),
+    [
+        ("who directed inception?", "Q25188"),
+        ("how tall is leonardo dicaprio", "Q38111"),
+        ("who sang in the beatles", "Q1299"),
+        ("when did game of thrones start", "Q23572"),
+    ],
+)
+def test_lower_case_names_are_found(linker, text, item):
+    assert ids(linker, text) == [item]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "J. R. R. Tolkien",
+        "J.R.R. Tolkien",
+        "JRR Tolkien",
+        "J R R Tolkien",
+        "j.r.r. tolkien",
+        "jrr tolkien",
+        "J. R. R. Tolkien's",
+    ],
+)
+def test_initials_are_written_in_many_ways(linker, name):
+    assert ids(linker, f"where was {name} born?") == ["Q892"]
+
+
+def test_a_surname_is_enough_where_it_is_written_as_a_name(linker):
+    assert ids(linker, "Which films did Cameron make?") == ["Q42574"]
+    assert ids(linker, "When was Tolkien born?") == ["Q892"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who is the director?",
+        "Which director made it?",
+        "And the director?",
+        "Who wrote it?",
+        "it",
+        "It was what?",
+        "And when was that?",
+        "Director?",
+        "how tall is he?",
+        "Who was the author of it?",
+        "What about the cast?",
+        "",
+        "   ",
+        "???",
+        "and who played in it",
+        "Who? When? Where?",
+    ],
+)
+def test_words_that_ask_are_no_names(linker, embedded, text):
+    assert linker.link(text) == []
+    assert embedded.link(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "item"),
+    [
+        ("Who directed the film Titanic?", "Q44578"),
+        ("When did the British passenger ship Titanic sink?", "Q25173"),
+        ("Was Kate Winslet in Titanic?", "Q44578"),
+        ("Did James Cameron make Titanic?", "Q44578"),
+        ("When did the RMS Titanic sail?", "Q25173"),
+    ],
+)
+def test_ambiguous_names_are_decided_by_the_context(linker, text, item):
+    mentions = [mention for mention in linker.link(text) if "Titanic" in mention.surface]
+    assert [mention.candidates[0].id for mention in mentions] == [item]
+
+
+def test_the_longest_name_wins(linker, workdir):
+    build(
+        write(
+            workdir / "d.json",
+            [
+                document("Q1", "New York", claim("P31", q("Q515"))),
+                document("Q2", "York", claim("P31", q("Q515"))),
+                document("Q3", "New York City Ballet", claim("P31", q("Q515"))),
+                document("Q4", "New York City", claim("P31", q("Q515"))),
+                document("Q515", "city"),
+            ],
+        ),
+        workdir / "kb",
+    )
+    kb = KnowledgeBase(workdir / "kb")
+    local = EntityLinker(kb, ClocqParams())
+    assert ids(local, "Who leads the New York City Ballet?") == ["Q3"]
+    assert ids(local, "Is New York City in New York or in York?") == ["Q4", "Q1", "Q2"]
+    kb.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Was Kate Winslet in Titanic with Leonardo di Caprio?",
+        "Titanic || James Cameron || directed || person",
+        "Who wrote The Hobbit, J.R.R. Tolkien?",
+        "Kate Winslet's film Titanic; Inception? Avatar! Game of throne",
+        "ünïcödé Titanic’s — Avatar…",
+    ],
+)
+def test_mentions_are_exact_spans_in_order_without_overlap(linker, text):
+    mentions = linker.link(text)
+    assert mentions
+    last = 0
+    for mention in mentions:
+        assert last <= mention.start < mention.end <= len(text)
+        last = mention.end
+        assert text[mention.start : mention.end].rstrip(".") == mention.surface
+        scores = [candidate.score for candidate in mention.candidates]
+        assert scores == sorted(scores, reverse=True)
+        assert len({candidate.id for candidate in mention.candidates}) == len(mention.candidates) > 0
+    assert linker.link(text) == mentions
+
+
+def test_a_name_does_not_reach_over_the_slots_of_a_representation(linker):
+    assert ids(linker, "Game of || Thrones") == []
+    assert ids(linker, "Inception || Avatar || directed || person") == ["Q25188", "Q24871"]
+
+
+def test_k_and_d_bound_the_candidates(world_index):
+    kb = KnowledgeBase(world_index)
+    text = "Who directed the film Titanic?"
+    counts = [
+        len(EntityLinker(kb, params).link(text)[0].candidates)
+        for params in (ClocqParams(k=1), ClocqParams(k=2), ClocqParams(k=2, d=1))
+    ]
+    assert counts == [1, 2, 1]
+    kb.close()
+
+
+def test_the_weights_of_the_signals_decide(world_index):
+    kb = KnowledgeBase(world_index)
+    text = "Did James Cameron see the British passenger ship Titanic?"
+    only = {"h_match": 0.0, "h_rel": 0.0, "h_conn": 0.0, "h_coh": 0.0}
+    by_connection = EntityLinker(kb, ClocqParams(**{**only, "h_conn": 1.0, "k": 1}))
+    by_relevance = EntityLinker(kb, ClocqParams(**{**only, "h_rel": 1.0, "k": 1}))
+    assert ids(by_connection, text)[-1] == "Q44578"
+    assert ids(by_relevance, text)[-1] == "Q25173"
+    kb.close()
+
+
+def test_the_embedded_knowledge_base_is_linked_too(embedded):
+    for text, label in [
+        ("Where was J.R.R. Tolkien born?", "J. R. R. Tolkien"),
+        ("who is david bowie's wife", "David Bowie"),
+        ("Which label released The Beatles' first album?", "The Beatles"),
+        ("What about Leonardo di Caprio?", "Leonardo DiCaprio"),
+        ("Who wrote Game of Throne?", "Game of Thrones"),
+        ("who created game of throne?", "Game of Thrones"),
+    ]:
+        assert [mention.candidates[0].label for mention in embedded.link(text)] == [label], text
+
+
+def test_same_named_people_are_told_apart_by_their_work(workdir):
+    build(
+        write(
+            workdir / "d.json",
+            [
+                *world(),
+                document("Q900", "James Cameron", claim("P31", q(HUMAN)), description="British journalist and writer"),
+            ],
+        ),
+        workdir / "kb",
+    )
+    kb = KnowledgeBase(workdir / "kb")
+    linker = EntityLinker(kb, ClocqParams(k=1))
+    assert ids(linker, "Did James Cameron direct Avatar?") == ["Q42574", "Q24871"]
+    assert ids(linker, "Where did the British journalist James Cameron work?")[-1] == "Q900"
+    kb.close()

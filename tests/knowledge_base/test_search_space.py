@@ -1,0 +1,74 @@
+import pytest
+
+from convinse.config import ClocqParams
+from convinse.knowledge_base.search_space import SearchSpace, fact_text
+
+QUESTION = "Was Kate Winslet in Titanic?"
+
+
+@pytest.fixture
+def space(world_kb):
+    def make(p=1000, **params):
+        return SearchSpace(world_kb, ClocqParams(**params), p)
+
+    return make
+
+
+def test_the_facts_are_the_neighbourhoods_of_the_items_each_once(space, world_kb):
+    facts, entities = space().search(QUESTION)
+    items = [entity["item"]["id"] for entity in entities]
+    assert {"Q202765", "Q44578"} <= set(items)
+    wanted = {fact_text(fact) for item in items for fact in world_kb.neighborhood(item)}
+    assert sorted(fact_text(fact.fact) for fact in facts) == sorted(wanted)
+    for fact in facts:
+        assert fact.entity in [entity["item"] for entity in entities]
+        assert fact.fact in world_kb.neighborhood(fact.entity["id"])
+
+
+def test_question_entities_have_the_shape_of_clocq(space):
+    entities = space(k=2).question_entities("Who directed the film Titanic?")
+    assert [(e["item"]["id"], e["item"]["label"], e["question_word"], e["rank"]) for e in entities] == [
+        ("Q44578", "Titanic", "Titanic", 0),
+        ("Q25173", "Titanic", "Titanic", 1),
+    ]
+    assert entities[0]["score"] > entities[1]["score"] > 0
+    assert all(set(entity) == {"item", "question_word", "score", "rank"} for entity in entities)
+
+
+def test_an_item_of_two_mentions_counts_once(space):
+    entities = space().question_entities("The Beatles || The Fab Four || members")
+    assert [entity["item"]["id"] for entity in entities] == ["Q1299"]
+    assert entities[0]["question_word"].endswith("Beatles")  # the better match
+
+
+def test_without_a_name_there_is_nothing(space):
+    assert space().search("Who wrote it?") == ([], [])
+
+
+def test_p_and_p_setting_bound_the_facts_of_an_item(space):
+    everything = len(space(k=1).search("Who directed Inception?")[0])
+    assert everything > 2
+    assert len(space(p=2, k=1).search("Who directed Inception?")[0]) == 2
+    assert len(space(p_setting=2, k=1).search("Who directed Inception?")[0]) == 2
+
+
+def test_bm25_limit_keeps_the_facts_with_the_words_of_the_question(space):
+    facts, _ = space(bm25_limit=1, k=1).search("Who is the director of Inception?")
+    assert [fact_text(fact.fact) for fact in facts] == ["Inception, director, Christopher Nolan"]
+    for off in (0, False):
+        assert len(space(bm25_limit=off).search(QUESTION)[0]) == len(space().search(QUESTION)[0])
+
+
+def test_the_same_question_finds_the_same(space):
+    assert space().search(QUESTION) == space().search(QUESTION)
+
+
+def test_a_fact_in_words():
+    fact = [
+        {"id": "Q1", "label": "Titanic"},
+        {"id": "P1", "label": "cast member"},
+        {"id": "Q2", "label": "Kate Winslet"},
+        {"id": "P2", "label": "character role"},
+        {"id": "Rose", "label": "Rose"},
+    ]
+    assert fact_text(fact) == "Titanic, cast member, Kate Winslet, character role, Rose"

@@ -1,0 +1,214 @@
+import copy
+
+import pytest
+
+from convinse.config import parse_config
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.question_understanding.slots import Slots
+from convinse.testing import QuestionUnderstandingContract
+
+
+@pytest.fixture
+def slots(world_index):
+    kb = KnowledgeBase(world_index)
+    yield Slots(parse_config({}), kb)
+    kb.close()
+
+
+def play(module, *turns):
+    """The slots of the last question of a conversation of (question, answers as (id, label))."""
+    history = []
+    for question, *answers in turns:
+        turn = {"question": question}
+        module.inference_on_turn(turn, copy.deepcopy(history))
+        history.append({**turn, "answers": [{"id": item, "label": label} for item, label in answers]})
+    return [slot.strip() for slot in history[-1]["structured_representation"].split("||")]
+
+
+NOLAN, CAMERON, TOLKIEN = ("Q25191", "Christopher Nolan"), ("Q42574", "James Cameron"), ("Q892", "J. R. R. Tolkien")
+INCEPTION = ("Who directed Inception?", NOLAN)
+AVATAR = ("Who directed Avatar?", CAMERON)
+
+
+@pytest.mark.parametrize(
+    ("question", "entities", "answer_type"),
+    [
+        ("Who directed Inception?", "Inception", "person"),
+        ("When was Inception released?", "Inception", "date"),
+        ("Where was James Cameron born?", "James Cameron", "place"),
+        ("How tall is Leonardo DiCaprio?", "Leonardo DiCaprio", "number"),
+        ("Which band was Paul McCartney in?", "Paul McCartney", "band"),
+        ("Was Kate Winslet in Inception?", "Kate Winslet, Inception", "yes or no"),
+    ],
+)
+def test_a_complete_question_fills_its_slots_by_itself(slots, question, entities, answer_type):
+    context, found, _, kind = play(slots, (question,))
+    assert (context, found, kind) == ("", entities, answer_type)
+
+
+def test_predicate_words_are_those_in_no_name(slots):
+    assert play(slots, ("Who directed Inception?",))[2] == "directed"
+    assert play(slots, ("What was the release date of Game of Thrones?",))[2] == "release date"
+
+
+def test_the_representation_is_four_slots_with_the_delimiter(world_index):
+    kb = KnowledgeBase(world_index)
+    module = Slots(parse_config({"sr_delimiter": " ## "}), kb)
+    turn = {"question": "Who directed Inception?"}
+    assert (
+        module.inference_on_turn(turn, []) == turn["structured_representation"] == "## Inception ## directed ## person"
+    )
+    history = [{**turn, "answers": [{"id": NOLAN[0], "label": NOLAN[1]}]}]
+    follow_up = {"question": "When was he born?"}
+    assert module.inference_on_turn(follow_up, history) == "Inception ## Christopher Nolan ## born ## date"
+    kb.close()
+
+
+@pytest.mark.parametrize(
+    ("question", "entity"),
+    [
+        ("When was he born?", "Christopher Nolan"),
+        ("What is his height?", "Christopher Nolan"),
+        ("When was it released?", "Inception"),
+        ("What is its genre?", "Inception"),
+    ],
+)
+def test_pronouns_refer_to_what_fits_them(slots, question, entity):
+    context, entities, *_ = play(slots, INCEPTION, (question,))
+    assert entities == entity
+    assert context == ("Inception" if entity != "Inception" else "")
+
+
+def test_a_plural_pronoun_refers_to_a_group(slots):
+    beatles = ("Which band was John Lennon in?", ("Q1299", "The Beatles"))
+    assert play(slots, beatles, ("When did they split?",))[1] == "The Beatles"
+
+
+def test_the_latest_person_is_meant(slots):
+    conversation = [INCEPTION, ("Who starred in it?", ("Q38111", "Leonardo DiCaprio"))]
+    assert play(slots, *conversation, ("How tall is he?",))[1] == "Leonardo DiCaprio"
+
+
+def test_a_noun_of_a_class_refers_to_the_latest_thing_of_that_class(slots):
+    conversation = [("When did Game of Thrones start?", ("2011-04-17T00:00:00Z", "17 April 2011")), AVATAR]
+    assert play(slots, *conversation, ("How long was the series?",))[1] == "Game of Thrones"
+    assert play(slots, *conversation, ("How long was the film?",))[1] == "Avatar"
+
+
+def test_a_part_of_a_name_means_who_was_talked_about(slots):
+    assert play(slots, INCEPTION, ("Where did Nolan grow up?",))[1] == "Christopher Nolan"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What about Avatar?", "And Avatar?", "How about Avatar?", "and what about Avatar?", "what about avatar?"],
+)
+def test_an_ellipsis_asks_the_same_of_something_else(slots, question):
+    context, entities, predicate, kind = play(slots, INCEPTION, (question,))
+    assert (entities, predicate, kind) == ("Avatar", "directed", "person")
+    assert context == ""  # another film: the topic has changed
+
+
+def test_an_ellipsis_adds_its_own_words(slots):
+    conversation = ("When was James Cameron born?", ("1954-08-16T00:00:00Z", "16 August 1954"))
+    _, entities, predicate, _ = play(slots, conversation, ("And the height?",))
+    assert entities == "James Cameron"
+    assert "height" in predicate.split()
+
+
+def test_a_bare_question_word_asks_the_same_another_way(slots):
+    conversation = ("Where was James Cameron born?", ("Q1", "Kapuskasing"))
+    _, entities, predicate, kind = play(slots, conversation, ("And when?",))
+    assert (entities, predicate, kind) == ("James Cameron", "born", "date")
+
+
+def test_ellipses_in_a_row_keep_the_predicate(slots):
+    _, entities, predicate, kind = play(slots, INCEPTION, ("What about Avatar?", CAMERON), ("And Titanic?",))
+    assert entities.split(", ")[0] == "Titanic"
+    assert (predicate, kind) == ("directed", "person")
+
+
+def test_a_question_of_its_own_words_inherits_none(slots):
+    assert play(slots, INCEPTION, ("When was it released?",))[2:] == ["released", "date"]
+
+
+def test_the_topic_stays_as_context_while_its_people_are_talked_about(slots):
+    context, entities, *_ = play(slots, INCEPTION, ("When was Leonardo DiCaprio born?",))
+    assert (context, entities) == ("Inception", "Leonardo DiCaprio")
+
+
+def test_another_thing_of_the_same_class_is_a_new_topic(slots):
+    assert play(slots, INCEPTION, ("Who starred in Titanic?",))[0] == ""
+    books = ("Who wrote The Hobbit?", TOLKIEN)
+    assert play(slots, books, ("Who wrote Harry Potter?",))[:2] == ["", "Harry Potter"]
+
+
+def test_gold_answers_of_the_turn_itself_are_not_read(slots):
+    alone, answered = (
+        {"question": "Who directed it?"},
+        {"question": "Who directed it?", "answers": [{"id": "Q42574", "label": "SECRET"}]},
+    )
+    assert slots.inference_on_turn(alone, []) == slots.inference_on_turn(answered, [])
+
+
+def test_the_history_is_not_changed_and_the_result_is_stored(slots):
+    history = [
+        {
+            "question": "Who directed Inception?",
+            "structured_representation": " || Inception || directed || person",
+            "answers": [{"id": "Q25191", "label": "Christopher Nolan"}],
+        }
+    ]
+    before = copy.deepcopy(history)
+    turn = {"question": "When was he born?"}
+    found = slots.inference_on_turn(turn, history)
+    assert history == before
+    assert turn["structured_representation"] == found
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        [{"question": "Who directed Inception?"}],
+        [{"question": "Who directed Inception?", "answers": []}],
+        [
+            {
+                "question": "Who directed Inception?",
+                "structured_representation": "Who directed Inception?",
+                "answers": [],
+            }
+        ],
+        [{"question": "", "answers": [{"id": "Yes", "label": "Yes"}]}],
+        [
+            {
+                "question": "Who directed Inception?",
+                "answers": [{"id": "Q404404", "label": "nobody we know"}, {"id": "1999", "label": "1999"}],
+            }
+        ],
+    ],
+)
+def test_any_history_will_do(slots, history):
+    turn = {"question": "When was it released?"}
+    slots.inference_on_turn(turn, history)
+    assert turn["structured_representation"].count("||") == 3
+    if history[0]["question"]:
+        assert [slot.strip() for slot in turn["structured_representation"].split("||")][1:] == [
+            "Inception",
+            "released",
+            "date",
+        ]
+
+
+@pytest.mark.parametrize("question", ["", "?", "And?", "it", "when", "Was it?", "||", "日本語?"])
+def test_any_question_will_do(slots, question):
+    for history in (
+        [],
+        [{"question": "Who directed Inception?", "answers": [{"id": "Q25191", "label": "Christopher Nolan"}]}],
+    ):
+        turn = {"question": question}
+        assert isinstance(slots.inference_on_turn(turn, history), str)
+
+
+class TestContract(QuestionUnderstandingContract):
+    def make(self, config):
+        return Slots(config)

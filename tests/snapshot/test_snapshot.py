@@ -1,0 +1,234 @@
+"""The embedded data is what the issue asks for, and what ships is built from the sources that ship with it."""
+
+import gzip
+import importlib.util
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from convinse.benchmarks.convmix import read_conversations
+from convinse.config import parse_config
+from convinse.evidence import SOURCES
+from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
+from convinse.files import sha256
+from convinse.knowledge_base.build import build
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.wikipedia.dump import WikipediaDump
+
+REPOSITORY = Path(__file__).parents[2]
+SNAPSHOT = REPOSITORY / "convinse" / "snapshot"
+PARTS = ("train", "dev", "test")
+DOMAINS = {"books", "movies", "music", "soccer", "tvseries"}
+
+
+@pytest.fixture(scope="module")
+def kb():
+    opened = KnowledgeBase(SNAPSHOT / "kb")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def dump():
+    opened = WikipediaDump(SNAPSHOT / "wikipedia.db")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def parts():
+    return {part: read_conversations(SNAPSHOT / "conversations" / f"{part}.json") for part in PARTS}
+
+
+@pytest.fixture(scope="module")
+def conversations(parts):
+    return [conversation for part in PARTS for conversation in parts[part]]
+
+
+@pytest.fixture(scope="module")
+def turns(conversations):
+    return [turn for conversation in conversations for turn in conversation["questions"]]
+
+
+@pytest.fixture(scope="module")
+def answerable(turns):
+    """For every turn, the sources that hold a gold answer in the evidences of the turn's gold entities."""
+    retriever = ClocqRetriever(parse_config({"ers_use_cache": False}))
+    found = []
+    for turn in turns:
+        gold = {answer["id"] for answer in turn["answers"]}
+        sources = set()
+        for entity in turn["entities"]:
+            asked = {"item": entity, "question_word": entity["label"], "score": 1.0, "rank": 0}
+            for evidence in retriever.retrieve_wikipedia_evidences(asked):
+                if gold & {item["id"] for item in evidence["wikidata_entities"]}:
+                    sources.add(evidence["source"])
+            for fact in retriever.retrieve_kb_facts_for_item(entity["id"]):
+                if gold & {item["id"] for item in [fact[0], *fact[2::2]]}:
+                    sources.add("kb")
+        found.append(sources)
+    return found
+
+
+def plain(turn):
+    return " ".join(turn["question"].lower().split())
+
+
+def test_the_knowledge_base_is_built_from_the_entity_documents(kb, workdir):
+    manifest = build(SNAPSHOT / "entities.json.gz", workdir / "kb")
+    assert manifest.build_id == kb.build_id, "run scripts/build_snapshot.py"
+    assert (manifest.items, manifest.properties, manifest.facts) == (
+        kb.manifest.items,
+        kb.manifest.properties,
+        kb.manifest.facts,
+    )
+    assert sha256(SNAPSHOT / "kb" / "kb.db") == kb.manifest.sha256
+
+
+def test_the_script_builds_what_ships(kb, dump, workdir, monkeypatch, capsys):
+    source = workdir / "snapshot"
+    shutil.copytree(
+        SNAPSHOT, source, ignore=shutil.ignore_patterns("kb", "wikipedia.db", "conversations", "__pycache__")
+    )
+    spec = importlib.util.spec_from_file_location("build_snapshot", REPOSITORY / "scripts" / "build_snapshot.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    monkeypatch.setattr(script, "SNAPSHOT", source)
+    script.main()
+    assert kb.build_id in capsys.readouterr().out
+    rebuilt = WikipediaDump(source / "wikipedia.db")
+    assert rebuilt.build_id == dump.build_id, "run scripts/build_snapshot.py"
+    assert rebuilt.items() == dump.items()
+    rebuilt.close()
+
+
+def test_it_is_as_large_as_promised_and_a_few_megabytes_at_most(kb, dump):
+    with_facts = [item for item in document_ids("item") if kb.neighborhood(item, 1)]
+    assert len(with_facts) >= 400
+    assert kb.manifest.facts >= 4000
+    assert len(dump) >= 80
+    assert len(list((SNAPSHOT / "pages").glob("*.html"))) == len(dump)
+    assert sum(file.stat().st_size for file in SNAPSHOT.rglob("*") if "__pycache__" not in file.parts) < 6_000_000
+
+
+def documents():
+    with gzip.open(SNAPSHOT / "entities.json.gz", "rt", encoding="utf-8") as file:
+        for line in file:
+            if line.strip() not in ("[", "]", ""):
+                yield json.loads(line.strip().rstrip(","))
+
+
+def document_ids(kind):
+    return [one["id"] for one in documents() if one["type"] == kind]
+
+
+def test_the_entity_documents_are_of_the_official_format_with_all_kinds_of_values():
+    kinds, extras, seen = Counter(), Counter(), Counter()
+    for one in documents():
+        seen[one["id"]] += 1
+        assert one["id"][0] == {"item": "Q", "property": "P"}[one["type"]]
+        extras["aliases"] += bool(one["aliases"])
+        extras["descriptions"] += bool(one["descriptions"])
+        for group in (one["claims"] or {}).values():
+            for claim in group:
+                kinds[claim["mainsnak"].get("datatype")] += 1
+                extras["qualifiers"] += bool(claim.get("qualifiers"))
+                assert claim["rank"] in ("normal", "preferred", "deprecated")
+    assert max(seen.values()) == 1
+    assert all(kinds[kind] >= 100 for kind in ("wikibase-item", "time", "quantity"))
+    assert all(extras[extra] >= 100 for extra in ("aliases", "descriptions", "qualifiers"))
+
+
+def test_every_page_has_an_item_and_evidences_of_prose(kb, dump):
+    for item in dump.items():
+        assert kb.has(item), item
+        sources = Counter(evidence["source"] for evidence in dump.get(item))
+        assert sources["text"] >= 5, kb.label(item)
+    sources = Counter(evidence["source"] for item in dump.items() for evidence in dump.get(item))
+    assert min(sources[source] for source in ("text", "table", "info")) >= 200
+
+
+def test_the_entities_of_the_evidences_are_known(kb, dump):
+    for item in dump.items():
+        for evidence in dump.get(item):
+            for entity in evidence["wikidata_entities"]:
+                if entity["id"][0] == "Q":
+                    assert kb.entity(entity["id"]) == entity
+
+
+def test_there_are_enough_conversations_of_five_turns(parts, conversations):
+    assert len(conversations) >= 60
+    assert len(parts["test"]) >= 30
+    assert all(len(conversation["questions"]) == 5 for conversation in conversations)
+    assert all(
+        [turn["turn"] for turn in conversation["questions"]] == [0, 1, 2, 3, 4] for conversation in conversations
+    )
+
+
+def test_every_part_has_the_five_domains(parts):
+    for part in PARTS:
+        assert {conversation["domain"] for conversation in parts[part]} == DOMAINS, part
+
+
+def test_turns_are_complete(turns, kb):
+    assert len({turn["question_id"] for turn in turns}) == len(turns)
+    for turn in turns:
+        where = turn["question_id"]
+        assert turn["question"].strip(), where
+        assert turn["completed"].strip(), where
+        assert turn["answers"], where
+        assert turn["entities"], where
+        assert turn["answer_source"] in SOURCES, where
+        for answer in turn["answers"]:
+            assert answer["label"], where
+            if answer["id"][0] == "Q" and answer["id"][1:].isdigit():
+                assert kb.entity(answer["id"]) == {"id": answer["id"], "label": answer["label"]}, where
+        for entity in turn["entities"]:
+            assert kb.entity(entity["id"]) == {"id": entity["id"], "label": entity["label"]}, where
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_at_least_forty_turns_are_answerable_only_from_each_source(answerable, source):
+    assert sum(found == {source} for found in answerable) >= 40
+
+
+def test_most_turns_are_answerable_and_from_the_source_that_they_name(turns, answerable):
+    questions = [
+        (turn, found)
+        for turn, found in zip(turns, answerable, strict=True)
+        if turn["answers"][0]["id"] not in ("Yes", "No")
+    ]
+    assert sum(bool(found) for _, found in questions) >= 0.95 * len(questions)
+    wrong = [turn["question_id"] for turn, found in questions if turn["answer_source"] not in found]
+    assert len(wrong) <= 0.05 * len(questions), wrong
+
+
+def test_no_conversation_is_in_two_parts(parts):
+    for one, other in (("train", "dev"), ("train", "test"), ("dev", "test")):
+        for describe in (
+            lambda c: c["conv_id"],
+            lambda c: tuple(plain(turn) for turn in c["questions"]),
+            lambda c: plain(c["questions"][0]),
+            lambda c: tuple(" ".join(turn["completed"].lower().split()) for turn in c["questions"]),
+        ):
+            assert not {describe(c) for c in parts[one]} & {describe(c) for c in parts[other]}, (one, other)
+
+
+def test_questions_that_stand_for_themselves_are_in_one_part_only(parts):
+    completed = {
+        part: {" ".join(turn["completed"].lower().split()) for c in parts[part] for turn in c["questions"]}
+        for part in PARTS
+    }
+    assert not completed["test"] & (completed["train"] | completed["dev"])
+    assert not completed["train"] & completed["dev"]
+
+
+def test_the_wording_is_that_of_a_conversation(turns):
+    follow_ups = [turn for turn in turns if turn["turn"] > 0]
+    without_name = [
+        t for t in follow_ups if not any(e["label"].lower() in t["question"].lower() for e in t["entities"])
+    ]
+    assert len(without_name) >= 0.5 * len(follow_ups)

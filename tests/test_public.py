@@ -1,0 +1,57 @@
+"""What the package exports, and what importing it costs."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import convinse
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def test_public_names_of_the_contract():
+    names = {"Pipeline", "load_config", "EvidenceRetrievalScoring", "QuestionUnderstanding", "HeterogeneousAnswering",
+             "ClocqRetriever", "WikipediaRetriever"}  # fmt: skip
+    assert names <= set(convinse.__all__)
+    for name in convinse.__all__:
+        assert getattr(convinse, name).__name__ == name
+
+
+def test_unknown_name():
+    with pytest.raises(AttributeError, match="Nonsense"):
+        convinse.Nonsense  # noqa: B018
+
+
+def test_import_loads_nothing_heavy():
+    code = "import sys, convinse; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True).stdout.split()
+    assert not {"torch", "numpy", "msgspec", "rich", "sqlite3", "bm25s"} & set(loaded)
+
+
+def test_importing_every_module_has_no_side_effect(workdir):
+    code = (
+        "import importlib, pkgutil, convinse\n"
+        "for module in pkgutil.walk_packages(convinse.__path__, 'convinse.'):\n"
+        "    if not module.name.endswith('__main__'): importlib.import_module(module.name)\n"
+    )
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert not list(workdir.iterdir())
+
+
+def test_the_layers_of_the_house():
+    """Data flows one way: stages know nothing of the pipeline, engines nothing of the stages."""
+    stages = ("question_understanding", "evidence_retrieval_scoring", "heterogeneous_answering")
+    above = {
+        "knowledge_base": (*stages, "pipeline", "cli", "experiment", "cache"),
+        "wikipedia": (*stages, "pipeline", "cli", "experiment", "cache", "knowledge_base"),
+        "scoring": (*stages, "pipeline", "cli", "experiment", "knowledge_base"),
+        **{stage: (*(other for other in stages if other != stage), "pipeline", "cli", "experiment") for stage in stages},
+    }
+    for folder, forbidden in above.items():
+        for file in (ROOT / "convinse" / folder).glob("*.py"):
+            imports = [line for line in file.read_text().splitlines() if line.lstrip().startswith(("from .", "import convinse"))]
+            for name in forbidden:
+                assert not [line for line in imports if f"..{name}" in line], (file.name, name)
