@@ -170,8 +170,8 @@ def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
         for domain, values in outcome.metrics["domains"].items():
             row(domain, values)
         table.add_section()
-        for source, presence in outcome.metrics["answer_presence_per_src"].items():
-            table.add_row(f"from {source}", "", "", "", "", f"{presence:.3f}")
+        for source, values in outcome.metrics["sources"].items():
+            row(f"answer in {source}", {**values, "answer_presence": outcome.metrics["answer_presence_per_src"][source]})
     _console().print(table)
     for outcome in outcomes:
         print(f"{outcome.path}/turns.jsonl, metrics.json ({outcome.metrics['seconds']['total']:.1f} s)")
@@ -203,7 +203,7 @@ def _ask(options: argparse.Namespace) -> int:
 
 def _print_turn(turn: Any) -> None:
     """A turn of `ask`: question, representation, answers with what supports them, best evidences."""
-    print(f"\n> {turn['question']}\n  understood as: {turn['structured_representation']}")
+    print(f"\n> {turn['question']}\n  understood as: {turn['structured_representation'].strip()}")
     answers = turn["pred_answers"]
     if not answers:
         print("  no answer found")
@@ -239,11 +239,11 @@ def _evaluate(options: argparse.Namespace) -> int:
     import msgspec
 
     from .benchmarks.convmix import read_conversations
-    from .experiment import answer_metrics
+    from .scoring.convqa import evaluate
 
     if len(options.files) != 1:
         raise ConfigError("evaluate answers takes one file: TURNS.jsonl")
-    print(msgspec.json.encode(answer_metrics(read_conversations(Path(options.files[0])))).decode())
+    print(msgspec.json.encode(evaluate(read_conversations(Path(options.files[0])))).decode())
     return 0
 
 

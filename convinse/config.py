@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -102,13 +103,13 @@ def resolve(path: str) -> Path:
 
 
 def find_config(name: str | os.PathLike[str]) -> Path:
-    """The file of a configuration: as given, else in `config/` here, else in the project's own `config/`.
+    """The file of a configuration: as given, else in `config/` here, else among the project's own (checkout or wheel).
 
     Raises:
         ConfigError: there is none; the message lists the places and the nearest name.
     """
     given = Path(name)
-    roots = [Path("config"), project_root() / "config"]
+    roots = [Path("config"), project_root() / "config", Path(sys.prefix) / "share" / "convinse" / "config"]
     for candidate in [given, *(root / given for root in roots)]:
         if candidate.is_file():
             return candidate

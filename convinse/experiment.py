@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from .benchmarks.convmix import read_conversations
 from .config import Config, to_dict
 from .errors import DataError
-from .evidence import Conversation
 from .files import sha256
 from .pipeline import Pipeline
 from .progress import progress
@@ -79,13 +78,9 @@ def run_experiment(
             "total": time.perf_counter() - start,
         }
         before = output.metrics().get("seconds", {})  # of the part of the run that was finished before
-        domains = metrics.pop("domains")
+        groups = {name: metrics.pop(name) for name in ("domains", "sources")}
         metrics["seconds"] = {stage: round(value + before.get(stage, 0.0), 3) for stage, value in seconds.items()}
-        metrics["domains"] = domains
+        metrics |= groups
         output.write_metrics(metrics)
     return Outcome(tuple(sources), folder, metrics)
 
-
-def answer_metrics(conversations: list[Conversation]) -> dict[str, Any]:
-    """The measures of finished conversations (`evaluate answers`)."""
-    return evaluate(conversations)

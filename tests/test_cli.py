@@ -37,7 +37,7 @@ def start(*arguments, **options):
 def test_pipeline_writes_turns_metrics_and_a_table(small, capsys):
     assert main(["pipeline", "kb_text_info", "my.yml", *SMALL]) == 0
     out = capsys.readouterr().out
-    assert "P@1" in out and "answer presence" in out and "from info" in out
+    assert "P@1" in out and "answer presence" in out and "answer in info" in out
     folder = small / "results/mine/kb_text_info"
     conversations = turns(folder / "turns.jsonl")
     assert len(conversations) == 2 and all(len(c["questions"]) == 5 for c in conversations)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from ..evidence import Evidence
-from ..ranking import bm25_order
+from ..ranking import bm25_scores
 from ..text import stems
 
 _EXPANSION_WEIGHT = 0.5
@@ -63,9 +63,9 @@ _IRREGULAR = {
     "wife": "spous",
     "husband": "spous",
     "mother": "mother parent",
-    "come": "releas",
-    "came": "releas",
-    "out": "releas",
+    "come": "releas public",
+    "came": "releas public",
+    "out": "releas public",
 }  # fmt: skip
 
 
@@ -123,5 +123,9 @@ class BM25Scorer:
             names = {e["retrieved_for_entity"]["label"] for e in evidences if "retrieved_for_entity" in e}
             for word in {word for name in names for word in stems(name)} & weights.keys():
                 weights[word] *= _NAME_WEIGHT  # every evidence of an item has its name: it tells them apart too little
-        order = bm25_order(weights, [evidence["evidence_text"] for evidence in evidences])
-        return [{**evidences[place], "score": score} for place, score in order[:top_k]]  # type: ignore[typeddict-item]
+        scores = bm25_scores(weights, [evidence["evidence_text"] for evidence in evidences])
+        order = sorted(
+            range(len(evidences)),
+            key=lambda place: (-scores[place], evidences[place]["evidence_text"], evidences[place]["source"], place),
+        )
+        return [{**evidences[place], "score": scores[place]} for place in order[:top_k]]  # type: ignore[typeddict-item]

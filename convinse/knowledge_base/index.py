@@ -179,7 +179,8 @@ class KnowledgeBase:
 
     def neighbors(self, entity_id: str, limit: int = 1000) -> set[str]:
         """The items that share a fact with an item (its `limit` first facts)."""
-        found = {entity["id"] for fact in self.neighborhood(entity_id, limit) for entity in fact[::2]}
+        facts = self.neighborhood(entity_id, limit)
+        found = {entity["id"] for fact in facts for entity in fact[::2] if _ID.fullmatch(entity["id"])}
         return found - {entity_id}
 
     def _fact(self, parts: str) -> Fact:

@@ -61,16 +61,24 @@ def add_answer_presence(turn: Turn, sources: Sequence[str]) -> None:
 
 
 def evaluate(conversations: Iterable[Conversation]) -> dict[str, Any]:
-    """The mean of every measure over all turns with gold answers, overall and below `domains`; empty data gives 0."""
-    groups: dict[str | None, list[Turn]] = defaultdict(list)
+    """The mean of every measure over all turns with gold answers; empty data gives 0.
+
+    The same below `domains`, by domain, and below `sources`, over the turns whose answer a source's evidences hold.
+    """
+    turns: list[Turn] = []
+    domains: dict[str, list[Turn]] = defaultdict(list)
+    sources: dict[str, list[Turn]] = {}
     for conversation in conversations:
-        turns = [turn for turn in conversation["questions"] if turn.get("answers")]
-        groups[None] += turns
-        groups[str(conversation.get("domain", "none"))] += turns
-    overall = _means(groups.pop(None, []))
+        measured = [turn for turn in conversation["questions"] if turn.get("answers")]
+        turns += measured
+        domains[str(conversation.get("domain", "none"))] += measured
+        for turn in measured:
+            for source, present in turn.get("answer_presence_per_src", {}).items():
+                sources.setdefault(source, []).extend([turn] if present else [])
     return {
-        **overall,
-        "domains": {domain: _means(turns) for domain, turns in sorted(groups.items()) if domain and turns},
+        **_means(turns),
+        "domains": {domain: _means(group) for domain, group in sorted(domains.items()) if group},
+        "sources": {source: _means(group) for source, group in sources.items()},
     }
 
 
