@@ -91,6 +91,11 @@ def names_class(noun: str) -> bool:
     return stem(noun) in _CLASS_NOUNS
 
 
+def types_from_label(label: str) -> tuple[str, ...]:
+    """What the label of an item without classes says that it is: an "Award for Best Director" is an award."""
+    return tuple(word for word in fold(label).split() if names_class(word))[:1] if label[:1].isupper() else ()
+
+
 def is_existential(question: str) -> bool:
     """Whether a question asks for yes or no: its first word, fillers aside, is a form of be, do, have, can or will."""
     tokens = [token for token in re.findall(r"[a-z']+", question.lower()) if token not in _FILLERS]
@@ -121,7 +126,7 @@ def expected_type(question: str) -> AnswerType:
             return AnswerType("number")
         if token in ("what", "which") and after:
             if after[0] == "about":
-                return AnswerType("any")
+                continue
             found = _noun_type(low[place + 1 :], tokens[place + 1 :])
             if found.kind != "any":
                 return found

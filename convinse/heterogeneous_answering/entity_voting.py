@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from ..answer_type import AnswerType, expected_type, fit, parse_label
+from ..answer_type import AnswerType, expected_type, fit, parse_label, types_from_label
 from ..config import Config, resolve
 from ..evidence import Entity, Evidence, RankedAnswer, Turn
 from ..knowledge_base.index import KnowledgeBase
@@ -77,7 +77,7 @@ class EntityVoting(HeterogeneousAnswering):
                 * (_ECHO if echo & set(stems(entity["label"])) else 1.0)
                 for entity in candidates
             ]
-            shared = sum(fits) ** 0.5 or 1.0
+            shared = max(1.0, sum(fits)) ** 0.5
             for entity, suits in zip(candidates, fits, strict=True):
                 votes[entity["id"]] += weight * suits / shared
                 labels.setdefault(entity["id"], entity["label"])
@@ -108,7 +108,9 @@ class EntityVoting(HeterogeneousAnswering):
         return set(stems(asked)) - {word for name in names for word in stems(name)}
 
     def _fit(self, expected: AnswerType, entity: Entity) -> float:
-        types: Iterable[str] = self.kb.types(entity["id"]) if entity["id"].startswith("Q") else ()
+        types: Iterable[str] = ()
+        if entity["id"].startswith("Q"):
+            types = self.kb.types(entity["id"]) or types_from_label(entity["label"])
         suits = fit(expected, entity["id"], types)
         # a class ("football club", a lower-case label) is no answer to "which club", but one to "which genre"
         is_class = entity["id"].startswith("Q") and entity["label"][:1].islower()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable
@@ -15,6 +16,7 @@ from ..files import replacing, sha256
 from ..text import fold
 from .dump import Document, Statement, read_dump
 
+LOGGER = logging.getLogger(__name__)
 FORMAT = 1
 DATABASE = "kb.db"
 MANIFEST = "manifest.json"
@@ -85,9 +87,11 @@ def _write(documents: Iterable[Document], path: Path, where: str) -> Manifest:
     number = 0
     with connection:
         for document in documents:
+            if not _insert_entity(connection, document):
+                LOGGER.warning("%s: %s appears twice; the second is skipped", where, document.id)
+                continue
             digest.update(repr(document).encode())
             kinds[document.kind] += 1
-            _insert_entity(connection, document)
             for statement in sorted(document.statements, key=lambda s: not s.preferred):
                 if document.kind == "property":
                     continue
@@ -105,9 +109,10 @@ def _write(documents: Iterable[Document], path: Path, where: str) -> Manifest:
     )
 
 
-def _insert_entity(connection: sqlite3.Connection, document: Document) -> None:
-    connection.execute(
-        "INSERT OR REPLACE INTO entity VALUES (?, ?, ?, ?, ?, 0)",
+def _insert_entity(connection: sqlite3.Connection, document: Document) -> bool:
+    """Insert what is known of an entity besides its facts; False when it is there already."""
+    cursor = connection.execute(
+        "INSERT OR IGNORE INTO entity VALUES (?, ?, ?, ?, ?, 0)",
         (
             id_number(document.id),
             document.label,
@@ -116,6 +121,8 @@ def _insert_entity(connection: sqlite3.Connection, document: Document) -> None:
             msgspec.json.encode(document.aliases).decode(),
         ),
     )
+    if not cursor.rowcount:
+        return False
     forms = {fold(alias): False for alias in document.aliases} | {fold(document.label): True}
     connection.executemany(
         "INSERT OR REPLACE INTO surface VALUES (?, ?, ?)",
@@ -130,6 +137,7 @@ def _insert_entity(connection: sqlite3.Connection, document: Document) -> None:
                 "INSERT OR IGNORE INTO type VALUES (?, ?, ?)",
                 (id_number(document.id), id_number(prop), id_number(value.id)),
             )
+    return True
 
 
 def _insert_surname(connection: sqlite3.Connection, document: Document) -> None:

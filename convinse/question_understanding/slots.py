@@ -20,6 +20,8 @@ _VERBAL = re.compile(
     r"\b(?:who|whom|whose|when|where|which|why|how(?! about)|what(?! about)|is|are|was|were|do|does|did|has|have|had|can)\b",
     re.IGNORECASE,
 )
+# pronouns that need something named before; "that one" may be what the question itself names
+_ANAPHORA = frozenset().union(*PRONOUNS.values()) - frozenset("this that these those".split())
 _OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
 _FILLERS = frozenset("and but so then okay also name tell".split())
 
@@ -182,7 +184,7 @@ class Slots(QuestionUnderstanding):
         )
         if topic is None or topic in entities:
             return []
-        if is_named and not set(fold(question).split()) & frozenset().union(*PRONOUNS.values()):
+        if is_named and not set(fold(question).split()) & _ANAPHORA:
             related = self.kb.neighbors(topic.id, 1000)
             kinds = set(self.kb.types(topic.id)[:_OWN_TYPES])
             if any(
@@ -195,7 +197,15 @@ class Slots(QuestionUnderstanding):
         """The content words of the question that are in no name."""
         rest = list(question)
         for mention in mentions:
-            rest[mention.start : mention.end] = " " * (mention.end - mention.start)
+            start, end = mention.start, mention.end
+            # "the film Titanic", "the Titanic movie": the noun says what is named, not what is asked
+            before = re.search(r"(?:\bthe|\ba)\s+(\w+)\s+(?:the\s+)?$", question[:start], re.IGNORECASE)
+            after = re.match(r"\s+(\w+)", question[end:])
+            if before and names_class(before[1].lower()):
+                start = before.start(1)
+            elif after and names_class(after[1].lower()):
+                end += after.end(1)
+            rest[start:end] = " " * (end - start)
         in_names = {word for referent in named for word in fold(referent.label).split()}
         words = re.findall(r"[\w]+(?:[-'’]\w+)*", "".join(rest))
         return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import sqlite3
 import zlib
 from collections.abc import Iterable
@@ -15,6 +16,7 @@ from ..evidence import Evidence
 from ..files import replacing
 from .page import FORMAT
 
+LOGGER = logging.getLogger(__name__)
 _SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE page (id TEXT PRIMARY KEY, evidences BLOB NOT NULL) WITHOUT ROWID;
@@ -73,9 +75,12 @@ def write_dump(path: Path, pages: Iterable[tuple[str, list[Evidence]]]) -> int:
         with connection:
             for item_id, evidences in pages:
                 data = msgspec.json.encode(evidences)
-                digest.update(item_id.encode() + b"\n" + data)
-                connection.execute("INSERT OR REPLACE INTO page VALUES (?, ?)", (item_id, zlib.compress(data, 9)))
-                count += 1
+                row = (item_id, zlib.compress(data, 9))
+                if connection.execute("INSERT OR IGNORE INTO page VALUES (?, ?)", row).rowcount:
+                    digest.update(item_id.encode() + b"\n" + data)
+                    count += 1
+                else:
+                    LOGGER.warning("%s: a second page of %s is skipped", path, item_id)
             meta = {"format": str(FORMAT), "build_id": digest.hexdigest()[:16]}
             connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         connection.close()

@@ -150,3 +150,10 @@ def test_dump_order_does_not_hide_labels(workdir):
         [entity["label"] for entity in fact] for fact in kb.neighborhood("Q44578")
     ]
     kb.close()
+
+
+def test_a_second_document_of_an_item_is_skipped_and_reported(workdir, caplog):
+    once = build_of(workdir, world())
+    twice = build_of(workdir, [*world(), next(one for one in world() if one["id"][0] == "Q" and one["claims"])])
+    assert (twice.facts, twice.build_id) == (once.facts, once.build_id)
+    assert "appears twice" in caplog.text
