@@ -25,14 +25,17 @@ fi
 extra=""
 case " ${1:-} " in " test ") extra="test" ;; esac
 venv="$root/.venv"
-stamp="$venv/.convinse-stamp${extra:+-$extra}"
 wanted=$(cat "$root/setup.cfg" "$root/pyproject.toml" "$root/constraints.txt" | cksum)
+# a stamp holds what was installed; an environment for the tests does for the other commands, too
+stamp="$venv/.convinse-stamp${extra:+-$extra}"
+stamped() { [ "$(cat "$1" 2>/dev/null)" = "$wanted" ]; }
+ready() { [ -x "$venv/bin/python" ] && { stamped "$stamp" || stamped "$venv/.convinse-stamp-test"; }; }
 
-if [ ! -x "$venv/bin/python" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+if ! ready; then
     # one set-up at a time; a second caller waits here and then finds the stamp
     exec 9>"$root/.venv.lock"
     if command -v flock >/dev/null 2>&1; then flock 9; fi
-    if [ ! -x "$venv/bin/python" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$wanted" ]; then
+    if ! ready; then
         printf 'run.sh: preparing %s (once; about a minute)\n' "$venv" >&2
         if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
             python=$(find_python)

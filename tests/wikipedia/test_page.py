@@ -1,5 +1,6 @@
 import gzip
 import json
+import os
 import re
 from pathlib import Path
 from urllib.parse import unquote
@@ -12,7 +13,7 @@ from convinse.wikipedia.page import page_evidences, parse_page
 
 REPOSITORY = Path(__file__).parents[2]
 SNAPSHOT = sorted((REPOSITORY / "convinse" / "snapshot" / "pages").glob("*.html"))
-SHARED = REPOSITORY.parent / "shared" / "data" / "wikipedia-pages"
+SHARED = Path(os.environ.get("CONVINSE_DATA") or REPOSITORY.parent / "shared" / "data") / "wikipedia-pages"
 
 LINKS = {"legacy": "/wiki/", "current": "/wiki/", "parsoid": "./"}
 EDIT = '<span class="mw-editsection">[<a href="/w/index.php?action=edit">edit</a>]</span>'
