@@ -44,7 +44,7 @@ _SITE_TYPES = frozenset(
 )
 # nouns of questions -> nouns of types
 _SYNONYMS = {
-    "actor": "actor", "actress": "actor", "movie": "film", "film": "film", "band": "musical group band", "show": "television series", "series": "series",
+    "actor": "actor", "actress": "actor", "movie": "film", "film": "film", "band": "musical group band", "show": "television series", "series": "series", "trilogy": "trilogy series", "saga": "series", "franchise": "series franchise",
     "book": "literary work book novel", "novel": "literary work book novel", "club": "football club team", "team": "team club", "group": "group band",
     "channel": "television channel network broadcaster station", "network": "television channel network broadcaster station", "song": "song single composition",
     "album": "album", "school": "school university college institution", "university": "university college institution", "college": "university college institution",

@@ -6,17 +6,23 @@ import argparse
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .errors import ConfigError, ConvinseError, OutputError, one_line
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .config import Config
     from .experiment import Outcome
+    from .knowledge_base.index import KnowledgeBase
 
 _INTERRUPTED = 130
+_KEPT = "finished conversations are kept, run the command again to go on"
 _BEST_EVIDENCES = 5  # shown by ask
+_FIRST_FACTS = 20  # shown by kb search
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"convinse: {one_line(OutputError(one_line(error)))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("convinse: interrupted; finished conversations are kept, run the command again to go on", file=sys.stderr)
+        print(f"convinse: interrupted; {options.interrupted}", file=sys.stderr)
         return _INTERRUPTED
 
 
@@ -64,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def command(name: str, function: Any, text: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=text, description=text, parents=[common])
-        sub.set_defaults(run=function)
+        sub.set_defaults(run=function, interrupted=_KEPT)
         return sub
 
     sub = command("pipeline", _pipeline, "run QU -> ERS -> HA over the configured conversations")
@@ -96,6 +102,8 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("stage", choices=("qu", "ers", "ha", "all"))
     sub.add_argument("words", nargs="*", metavar="SOURCES|CONFIG")
 
+    _add_kb_commands(commands, common)
+
     sub = command("evaluate", _evaluate, "measures of finished results, as one JSON object")
     sub.add_argument("task", choices=("answers",))
     sub.add_argument("files", nargs="+", metavar="FILE", help="answers: TURNS.jsonl")
@@ -106,6 +114,60 @@ def _parser() -> argparse.ArgumentParser:
     sub = command("test", _test, "run the test suite; further arguments go to pytest")
     sub.add_argument("files", nargs="*", metavar="FILE")
     return parser
+
+
+def _add_kb_commands(commands: Any, common: argparse.ArgumentParser) -> None:
+    text = "build, inspect, query or serve an embedded knowledge base"
+    group = commands.add_parser("kb", help=text, description=text)
+    group_commands = group.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    def command(name: str, function: Any, text: str) -> argparse.ArgumentParser:
+        sub = group_commands.add_parser(name, help=text, description=text, parents=[common])
+        sub.set_defaults(run=function, interrupted="nothing was changed")
+        return sub
+
+    sub = command("build", _kb_build, "build the index of a Wikidata JSON dump")
+    sub.add_argument("dump", metavar="DUMP", help="one entity a line: .json, .gz, .bz2 or .zst")
+    sub.add_argument("--output", required=True, metavar="DIR", help="the index; an older one there is replaced")
+    sub.add_argument("--memory", type=_size, default="4GB", metavar="SIZE", help="such as 512MB (default 4GB)")
+    sub.add_argument("--language", type=_languages, default="en", metavar="CODE",
+                     help="of the labels; several by comma, the preferred first (default en; mul always follows)")  # fmt: skip
+
+    sub = command("info", _kb_info, "what an index holds")
+    sub.add_argument("folder", metavar="DIR")
+
+    sub = command("search", _kb_search, "the items of a question, and the facts around them")
+    sub.add_argument("folder", metavar="DIR")
+    sub.add_argument("question", metavar="QUESTION")
+    sub.add_argument("--json", action="store_true", help="all of it as one JSON object, as /search_space answers")
+
+    sub = command("serve", _kb_serve, "serve an index over the CLOCQ HTTP API until Ctrl-C")
+    sub.add_argument("folder", metavar="DIR")
+    sub.add_argument("--port", type=_port, default=7777, metavar="N", help="default 7777; 0 takes a free one")
+    sub.add_argument("--host", default="127.0.0.1", help="the address to listen on (default 127.0.0.1: this machine)")
+
+
+def _size(text: str) -> int:
+    """`512MB`, `4GB`, `1.5GiB` -> bytes; as with disks, a GB is 10^9 bytes and a GiB 2^30."""
+    units = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+    number = text.strip().lower().removesuffix("b").rstrip("kmgti ")
+    unit = text.strip().lower().removesuffix("b")[len(number) :].strip()
+    if not number.replace(".", "", 1).isdecimal() or unit not in units:
+        raise argparse.ArgumentTypeError(f"'{text}' is no size; give one such as 512MB or 4GB")
+    return int(float(number) * units[unit])
+
+
+def _languages(text: str) -> tuple[str, ...]:
+    codes = [code.strip() for code in text.split(",")]
+    if not all(code.replace("-", "").isalnum() and code.isascii() and code == code.lower() for code in codes):
+        raise argparse.ArgumentTypeError(f"'{text}' is no language code; give one such as en, or several as de,en")
+    return tuple(dict.fromkeys([*codes, "mul"]))
+
+
+def _port(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"'{text}' is no port; give a number from 0 to 65535")
+    return int(text)
 
 
 def _positive(text: str) -> int:
@@ -171,7 +233,9 @@ def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
             row(domain, values)
         table.add_section()
         for source, values in outcome.metrics["sources"].items():
-            row(f"answer in {source}", {**values, "answer_presence": outcome.metrics["answer_presence_per_src"][source]})
+            row(
+                f"answer in {source}", {**values, "answer_presence": outcome.metrics["answer_presence_per_src"][source]}
+            )
     _console().print(table)
     for outcome in outcomes:
         print(f"{outcome.path}/turns.jsonl, metrics.json ({outcome.metrics['seconds']['total']:.1f} s)")
@@ -230,6 +294,96 @@ def _train(options: argparse.Namespace) -> int:
             continue
         module.train(sources)
         module.store_cache()
+    return 0
+
+
+def _kb_build(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from .knowledge_base.build import build
+
+    output = Path(options.output)
+    build(Path(options.dump), output, memory=options.memory, languages=options.language, quiet=options.quiet)
+    _print_kb(output)
+    return 0
+
+
+def _kb_info(options: argparse.Namespace) -> int:
+    from .config import resolve
+
+    _print_kb(resolve(options.folder))
+    return 0
+
+
+def _print_kb(folder: Path) -> None:
+    from rich.table import Table
+
+    with _open_kb(folder) as kb:
+        manifest = kb.manifest
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    table = Table(title=str(folder), title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    for name in ("items", "properties", "facts"):
+        table.add_row(name, f"{getattr(manifest, name):,}")
+    table.add_row("size", f"{size / 10**6:,.1f} MB ({size / max(manifest.facts, 1):.0f} bytes a fact)")
+    table.add_row("languages", ", ".join(manifest.languages))
+    table.add_row("build id", manifest.build_id)
+    table.add_row("format", str(manifest.format))
+    _console().print(table)
+
+
+@contextmanager
+def _open_kb(folder: Path) -> Iterator[KnowledgeBase]:
+    from .knowledge_base.index import KnowledgeBase
+
+    kb = KnowledgeBase(folder)
+    try:
+        yield kb
+    finally:
+        kb.close()
+
+
+def _kb_search(options: argparse.Namespace) -> int:
+    from .config import ClocqParams, Config, resolve
+    from .knowledge_base.search_space import SearchSpace, fact_text
+    from .knowledge_base.server import search_space_answer
+
+    with _open_kb(resolve(options.folder)) as kb:
+        found, entities = SearchSpace(kb, ClocqParams(), Config().clocq_p).search(options.question)
+        descriptions = [kb.description(entity["item"]["id"]) for entity in entities]
+    facts = [fact.fact for fact in found]
+    if options.json:
+        import msgspec
+
+        sys.stdout.write(msgspec.json.encode(search_space_answer(facts, entities)).decode() + "\n")
+        return 0
+    if not entities:
+        print("no item of the knowledge base found in the question")
+        return 0
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("word", "rank", "score", "item", "label", "description")
+    for entity, description in zip(entities, descriptions, strict=True):
+        item = entity["item"]
+        words = entity["question_word"], str(entity["rank"]), f"{entity['score']:.3f}", item["id"], item["label"]
+        table.add_row(*map(escape, (*words, description)))
+    _console().print(table)
+    for fact in facts[:_FIRST_FACTS]:
+        print(f"  {fact_text(fact)}")
+    print(f"{len(facts)} facts" + (f", the first {_FIRST_FACTS} shown" if len(facts) > _FIRST_FACTS else ""))
+    return 0
+
+
+def _kb_serve(options: argparse.Namespace) -> int:
+    from .config import resolve
+    from .knowledge_base.server import serve
+
+    folder = resolve(options.folder)
+    with _open_kb(folder) as kb:
+        serve(kb, options.host, options.port,
+              lambda address: print(f"{folder}: the CLOCQ API is at {address} (Ctrl-C ends it)", flush=True))  # fmt: skip
     return 0
 
 

@@ -153,10 +153,6 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
         raise ConfigError(f"{where}: source_combinations is empty; give at least one, such as kb_text")
     if config.clocq_params.bm25_limit is True:
         raise ConfigError(f"{where}: clocq_params.bm25_limit: give a number of facts, or false for no limit")
-    if config.clocq_use_api:
-        raise ConfigError(
-            f"{where}: clocq_use_api: true is not available in this version; use the embedded engine (false)"
-        )
     if config.ers_on_the_fly:
         raise ConfigError(
             f"{where}: ers_on_the_fly: true is not available in this version; name a dump in ers_wikipedia_dump"

@@ -8,6 +8,7 @@
     ├── ModuleError           a stage module: unknown name, failed import, broken contract
     ├── IndexFileError        a built file (knowledge base, Wikipedia dump) is missing, damaged or too new
     ├── CacheError            the evidence cache cannot be opened, read or written
+    ├── NetworkError          a server cannot be asked, or its answer cannot be used
     └── OutputError           a result cannot be written, or another run is writing there
 
 The command line prints the message of a `ConvinseError` on one line and exits with status 1.
@@ -38,6 +39,18 @@ class IndexFileError(ConvinseError):
 
 class CacheError(ConvinseError):
     """The evidence cache cannot be used."""
+
+
+class NetworkError(ConvinseError):
+    """A server cannot be asked, or answers what cannot be used; the text names the host and a remedy.
+
+    Attributes:
+        status: the HTTP status of the last answer; None where there was none.
+    """
+
+    def __init__(self, text: str, status: int | None = None) -> None:
+        super().__init__(text)
+        self.status = status
 
 
 class OutputError(ConvinseError):

@@ -83,4 +83,3 @@ def run_experiment(
         metrics |= groups
         output.write_metrics(metrics)
     return Outcome(tuple(sources), folder, metrics)
-

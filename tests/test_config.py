@@ -201,7 +201,6 @@ def test_paths(workdir, written):
         ("source_combinations: [[]]", ["source_combinations"]),
         ("source_combinations: [kb_txt_info]", ["source_combinations", "'txt'", "kb, text, table, info"]),
         ("source_combinations: [[kb, txt]]", ["source_combinations", "'txt'", "kb, text, table, info"]),
-        ("clocq_use_api: true", ["clocq_use_api"]),
         ("ers_on_the_fly: true", ["ers_on_the_fly"]),
         ("- kb\n- text", ["mapping", "list"]),
         ("just words", ["mapping", "str"]),

@@ -1,166 +1,439 @@
-"""A Wikidata JSON dump into an index folder: `kb.db` (SQLite) and `manifest.json`."""
+"""A Wikidata JSON dump into an index folder (see `layout`), streamed, in bounded memory.
+
+The dump is read once: processes parse blocks of lines into arrays, which are appended to files as they come. What must
+be sorted (the facts that an item occurs in as object, the names) is spread over buckets on disk, and each bucket is
+sorted in memory.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import logging
-import sqlite3
-from collections import Counter
-from collections.abc import Iterable
+import os
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import msgspec
 
 from ..errors import DataError, OutputError
-from ..files import replacing, sha256
+from ..files import replacing
+from ..progress import progress
 from ..text import fold
-from .dump import Document, Statement, read_dump
+from .dump import BadLineError, BadLines, Document, Value, is_entity_line, open_dump, parse_line, reading
+from .layout import (
+    ARRAYS,
+    FORMAT,
+    LITERAL,
+    MANIFEST,
+    NAMES,
+    PAIRS_SHIFT,
+    PROPERTIES,
+    SEPARATOR,
+    Manifest,
+    index_files,
+    record,
+)
+from .names import form_hash, other_forms, write_names
+
+if TYPE_CHECKING:
+    import numpy as np
 
 LOGGER = logging.getLogger(__name__)
-FORMAT = 1
-DATABASE = "kb.db"
-MANIFEST = "manifest.json"
-_HUMAN = "Q5"
-_NAME_SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv"))
-_INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION = "P31", "P279", "P106"
-
-# Items are their number, properties its negative: half the size of the ids as text.
-_SCHEMA = """
-CREATE TABLE entity (id INTEGER PRIMARY KEY, label TEXT NOT NULL, description TEXT NOT NULL, title TEXT NOT NULL,
-                     aliases TEXT NOT NULL, frequency INTEGER NOT NULL);
-CREATE TABLE surface (form TEXT NOT NULL, id INTEGER NOT NULL, is_label INTEGER NOT NULL,
-                      PRIMARY KEY (form, id)) WITHOUT ROWID;
-CREATE TABLE surname (form TEXT NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (form, id)) WITHOUT ROWID;
-CREATE TABLE type (id INTEGER NOT NULL, kind INTEGER NOT NULL, type INTEGER NOT NULL,
-                   PRIMARY KEY (id, kind, type)) WITHOUT ROWID;
-CREATE INDEX type_of ON type (type);
-CREATE TABLE fact (number INTEGER PRIMARY KEY, parts TEXT NOT NULL);
-CREATE TABLE neighbor (id INTEGER NOT NULL, place INTEGER NOT NULL, number INTEGER NOT NULL,
-                       PRIMARY KEY (id, place, number)) WITHOUT ROWID;
-"""
+_BLOCK = 8 << 20  # bytes of lines that a process parses at once
+_BUCKET_SHIFT = 20  # items of a bucket of postings: 2 ** 20
+_FORM_BUCKET_SHIFT = 58  # the upper bits of a hash: 64 buckets of names
+_LITERAL_BYTES = 250  # of memory for one literal that is remembered
+_MAX_PAIRS = (1 << 11) - 1  # qualifiers of a fact: a header stays below LITERAL
 
 
-def id_number(entity_id: str) -> int:
-    """`Q42` -> 42, `P31` -> -31."""
-    return int(entity_id[1:]) if entity_id[0] == "Q" else -int(entity_id[1:])
+class Part(NamedTuple):
+    """The arrays of one block of lines."""
+
+    lines: int
+    bad: list[tuple[int, str]]
+    properties: list[dict[str, object]]
+    items: bytes  # uint32, in the order of the dump
+    texts: bytes
+    text_size: bytes  # uint32 an item
+    tokens: bytes  # uint32; literals numbered within the block
+    fact_size: bytes  # uint32 an item
+    fact_count: bytes  # uint32 an item
+    literals: list[str]
+    inverse: bytes  # uint32 triples: item, place in tokens of this block, 0 for object and 1 for qualifier
+    form_hash: bytes  # uint64
+    form_item: bytes  # uint32
 
 
-def number_id(number: int) -> str:
-    """The inverse of `id_number`."""
-    return f"Q{number}" if number > 0 else f"P{-number}"
-
-
-class Manifest(msgspec.Struct, forbid_unknown_fields=False):
-    """What an index folder says of itself; `build_id` depends on the documents and the format only."""
-
-    format: int
-    build_id: str
-    items: int
-    properties: int
-    facts: int
-    size: int
-    sha256: str
-
-
-def build(dump: Path, output: Path) -> Manifest:
+def build(
+    dump: Path, output: Path, *, memory: int = 4 << 30, languages: Sequence[str] = ("en", "mul"), quiet: bool = True
+) -> Manifest:
     """Build the index of a dump; an older one at `output` is replaced when the new one is whole.
 
+    Args:
+        dump: a Wikidata JSON dump, plain or packed as `.gz`, `.bz2` or `.zst`.
+        output: the folder of the index.
+        memory: bytes that the build may use, about.
+        languages: of labels, descriptions and aliases; the first that an entity has.
+        quiet: show no progress.
+
     Raises:
-        DataError: the dump cannot be read or holds no facts.
+        DataError: the dump cannot be read, holds no facts, or has too many bad lines.
         OutputError: `output` cannot be written, or is something else than an index.
     """
     if output.exists() and not (output / MANIFEST).is_file():
         raise OutputError(f"{output}: exists and is no knowledge base; choose another folder, or remove it")
     with replacing(output) as folder:
         folder.mkdir()
-        manifest = _write(read_dump(dump), folder / DATABASE, str(dump))
+        writer = _Writer(folder, dump, memory)
+        with progress(
+            f"reading {dump.name}", max(1, dump.stat().st_size >> 20) if dump.exists() else 1, "MB", quiet
+        ) as advance:
+            for part in _parts(dump, tuple(languages), advance):
+                writer.add(part)
+        manifest = writer.finish(list(languages), quiet)
         (folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
     return manifest
 
 
-def _write(documents: Iterable[Document], path: Path, where: str) -> Manifest:
-    connection = sqlite3.connect(path)
-    connection.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;" + _SCHEMA)
-    kinds: Counter[str] = Counter()
-    frequency: Counter[str] = Counter()
-    digest = hashlib.sha256(f"format {FORMAT}".encode())
-    number = 0
-    with connection:
-        for document in documents:
-            if not _insert_entity(connection, document):
-                LOGGER.warning("%s: %s appears twice; the second is skipped", where, document.id)
-                continue
-            digest.update(repr(document).encode())
-            kinds[document.kind] += 1
-            for statement in sorted(document.statements, key=lambda s: not s.preferred):
-                if document.kind == "property":
-                    continue
-                _insert_fact(connection, number, document.id, statement, frequency)
-                number += 1
-        connection.executemany(
-            "UPDATE entity SET frequency = ? WHERE id = ?", ((n, id_number(i)) for i, n in frequency.items())
-        )
-    if not number:
-        raise DataError(f"{where}: no facts; is this a Wikidata JSON dump?")
-    connection.execute("VACUUM")
-    connection.close()
-    return Manifest(
-        FORMAT, digest.hexdigest()[:16], kinds["item"], kinds["property"], number, path.stat().st_size, sha256(path)
-    )
+def _parts(dump: Path, languages: tuple[str, ...], advance) -> Iterator[Part]:  # noqa: ANN001
+    """The parsed blocks of a dump, in its order; a few blocks are under way at once."""
+    workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    faults = BadLines(dump)
+    shown = 0
+    with open_dump(dump) as file:
+        blocks = _blocks(file, dump)
+        first = next(blocks, None)
+        second = next(blocks, None)
+        if second is None:  # a small dump needs no processes
+            for block in filter(None, (first,)):
+                part = _parse(block, 1, languages)
+                faults.count(part.lines, part.bad)
+                yield part
+            faults.count(0, [], final=True)
+            return
+        with ProcessPoolExecutor(max_workers=workers) as pool:
+            waiting: list[Future[Part]] = []
+            number = 1
+            for block in _chain(first, second, blocks):
+                waiting.append(pool.submit(_parse, block, number, languages))
+                number += block.count(b"\n")
+                if len(waiting) > workers + 1:
+                    yield _checked(waiting.pop(0), faults)
+                position = _position(file) >> 20
+                advance(position - shown)
+                shown = position
+            for future in waiting:
+                yield _checked(future, faults)
+    faults.count(0, [], final=True)
 
 
-def _insert_entity(connection: sqlite3.Connection, document: Document) -> bool:
-    """Insert what is known of an entity besides its facts; False when it is there already."""
-    cursor = connection.execute(
-        "INSERT OR IGNORE INTO entity VALUES (?, ?, ?, ?, ?, 0)",
-        (
-            id_number(document.id),
-            document.label,
-            document.description,
-            document.title,
-            msgspec.json.encode(document.aliases).decode(),
-        ),
-    )
-    if not cursor.rowcount:
-        return False
-    forms = {fold(alias): False for alias in document.aliases} | {fold(document.label): True}
-    connection.executemany(
-        "INSERT OR REPLACE INTO surface VALUES (?, ?, ?)",
-        ((form, id_number(document.id), is_label) for form, is_label in forms.items() if form),
-    )
-    for statement in document.statements:
-        prop, value = statement.parts[0]
-        if prop in (_INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION) and value.label is None:
-            if value.id == _HUMAN:
-                _insert_surname(connection, document)
-            connection.execute(
-                "INSERT OR IGNORE INTO type VALUES (?, ?, ?)",
-                (id_number(document.id), id_number(prop), id_number(value.id)),
-            )
-    return True
+def _chain(first: bytes | None, second: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+    if first is not None:
+        yield first
+    yield second
+    yield from rest
 
 
-def _insert_surname(connection: sqlite3.Connection, document: Document) -> None:
-    """The last word of a person's name, `Jr.` and the like aside."""
-    words = [word for word in fold(document.label).split() if word not in _NAME_SUFFIXES]
-    if len(words[-1:]) == 1 and words[-1] != fold(document.label):
-        connection.execute("INSERT OR IGNORE INTO surname VALUES (?, ?)", (words[-1], id_number(document.id)))
+def _checked(future: Future[Part], faults: BadLines) -> Part:
+    part = future.result()
+    faults.count(part.lines, part.bad)
+    return part
 
 
-def _insert_fact(
-    connection: sqlite3.Connection, number: int, subject: str, statement: Statement, frequency: Counter[str]
-) -> None:
-    parts: list[int | list[str | int | None]] = [id_number(subject)]
-    neighbors = {subject: 0}
-    for place, (prop, value) in enumerate(statement.parts, 1):
-        parts.append(id_number(prop))
+def _position(file: BinaryIO) -> int:
+    """How far the packed file is read."""
+    raw = getattr(file, "fileobj", None) or getattr(file, "_fp", None) or file
+    try:
+        return raw.tell()
+    except (OSError, ValueError):
+        return 0
+
+
+def _blocks(file: BinaryIO, dump: Path) -> Iterator[bytes]:
+    """Blocks of whole lines."""
+    rest = b""
+    with reading(dump):
+        while data := file.read(_BLOCK):
+            cut = data.rfind(b"\n") + 1
+            if cut:
+                yield rest + data[:cut]
+                rest = data[cut:]
+            else:
+                rest += data
+    if rest:
+        yield rest
+
+
+def _parse(block: bytes, first_line: int, languages: tuple[str, ...]) -> Part:
+    """Parse a block of lines; `first_line` is the number of its first line."""
+    encoder = _Encoder()
+    lines = 0
+    bad = []
+    for number, line in enumerate(block.split(b"\n"), first_line):
+        if not is_entity_line(line):
+            continue
+        lines += 1
+        try:
+            document = parse_line(line, languages)
+        except BadLineError as error:
+            bad.append((number, str(error)))
+            continue
+        if document is not None:
+            encoder.add(document)
+    return encoder.part(lines, bad)
+
+
+class _Encoder:
+    """Documents into arrays."""
+
+    def __init__(self) -> None:
+        self._properties: list[dict[str, object]] = []
+        self._items, self._text_size, self._tokens = array("I"), array("I"), array("I")
+        self._fact_size, self._fact_count, self._inverse = array("I"), array("I"), array("I")
+        self._form_hash, self._form_item = array("Q"), array("I")
+        self._texts: list[bytes] = []
+        self._literals: dict[str, int] = {}
+
+    def add(self, document: Document) -> None:
+        """Append a document."""
+        if document.kind == "property":
+            self._properties.append({"id": document.id, "label": document.label, "aliases": document.aliases})
+            return
+        item = int(document.id[1:])
+        start = len(self._tokens)
+        facts = 0
+        for statement in sorted(document.statements, key=lambda s: not s.preferred):
+            self._add_fact(item, statement.parts)
+            facts += 1
+        fields = (document.label, document.description, document.title, *dict.fromkeys(document.aliases))
+        text = SEPARATOR.join(field.replace(SEPARATOR, " ") for field in fields).encode()
+        self._items.append(item)
+        self._texts.append(text)
+        self._text_size.append(len(text))
+        self._fact_size.append(len(self._tokens) - start)
+        self._fact_count.append(facts)
+        label = document.label
+        forms = dict.fromkeys(map(fold, (*document.aliases, *other_forms(label))), item) | {fold(label): item | LITERAL}
+        for form, owner in forms.items():
+            if form:
+                self._form_hash.append(form_hash(form))
+                self._form_item.append(owner)
+
+    def _add_fact(self, item: int, parts: Sequence[tuple[str, Value]]) -> None:
+        place = len(self._tokens)
+        parts = parts[: _MAX_PAIRS + 1]
+        (prop, value), *qualifiers = parts
+        self._tokens.extend((item, len(qualifiers) << PAIRS_SHIFT | int(prop[1:]), self._token(value)))
+        seen = {item}
+        self._occurs(value, place, 0, seen)
+        for qualifier, other in qualifiers:
+            self._tokens.extend((int(qualifier[1:]), self._token(other)))
+            self._occurs(other, place, 1, seen)
+
+    def _occurs(self, value: Value, place: int, kind: int, seen: set[int]) -> None:
         if value.label is None:
-            parts.append(id_number(value.id))
-            neighbors.setdefault(value.id, min(place, 2))
-        else:
-            parts.append([value.id, value.label, id_number(value.unit) if value.unit else None])
-    connection.execute("INSERT INTO fact VALUES (?, ?)", (number, msgspec.json.encode(parts).decode()))
-    connection.executemany(
-        "INSERT INTO neighbor VALUES (?, ?, ?)", ((id_number(i), place, number) for i, place in neighbors.items())
-    )
-    frequency.update(neighbors.keys())
+            item = int(value.id[1:])
+            if item not in seen:
+                seen.add(item)
+                self._inverse.extend((item, place, kind))
+
+    def _token(self, value: Value) -> int:
+        if value.label is None:
+            return int(value.id[1:])
+        text = value.id
+        if value.label != value.id or value.unit:
+            text += SEPARATOR + (value.label if value.label != value.id else "")
+        if value.unit:
+            text += SEPARATOR + value.unit
+        return LITERAL | self._literals.setdefault(text, len(self._literals))
+
+    def part(self, lines: int, bad: list[tuple[int, str]]) -> Part:
+        """All that was added."""
+        arrays = (self._items, self._text_size, self._tokens, self._fact_size, self._fact_count, self._inverse)
+        items, text_size, tokens, fact_size, fact_count, inverse = (one.tobytes() for one in arrays)
+        return Part(
+            lines, bad, self._properties, items, b"".join(self._texts), text_size, tokens, fact_size, fact_count,
+            list(self._literals), inverse, self._form_hash.tobytes(), self._form_item.tobytes(),
+        )  # fmt: skip
+
+
+class _Writer:
+    """Appends parts to files, then sorts them into the index."""
+
+    def __init__(self, folder: Path, dump: Path, memory: int) -> None:
+        import numpy as np
+
+        self._np = np
+        self._folder, self._dump, self._memory = folder, dump, memory
+        self._raw = folder / ".raw"  # what is sorted at the end
+        self._raw.mkdir()
+        self._files: dict[Path, BinaryIO] = {}
+        self._literals: dict[str, int] = {}
+        self._literal_count = 0
+        self._literal_bytes = 0
+        self._token_count = 0
+        self._properties: dict[str, dict[str, object]] = {}
+
+    def _append(self, path: Path, data: bytes | memoryview) -> None:
+        if path not in self._files:
+            self._files[path] = path.open("wb")
+        self._files[path].write(data)
+
+    def add(self, part: Part) -> None:
+        """Append the arrays of a block."""
+        np = self._np
+        for entry in part.properties:
+            self._properties.setdefault(str(entry["id"]), entry)
+        for name in ("items", "text_size", "fact_size", "fact_count"):
+            self._append(self._raw / name, getattr(part, name))
+        self._append(self._folder / "text", part.texts)
+        tokens = np.frombuffer(part.tokens, "<u4").copy()
+        if part.literals:
+            numbers = np.fromiter(map(self._literal, part.literals), "<u4", len(part.literals))
+            places = self._value_places(tokens)
+            literal = places[tokens[places] >= LITERAL]
+            tokens[literal] = numbers[tokens[literal] - LITERAL] | LITERAL
+        self._append(self._folder / "tokens", tokens.tobytes())
+        self._spread(part)
+        self._token_count += len(tokens)
+
+    @staticmethod
+    def _value_places(tokens: np.ndarray) -> np.ndarray:
+        """Where values stand: headers and subjects never reach `LITERAL`, so the test on the value is enough."""
+        import numpy as np
+
+        return np.flatnonzero(tokens >= LITERAL)
+
+    def _literal(self, text: str) -> int:
+        """The number of a literal; the most recent ones are remembered, older ones may be written again."""
+        number = self._literals.get(text)
+        if number is None:
+            if len(self._literals) * _LITERAL_BYTES > self._memory // 4:
+                self._literals.clear()
+            number = self._literals[text] = self._literal_count
+            data = text.encode()
+            self._append(self._folder / "literals", data)
+            self._append(self._raw / "literal_size", len(data).to_bytes(4, "little"))
+            self._literal_count += 1
+        return number
+
+    def _spread(self, part: Part) -> None:
+        """Postings by item and names by hash into buckets."""
+        np = self._np
+        inverse = np.frombuffer(part.inverse, "<u4").reshape(-1, 3)
+        rows = np.empty(len(inverse), [("item", "<u4"), ("key", "<u8")])
+        rows["item"] = inverse[:, 0]
+        rows["key"] = (inverse[:, 2].astype("<u8") << np.uint64(63)) | (
+            inverse[:, 1].astype("<u8") + np.uint64(self._token_count)
+        )
+        self._bucket("postings", rows, rows["item"] >> _BUCKET_SHIFT)
+        forms = np.empty(len(part.form_hash) // 8, [("hash", "<u8"), ("item", "<u4")])
+        forms["hash"] = np.frombuffer(part.form_hash, "<u8")
+        forms["item"] = np.frombuffer(part.form_item, "<u4")
+        self._bucket("forms", forms, forms["hash"] >> np.uint64(_FORM_BUCKET_SHIFT))
+
+    def _bucket(self, name: str, rows: np.ndarray, numbers: np.ndarray) -> None:
+        np = self._np
+        order = np.argsort(numbers, kind="stable")
+        rows, numbers = rows[order], numbers[order]
+        cuts = np.flatnonzero(np.diff(numbers)) + 1
+        starts = [0, *cuts.tolist()] if len(rows) else []
+        for start, end in zip(starts, [*cuts.tolist(), len(rows)], strict=False):
+            self._append(self._raw / f"{name}.{int(numbers[start]):05d}", rows[start:end].tobytes())
+
+    def finish(self, languages: list[str], quiet: bool) -> Manifest:
+        """Sort, index the names, and measure what was written."""
+        np = self._np
+        for file in self._files.values():
+            file.close()
+        read = self._read_raw
+        items = read("items", "<u4")
+        order = np.argsort(items, kind="stable")
+        repeated = np.zeros(len(items), bool)
+        repeated[order[1:]] = items[order[1:]] == items[order[:-1]]
+        for item in items[repeated][:10].tolist():
+            LOGGER.warning("%s: Q%d appears twice; the second is skipped", self._dump, item)
+        fact_size = read("fact_size", "<u4")
+        fact_start = np.cumsum(fact_size, dtype="<u8") - fact_size
+        skipped = [(int(fact_start[p]), int(fact_start[p]) + int(fact_size[p])) for p in np.flatnonzero(repeated)]
+        order = order[~repeated[order]]
+        fact_count = read("fact_count", "<u4")[order]
+        facts = int(fact_count.sum())
+        if not facts:
+            raise DataError(f"{self._dump}: no facts; is this a Wikidata JSON dump?")
+        text_size = read("text_size", "<u4")
+        self._save("items", items[order])
+        self._save("fact_start", fact_start[order])
+        self._save("fact_size", fact_size[order])
+        self._save("fact_count", fact_count)
+        self._save("text_start", (np.cumsum(text_size, dtype="<u8") - text_size)[order])
+        self._save("text_size", text_size[order])
+        literal_size = read("literal_size", "<u4")
+        self._save("literal_start", np.concatenate([[0], np.cumsum(literal_size, dtype="<u8")]))
+        sorted_items = items[order]
+        inverse_count, wide = self._sort_postings(sorted_items, skipped)
+        self._sort_forms(sorted_items)
+        for name in ("literals", "text", "tokens"):  # a dump may have none
+            (self._folder / name).touch()
+        properties = sorted(self._properties.values(), key=lambda entry: int(str(entry["id"])[1:]))
+        (self._folder / PROPERTIES).write_bytes(msgspec.json.encode(properties))
+        del self._literals
+        write_names(self._folder, sorted_items, fact_count + inverse_count, self._memory, quiet)
+        for path in sorted(self._raw.iterdir()):
+            path.unlink()
+        self._raw.rmdir()
+        files = {path.relative_to(self._folder).as_posix(): record(path) for path in index_files(self._folder)}
+        digest = hashlib.sha256(f"format {FORMAT} {languages}".encode())
+        for name, entry in files.items():
+            if not name.startswith(NAMES):  # the full-text engine names its files at random
+                digest.update(f"{name} {entry.sha256}".encode())
+        return Manifest(
+            FORMAT, digest.hexdigest()[:16], len(sorted_items), len(properties), facts, languages, wide, files
+        )
+
+    def _read_raw(self, name: str, kind: str) -> np.ndarray:
+        path = self._raw / name
+        return self._np.fromfile(path, kind) if path.exists() else self._np.empty(0, kind)
+
+    def _save(self, name: str, values: np.ndarray) -> None:
+        values.astype(ARRAYS[name]).tofile(self._folder / name)
+
+    def _buckets(self, name: str, kind: list[tuple[str, str]]) -> Iterator[np.ndarray]:
+        for path in sorted(self._raw.glob(f"{name}.*")):
+            yield self._np.fromfile(path, kind)
+            path.unlink()
+
+    def _sort_postings(self, items: np.ndarray, skipped: Iterable[tuple[int, int]]) -> tuple[np.ndarray, bool]:
+        """Write `postings` and `inverse_start`; returns how many each item has, and whether places need 64 bits."""
+        np = self._np
+        wide = self._token_count > 0xFFFFFFFF
+        counts = np.zeros(len(items), "<u4")
+        offset = np.uint64((1 << 63) - 1)
+        with (self._folder / "postings").open("wb") as file:
+            for rows in self._buckets("postings", [("item", "<u4"), ("key", "<u8")]):
+                place = np.searchsorted(items, rows["item"])
+                known = (place < len(items)) & (items[np.minimum(place, len(items) - 1)] == rows["item"])
+                for start, end in skipped:
+                    where = rows["key"] & offset
+                    known &= ~((where >= start) & (where < end))
+                rows, place = rows[known], place[known]
+                order = np.lexsort((rows["key"], rows["item"]))
+                (rows["key"][order] & offset).astype("<u8" if wide else "<u4").tofile(file)
+                np.add.at(counts, place, 1) if len(place) < 1000 else self._count(counts, place)
+        self._save("inverse_start", np.concatenate([[0], np.cumsum(counts, dtype="<u8")]))
+        return counts, wide
+
+    def _count(self, counts: np.ndarray, places: np.ndarray) -> None:
+        found, times = self._np.unique(places, return_counts=True)
+        counts[found] += times.astype(counts.dtype)
+
+    def _sort_forms(self, items: np.ndarray) -> None:
+        np = self._np
+        with (self._folder / "form_hash").open("wb") as hashes, (self._folder / "form_item").open("wb") as owners:
+            for rows in self._buckets("forms", [("hash", "<u8"), ("item", "<u4")]):
+                rows = np.unique(rows)  # also drops what a repeated document adds
+                rows["hash"].tofile(hashes)
+                rows["item"].tofile(owners)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import logging
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
@@ -50,8 +52,35 @@ class Document(NamedTuple):
     statements: list[Statement]
 
 
+class BadLineError(ValueError):
+    """A line of a dump is no entity document."""
+
+
+class BadLines:
+    """Reports bad lines with their numbers, and stops when they are more than 1 % of all."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lines = self._bad = 0
+
+    def count(self, lines: int, bad: list[tuple[int, str]], final: bool = False) -> None:
+        """Count `lines` more, of which `bad` (number, reason) are bad.
+
+        Raises:
+            DataError: too many are bad; checked against what was read so far, with patience at the beginning.
+        """
+        self._lines += lines
+        for number, reason in bad:
+            self._bad += 1
+            LOGGER.warning("%s: line %d is no entity document (%s); skipped", self._path, number, reason)
+        if self._bad > max(0 if final else 10, self._lines * _MAX_BAD_SHARE):
+            raise DataError(
+                f"{self._path}: {self._bad} of {self._lines} lines are no entity documents; is this a Wikidata JSON dump?"
+            )
+
+
 def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterator[Document]:
-    """The labelled entity documents of a dump (`.json`, `.json.gz`, `.json.bz2`), streamed.
+    """The labelled entity documents of a dump (`.json`, or packed as `.gz`, `.bz2`, `.zst`), streamed.
 
     Kept are item, time, quantity, string and monolingual text values of statements that are not deprecated.
 
@@ -59,31 +88,73 @@ def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterato
         DataError: the file cannot be read, or more than 1 % of its lines are no entity documents (each is reported
             with its number and skipped).
     """
-    opener = _OPENERS.get(path.suffix, open)
-    lines = bad = 0
+    faults = BadLines(path)
+    with open_dump(path) as file:
+        for number, line in enumerate(_lines(file, path), 1):
+            if not is_entity_line(line):
+                continue
+            try:
+                document = parse_line(line, languages)
+            except BadLineError as error:
+                faults.count(1, [(number, str(error))])
+                continue
+            faults.count(1, [])
+            if document is not None:
+                yield document
+    faults.count(0, [], final=True)
+
+
+@contextmanager
+def open_dump(path: Path) -> Iterator[BinaryIO]:
+    """The unpacked bytes of a dump. Raises `DataError` when it cannot be opened."""
     try:
-        with opener(path, "rb") as file:
-            for number, line in enumerate(file, 1):
-                line = line.strip().rstrip(b",")
-                if line in (b"", b"[", b"]"):
-                    continue
-                lines += 1
-                try:
-                    document = _document(msgspec.json.decode(line), languages)
-                except (msgspec.DecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
-                    bad += 1
-                    LOGGER.warning("%s: line %d is no entity document (%s); skipped", path, number, one_line(error))
-                    if bad > max(10, lines * _MAX_BAD_SHARE):
-                        raise DataError(
-                            f"{path}: {bad} of {lines} lines are no entity documents; is this a Wikidata JSON dump?"
-                        ) from None
-                    continue
-                if document is not None:
-                    yield document
+        if path.suffix == ".zst":
+            import zstandard
+
+            file: Any = io.BufferedReader(
+                zstandard.ZstdDecompressor().stream_reader(path.open("rb"), closefd=True), 1 << 20
+            )
+        else:
+            file = _OPENERS.get(path.suffix, open)(path, "rb")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
+    with file:
+        yield file
+
+
+def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    with reading(path):
+        yield from file
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn the errors of a damaged or truncated file into a `DataError` that names it."""
+    try:
+        yield
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
-    if bad > lines * _MAX_BAD_SHARE:
-        raise DataError(f"{path}: {bad} of {lines} lines are no entity documents; is this a Wikidata JSON dump?")
+    except Exception as error:
+        if type(error).__name__ == "ZstdError":  # imported only where a .zst is read
+            raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
+        raise
+
+
+def is_entity_line(line: bytes) -> bool:
+    """Whether a line is more than a blank or the array's brackets."""
+    return line.strip() not in (b"", b"[", b"]", b"],")
+
+
+def parse_line(line: bytes, languages: tuple[str, ...]) -> Document | None:
+    """The document of a line; None for one without a label in `languages` and for lexemes.
+
+    Raises:
+        BadLineError: the line is no entity document; the text says why.
+    """
+    try:
+        return _document(msgspec.json.decode(line.strip().rstrip(b",")), languages)
+    except (msgspec.DecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
+        raise BadLineError(one_line(error)) from None
 
 
 def _document(data: dict[str, Any], languages: tuple[str, ...]) -> Document | None:

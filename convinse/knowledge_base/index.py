@@ -1,23 +1,30 @@
-"""An index folder, opened for look-ups: labels, aliases, types, neighbourhoods, titles."""
+"""An index folder, opened for look-ups: labels, types, neighbourhoods, connections, names."""
 
 from __future__ import annotations
 
 import re
-import sqlite3
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from ..errors import IndexFileError, one_line
 from ..evidence import Entity
-from .build import DATABASE, FORMAT, MANIFEST, Manifest, id_number, number_id
+from ..text import fold
+from .layout import ARRAYS, LITERAL, PAIRS_SHIFT, PROPERTIES, PROPERTY_MASK, SEPARATOR, Manifest, check, read_manifest
+from .names import NameIndex, form_hash, other_forms
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Fact = list[Entity]
-_ID = re.compile(r"[QP][1-9]\d{0,17}")
+_ID = re.compile(r"[QP][1-9]\d{0,9}")
+_MAX_ITEM = LITERAL - 1
+_INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION = 31, 279, 106
 _SUBCLASS_DEPTH = 2  # classes of a class that count as types
+_HUB = 5_000  # facts: beyond, an item's neighbours are too many to be looked through
 
 
 class Candidate(NamedTuple):
@@ -29,58 +36,109 @@ class Candidate(NamedTuple):
     frequency: int
 
 
+class Text(NamedTuple):
+    """What is said of an item in words."""
+
+    label: str
+    description: str
+    title: str
+    aliases: tuple[str, ...]
+
+
 class KnowledgeBase:
     """The embedded knowledge base.
 
-    Opening reads the manifest only; the pages of the database are read when needed and shared between processes.
+    Opening reads the manifest and checks the files' sizes and samples of them; their pages are mapped into memory when
+    they are needed, and shared between processes. Reading is safe from several threads.
 
     Args:
         path: the folder that `knowledge_base.build` wrote.
 
     Raises:
-        IndexFileError: the folder is missing, truncated, or of another format.
+        IndexFileError: the folder is missing, truncated, altered or of another format.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.manifest = _read_manifest(path)
-        database = path / DATABASE
+        self.manifest: Manifest = read_manifest(path)
+        check(path, self.manifest)
+        self._items = self._map("items")
+        self._text_start, self._text_size, self._text = (
+            self._map("text_start"),
+            self._map("text_size"),
+            self._map("text"),
+        )
+        self._fact_start, self._fact_size = self._map("fact_start"), self._map("fact_size")
+        self._fact_count, self._tokens = self._map("fact_count"), self._map("tokens")
+        self._inverse_start = self._map("inverse_start")
+        self._postings = self._map("postings", "<u8" if self.manifest.wide_postings else None)
+        self._literal_start, self._literals = self._map("literal_start"), self._map("literals")
+        self._form_hash, self._form_item = self._map("form_hash"), self._map("form_item")
+        self._label = lru_cache(maxsize=500_000)(self._read_label)
+        self.types = lru_cache(maxsize=100_000)(self._read_types)
+
+    def _map(self, name: str, kind: str | None = None) -> np.ndarray:
+        import numpy as np
+
+        path = self.path / name
         try:
-            size = database.stat().st_size
-            self._connection = sqlite3.connect(
-                f"{database.resolve().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
-            )
-        except (OSError, sqlite3.Error) as error:
-            raise IndexFileError(f"{database}: cannot be opened: {one_line(error)}; build it again") from None
-        if size != self.manifest.size:
-            raise IndexFileError(
-                f"{database}: {size} bytes where the manifest says {self.manifest.size}; build it again"
-            )
-        self._label = lru_cache(maxsize=1_000_000)(self._read_label)
-        self.types = lru_cache(maxsize=200_000)(self._read_types)
+            if not path.stat().st_size:
+                return np.empty(0, kind or ARRAYS[name])
+            return np.memmap(path, kind or ARRAYS[name], "r").view(np.ndarray)
+        except (OSError, ValueError) as error:
+            raise IndexFileError(f"{path}: cannot be opened: {one_line(error)}; build it again") from None
 
     @property
     def build_id(self) -> str:
-        """What results depend on: the same for the same documents and format."""
+        """What results depend on: the same for the same dump and format."""
         return self.manifest.build_id
 
-    def _rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        try:
-            return self._connection.execute(sql, values).fetchall()
-        except sqlite3.DatabaseError as error:
-            raise IndexFileError(f"{self.path / DATABASE}: damaged ({one_line(error)}); build it again") from None
+    @cached_property
+    def names(self) -> NameIndex:
+        """The full-text index of names."""
+        return NameIndex(self.path)
 
-    def _field(self, column: str, entity_id: str) -> Any:
-        """A column of an entity's row, or None."""
-        rows = (
-            self._rows(f"SELECT {column} FROM entity WHERE id = ?", id_number(entity_id))
-            if _ID.fullmatch(entity_id)
-            else []
-        )
-        return rows[0][0] if rows else None
+    @cached_property
+    def _properties(self) -> dict[str, tuple[str, list[str]]]:
+        data = msgspec.json.decode((self.path / PROPERTIES).read_bytes())
+        return {entry["id"]: (entry["label"], entry["aliases"]) for entry in data}
+
+    # -- items ---------------------------------------------------------------------------------------------------------
+
+    def _place(self, entity_id: str) -> int | None:
+        """The place of an item in the arrays, or None."""
+        if not _ID.fullmatch(entity_id) or entity_id[0] != "Q":
+            return None
+        number = int(entity_id[1:])
+        if number > _MAX_ITEM:
+            return None
+        place = int(self._items.searchsorted(number))
+        return place if place < len(self._items) and self._items[place] == number else None
+
+    def _text_at(self, place: int) -> Text:
+        start = int(self._text_start[place])
+        data = self._text[start : start + int(self._text_size[place])].tobytes()
+        label, description, title, *aliases = data.decode().split(SEPARATOR)
+        return Text(label, description, title, tuple(aliases))
+
+    def text(self, entity_id: str) -> Text:
+        """Label, description, title and aliases of an item; empty ones for what is unknown."""
+        place = self._place(entity_id)
+        return Text(entity_id, "", "", ()) if place is None else self._text_at(place)
+
+    def has(self, entity_id: str) -> bool:
+        """Whether there is a document of that id."""
+        return entity_id in self._properties if entity_id[:1] == "P" else self._place(entity_id) is not None
 
     def _read_label(self, entity_id: str) -> str:
-        return self._field("label", entity_id) or entity_id
+        if entity_id[:1] == "P":
+            return self._properties.get(entity_id, (entity_id, []))[0]
+        place = self._place(entity_id)
+        if place is None:
+            return entity_id
+        start = int(self._text_start[place])
+        data = self._text[start : start + int(self._text_size[place])].tobytes()
+        return data[: data.index(0x1F)].decode()
 
     def label(self, entity_id: str) -> str:
         """The label of an item or a property; the id itself where there is none."""
@@ -88,125 +146,220 @@ class KnowledgeBase:
 
     def entity(self, entity_id: str) -> Entity:
         """Id and label."""
-        return {"id": entity_id, "label": self.label(entity_id)}
-
-    def has(self, entity_id: str) -> bool:
-        """Whether there is a document of that id."""
-        return self._field("id", entity_id) is not None
+        return {"id": entity_id, "label": self._label(entity_id)}
 
     def aliases(self, entity_id: str) -> list[str]:
         """The aliases of an item or a property."""
-        return msgspec.json.decode(self._field("aliases", entity_id) or "[]")
+        if entity_id[:1] == "P":
+            return list(self._properties.get(entity_id, ("", []))[1])
+        return list(self.text(entity_id).aliases)
 
     def description(self, entity_id: str) -> str:
-        """The description, or an empty string."""
-        return self._field("description", entity_id) or ""
-
-    def frequency(self, entity_id: str) -> int:
-        """In how many facts an item occurs."""
-        return self._field("frequency", entity_id) or 0
+        """The description of an item, or an empty string."""
+        return self.text(entity_id).description
 
     def titles(self) -> dict[str, str]:
-        """Wikipedia title -> item."""
-        return {
-            title: number_id(number) for title, number in self._rows("SELECT title, id FROM entity WHERE title != ''")
-        }
+        """Wikipedia title -> item, of all items; reads all texts."""
+        found = {}
+        for place, number in enumerate(self._items.tolist()):
+            title = self._text_at(place).title
+            if title:
+                found[title] = f"Q{number}"
+        return found
 
     def properties(self) -> Iterable[tuple[str, str, list[str]]]:
         """Id, label and aliases of every property."""
-        for number, label, aliases in self._rows("SELECT id, label, aliases FROM entity WHERE id < 0 ORDER BY id DESC"):
-            yield number_id(number), label, msgspec.json.decode(aliases)
+        for entity_id, (label, aliases) in self._properties.items():
+            yield entity_id, label, aliases
+
+    def frequencies(self, entity_id: str) -> tuple[int, int]:
+        """In how many facts an item is the subject, and in how many it occurs otherwise."""
+        place = self._place(entity_id)
+        if place is None:
+            return 0, 0
+        return int(self._fact_count[place]), int(self._inverse_start[place + 1] - self._inverse_start[place])
+
+    def frequency(self, entity_id: str) -> int:
+        """In how many facts an item occurs."""
+        return sum(self.frequencies(entity_id))
+
+    # -- classes -------------------------------------------------------------------------------------------------------
+
+    def _objects(self, number: int, properties: Sequence[int]) -> list[int]:
+        """The items that are values of some properties of an item, in the order of `properties`, then of the facts."""
+        place = int(self._items.searchsorted(number))
+        if place >= len(self._items) or self._items[place] != number:
+            return []
+        found: dict[int, list[int]] = {prop: [] for prop in properties}
+        start = int(self._fact_start[place])
+        tokens = self._tokens[start : start + int(self._fact_size[place])].tolist()
+        at = 0
+        while at < len(tokens):
+            header, value = tokens[at + 1], tokens[at + 2]
+            prop = header & PROPERTY_MASK
+            if prop in found and value < LITERAL:
+                found[prop].append(value)
+            at += 3 + 2 * (header >> PAIRS_SHIFT)
+        return [value for prop in properties for value in found[prop]]
 
     def _read_types(self, entity_id: str) -> tuple[str, ...]:
         """Labels of what an item is: instance of, occupation, and the classes above; lower case, nearest first."""
-        if not _ID.fullmatch(entity_id):
+        if not _ID.fullmatch(entity_id) or entity_id[0] != "Q":
             return ()
-        level = [
-            row[0]
-            for row in self._rows("SELECT type FROM type WHERE id = ? AND kind IN (-31, -106)", id_number(entity_id))
-        ]
+        level = self._objects(int(entity_id[1:]), (_INSTANCE_OF, _OCCUPATION))
         found = dict.fromkeys(level)
         for _ in range(_SUBCLASS_DEPTH):
-            level = [
-                row[0]
-                for number in level
-                for row in self._rows("SELECT type FROM type WHERE id = ? AND kind = -279", number)
-            ]
+            level = [above for number in level for above in self._objects(number, (_SUBCLASS_OF,))]
             found |= dict.fromkeys(level)
-        return tuple(self.label(number_id(number)).lower() for number in found)
+        return tuple(self._label(f"Q{number}").lower() for number in found)
+
+    def types_of(self, entity_id: str) -> list[Entity]:
+        """The classes that an item is an instance of, the most frequent first."""
+        if not _ID.fullmatch(entity_id) or entity_id[0] != "Q":
+            return []
+        found = dict.fromkeys(f"Q{number}" for number in self._objects(int(entity_id[1:]), (_INSTANCE_OF,)))
+        return [self.entity(one) for one in sorted(found, key=lambda one: (-self.frequency(one), int(one[1:])))]
 
     def is_class(self, entity_id: str) -> bool:
         """Whether an item is a class of things: it has a superclass, or something is an instance of it."""
-        number = id_number(entity_id)
-        return bool(
-            self._rows("SELECT 1 FROM type WHERE id = ? AND kind = -279 LIMIT 1", number)
-            or self._rows("SELECT 1 FROM type WHERE type = ? LIMIT 1", number)
-        )
+        place = self._place(entity_id)
+        if place is None:
+            return False
+        if self._objects(int(entity_id[1:]), (_SUBCLASS_OF,)):
+            return True
+        start, end = int(self._inverse_start[place]), int(self._inverse_start[place + 1])
+        number = int(entity_id[1:])
+        for at in self._postings[start : min(end, start + 20)].tolist():
+            if int(self._tokens[at + 1]) & PROPERTY_MASK == _INSTANCE_OF and int(self._tokens[at + 2]) == number:
+                return True
+        return False
 
-    def candidates(self, form: str) -> list[Candidate]:
-        """The items whose folded label or alias is `form`."""
-        rows = self._rows(
-            "SELECT entity.id, label, is_label, frequency FROM surface JOIN entity ON entity.id = surface.id "
-            "WHERE form = ? AND entity.id > 0",
-            form,
-        )
-        return [
-            Candidate(number_id(number), label, bool(is_label), frequency)
-            for number, label, is_label, frequency in rows
-        ]
-
-    def people(self, surname: str) -> list[Candidate]:
-        """The people with a folded surname, the most frequent first."""
-        rows = self._rows(
-            "SELECT entity.id, label, frequency FROM surname JOIN entity ON entity.id = surname.id WHERE form = ? "
-            "ORDER BY frequency DESC, entity.id",
-            surname,
-        )
-        return [Candidate(number_id(number), label, False, frequency) for number, label, frequency in rows]
-
-    def forms(self) -> list[str]:
-        """All folded labels and aliases of items, sorted."""
-        return [row[0] for row in self._rows("SELECT DISTINCT form FROM surface WHERE id > 0 ORDER BY form")]
+    # -- facts ---------------------------------------------------------------------------------------------------------
 
     def neighborhood(self, entity_id: str, limit: int = 1000) -> list[Fact]:
         """The facts that an item occurs in: as subject first, then as object, then in qualifiers; at most `limit`."""
-        rows = self._rows(
-            "SELECT parts FROM neighbor JOIN fact ON fact.number = neighbor.number WHERE id = ? ORDER BY place, neighbor.number LIMIT ?",
-            id_number(entity_id) if _ID.fullmatch(entity_id) else 0,
-            limit,
-        )
-        return [self._fact(row[0]) for row in rows]
+        return [self._fact(one) for one in self._facts(entity_id, limit)]
+
+    def _facts(self, entity_id: str, limit: int) -> list[list[int]]:
+        """The tokens of the facts of an item: subject, property, object, qualifier property, qualifier object ..."""
+        place = self._place(entity_id)
+        if place is None or limit < 1:
+            return []
+        start = int(self._fact_start[place])
+        tokens = self._tokens[start : start + int(self._fact_size[place])].tolist()
+        found = []
+        at = 0
+        while at < len(tokens) and len(found) < limit:
+            end = at + 3 + 2 * (tokens[at + 1] >> PAIRS_SHIFT)
+            tokens[at + 1] &= PROPERTY_MASK
+            found.append(tokens[at:end])
+            at = end
+        start, end = int(self._inverse_start[place]), int(self._inverse_start[place + 1])
+        for at in self._postings[start : min(end, start + limit - len(found))].tolist():
+            found.append(self._fact_at(at))
+        return found
+
+    def _fact_at(self, at: int) -> list[int]:
+        head = self._tokens[at : at + 3].tolist()
+        pairs = head[1] >> PAIRS_SHIFT
+        head[1] &= PROPERTY_MASK
+        return head + self._tokens[at + 3 : at + 3 + 2 * pairs].tolist() if pairs else head
+
+    def _fact(self, tokens: Sequence[int]) -> Fact:
+        fact: Fact = []
+        for place, token in enumerate(tokens):
+            if place % 2:
+                fact.append(self.entity(f"P{token}"))
+            elif token < LITERAL:
+                fact.append(self.entity(f"Q{token}"))
+            else:
+                fact.append(self._literal(token - LITERAL))
+        return fact
+
+    def _literal(self, number: int) -> Entity:
+        start, end = int(self._literal_start[number]), int(self._literal_start[number + 1])
+        entity_id, *more = self._literals[start:end].tobytes().decode().split(SEPARATOR)
+        label = (more[0] if more else "") or entity_id
+        return {"id": entity_id, "label": f"{label} {self._label(more[1])}" if len(more) > 1 else label}
 
     def neighbors(self, entity_id: str, limit: int = 1000) -> set[str]:
         """The items that share a fact with an item (its `limit` first facts)."""
-        facts = self.neighborhood(entity_id, limit)
-        found = {entity["id"] for fact in facts for entity in fact[::2] if _ID.fullmatch(entity["id"])}
-        return found - {entity_id}
+        found = {token for tokens in self._facts(entity_id, limit) for token in tokens[::2] if token < LITERAL}
+        return {f"Q{number}" for number in found} - {entity_id}
 
-    def _fact(self, parts: str) -> Fact:
-        fact = []
-        for part in msgspec.json.decode(parts):
-            if isinstance(part, int):
-                entity_id = number_id(part)
-                fact.append({"id": entity_id, "label": self.label(entity_id)})
-            else:
-                unit = f" {self.label(number_id(part[2]))}" if part[2] else ""
-                fact.append({"id": part[0], "label": part[1] + unit})
-        return fact
+    def two_hop_neighborhood(self, entity_id: str, limit: int = 1000) -> list[Fact]:
+        """The facts of an item and of its neighbours, without repetition; at most `limit` facts of each item.
+
+        Neighbours that occur in more than 5,000 facts (countries, classes) are not looked through.
+        """
+        found: dict[tuple[int, ...], None] = {}
+        for one in [entity_id, *sorted(self.neighbors(entity_id, limit), key=lambda other: int(other[1:]))]:
+            if one == entity_id or self.frequency(one) <= _HUB:
+                found |= dict.fromkeys(tuple(tokens) for tokens in self._facts(one, limit))
+        return [self._fact(tokens) for tokens in found]
+
+    def _shared(self, one: str, other: str) -> list[list[int]]:
+        """The facts that hold both items, read from the one with fewer facts."""
+        if self.frequency(one) > self.frequency(other):
+            one, other = other, one
+        wanted = int(other[1:])
+        return [tokens for tokens in self._facts(one, self.frequency(one)) if wanted in tokens[::2]]
+
+    def connect(self, one: str, other: str) -> list[list[Fact]]:
+        """Paths between two items: every fact that holds both; without one, pairs of facts through an item between."""
+        if self._place(one) is None or self._place(other) is None:
+            return []
+        direct = self._shared(one, other)
+        if direct:
+            return [[self._fact(tokens)] for tokens in direct]
+        paths = []
+        for middle in sorted(self._between(one, other), key=lambda item: int(item[1:])):
+            first, second = self._shared(one, middle), self._shared(middle, other)
+            paths += [[self._fact(a), self._fact(b)] for a in first[:3] for b in second[:3]]
+        return paths
+
+    def _between(self, one: str, other: str) -> set[str]:
+        limit = _HUB
+        return self.neighbors(one, limit) & self.neighbors(other, limit)
+
+    def connectivity(self, one: str, other: str) -> float:
+        """CLOCQ's distance: 1 in one fact, 0.5 through one item between, else 0."""
+        if one == other or self._place(one) is None or self._place(other) is None:
+            return 0.0
+        if self._shared(one, other):
+            return 1.0
+        return 0.5 if self._between(one, other) else 0.0
+
+    # -- names ---------------------------------------------------------------------------------------------------------
+
+    def candidates(self, form: str) -> list[Candidate]:
+        """The items whose folded label or alias is `form`."""
+        import numpy as np
+
+        wanted = form_hash(form)
+        start = int(self._form_hash.searchsorted(np.uint64(wanted)))
+        end = int(self._form_hash.searchsorted(np.uint64(wanted), "right"))
+        found: dict[int, bool] = {}
+        for owner in self._form_item[start:end].tolist():
+            found[owner & _MAX_ITEM] = found.get(owner & _MAX_ITEM, False) or owner >= LITERAL
+        candidates = []
+        for number, is_label in found.items():
+            text = self.text(f"Q{number}")
+            names = (text.label, *text.aliases, *other_forms(text.label))
+            if any(fold(name) == form for name in names):  # equal hashes are not yet equal names
+                candidates.append(Candidate(f"Q{number}", text.label, is_label, self.frequency(f"Q{number}")))
+        return candidates
+
+    def search_names(self, words: Sequence[str], limit: int, edits: int = 0) -> list[Candidate]:
+        """Items one of whose names holds all folded `words`, up to `edits` edits a word; the most frequent first."""
+        found = []
+        for hit in self.names.search(words, limit, edits):
+            entity_id = f"Q{hit.item}"
+            found.append(Candidate(entity_id, self._label(entity_id), False, self.frequency(entity_id)))
+        return sorted(found, key=lambda one: (-one.frequency, int(one.id[1:])))
 
     def close(self) -> None:
-        """Close the database."""
-        self._connection.close()
-
-
-def _read_manifest(path: Path) -> Manifest:
-    file = path / MANIFEST
-    try:
-        manifest = msgspec.json.decode(file.read_bytes(), type=Manifest)
-    except OSError as error:
-        raise IndexFileError(f"{path}: no knowledge base here ({one_line(error)}); check kb_path") from None
-    except msgspec.DecodeError as error:
-        raise IndexFileError(f"{file}: damaged ({one_line(error)}); build it again") from None
-    if manifest.format != FORMAT:
-        raise IndexFileError(f"{file}: format {manifest.format}, this version reads format {FORMAT}; build it again")
-    return manifest
+        """Let go of the mapped files when nothing else holds them."""
+        for name, value in list(vars(self).items()):
+            if type(value).__name__ == "ndarray":
+                delattr(self, name)

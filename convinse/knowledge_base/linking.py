@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from ..answer_type import entity_kind
+from ..answer_type import entity_kind, names_class
 from ..config import ClocqParams
 from ..text import PRONOUNS, STOP_WORDS, fold, stem, stems
 from .index import Candidate, KnowledgeBase
@@ -21,6 +21,8 @@ from .index import Candidate, KnowledgeBase
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*\.?")
 _SEGMENT = re.compile(r"[^|?!;\n]+")
 _MAX_TOKENS = 9  # of a name
+_MAX_PARTIAL = 5  # words of a part of a name
+_NAME_SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv"))
 _FUZZY_CUTOFF = 87.0  # ratio in percent, about one edit in eight characters
 _FUZZY_CUTOFF_SHORT = 90.0  # for names of up to eight characters
 _FUZZY_LENGTH = 6
@@ -69,15 +71,17 @@ class EntityLinker:
         self._params = params
 
     def link(self, text: str) -> list[Mention]:
-        """The mentions of a question or representation from left to right, without overlap; may be empty."""
+        """The mentions of a question or representation from left to right, without overlap; may be empty.
+
+        Surface forms are those of the text after `repair`.
+        """
+        text = repair(text)
         found: list[tuple[int, int, str, list[tuple[Candidate, float]]]] = []
         for segment in _SEGMENT.finditer(text):
             tokens = _tokens(text, segment.start(), segment.end())
             exact = list(self._exact(text, tokens))
             covered = {place for start, end, _ in exact for place in range(start, end)}
-            spans = exact + list(self._near(text, tokens, covered, bool(exact)))
-            covered |= {place for start, end, _ in spans for place in range(start, end)}
-            spans += self._surnames(tokens, covered, bool(spans))
+            spans = exact + list(self._partial(text, tokens, covered, bool(exact)))
             found += [
                 (
                     tokens[start].start,
@@ -102,15 +106,23 @@ class EntityLinker:
                     c for c in candidates if c.is_label or _alias_fits(text[tokens[start].start : tokens[end - 1].end])
                 ]
                 if candidates and self._plausible(tokens, start, end, cased, any(c.is_label for c in candidates)):
-                    yield start, end, [(candidate, 1.0 if candidate.is_label else 0.8) for candidate in candidates]
+                    scored = [(candidate, 1.0 if candidate.is_label else 0.8) for candidate in candidates]
+                    yield start, end, scored + self._shorter(text, tokens[start:end])
                     start = end - 1
                     break
             start += 1
 
+    def _shorter(self, text: str, tokens: list[_Token]) -> list[tuple[Candidate, float]]:
+        """What the name without its last word names, when that is a class: "the ... Trilogy", "the ... series"."""
+        if len(tokens) < 3 or not names_class(tokens[-1].form) or tokens[-2].form in _NOT_NAMES:
+            return []
+        shorter = fold(text[tokens[0].start : tokens[-2].end])
+        return [(candidate, 0.7) for candidate in self._kb.candidates(shorter) if candidate.is_label and self._is_name(candidate)]
+
     def _plausible(self, segment: list[_Token], start: int, end: int, cased: bool, is_label: bool) -> bool:
         """Whether words that happen to be a name are meant as one."""
         tokens = segment[start:end]
-        if cased and len(tokens) == 1 and (_is_part_of_name(segment, start, end) or self._is_adjective(segment, start)):
+        if cased and len(tokens) == 1 and (self._is_part_of_name(segment, start, end) or self._is_adjective(segment, start)):
             return False
         content = [token for token in tokens if token.form not in _NOT_NAMES]
         if not content:  # "It", "The Who": only where capitals say so
@@ -125,7 +137,8 @@ class EntityLinker:
     def _is_name(self, candidate: Candidate) -> bool:
         """Wikidata writes names with a capital; a lower-case one shows by its spelling ("a-ha", "deadmau5", "iPod")."""
         label = candidate.label
-        if label[:1].isupper() or label[:1].isdigit():
+        first = next(filter(str.isalnum, label), "")
+        if first.isupper() or first.isdigit():
             return True
         kind = entity_kind(candidate.id, self._kb.types(candidate.id))
         return (
@@ -134,6 +147,18 @@ class EntityLinker:
             and kind in ("person", "group", "thing")
             and not self._kb.is_class(candidate.id)
         )
+
+    def _is_part_of_name(self, tokens: list[_Token], start: int, end: int) -> bool:
+        """Whether capitalised words beside `tokens[start:end]` make it a part of a longer name, as in "European Cup"."""
+        before = tokens[start - 1] if start and tokens[start].joined else None
+        after = tokens[end] if end < len(tokens) and tokens[end].joined else None
+        if before is not None and before.capital and not before.possessive and not before.first and self._may_name(before):
+            return True
+        return after is not None and after.capital and not tokens[end - 1].possessive and self._may_name(after)
+
+    def _may_name(self, token: _Token) -> bool:
+        """Whether a capitalised word may belong to a name: "Date" and "Director" of a terse question do not."""
+        return not (token.form in _NOT_NAMES or token.form.isdigit() or stem(token.form) in self._property_words)
 
     def _is_adjective(self, tokens: list[_Token], place: int) -> bool:
         """Whether a word says what something is like ("British actor") and names no item by itself."""
@@ -152,73 +177,77 @@ class EntityLinker:
             word for _, label, aliases in self._kb.properties() for name in (label, *aliases) for word in stems(name)
         )
 
-    @cached_property
-    def _forms(self) -> list[str]:
-        return [form for form in self._kb.forms() if len(form) >= _FUZZY_LENGTH]
-
-    def _near(
+    def _partial(
         self, text: str, tokens: list[_Token], covered: set[int], linked: bool
     ) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
-        """Misspelt names: capitalised words that no name covers; in text without capitals, any words if none is linked."""
-        from rapidfuzz import fuzz, process
-
+        """Parts of names ("Yankovic") and misspelt ones: capitalised words that no name covers; in text without capitals,
+        any words if nothing else is linked."""
         cased = _is_cased(tokens)
         taken = set(covered)
-        for size in range(min(5, len(tokens)), 0, -1):
+        for size in range(min(_MAX_PARTIAL, len(tokens)), 0, -1):
             for start in range(len(tokens) - size + 1):
-                span = range(start, start + size)
                 window = tokens[start : start + size]
-                content = [token for token in window if token.form not in _NOT_NAMES]
-                if (
-                    taken.intersection(span)
-                    or not content
-                    or window[-1].form in _NOT_NAMES
-                    or window[0].form in _NOT_NAMES - {"the"}
+                if taken.intersection(range(start, start + size)) or not self._usable(
+                    tokens, start, size, cased, linked
                 ):
                     continue
-                if all(stem(token.form) in self._property_words for token in content):
-                    continue
-                if cased or linked:
-                    usable = all(token.capital or token.form in _PARTICLES for token in content) and not (
-                        size == 1 and window[0].first
-                    )
-                else:
-                    usable = len(content) > 1
                 form = fold(text[window[0].start : window[-1].end])
-                if not usable or len(form) < _FUZZY_LENGTH or (cased and _is_part_of_name(tokens, start, start + size)):
-                    continue
-                cutoff = _FUZZY_CUTOFF if len(form) > 8 else _FUZZY_CUTOFF_SHORT
-                near = process.extract(form, self._forms, scorer=fuzz.ratio, score_cutoff=cutoff, limit=3)
-                near = [match for match in near if match[0][0] == form[0]]  # people seldom miss the first letter
-                scored = [
-                    (candidate, 0.9 * ratio / 100 * (1.0 if candidate.is_label else 0.8))
-                    for name, ratio, _ in near
-                    for candidate in self._kb.candidates(name)
-                    if self._is_name(candidate)
-                ]
+                scored = self._close_names(form, window[0].capital)
                 if scored:
-                    taken.update(span)
+                    taken.update(range(start, start + size))
                     yield start, start + size, scored
 
-    def _surnames(
-        self, tokens: list[_Token], covered: set[int], linked: bool
-    ) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
-        """People called by their surname: capitalised, or in text without capitals if nothing else is linked."""
-        cased = _is_cased(tokens)
-        for place, token in enumerate(tokens):
-            if (
-                place in covered
-                or len(token.form) < _SURNAME_LENGTH
-                or token.form in _NOT_NAMES
-                or stem(token.form) in self._property_words
-            ):
-                continue
-            if (token.capital and not token.first and not _is_part_of_name(tokens, place, place + 1)) or not (
-                cased or linked
-            ):
-                people = self._kb.people(token.form)
-                if people and (token.capital or people[0].frequency >= _FAMOUS):
-                    yield place, place + 1, [(candidate, 0.6) for candidate in people]
+    def _usable(self, tokens: list[_Token], start: int, size: int, cased: bool, linked: bool) -> bool:
+        """Whether words may be a name that is written in part or wrongly."""
+        window = tokens[start : start + size]
+        content = [token for token in window if token.form not in _NOT_NAMES]
+        if not content or window[-1].form in _NOT_NAMES or window[0].form in _NOT_NAMES - {"the"}:
+            return False
+        if all(stem(token.form) in self._property_words for token in content):
+            return False
+        if cased and self._is_part_of_name(tokens, start, start + size):
+            return False
+        if cased or linked:
+            return all(token.capital or token.form in _PARTICLES for token in content) and not (
+                size == 1 and window[0].first
+            )
+        return True
+
+    def _close_names(self, form: str, capital: bool) -> list[tuple[Candidate, float]]:
+        """Items with a name like a folded form, and how well it matches."""
+        words = form.split()
+        found: dict[str, tuple[Candidate, float]] = {}
+        if len(words) > 1 or len(form) >= _SURNAME_LENGTH:
+            for candidate in self._kb.search_names(words, self._params.d):
+                if len(words) > 1 or self._is_surname(form, candidate, capital):
+                    found[candidate.id] = (candidate, 0.6)
+        if not found and len(form) >= _FUZZY_LENGTH and (len(words) > 1 or capital):
+            for variant in (words, *_respaced(words)):
+                for candidate in self._kb.search_names(variant, self._params.d, edits=1 if variant is words else 0):
+                    match = self._similarity(form, candidate)
+                    if match:
+                        found[candidate.id] = (candidate, match)
+        return [(candidate, match) for candidate, match in found.values() if self._is_name(candidate)]
+
+    def _is_surname(self, word: str, candidate: Candidate, capital: bool) -> bool:
+        """Whether one word is the last one of a person's name, `Jr` and the like aside."""
+        words = [part for part in fold(candidate.label).split() if part not in _NAME_SUFFIXES]
+        if words[-1:] != [word] or not (capital or candidate.frequency >= _FAMOUS):
+            return False
+        return entity_kind(candidate.id, self._kb.types(candidate.id)) == "person"
+
+    def _similarity(self, form: str, candidate: Candidate) -> float:
+        """The match score of a misspelt name, 0 where it is too far from all names of the candidate."""
+        from rapidfuzz import fuzz
+
+        cutoff = _FUZZY_CUTOFF if len(form) > 8 else _FUZZY_CUTOFF_SHORT
+        best = 0.0
+        for name in (candidate.label, *self._kb.aliases(candidate.id)):
+            folded = fold(name)
+            if folded[:1] == form[:1]:  # people seldom miss the first letter
+                ratio = fuzz.ratio(form, folded, score_cutoff=cutoff)
+                best = max(best, 0.9 * ratio / 100 * (1.0 if name == candidate.label else 0.8))
+        return best
 
     def _disambiguate(
         self, text: str, found: Sequence[tuple[int, int, str, list[tuple[Candidate, float]]]]
@@ -267,6 +296,16 @@ class EntityLinker:
         return set(stems(f"{self._kb.description(entity_id)} {' '.join(self._kb.types(entity_id))}"))
 
 
+def repair(text: str) -> str:
+    """Text that was read as Windows-1252 where it was UTF-8 ("PelÃ©"), as it was meant; other text as it is."""
+    if not re.search(r"[ÃÂâ][\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]", text):
+        return text
+    try:
+        return text.encode("cp1252").decode("utf-8")
+    except UnicodeError:
+        return text
+
+
 def _tokens(text: str, start: int, end: int) -> list[_Token]:
     tokens: list[_Token] = []
     last = start
@@ -286,6 +325,15 @@ def _tokens(text: str, start: int, end: int) -> list[_Token]:
     return tokens
 
 
+def _respaced(words: list[str]) -> Iterator[list[str]]:
+    """The words with one blank left out or put in: "di caprio", "de niro"."""
+    for place in range(len(words) - 1):
+        yield [*words[:place], words[place] + words[place + 1], *words[place + 2 :]]
+    for place, word in enumerate(words):
+        for cut in range(2, len(word) - 1):
+            yield [*words[:place], word[:cut], word[cut:], *words[place + 1 :]]
+
+
 def _is_cased(tokens: list[_Token]) -> bool:
     """Whether the writer uses capitals, so that a word without one is no name."""
     return any(
@@ -298,25 +346,6 @@ def _alias_fits(surface: str) -> bool:
     """Short aliases are abbreviations: "LA" is Los Angeles, "La" and "Dr." are not."""
     letters = surface.rstrip(".")
     return len(letters) > 3 or letters.isupper() or not letters.isalpha()
-
-
-def _is_part_of_name(tokens: list[_Token], start: int, end: int) -> bool:
-    """Whether capitalised words beside `tokens[start:end]` make it a part of a longer name, as in "European Cup"."""
-    before = tokens[start - 1] if start and tokens[start].joined else None
-    after = tokens[end] if end < len(tokens) and tokens[end].joined else None
-    return (
-        before is not None
-        and before.capital
-        and not before.possessive
-        and before.form not in _NOT_NAMES
-        and not before.first
-    ) or (
-        after is not None
-        and after.capital
-        and not tokens[end - 1].possessive
-        and after.form not in _NOT_NAMES
-        and not after.form.isdigit()
-    )
 
 
 def _overlap(wanted: set[str], present: set[str]) -> float:

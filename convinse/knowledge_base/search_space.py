@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple, TypedDict
 
+from ..answer_type import heads, names_class, noun_types
 from ..config import ClocqParams
 from ..evidence import Entity
 from ..ranking import bm25_order
 from .index import Fact, KnowledgeBase
 from .linking import EntityLinker
+
+_MAX_NAMED = 4  # items whose neighbours are compared
+_MAX_BRIDGES = 3
 
 
 class QuestionEntity(TypedDict):
@@ -40,7 +45,7 @@ class SearchSpace:
         """The facts around the items that `text` mentions, and these items, best first."""
         entities = self.question_entities(text)
         facts: dict[str, SpaceFact] = {}
-        for question_entity in entities:
+        for question_entity in filter(is_named, entities):
             item = question_entity["item"]
             for fact in self.kb.neighborhood(item["id"], self._limit):
                 facts.setdefault(" ".join(entity["id"] for entity in fact), SpaceFact(fact, item))
@@ -60,7 +65,34 @@ class SearchSpace:
                 old = entities.get(candidate.id)
                 if old is None or old["score"] < candidate.score:
                     entities[candidate.id] = new
-        return sorted(entities.values(), key=lambda e: (e["rank"], -e["score"], e["item"]["id"]))
+        found = sorted(entities.values(), key=lambda e: (e["rank"], -e["score"], e["item"]["id"]))
+        return found + self._bridges(text, found)
+
+    def _bridges(self, text: str, entities: list[QuestionEntity]) -> list[QuestionEntity]:
+        """Items that the question means without naming them: of the asked class, in facts with two items that it names.
+
+        "Which film stars Jim Carrey and Laura Linney?" is about a film that both share a fact with.
+        """
+        wanted = frozenset().union(*(noun_types(noun) for noun in text.lower().split() if names_class(noun.strip("?,.!"))))
+        named = [entity for entity in entities if entity["rank"] == 0][:_MAX_NAMED]
+        if not wanted or len(named) < 2:
+            return []
+        own = {entity["item"]["id"] for entity in entities}
+        times = Counter(
+            item for entity in named for item in self.kb.neighbors(entity["item"]["id"], self._limit) if item not in own
+        )
+        shared = [item for item, count in times.items() if count > 1 and heads(self.kb.types(item)) & wanted]
+        shared.sort(key=lambda item: (-times[item], -self.kb.frequency(item), int(item[1:])))
+        score = min(entity["score"] for entity in named)
+        return [
+            QuestionEntity(item=self.kb.entity(item), question_word="", score=score, rank=rank)
+            for rank, item in enumerate(shared[:_MAX_BRIDGES], 1)
+        ]
+
+
+def is_named(entity: QuestionEntity) -> bool:
+    """Whether words of the question name an entity; else it is a bridge, whose facts are among those of the others."""
+    return bool(entity["question_word"])
 
 
 def fact_text(fact: Fact) -> str:

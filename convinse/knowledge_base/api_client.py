@@ -1,0 +1,128 @@
+"""A knowledge base behind the CLOCQ HTTP API: the public server, or `convinse kb serve` anywhere."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ..config import ClocqParams
+from ..errors import ConfigError, NetworkError, one_line
+from ..evidence import Entity
+from ..literals import is_date, is_number
+from ..web import WebSession
+from .index import Fact
+from .search_space import QuestionEntity
+
+_REMEDY = "check clocq_host and clocq_port, or use the embedded engine (clocq_use_api: false)"
+
+
+class _Item(msgspec.Struct):
+    id: str
+    label: str | None = None
+
+
+class _QuestionItem(msgspec.Struct):
+    item: _Item
+    question_word: str = ""
+    score: float = 0.0
+    rank: int = 0
+
+
+class _SearchSpace(msgspec.Struct):
+    kb_item_tuple: list[_QuestionItem]
+    search_space: list[list[_Item]]
+
+
+class ClocqApi:
+    """The functions of the CLOCQ HTTP API that retrieval needs. No request is sent before the first of them is called.
+
+    Args:
+        host: address of the server, such as `https://clocq.mpi-inf.mpg.de/api` or `http://localhost`.
+        port: as in CLOCQ's own client, 443 stands for the bare `host`; any other is appended to it.
+        web: the session to use instead of one of its own.
+
+    Raises:
+        ConfigError: `host` or `port` is none.
+    """
+
+    def __init__(self, host: str, port: int | str, web: WebSession | None = None) -> None:
+        self.address = _address(host, port)
+        self._web = web or WebSession(remedy=_REMEDY)
+
+    def search_space(self, question: str, params: ClocqParams, p: int) -> tuple[list[Fact], list[QuestionEntity]]:
+        """The facts of a question's search space, at most `p` an item, and its items.
+
+        Raises:
+            NetworkError: the server cannot be asked, refuses, or answers in another shape.
+        """
+        parameters = msgspec.to_builtins(params)
+        parameters["p_setting"] = min(p, params.p_setting)
+        found = self._post("/search_space", _SearchSpace, question=question, parameters=parameters,
+                           include_labels=True, include_type=False)  # fmt: skip
+        facts: dict[tuple[str, ...], Fact] = {}
+        for fact in map(_fact, filter(None, found.search_space)):  # the public API repeats facts of two items
+            facts.setdefault(tuple(entity["id"] for entity in fact), fact)
+        entities: dict[str, QuestionEntity] = {}
+        for one in found.kb_item_tuple:
+            entity = QuestionEntity(
+                item=_entity(one.item), question_word=one.question_word, score=one.score, rank=one.rank
+            )
+            entities.setdefault(one.item.id, entity)
+        return list(facts.values()), list(entities.values())
+
+    def neighborhood(self, item_id: str, p: int) -> list[Fact]:
+        """The facts that an item occurs in, at most `p`. Raises `NetworkError` as `search_space` does."""
+        facts = self._post("/neighborhood", list[list[_Item]], item=item_id, p=p,
+                           include_labels=True, include_type=False)  # fmt: skip
+        return [_fact(fact) for fact in facts if fact]
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._web.close()
+
+    def _post(self, path: str, shape: Any, **request: Any) -> Any:
+        answer = self._web.post_json(self.address + path, request)
+        try:
+            return msgspec.convert(answer, shape)
+        except msgspec.ValidationError as error:
+            raise NetworkError(
+                f"{self.address}{path}: not an answer of the CLOCQ API ({one_line(error)}); {_REMEDY}"
+            ) from None
+
+
+def _address(host: str, port: int | str) -> str:
+    """`host:port`, with `http://` where no scheme is given."""
+    address = host.strip().rstrip("/")
+    if "://" not in address:
+        address = f"http://{address}"
+    if not str(port).isascii() or not str(port).isdigit() or not 0 < int(port) < 65536:
+        raise ConfigError(f"clocq_port: '{port}' is no port; give a number from 1 to 65535")
+    if int(port) != 443:
+        address = f"{address}:{int(port)}"
+    try:
+        parts = urlsplit(address)
+        valid = (
+            parts.scheme in ("http", "https")
+            and parts.hostname
+            and not (parts.query or parts.fragment or parts.username)
+        )
+        _ = parts.port  # raises where it is none
+    except ValueError:
+        valid = False
+    if not valid:
+        raise ConfigError(f"clocq_host: '{host}' (port {port}) is no address; give one such as http://localhost")
+    return address
+
+
+def _fact(fact: list[_Item]) -> Fact:
+    return [_entity(item) for item in fact]
+
+
+def _entity(item: _Item) -> Entity:
+    """Id and label; the public API puts the ids of dates and numbers in quotes."""
+    bare = item.id.strip('"')
+    if bare != item.id and (is_date(bare) or is_number(bare)):
+        return {"id": bare, "label": (item.label or bare).strip('"')}
+    return {"id": item.id, "label": item.label or item.id}

@@ -1,0 +1,140 @@
+"""Names of items: the hash of a folded name, and the full-text index (tantivy) for parts of names and misspelt ones."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import IndexFileError, one_line
+from ..progress import progress
+from ..text import fold
+from .layout import NAMES, SEPARATOR
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_INITIALS = 3  # words of a name that is called by its initials
+_MAX_FORMS = 40  # names of an item that are indexed
+_MIN_HEAP, _MAX_HEAP = 64 << 20, 512 << 20  # bytes of the index writer
+
+
+def form_hash(form: str) -> int:
+    """64 bits of a folded name."""
+    return int.from_bytes(hashlib.blake2b(form.encode(), digest_size=8).digest(), "little")
+
+
+def other_forms(label: str) -> list[str]:
+    """Names that follow from a label: without its bracket, and its initials ("MLS" for Major League Soccer)."""
+    found = []
+    plain = re.sub(r"\s*\([^()]*\)$", "", label)
+    if plain and plain != label:
+        found.append(plain)
+    words = plain.split()
+    if len(words) >= _INITIALS and all(word[0].isupper() for word in words):
+        found.append("".join(word[0] for word in words))
+    return found
+
+
+def _schema() -> Any:
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    # names are folded before: blanks are all that separates their words
+    builder.add_text_field("name", tokenizer_name="whitespace", index_option="basic")
+    builder.add_unsigned_field("item", fast=True)
+    builder.add_float_field("weight", fast=True)
+    return builder.build()
+
+
+def write_names(folder: Path, items: np.ndarray, frequency: np.ndarray, memory: int, quiet: bool) -> None:
+    """Index the words of all labels and aliases; the index is one segment."""
+    import numpy as np
+    import tantivy
+
+    path = folder / NAMES
+    path.mkdir()
+    index = tantivy.Index(_schema(), path=str(path))
+    writer = index.writer(heap_size=max(_MIN_HEAP, min(_MAX_HEAP, memory // 8)), num_threads=1)
+    starts = np.fromfile(folder / "text_start", "<u8")
+    sizes = np.fromfile(folder / "text_size", "<u4")
+    text = np.memmap(folder / "text", "u1", "r") if (folder / "text").stat().st_size else np.empty(0, "u1")
+    with progress("indexing names", len(items), "items", quiet) as advance:
+        for place in range(len(items)):
+            start = int(starts[place])
+            label, _, _, *aliases = text[start : start + int(sizes[place])].tobytes().decode().split(SEPARATOR)
+            document = tantivy.Document()
+            for form in dict.fromkeys(map(fold, (label, *aliases[:_MAX_FORMS]))):
+                if form:
+                    document.add_text("name", form)
+            document.add_unsigned("item", int(items[place]))
+            document.add_float("weight", math.log2(2 + int(frequency[place])))
+            writer.add_document(document)
+            if place % 10_000 == 9_999:
+                advance(10_000)
+        advance(len(items) % 10_000)
+        writer.commit()
+        writer.wait_merging_threads()
+    for lock in (".tantivy-meta.lock", ".tantivy-writer.lock"):
+        (path / lock).touch()  # the engine makes them when it reads; so reading changes nothing
+
+
+class NameHit(NamedTuple):
+    """An item some of whose names hold the words that were looked for."""
+
+    item: int
+    score: float
+
+
+class NameIndex:
+    """The full-text index of names, opened on first use."""
+
+    def __init__(self, folder: Path) -> None:
+        import tantivy
+
+        path = folder / NAMES
+        if not os.access(path, os.W_OK):
+            path = self._linked(path)
+        try:
+            self._index = tantivy.Index.open(str(path))
+            self._index.reload()
+        except Exception as error:  # the engine raises ValueError and its own kinds
+            raise IndexFileError(f"{folder / NAMES}: cannot be opened: {one_line(error)}; build it again") from None
+        self._searcher = self._index.searcher()
+        self._schema = _schema()
+
+    def _linked(self, path: Path) -> Path:
+        """A temporary folder of links to a read-only index: the engine writes a lock file even to read."""
+        self._links = tempfile.TemporaryDirectory(prefix="convinse-names-")
+        for file in path.iterdir():
+            if not file.name.startswith(".tantivy"):
+                (Path(self._links.name) / file.name).symlink_to(file.resolve())
+        return Path(self._links.name)
+
+    def search(self, words: Sequence[str], limit: int, edits: int = 0) -> list[NameHit]:
+        """Items one of whose names holds all `words`, the most frequent first.
+
+        Args:
+            words: folded.
+            limit: of items.
+            edits: how many edits (Levenshtein, transpositions count one) a word may be away from the name's.
+        """
+        import tantivy
+
+        parts = []
+        for word in words:
+            distance = min(edits, 0 if len(word) < 4 else 1 if len(word) < 8 else 2)
+            if distance:
+                query = tantivy.Query.fuzzy_term_query(self._schema, "name", word, distance=distance)
+            else:
+                query = tantivy.Query.term_query(self._schema, "name", word, index_option="basic")
+            parts.append((tantivy.Occur.Must, query))
+        found = self._searcher.search(tantivy.Query.boolean_query(parts), limit, count=False, weight_by_field="weight")
+        addresses = [address for _, address in found.hits]
+        items = self._searcher.fast_field_values("item", addresses) if addresses else []
+        return [NameHit(int(item), float(score)) for (score, _), item in zip(found.hits, items, strict=True)]

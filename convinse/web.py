@@ -1,0 +1,289 @@
+"""The one place that opens outgoing sockets: requests that wait, try again and give up in known time.
+
+`CONVINSE_OFFLINE=1` refuses every request before a socket is opened. `CONVINSE_CONTACT` (a mail address or a URL) is
+sent with the User-Agent, as Wikimedia asks of those who send many requests. Proxies and certificates come from the
+usual environment variables (`HTTPS_PROXY`, `NO_PROXY`, `REQUESTS_CA_BUNDLE`); loopback addresses use no proxy.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import logging
+import os
+import random
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+from .errors import NetworkError, one_line
+
+if TYPE_CHECKING:
+    import requests
+
+LOGGER = logging.getLogger(__name__)
+_RETRIED = frozenset((429, 500, 502, 503, 504))
+_BACK_OFF = 0.5  # seconds before the second attempt; doubled for each further one
+_LONGEST_BACK_OFF = 30.0
+_BLOCK = 1 << 16
+_EXCERPT = 200  # characters of an error's body in a message
+_OFF = ("", "0", "false", "no", "off")
+
+
+class Answer(NamedTuple):
+    """A successful answer: its body is whole, and within the size limit."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class WebSession:
+    """HTTP requests with timeouts, retries and limits; one session may serve several threads.
+
+    An attempt that meets 429, 500, 502, 503, 504, a broken connection or silence is repeated after a growing pause, or
+    after what `Retry-After` asks for. Requests must therefore be safe to repeat: look-ups, not changes.
+
+    Args:
+        connect_timeout: seconds to wait for a connection.
+        read_timeout: seconds of silence to accept from the server.
+        deadline: seconds for a request in all, its attempts and pauses included.
+        attempts: how often a request is sent at most.
+        max_bytes: the largest body to accept, unpacked.
+        remedy: what to do when a host cannot be used; the end of an error's message.
+        session: a `requests.Session` to use for all hosts instead of the session's own (as tests do).
+    """
+
+    def __init__(
+        self,
+        *,
+        connect_timeout: float = 10.0,
+        read_timeout: float = 60.0,
+        deadline: float = 180.0,
+        attempts: int = 5,
+        max_bytes: int = 256 << 20,
+        remedy: str = "check the address and the network",
+        session: requests.Session | None = None,
+    ) -> None:
+        self._timeouts = connect_timeout, read_timeout
+        self._deadline = deadline
+        self._attempts = attempts
+        self._max_bytes = max_bytes
+        self._remedy = remedy
+        self._given = session
+        self._sessions: dict[bool, requests.Session] = {}  # loopback or not -> session
+        self._lock = threading.Lock()
+
+    def get(
+        self, url: str, params: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """GET an `http(s)` URL, following a few redirects.
+
+        Raises:
+            NetworkError: offline, unreachable, too slow, too large, or a status other than 2xx.
+        """
+        return self._request("GET", url, params=params, headers=headers)
+
+    def get_json(self, url: str, params: Mapping[str, Any] | None = None) -> Any:
+        """The JSON value that GET answers. Raises `NetworkError` as `get` does, and for a body that is no JSON."""
+        return self._json(self.get(url, params, {"Accept": "application/json"}))
+
+    def post_json(self, url: str, value: Any) -> Any:
+        """The JSON value that a POST of a JSON value answers; redirects are errors. Raises `NetworkError`."""
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        return self._json(self._request("POST", url, data=msgspec.json.encode(value), headers=headers))
+
+    def close(self) -> None:
+        """Close the connections that are kept open; the next request opens them again."""
+        with self._lock:
+            for session in self._sessions.values():
+                session.close()
+            self._sessions.clear()
+
+    def _json(self, answer: Answer) -> Any:
+        try:
+            return msgspec.json.decode(answer.body)
+        except (msgspec.DecodeError, RecursionError) as error:
+            kind = answer.headers.get("Content-Type", "no content type")
+            raise self._error(
+                answer.url, f"answered something else than JSON ({kind}; {one_line(error)})", answer.status
+            ) from None
+
+    def _request(self, method: str, url: str, headers: Mapping[str, str] | None = None, **options: Any) -> Answer:
+        host = _host(url)
+        if offline():
+            raise NetworkError(f"{host}: not asked, as CONVINSE_OFFLINE is set; unset it to allow requests")
+        end = time.monotonic() + self._deadline
+        for attempt in range(1, self._attempts + 1):
+            try:
+                return self._attempt(method, url, end, headers or {}, options)
+            except _PassingError as fault:
+                if attempt == self._attempts:
+                    raise self._error(url, f"{fault} ({_times(attempt)})", fault.status) from fault.__cause__
+                pause = fault.retry_after
+                if pause is None:
+                    pause = min(_BACK_OFF * 2 ** (attempt - 1), _LONGEST_BACK_OFF) * random.uniform(0.5, 1.0)
+                else:
+                    pause += random.uniform(0.0, 0.1)  # clients that were sent away together do not come back together
+                if time.monotonic() + pause >= end:
+                    wish = f", asks to wait {fault.retry_after:.0f} s" if fault.retry_after is not None else ""
+                    raise self._error(
+                        url, f"{fault}{wish} ({_times(attempt)}, {self._deadline:g} s in all)", fault.status
+                    ) from fault.__cause__
+                LOGGER.info("%s: %s; attempt %d of %d in %.1f s", host, fault, attempt + 1, self._attempts, pause)
+                time.sleep(pause)
+        raise AssertionError("no attempt was made")
+
+    def _attempt(
+        self, method: str, url: str, end: float, headers: Mapping[str, str], options: dict[str, Any]
+    ) -> Answer:
+        """Send once. Raises `_PassingError` where another attempt may help, else `NetworkError`."""
+        import requests
+        import urllib3
+
+        left = max(end - time.monotonic(), 0.001)
+        connect, read = (min(timeout, left) for timeout in self._timeouts)
+        try:
+            with self._session(url).request(
+                method,
+                url,
+                headers={"User-Agent": user_agent(), **headers},
+                timeout=(connect, read),
+                stream=True,
+                allow_redirects=method == "GET",
+                **options,
+            ) as response:
+                body = self._body(response, end)
+        except requests.exceptions.SSLError as error:
+            raise self._error(url, f"no secure connection: {_cause(error)}") from error
+        except requests.exceptions.ConnectTimeout as error:
+            raise _PassingError(f"no connection within {connect:g} s") from error
+        except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError) as error:
+            raise _PassingError(f"no answer within {read:g} s") from error
+        except (requests.exceptions.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
+            raise _PassingError(f"no connection: {_cause(error)}") from error
+        except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError) as error:
+            if isinstance(error, requests.exceptions.RequestException):  # an OSError, too: a bad URL, endless redirects
+                raise self._error(url, one_line(error)) from error
+            raise _PassingError(f"the answer broke off: {_cause(error)}") from error
+        if response.status_code in _RETRIED:
+            raise _PassingError(f"answered {_status(response)}", response.status_code, _retry_after(response))
+        if not 200 <= response.status_code < 300:
+            text = body[: 4 * _EXCERPT].decode("utf-8", "replace").strip()
+            said = response.headers.get("Location") or _said(text)
+            raise self._error(url, f"answered {_status(response)}{f': {said}' if said else ''}", response.status_code)
+        return Answer(response.url, response.status_code, response.headers, body)
+
+    def _body(self, response: requests.Response, end: float) -> bytes:
+        """The unpacked body, read piece by piece, so that neither its size nor its slowness is the server's choice."""
+        blocks = []
+        size = 0
+        while block := response.raw.read1(_BLOCK, decode_content=True):
+            size += len(block)
+            if size > self._max_bytes:
+                raise self._error(response.url, f"answered more than {self._max_bytes >> 20} MiB", response.status_code)
+            if time.monotonic() > end:
+                raise self._error(response.url, f"no whole answer within {self._deadline:g} s")
+            blocks.append(block)
+        return b"".join(blocks)
+
+    def _session(self, url: str) -> requests.Session:
+        if self._given is not None:
+            return self._given
+        loopback = _is_loopback(urlsplit(url).hostname or "")
+        with self._lock:
+            if loopback not in self._sessions:
+                import requests
+
+                session = requests.Session()
+                session.trust_env = not loopback
+                session.max_redirects = 5
+                self._sessions[loopback] = session
+            return self._sessions[loopback]
+
+    def _error(self, url: str, text: str, status: int | None = None) -> NetworkError:
+        return NetworkError(f"{_host(url)}: {text}; {self._remedy}", status)
+
+
+class _PassingError(Exception):
+    """An attempt failed in a way that may pass."""
+
+    def __init__(self, text: str, status: int | None = None, retry_after: float | None = None) -> None:
+        super().__init__(text)
+        self.status = status
+        self.retry_after = retry_after
+
+
+def offline() -> bool:
+    """Whether `CONVINSE_OFFLINE` forbids requests."""
+    return os.environ.get("CONVINSE_OFFLINE", "").strip().lower() not in _OFF
+
+
+def user_agent() -> str:
+    """Who we are, for the logs of the servers that we ask."""
+    from . import __version__
+
+    contact = os.environ.get("CONVINSE_CONTACT", "").strip()
+    printable = "".join(letter for letter in contact if " " <= letter <= "~")
+    return f"convinse/{__version__} (question answering research{f'; {printable}' if printable else ''})"
+
+
+def _host(url: str) -> str:
+    """Host and port of a URL, as messages name it; without a user name or a password in it."""
+    with suppress(ValueError):
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and parts.hostname:
+            host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+            return f"{host}:{parts.port}" if parts.port is not None else host
+    raise NetworkError(f"{url}: not an address; give one such as http://localhost:7777")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _times(attempts: int) -> str:
+    return "1 attempt" if attempts == 1 else f"{attempts} attempts"
+
+
+def _status(response: requests.Response) -> str:
+    return f"{response.status_code} {response.reason or ''}".strip()
+
+
+def _said(text: str) -> str:
+    """What the body of a refusal says: the `error` of a JSON object, or its beginning; nothing of an HTML page."""
+    with suppress(msgspec.DecodeError, RecursionError):
+        value = msgspec.json.decode(text)
+        if isinstance(value, dict) and isinstance(value.get("error"), str):
+            text = value["error"]
+    return "" if text.startswith("<") else " ".join(text[:_EXCERPT].split())
+
+
+def _cause(error: BaseException) -> str:
+    """The innermost exception: `requests` and `urllib3` wrap it in their own several times."""
+    while True:
+        inner = error.__cause__ or error.__context__
+        if inner is None:
+            return one_line(error)
+        error = inner
+
+
+def _retry_after(response: requests.Response) -> float | None:
+    """The seconds that `Retry-After` asks for, given as a number or a date."""
+    import urllib3
+
+    try:
+        return urllib3.Retry().get_retry_after(response.raw)
+    except (urllib3.exceptions.HTTPError, ValueError, OverflowError):
+        return None
