@@ -149,12 +149,12 @@ def _add_kb_commands(commands: Any, common: argparse.ArgumentParser) -> None:
 
 def _size(text: str) -> int:
     """`512MB`, `4GB`, `1.5GiB` -> bytes; as with disks, a GB is 10^9 bytes and a GiB 2^30."""
-    units = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
-    number = text.strip().lower().removesuffix("b").rstrip("kmgti ")
-    unit = text.strip().lower().removesuffix("b")[len(number) :].strip()
-    if not number.replace(".", "", 1).isdecimal() or unit not in units:
+    import re
+
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kmgt]?)(i?)b?", text.strip().lower())
+    if match is None or (match[3] and not match[2]):
         raise argparse.ArgumentTypeError(f"'{text}' is no size; give one such as 512MB or 4GB")
-    return int(float(number) * units[unit])
+    return int(float(match[1]) * (1024 if match[3] else 1000) ** " kmgt".index(match[2] or " "))
 
 
 def _languages(text: str) -> tuple[str, ...]:

@@ -46,7 +46,6 @@ WIKIDATA_ITEMS, WIKIDATA_FACTS = 115_000_000, 1_500_000_000
 SEED = 1
 HUBS = 20
 _EVERYTHING = 10**9  # facts
-_ALL_OF = re.compile(r"Q[1-9][0-9]*")
 Row = tuple[str, str, str]  # figure, measured, wanted
 
 BUILD = """
@@ -81,7 +80,9 @@ count, seed = int(sys.argv[2]), int(sys.argv[3])
 names = [kb.label(f"Q{n}") for n in popular_items(np.random.default_rng(seed), kb.manifest.items, 2 * count).tolist()]
 words = [label for _, label, _ in kb.properties()]
 rng = random.Random(seed)
-forms = ["who is the {w} of {a}?", "What is the {w} of {a}", "When was {a} founded?", "which {w} did {a} and {b} share?"]
+forms = (
+    "who is the {w} of {a}?", "What is the {w} of {a}", "When was {a} founded?", "which {w} did {a} and {b} share?"
+)
 print(json.dumps([
     rng.choice(forms).format(w=rng.choice(words), a=a, b=b) for a, b in zip(names[::2], names[1::2])
 ]))
@@ -105,8 +106,8 @@ for question in questions:
     linked += bool(entities)
 memory = {}
 if Path("/proc/self/status").exists():
-    lines = Path("/proc/self/status").read_text().splitlines()
-    memory = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines if line.startswith(("VmRSS", "Rss", "VmHWM"))}
+    rows = [line.split() for line in Path("/proc/self/status").read_text().splitlines()]
+    memory = {row[0].rstrip(":"): int(row[1]) * 1024 for row in rows if row[0] in ("VmRSS:", "RssAnon:")}
 print(json.dumps({"seconds": seconds, "facts": facts, "linked": linked, "memory": memory}))
 """
 
@@ -120,6 +121,7 @@ class BruteForce:
     def __init__(self, lines: Iterable[bytes]) -> None:
         self.labels: dict[str, str] = {}
         self.facts: list[tuple[str, ...]] = []
+        self.items_of: dict[tuple[str, ...], set[str]] = {}  # a text may look like an id, too
         self.by_item: dict[str, set[int]] = defaultdict(set)
         self.types: dict[str, set[str]] = defaultdict(set)
         for line in lines:
@@ -139,22 +141,26 @@ class BruteForce:
             value = _plain_value(claim["mainsnak"])
             if claim["rank"] == "deprecated" or value is None:
                 continue
-            fact = [document["id"], claim["mainsnak"]["property"], value]
+            fact, items = [document["id"], claim["mainsnak"]["property"], value], {document["id"]}
+            items |= _items_in([claim["mainsnak"]])
             qualifiers = claim.get("qualifiers") or {}
             for prop in claim.get("qualifiers-order") or qualifiers:
                 for snak in qualifiers[prop]:
                     if (value := _plain_value(snak)) is not None:
                         fact += [prop, value]
-            for item in set(_items(fact)):
+                        items |= _items_in([snak])
+            for item in items:
                 self.by_item[item].add(len(self.facts))
-            if fact[1] == "P31" and _ALL_OF.fullmatch(fact[2]):
-                self.types[document["id"]].add(fact[2])
+            if fact[1] == "P31":
+                self.types[document["id"]] |= _items_in([claim["mainsnak"]])
             self.facts.append(tuple(fact))
+            self.items_of.setdefault(tuple(fact), set()).update(items)
 
     @functools.cached_property
     def hubs(self) -> list[str]:
         """The items in most facts."""
-        return sorted(self.by_item, key=lambda item: (-len(self.by_item[item]), item))[:HUBS]
+        known = self.by_item.keys() & self.labels.keys()
+        return sorted(known, key=lambda item: (-len(self.by_item[item]), item))[:HUBS]
 
     def neighborhood(self, item: str) -> set[tuple[str, ...]]:
         return {self.facts[number] for number in self.by_item.get(item, ())}
@@ -166,7 +172,8 @@ class BruteForce:
         return subject, len(facts) - subject
 
     def neighbors(self, item: str) -> set[str]:
-        return {other for number in self.by_item.get(item, ()) for other in _items(self.facts[number])} - {item}
+        facts = (self.facts[number] for number in self.by_item.get(item, ()))
+        return set().union(*(self.items_of[fact] for fact in facts)) - {item}
 
     def direct(self, one: str, other: str) -> set[tuple[str, ...]]:
         """The facts that hold both items."""
@@ -180,8 +187,8 @@ class BruteForce:
         return 0.5 if self.neighbors(one) & self.neighbors(other) else 0.0
 
 
-def _items(fact: Iterable[str]) -> list[str]:
-    return [entity for entity in list(fact)[::2] if _ALL_OF.fullmatch(entity)]
+def _items_in(snaks: Iterable[dict[str, Any]]) -> set[str]:
+    return {snak["datavalue"]["value"]["id"] for snak in snaks if snak.get("datatype") == "wikibase-item"}
 
 
 def _plain_value(snak: dict[str, Any]) -> str | None:
@@ -223,7 +230,7 @@ def _ids(fact: Iterable[dict[str, str]]) -> tuple[str, ...]:
 
 def disagreements(kb: KnowledgeBase, truth: BruteForce, items: Iterable[str], rng: random.Random) -> Iterator[str]:
     """What a knowledge base says otherwise than the dump, of some items and of pairs with near and far ones."""
-    everyone = sorted(truth.by_item)
+    everyone = sorted(truth.by_item.keys() & truth.labels.keys())
     for item in items:
         if kb.label(item) != truth.labels.get(item, item):
             yield f"{item}: label {kb.label(item)!r}"
@@ -233,8 +240,8 @@ def disagreements(kb: KnowledgeBase, truth: BruteForce, items: Iterable[str], rn
         if any(
             entity["label"] != truth.labels.get(entity["id"], entity["id"])
             for fact in facts[:100]
-            for entity in fact
-            if re.fullmatch(r"[QP][1-9][0-9]*", entity["id"])
+            for place, entity in enumerate(fact)
+            if place % 2 or entity["id"] in truth.items_of.get(_ids(fact), ())
         ):
             yield f"{item}: labels in its facts"
         if tuple(kb.frequencies(item)) != truth.frequencies(item):
@@ -243,20 +250,20 @@ def disagreements(kb: KnowledgeBase, truth: BruteForce, items: Iterable[str], rn
         if {entity["id"] for entity in types} != truth.types.get(item, set()) or len({*_ids(types)}) != len(types):
             yield f"{item}: types {_ids(types)}, the dump has {sorted(truth.types.get(item, ()))}"
         for other in _others(truth, item, everyone, rng):
-            yield from _path_disagreements(kb, truth, item, other)
+            yield from path_disagreements(kb, truth, item, other)
 
 
 def _others(truth: BruteForce, item: str, everyone: list[str], rng: random.Random) -> list[str]:
-    """A neighbour, a neighbour's neighbour, one of the most frequent items, and any item."""
+    """A neighbour, a neighbour's neighbour, one of the most frequent items, and any item; all with a document."""
     others = [rng.choice(everyone), rng.choice(truth.hubs)]
-    near = sorted(truth.neighbors(item))
+    near = sorted(truth.neighbors(item) & truth.labels.keys())
     if near:
         others.append(rng.choice(near))
-        others.append(rng.choice(sorted(truth.neighbors(others[-1]))))
+        others.append(rng.choice(sorted(truth.neighbors(others[-1]) & truth.labels.keys())))
     return others
 
 
-def _path_disagreements(kb: KnowledgeBase, truth: BruteForce, one: str, other: str) -> Iterator[str]:
+def path_disagreements(kb: KnowledgeBase, truth: BruteForce, one: str, other: str) -> Iterator[str]:
     expected = truth.connectivity(one, other)
     if kb.connectivity(one, other) != expected:
         yield f"{one} {other}: connectivity {kb.connectivity(one, other)}, the dump says {expected}"
@@ -271,8 +278,8 @@ def _path_disagreements(kb: KnowledgeBase, truth: BruteForce, one: str, other: s
             yield f"{one} {other}: {len(found)} facts hold both, the dump has {len(truth.direct(one, other))}"
     for path in paths:
         ends = (one in path[0] and other in path[-1]) or (other in path[0] and one in path[-1])
-        linked = len(path) == 1 or set(_items(path[0])) & set(_items(path[-1])) - {one, other}
-        real = all(fact in truth.neighborhood(one) | truth.neighborhood(other) for fact in path)
+        real = all(fact in truth.items_of for fact in path)
+        linked = len(path) == 1 or (real and truth.items_of[path[0]] & truth.items_of[path[1]] - {one, other})
         if len(path) > 2 or not (ends and linked and real):
             yield f"{one} {other}: no path: {path}"
             break
@@ -404,7 +411,8 @@ def ask(index: Path, questions: list[str]) -> dict[str, Any]:
         "mean_facts": answer["facts"] / len(questions),
         "search_median_ms": statistics.median(milliseconds),
         "search_p95_ms": percentile(milliseconds, 0.95),
-        "memory_after": answer["memory"],
+        "resident_bytes": answer["memory"].get("VmRSS", 0),
+        "resident_anonymous_bytes": answer["memory"].get("RssAnon", 0),
     }
 
 
@@ -537,22 +545,20 @@ def full(work: Path, items: int, facts: int, memory: int) -> dict[str, Any]:
 
 
 def project(sizes: list[dict[str, Any]]) -> dict[str, Any]:
-    """Each figure of all of Wikidata: constant + items * slope + facts * slope, exact at the three sizes."""
+    """The figures of all of Wikidata, if they grow on in a line: constant + slope * items + slope * facts."""
     import numpy as np
 
     places = np.array([[1.0, size["items"], size["facts"]] for size in sizes])
     whole = np.array([1.0, WIKIDATA_ITEMS, WIKIDATA_FACTS])
     found: dict[str, Any] = {"items": WIKIDATA_ITEMS, "facts": WIKIDATA_FACTS}
-    for figure in ("build_seconds", "disk_bytes", "open_ms"):
+    for figure in ("build_seconds", "disk_bytes"):
         slopes = np.linalg.solve(places, np.array([size[figure] for size in sizes]))
         found[figure] = {"value": float(whole @ slopes), "an_item": float(slopes[1]), "a_fact": float(slopes[2])}
+    # these do not tell items from facts: a line through the smallest and the largest size
     small, _, large = sizes
-    for figure in ("build_peak_bytes", "resident"):
-        low, high = (
-            size["memory_after"].get("VmRSS", 0) if figure == "resident" else size[figure] for size in (small, large)
-        )
-        slope = (high - low) / (large["facts"] - small["facts"])
-        found[figure] = {"value": high + slope * (WIKIDATA_FACTS - large["facts"]), "a_fact": slope}
+    for figure in ("build_peak_bytes", "open_ms", "resident_bytes"):
+        slope = (large[figure] - small[figure]) / (large["facts"] - small["facts"])
+        found[figure] = {"value": large[figure] + slope * (WIKIDATA_FACTS - large["facts"]), "a_fact": slope}
     return found
 
 
@@ -608,12 +614,8 @@ def show_full(found: dict[str, Any]) -> None:
             ("of it no file", _megabytes(size["build_peak_anonymous_bytes"]), ""),
             ("disk, bytes a fact", f"{size['disk_bytes_per_fact']:.1f}", "at most 70" if is_whole else ""),
             ("open", f"{size['open_ms']:.0f} ms", "under 1,000 ms"),
-            (
-                f"resident after {size['questions']} questions",
-                _megabytes(size["memory_after"].get("VmRSS", 0)),
-                "under 1,000 MB",
-            ),
-            ("of it no file", _megabytes(size["memory_after"].get("RssAnon", 0)), ""),
+            (f"resident after {size['questions']} questions", _megabytes(size["resident_bytes"]), "under 1,000 MB"),
+            ("of it no file", _megabytes(size["resident_anonymous_bytes"]), ""),
             (f"search, median ({size['mean_facts']:.0f} facts)", f"{size['search_median_ms']:.1f} ms", "under 40 ms"),
             ("search, 95th percentile", f"{size['search_p95_ms']:.1f} ms", "under 150 ms"),
         ]
@@ -624,7 +626,7 @@ def show_full(found: dict[str, Any]) -> None:
         ("disk", f"{projection['disk_bytes']['value'] / 1e9:,.0f} GB", ""),
         ("open", f"{projection['open_ms']['value']:,.0f} ms", ""),
         ("peak memory of the build", f"{projection['build_peak_bytes']['value'] / 1e9:,.1f} GB", ""),
-        (f"resident after {ASKED} questions", f"{projection['resident']['value'] / 1e9:,.1f} GB", ""),
+        (f"resident after {ASKED} questions", f"{projection['resident_bytes']['value'] / 1e9:,.1f} GB", ""),
     ]
     show(f"all of Wikidata, projected: {WIKIDATA_ITEMS:,} items, {WIKIDATA_FACTS:,} facts", rows)
 

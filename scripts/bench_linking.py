@@ -246,7 +246,8 @@ class Tally:
 
         milliseconds = [row["ms"] for row in self._rows]
         return Figures(
-            mean("linked"), mean("best"), mean("space"), mean("gold") or 0.0, mean("facts") or 0.0, mean("items") or 0.0,
+            mean("linked"), mean("best"), mean("space"),
+            mean("gold") or 0.0, mean("facts") or 0.0, mean("items") or 0.0,
             statistics.median(milliseconds), percentile(milliseconds, 0.95),
         )  # fmt: skip
 

@@ -42,29 +42,37 @@ ITEM, TIME, QUANTITY, STRING, TEXT, EXTERNAL = range(6)
 
 # Properties as Wikidata has them, the most used of a datatype first, filled up with made-up ones.
 NAMED: tuple[tuple[int, dict[int, str]], ...] = (
-    (180, {31: "instance of", 279: "subclass of", 17: "country", 131: "located in the administrative territorial entity",
-           106: "occupation", 21: "sex or gender", 27: "country of citizenship", 19: "place of birth", 161: "cast member",
-           50: "author", 57: "director", 136: "genre", 407: "language of work or name", 735: "given name", 734: "family name",
-           69: "educated at", 54: "member of sports team", 20: "place of death", 1412: "languages spoken, written or signed",
-           166: "award received", 361: "part of", 527: "has part", 495: "country of origin", 175: "performer", 264: "record label",
-           86: "composer", 58: "screenwriter", 162: "producer", 123: "publisher", 112: "founded by", 127: "owned by", 39: "position held",
-           108: "employer", 102: "member of political party", 26: "spouse", 40: "child", 22: "father", 25: "mother", 3373: "sibling",
-           463: "member of", 641: "sport", 1344: "participant in", 30: "continent", 36: "capital", 35: "head of state",
-           6: "head of government", 47: "shares border with", 276: "location", 180: "depicts", 921: "main subject"}),
-    (25, {569: "date of birth", 570: "date of death", 577: "publication date", 571: "inception", 580: "start time", 582: "end time",
-          585: "point in time", 576: "dissolved, abolished or demolished date", 1191: "date of first performance"}),
-    (50, {1082: "population", 2046: "area", 2048: "height", 2067: "mass", 2044: "elevation above sea level", 2047: "duration",
-          1104: "number of pages", 1128: "employees", 2130: "cost", 2142: "box office", 1113: "number of episodes"}),
-    (20, {1476: "title", 281: "postal code", 304: "page(s)", 433: "issue", 478: "volume", 348: "software version identifier"}),
-    (5, {1448: "official name", 1705: "native label", 1559: "name in native language", 1449: "nickname", 1451: "motto text"}),
+    (180, {31: "instance of", 279: "subclass of", 17: "country",
+           131: "located in the administrative territorial entity", 106: "occupation", 21: "sex or gender",
+           27: "country of citizenship", 19: "place of birth", 161: "cast member", 50: "author", 57: "director",
+           136: "genre", 407: "language of work or name", 735: "given name", 734: "family name", 69: "educated at",
+           54: "member of sports team", 20: "place of death", 1412: "languages spoken, written or signed",
+           166: "award received", 361: "part of", 527: "has part", 495: "country of origin", 175: "performer",
+           264: "record label", 86: "composer", 58: "screenwriter", 162: "producer", 123: "publisher",
+           112: "founded by", 127: "owned by", 39: "position held", 108: "employer",
+           102: "member of political party", 26: "spouse", 40: "child", 22: "father", 25: "mother",
+           3373: "sibling", 463: "member of", 641: "sport", 1344: "participant in", 30: "continent", 36: "capital",
+           35: "head of state", 6: "head of government", 47: "shares border with", 276: "location", 180: "depicts",
+           921: "main subject"}),
+    (25, {569: "date of birth", 570: "date of death", 577: "publication date", 571: "inception",
+          580: "start time", 582: "end time", 585: "point in time",
+          576: "dissolved, abolished or demolished date", 1191: "date of first performance"}),
+    (50, {1082: "population", 2046: "area", 2048: "height", 2067: "mass", 2044: "elevation above sea level",
+          2047: "duration", 1104: "number of pages", 1128: "employees", 2130: "cost", 2142: "box office",
+          1113: "number of episodes"}),
+    (20, {1476: "title", 281: "postal code", 304: "page(s)", 433: "issue", 478: "volume",
+          348: "software version identifier"}),
+    (5, {1448: "official name", 1705: "native label", 1559: "name in native language", 1449: "nickname",
+         1451: "motto text"}),
     (20, {214: "VIAF ID", 345: "IMDb ID", 646: "Freebase ID", 227: "GND ID", 213: "ISNI"}),
 )  # fmt: skip
 MODIFIERS = "original former first main official associated nominated current".split()
-HEADS = """advisor architect artist base broadcaster building captain category champion character choreographer city coach colour
-    commander conductor contributor curator dedication department designer developer distributor district editor engine
-    event festival guest host illustrator industry influence instrument judge league leader manager manufacturer material
-    mentor museum narrator office operator organizer partner patron period presenter program region sponsor student style
-    subject successor team translator venue vessel winner""".split()
+HEADS = """advisor architect artist base broadcaster building captain category champion character choreographer city
+    coach colour commander conductor contributor curator dedication department designer developer distributor
+    district editor engine event festival guest host illustrator industry influence instrument judge league
+    leader manager manufacturer material mentor museum narrator office operator organizer partner patron
+    period presenter program region sponsor student style subject successor team translator venue vessel
+    winner""".split()
 ENDS = {TIME: " date", QUANTITY: " count", STRING: " code", TEXT: " name", EXTERNAL: " ID", ITEM: ""}
 
 

@@ -112,7 +112,11 @@ class KnowledgeBase:
         number = int(entity_id[1:])
         if number > _MAX_ITEM:
             return None
-        place = int(self._items.searchsorted(number))
+        return self._place_of(number)
+
+    def _place_of(self, number: int) -> int | None:
+        # of the array's own type: for another one, numpy would convert the whole array
+        place = int(self._items.searchsorted(self._items.dtype.type(number)))
         return place if place < len(self._items) and self._items[place] == number else None
 
     def _text_at(self, place: int) -> Text:
@@ -187,8 +191,8 @@ class KnowledgeBase:
 
     def _objects(self, number: int, properties: Sequence[int]) -> list[int]:
         """The items that are values of some properties of an item, in the order of `properties`, then of the facts."""
-        place = int(self._items.searchsorted(number))
-        if place >= len(self._items) or self._items[place] != number:
+        place = self._place_of(number)
+        if place is None:
             return []
         found: dict[int, list[int]] = {prop: [] for prop in properties}
         start = int(self._fact_start[place])
@@ -300,7 +304,7 @@ class KnowledgeBase:
 
     def _shared(self, one: str, other: str) -> list[list[int]]:
         """The facts that hold both items, read from the one with fewer facts."""
-        if self.frequency(one) > self.frequency(other):
+        if not 0 < self.frequency(one) <= self.frequency(other) and self.frequency(other):  # 0: it has no document
             one, other = other, one
         wanted = int(other[1:])
         return [tokens for tokens in self._facts(one, self.frequency(one)) if wanted in tokens[::2]]
@@ -319,8 +323,13 @@ class KnowledgeBase:
         return paths
 
     def _between(self, one: str, other: str) -> set[str]:
-        limit = _HUB
-        return self.neighbors(one, limit) & self.neighbors(other, limit)
+        """The items that share a fact with both; an item of very many facts is not read but looked for."""
+        if self.frequency(one) > self.frequency(other):
+            one, other = other, one
+        near = self.neighbors(one, self.frequency(one) or 1) - {other}
+        if self.frequency(other) <= _HUB:
+            return near & self.neighbors(other, self.frequency(other))
+        return {middle for middle in near if self._shared(middle, other)}
 
     def connectivity(self, one: str, other: str) -> float:
         """CLOCQ's distance: 1 in one fact, 0.5 through one item between, else 0."""
@@ -332,23 +341,34 @@ class KnowledgeBase:
 
     # -- names ---------------------------------------------------------------------------------------------------------
 
-    def candidates(self, form: str) -> list[Candidate]:
-        """The items whose folded label or alias is `form`."""
+    def candidates(self, form: str, limit: int = 50) -> list[Candidate]:
+        """The items whose folded label or alias is `form`; of many, the `limit` most frequent, labels before aliases."""
         import numpy as np
 
-        wanted = form_hash(form)
-        start = int(self._form_hash.searchsorted(np.uint64(wanted)))
-        end = int(self._form_hash.searchsorted(np.uint64(wanted), "right"))
-        found: dict[int, bool] = {}
-        for owner in self._form_item[start:end].tolist():
-            found[owner & _MAX_ITEM] = found.get(owner & _MAX_ITEM, False) or owner >= LITERAL
-        candidates = []
-        for number, is_label in found.items():
-            text = self.text(f"Q{number}")
+        wanted = np.uint64(form_hash(form))
+        start, end = int(self._form_hash.searchsorted(wanted)), int(self._form_hash.searchsorted(wanted, "right"))
+        if start == end:
+            return []
+        owners = self._form_item[start:end]
+        places = self._items.searchsorted(owners & _MAX_ITEM)
+        frequency = self._frequency_at(places)
+        found: dict[int, Candidate] = {}
+        for at in np.lexsort((owners, -frequency, owners < LITERAL)).tolist():
+            number = int(owners[at]) & _MAX_ITEM
+            if number in found:
+                continue
+            text = self._text_at(int(places[at]))
             names = (text.label, *text.aliases, *other_forms(text.label))
             if any(fold(name) == form for name in names):  # equal hashes are not yet equal names
-                candidates.append(Candidate(f"Q{number}", text.label, is_label, self.frequency(f"Q{number}")))
-        return candidates
+                found[number] = Candidate(f"Q{number}", text.label, int(owners[at]) >= LITERAL, int(frequency[at]))
+            if len(found) == limit:
+                break
+        return list(found.values())
+
+    def _frequency_at(self, places: np.ndarray) -> np.ndarray:
+        """In how many facts the items at some places occur."""
+        inverse = self._inverse_start[places + 1] - self._inverse_start[places]
+        return inverse.astype("<i8") + self._fact_count[places]
 
     def search_names(self, words: Sequence[str], limit: int, edits: int = 0) -> list[Candidate]:
         """Items one of whose names holds all folded `words`, up to `edits` edits a word; the most frequent first."""

@@ -26,8 +26,8 @@ _NAME_SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv"))
 _FUZZY_CUTOFF = 87.0  # ratio in percent, about one edit in eight characters
 _FUZZY_CUTOFF_SHORT = 90.0  # for names of up to eight characters
 _FUZZY_LENGTH = 6
-_NEAR_BEST = 0.85  # AUTO keeps candidates of at least this share of the best score
-_AUTO_LIMIT = 3
+_NEAR_BEST = 0.8  # AUTO keeps candidates of at least this share of the best score
+_AUTO_LIMIT = 5  # items that AUTO keeps for a mention at most
 _NEIGHBOR_LIMIT = 300
 _PARTICLES = frozenset("di da de del della dos du van von der den la le el al bin ibn y e".split())  # of names
 _DEMONYM_TYPES = frozenset(("language", "ethnic", "nation", "nationality", "demonym"))
@@ -70,10 +70,10 @@ class EntityLinker:
         self._kb = kb
         self._params = params
 
-    def link(self, text: str) -> list[Mention]:
+    def link(self, text: str, classes: bool = False) -> list[Mention]:
         """The mentions of a question or representation from left to right, without overlap; may be empty.
 
-        Surface forms are those of the text after `repair`.
+        Common nouns ("country") are linked only with `classes`, and only in a text that names nothing. Surface forms are those of the text after `repair`.
         """
         text = repair(text)
         found: list[tuple[int, int, str, list[tuple[Candidate, float]]]] = []
@@ -91,6 +91,8 @@ class EntityLinker:
                 )
                 for start, end, scored in spans
             ]
+        if not found and classes:
+            found = list(self._classes(text))
         found.sort(key=lambda mention: mention[:2])
         return self._disambiguate(text, found)
 
@@ -117,12 +119,39 @@ class EntityLinker:
         if len(tokens) < 3 or not names_class(tokens[-1].form) or tokens[-2].form in _NOT_NAMES:
             return []
         shorter = fold(text[tokens[0].start : tokens[-2].end])
-        return [(candidate, 0.7) for candidate in self._kb.candidates(shorter) if candidate.is_label and self._is_name(candidate)]
+        return [
+            (candidate, 0.7)
+            for candidate in self._kb.candidates(shorter)
+            if candidate.is_label and self._is_name(candidate)
+        ]
+
+    def _classes(self, text: str) -> Iterator[tuple[int, int, str, list[tuple[Candidate, float]]]]:
+        """The common nouns of a text that names nothing: "country", "political party"."""
+        for segment in _SEGMENT.finditer(text):
+            tokens = _tokens(text, segment.start(), segment.end())
+            start = 0
+            while start < len(tokens):
+                for end in range(min(len(tokens), start + _MAX_PARTIAL), start, -1):
+                    window = tokens[start:end]
+                    form = fold(text[window[0].start : window[-1].end])
+                    if window[0].form in _NOT_NAMES or window[-1].form in _NOT_NAMES:
+                        continue
+                    candidates = [c for c in self._kb.candidates(form) if c.is_label and not self._is_name(c)]
+                    if candidates:
+                        surface = text[window[0].start : window[-1].end]
+                        yield window[0].start, window[-1].end, surface, [(candidate, 1.0) for candidate in candidates]
+                        start = end - 1
+                        break
+                start += 1
 
     def _plausible(self, segment: list[_Token], start: int, end: int, cased: bool, is_label: bool) -> bool:
         """Whether words that happen to be a name are meant as one."""
         tokens = segment[start:end]
-        if cased and len(tokens) == 1 and (self._is_part_of_name(segment, start, end) or self._is_adjective(segment, start)):
+        if (
+            cased
+            and len(tokens) == 1
+            and (self._is_part_of_name(segment, start, end) or self._is_adjective(segment, start))
+        ):
             return False
         content = [token for token in tokens if token.form not in _NOT_NAMES]
         if not content:  # "It", "The Who": only where capitals say so
@@ -152,7 +181,13 @@ class EntityLinker:
         """Whether capitalised words beside `tokens[start:end]` make it a part of a longer name, as in "European Cup"."""
         before = tokens[start - 1] if start and tokens[start].joined else None
         after = tokens[end] if end < len(tokens) and tokens[end].joined else None
-        if before is not None and before.capital and not before.possessive and not before.first and self._may_name(before):
+        if (
+            before is not None
+            and before.capital
+            and not before.possessive
+            and not before.first
+            and self._may_name(before)
+        ):
             return True
         return after is not None and after.capital and not tokens[end - 1].possessive and self._may_name(after)
 
@@ -282,12 +317,10 @@ class EntityLinker:
                 )
                 scored.append(ScoredCandidate(candidate.id, candidate.label, round(score, 6)))
             scored.sort(key=lambda c: (-c.score, int(c.id[1:])))
-            best = scored[0].score
-            kept = (
-                [c for c in scored if c.score >= _NEAR_BEST * best][:_AUTO_LIMIT]
-                if params.k == "AUTO"
-                else scored[: params.k]
-            )
+            k = _auto_k([candidate.frequency for candidate, _ in pools[number]]) if params.k == "AUTO" else params.k
+            kept = scored[:k]
+            if params.k == "AUTO":  # namesakes that are nearly as good may be meant, too
+                kept += [c for c in scored[k:_AUTO_LIMIT] if c.score >= _NEAR_BEST * scored[0].score]
             mentions.append(Mention(start, end, surface, tuple(kept)))
         return mentions
 
@@ -346,6 +379,16 @@ def _alias_fits(surface: str) -> bool:
     """Short aliases are abbreviations: "LA" is Los Angeles, "La" and "Dr." are not."""
     letters = surface.rstrip(".")
     return len(letters) > 3 or letters.isupper() or not letters.isalpha()
+
+
+def _auto_k(frequencies: Sequence[int]) -> int:
+    """CLOCQ's AUTO: items to keep for a mention, by the entropy (bits) of how often its candidates occur.
+
+    One candidate that is far more frequent than the others is meant; several equally frequent ones all may be.
+    """
+    total = sum(frequencies) + len(frequencies)
+    shares = [(frequency + 1) / total for frequency in frequencies]
+    return min(_AUTO_LIMIT, int(-sum(share * math.log2(share) for share in shares)) + 1)
 
 
 def _overlap(wanted: set[str], present: set[str]) -> float:

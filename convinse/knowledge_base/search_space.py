@@ -58,7 +58,7 @@ class SearchSpace:
     def question_entities(self, text: str) -> list[QuestionEntity]:
         """The items of the mentions in `text`, best first; an item of two mentions counts once."""
         entities: dict[str, QuestionEntity] = {}
-        for mention in self.linker.link(text):
+        for mention in self.linker.link(text, classes=True):
             for rank, candidate in enumerate(mention.candidates):
                 item: Entity = {"id": candidate.id, "label": candidate.label}
                 new = QuestionEntity(item=item, question_word=mention.surface, score=candidate.score, rank=rank)
@@ -73,7 +73,9 @@ class SearchSpace:
 
         "Which film stars Jim Carrey and Laura Linney?" is about a film that both share a fact with.
         """
-        wanted = frozenset().union(*(noun_types(noun) for noun in text.lower().split() if names_class(noun.strip("?,.!"))))
+        wanted = frozenset().union(
+            *(noun_types(noun) for noun in text.lower().split() if names_class(noun.strip("?,.!")))
+        )
         named = [entity for entity in entities if entity["rank"] == 0][:_MAX_NAMED]
         if not wanted or len(named) < 2:
             return []

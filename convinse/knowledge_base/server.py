@@ -158,7 +158,7 @@ def search_space_answer(facts: list[Any], entities: list[QuestionEntity]) -> dic
 def _checked(entity_id: str, key: str = "item") -> str:
     """An id as it is. Dates pass, too: CLOCQ counts them as items, and they stand in facts."""
     if not _ID.fullmatch(entity_id) and not is_date(entity_id):
-        raise _BadRequestError(f"{key}: '{entity_id[:50]}' is no id; give one such as Q42 or P31")
+        raise _BadRequestError(f"{key}: {entity_id[:50]!r} is no id; give one such as Q42 or P31")
     return entity_id
 
 
@@ -260,7 +260,7 @@ def serve(
         kb: the knowledge base.
         host: the address to listen on; others than loopback are warned of, as everyone there may ask.
         port: the port; 0 takes a free one.
-        ready: called with the server's URL once it listens.
+        ready: called with the server's URL once it answers, and a signal ends it in order.
 
     Raises:
         NetworkError: `host` is no address of this machine, or the port is taken.
@@ -270,17 +270,22 @@ def serve(
         address = _url(listener)
         if not _is_loopback(host):
             LOGGER.warning("%s: reachable from other machines; the server asks nobody for a password", address)
-        if ready is not None:
-            ready(address)
+        server = uvicorn_server(app, ready and functools.partial(ready, address))
         with suppress(KeyboardInterrupt):  # uvicorn ends in order first, then raises what it caught
-            uvicorn_server(app).run(sockets=[listener])
+            server.run(sockets=[listener])
 
 
-def uvicorn_server(app: Starlette) -> Any:
+def uvicorn_server(app: Starlette, started: Callable[[], None] | None = None) -> Any:
     """A `uvicorn.Server` for the application, with settings that do not depend on what else is installed."""
     import uvicorn
 
-    return uvicorn.Server(
+    class Server(uvicorn.Server):
+        async def startup(self, *arguments: Any, **options: Any) -> None:
+            await super().startup(*arguments, **options)
+            if started is not None:
+                started()
+
+    return Server(
         uvicorn.Config(
             app,
             loop="asyncio",
@@ -310,7 +315,9 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.listen(2048)
     except OSError as error:
         listener.close()
-        raise NetworkError(f"{host}:{port}: cannot listen there ({one_line(error)}); choose another --port") from None
+        raise NetworkError(
+            f"{host}:{port}: cannot listen there ({one_line(error)}); choose another --host or --port"
+        ) from None
     return listener
 
 

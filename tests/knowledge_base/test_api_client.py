@@ -1,0 +1,230 @@
+"""Retrieval over the CLOCQ API: the same as the embedded engine's, and errors that are never results."""
+
+import pytest
+from handmade import claim, document, q, string, world, write
+from loopback import clocq_server, free_port, ok, scripted_server, status
+
+from convinse import web
+from convinse.cache import EvidenceCache
+from convinse.config import ClocqParams, parse_config
+from convinse.errors import ConfigError, NetworkError
+from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
+from convinse.knowledge_base.api_client import ClocqApi
+from convinse.knowledge_base.build import build
+from convinse.knowledge_base.index import KnowledgeBase
+
+QUESTIONS = [
+    "Who directed Titanic with Kate Winslet?",
+    "When was Leonardo DiCaprio born?",
+    "game of thrones",
+    "Titanic || Who played in it? || human",
+    "The Quoted Book",
+    "Who wrote it?",
+    "",
+]
+EMPTY = {"kb_item_tuple": [], "search_space": []}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("quoted")
+    quoted = document("Q77", "The Quoted Book", claim("P31", q("Q7725634")), claim("P453", string('"To be" "or not"')),
+                      claim("P50", string('"Quoted"')))  # fmt: skip
+    build(write(folder / "dump.json", [*world(), quoted]), folder / "kb")
+    return folder / "kb"
+
+
+@pytest.fixture(scope="module")
+def port(index):
+    kb = KnowledgeBase(index)
+    with clocq_server(kb) as port:
+        yield port
+    kb.close()
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(web, "_BACK_OFF", 0.01)
+    monkeypatch.delenv("CONVINSE_OFFLINE", raising=False)
+
+
+@pytest.fixture
+def make(workdir, index):
+    """A retriever; with `port`, over the API and without any index at hand."""
+    made = []
+
+    def retriever(port=None, **config):
+        data = {"kb_path": str(index), "ers_wikipedia_dump": None, "ers_use_cache": False, **config}
+        if port is not None:
+            data |= {"clocq_use_api": True, "clocq_host": "http://127.0.0.1", "clocq_port": port, "kb_path": "nowhere"}
+        made.append(ClocqRetriever(parse_config(data)))
+        return made[-1]
+
+    yield retriever
+    for one in made:
+        one.store_cache()
+
+
+@pytest.fixture
+def api():
+    made = []
+
+    def client(port, host="http://127.0.0.1"):
+        made.append(ClocqApi(host, port))
+        return made[-1]
+
+    yield client
+    for one in made:
+        one.close()
+
+
+PARAMETERS = [
+    {},
+    {"clocq_params": {"k": 1}},
+    {"clocq_params": {"k": 3, "d": 5, "h_match": 0.1, "h_conn": 0.8}},
+    {"clocq_params": {"bm25_limit": 4}},
+    {"clocq_params": {"bm25_limit": False, "p_setting": 3}},
+    {"clocq_p": 2},
+    {"clocq_p": 50, "clocq_params": {"p_setting": 1}},
+]
+
+
+@pytest.mark.parametrize("config", PARAMETERS, ids=str)
+def test_both_engines_retrieve_the_same(make, port, config):
+    embedded, remote = make(**config), make(port, **config)
+    for question in QUESTIONS:
+        assert remote.retrieve_KB_facts(question) == embedded.retrieve_KB_facts(question)
+        assert remote.retrieve_evidences(question, ["kb"]) == embedded.retrieve_evidences(question, ["kb"])
+    assert embedded.retrieve_KB_facts(QUESTIONS[0])[0]
+    for item in ("Q44578", "Q5", "Q77", "P57", "Q999999999"):
+        assert remote.retrieve_kb_facts_for_item(item) == embedded.retrieve_kb_facts_for_item(item)
+
+
+def test_evidences_are_retrieved_for_the_best_item_in_them(make, port):
+    for retriever in (make(), make(port)):
+        evidences, entities = retriever.retrieve_KB_facts(QUESTIONS[0])
+        order = [entity["item"]["id"] for entity in entities]
+        for evidence in evidences:
+            inside = [order.index(one["id"]) for one in evidence["wikidata_entities"] if one["id"] in order]
+            assert order.index(evidence["retrieved_for_entity"]["id"]) == min(inside)
+
+
+def test_a_port_may_be_text(make, port):
+    assert make(str(port)).retrieve_KB_facts(QUESTIONS[0])[0]
+
+
+def test_a_result_is_cached_under_address_and_parameters(make, port, workdir):
+    cache = {"ers_use_cache": True, "ers_cache_path": str(workdir / "cache")}
+    first = make(port, **cache).retrieve_KB_facts(QUESTIONS[0])
+    keys = set(EvidenceCache(workdir / "cache").keys())
+    assert len(keys) == 1 and f"http://127.0.0.1:{port}" in next(iter(keys))
+    with scripted_server(ok(EMPTY)) as other:
+        assert make(other.server_port, **cache).retrieve_KB_facts(QUESTIONS[0]) == ([], [])
+        make(port, **cache, clocq_p=1).retrieve_KB_facts(QUESTIONS[0])
+        make(**cache).retrieve_KB_facts(QUESTIONS[0])
+    assert len(set(EvidenceCache(workdir / "cache").keys())) == 4
+    again = make(port, **cache)
+    again._api.search_space = None  # the cache answers
+    assert again.retrieve_KB_facts(QUESTIONS[0]) == first
+
+
+@pytest.mark.parametrize(
+    "step",
+    [status(503), status(400, b'{"error": "no"}'), status(200, b"<html>"), status(200, b"{}"), status(200, b"null")],
+)
+def test_a_failure_is_raised_and_never_cached(make, workdir, step):
+    config = {"ers_use_cache": True, "ers_cache_path": str(workdir / "cache")}
+    found = {"kb_item_tuple": [{"item": {"id": "Q1", "label": "one"}, "question_word": "one", "score": 1, "rank": 0}],
+             "search_space": [[{"id": "Q1", "label": "one"}, {"id": "P1", "label": "is"}, {"id": "Q2", "label": "two"}]]}  # fmt: skip
+    with scripted_server(step) as server:
+        retriever = make(server.server_port, **config)
+        for call in (
+            lambda: retriever.retrieve_KB_facts("one"),
+            lambda: retriever.retrieve_evidences("one", ["kb", "text"]),
+            lambda: retriever.retrieve_kb_facts_for_item("Q1"),
+        ):
+            with pytest.raises(NetworkError, match=f"127.0.0.1:{server.server_port}.*clocq_host"):
+                call()
+        assert list(EvidenceCache(workdir / "cache").keys()) == []
+        server.steps = [ok(found)]
+        evidences, entities = retriever.retrieve_KB_facts("one")
+    assert [one["evidence_text"] for one in evidences] == ["one, is, two"] and len(entities) == 1
+
+
+def test_an_unreachable_host_is_named_with_a_remedy(make):
+    port = free_port()
+    with pytest.raises(NetworkError) as caught:
+        make(port).retrieve_evidences("one", ["kb"])
+    text = str(caught.value)
+    assert f"127.0.0.1:{port}" in text and "clocq_use_api: false" in text and "\n" not in text
+
+
+def test_offline_is_an_error_before_any_request(make, monkeypatch):
+    monkeypatch.setenv("CONVINSE_OFFLINE", "1")
+    with scripted_server(ok(EMPTY)) as server:
+        with pytest.raises(NetworkError, match="CONVINSE_OFFLINE"):
+            make(server.server_port).retrieve_KB_facts("one")
+        assert server.requests == []
+
+
+def test_nothing_is_asked_before_the_first_retrieval(make):
+    with scripted_server(ok(EMPTY)) as server:
+        retriever = make(server.server_port)
+        assert server.requests == []
+        retriever.retrieve_KB_facts("one")
+        assert len(server.requests) == 1
+
+
+def test_requests_have_the_shapes_of_clocq_s_client(api):
+    import json
+
+    with scripted_server(ok(EMPTY), ok([])) as server:
+        client = api(server.server_port)
+        client.search_space("a?", ClocqParams(k=2, p_setting=500), 100)
+        client.neighborhood("Q1", 7)
+        first, second = server.requests
+    assert (first.path, second.path) == ("/search_space", "/neighborhood")
+    assert json.loads(first.body) == {
+        "question": "a?",
+        "parameters": {"h_match": 0.4, "h_rel": 0.2, "h_conn": 0.3, "h_coh": 0.1, "d": 20, "k": 2, "p_setting": 100, "bm25_limit": 0},
+        "include_labels": True,
+        "include_type": False,
+    }  # fmt: skip
+    assert json.loads(second.body) == {"item": "Q1", "p": 7, "include_labels": True, "include_type": False}
+
+
+def test_answers_of_the_public_server_are_brought_into_shape(api):
+    """It repeats facts of two items, maps words to properties, and quotes dates."""
+    fact = [{"id": "Q1", "label": "one"}, {"id": "P1", "label": "since"}, {"id": '"1952-03-11T00:00:00Z"', "label": "11 March 1952"}]  # fmt: skip
+    entity = {"item": {"id": "Q1", "label": "one"}, "question_word": "one", "score": 0.5, "rank": 0}
+    prop = {"item": {"id": "P1", "label": "since"}, "question_word": "since", "score": 0.4, "rank": 0}
+    with scripted_server(
+        ok({"kb_item_tuple": [prop, entity, {**entity, "rank": 1}], "search_space": [fact, fact]})
+    ) as server:
+        facts, entities = api(server.server_port).search_space("one", ClocqParams(), 1000)
+    assert facts == [[fact[0], fact[1], {"id": "1952-03-11T00:00:00Z", "label": "11 March 1952"}]]
+    assert entities == [prop, entity]
+
+
+@pytest.mark.parametrize(
+    ("host", "port", "address"),
+    [
+        ("https://clocq.mpi-inf.mpg.de/api", 443, "https://clocq.mpi-inf.mpg.de/api"),
+        ("https://clocq.mpi-inf.mpg.de/api/", "443", "https://clocq.mpi-inf.mpg.de/api"),
+        ("http://localhost", 7777, "http://localhost:7777"),
+        ("localhost", "7777", "http://localhost:7777"),
+        ("http://[::1]", 80, "http://[::1]:80"),
+    ],
+)
+def test_addresses(host, port, address):
+    assert ClocqApi(host, port).address == address
+
+
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [("", 80), ("ftp://x", 80), ("http://", 80), ("http://x?y", 443), ("http://me:secret@x", 443), ("http://a:b", 443),
+     ("http://localhost:80", 7777), ("x", 0), ("x", 65536), ("x", "http"), ("x", -1), ("x", "")],
+)  # fmt: skip
+def test_addresses_that_are_none(host, port):
+    with pytest.raises(ConfigError, match="clocq_(host|port)"):
+        ClocqApi(host, port)

@@ -1,0 +1,366 @@
+"""The CLOCQ HTTP API, driven as CLOCQ's own client drives it and as it should not be driven."""
+
+import http.client
+import json
+import socket
+import threading
+
+import pytest
+from loopback import clocq_server
+
+from convinse.config import ClocqParams
+from convinse.errors import IndexFileError
+from convinse.knowledge_base import server as server_module
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.knowledge_base.search_space import SearchSpace
+
+TITANIC, CAMERON, DICAPRIO, FILM = "Q44578", "Q42574", "Q38111", "Q11424"
+QUESTION = "Who directed Titanic with Kate Winslet?"
+UNKNOWN = "Q999999999"
+DATE = "1997-12-19T00:00:00Z"
+
+
+@pytest.fixture(scope="module")
+def kb(world_index):
+    kb = KnowledgeBase(world_index)
+    yield kb
+    kb.close()
+
+
+@pytest.fixture(scope="module")
+def port(kb):
+    with clocq_server(kb) as port:
+        yield port
+
+
+def call(port, method, path, body=None, headers=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        connection.request(method, path, body, headers or {})
+        response = connection.getresponse()
+        return response.status, response.headers, response.read()
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def post(port):
+    """POST a JSON object; the JSON answer, whose status must be 200."""
+
+    def send(path, **request):
+        status, headers, body = call(port, "POST", path, json.dumps(request), {"Content-Type": "application/json"})
+        assert status == 200, body
+        assert headers["Content-Type"] == "application/json"
+        return json.loads(body)
+
+    return send
+
+
+@pytest.fixture
+def refuse(port):
+    """Send what is wrong; the error's text."""
+
+    def send(path, body, status=400, method="POST"):
+        found, headers, answer = call(port, method, path, body)
+        assert found == status, answer
+        assert headers["Content-Type"] == "application/json"
+        value = json.loads(answer)
+        assert list(value) == ["error"] and isinstance(value["error"], str)
+        assert "Traceback" not in value["error"] and "\n" not in value["error"]
+        return value["error"]
+
+    return send
+
+
+def labels(fact):
+    return [entity["label"] for entity in fact]
+
+
+def test_test(port):
+    status, _, body = call(port, "GET", "/test")
+    assert status == 200 and b"successful" in body
+
+
+def test_items(post):
+    assert post("/item_to_label", item=TITANIC) == "Titanic"
+    assert post("/item_to_label", item="P57") == "director"
+    assert post("/item_to_labels", item=TITANIC) == ["Titanic"]
+    assert post("/item_to_aliases", item="Q25173") == ["RMS Titanic"]
+    assert post("/item_to_aliases", item=TITANIC) == []
+    assert post("/item_to_description", item=TITANIC) == "1997 American romantic disaster film"
+    assert post("/item_to_types", item=TITANIC) == [{"id": FILM, "label": "film"}]
+    assert post("/item_to_type", item=TITANIC) == {"id": FILM, "label": "film"}
+    assert post("/frequency", item=TITANIC) == [5, 0]
+    assert post("/frequency", item=CAMERON) == [3, 2]
+
+
+def test_unknown_items_have_neutral_answers(post):
+    for item in (UNKNOWN, "Q99999999999999999", "P99999"):
+        assert post("/item_to_label", item=item) == item
+        assert post("/item_to_labels", item=item) == [item]
+        assert post("/item_to_aliases", item=item) == []
+        assert post("/item_to_description", item=item) == ""
+        assert post("/item_to_types", item=item) == []
+        assert post("/item_to_type", item=item) is None
+        assert post("/frequency", item=item) == [0, 0]
+        assert post("/neighborhood", item=item) == post("/two_hop_neighborhood", item=item) == []
+        assert post("/connect", item1=item, item2=TITANIC) == []
+        assert post("/connectivity_check", item1=TITANIC, item2=item) == 0
+
+
+def test_dates_are_items_without_facts(post):
+    assert post("/item_to_label", item=DATE) == "19 December 1997"
+    assert post("/item_to_label", item="1952-01-01T00:00:00Z") == "1952"
+    assert post("/item_to_type", item=DATE) is None
+    assert post("/neighborhood", item=DATE, p=10) == []
+    assert post("/frequency", item=DATE) == [0, 0]
+    assert post("/connectivity_check", item1=TITANIC, item2=DATE) == 0
+
+
+def test_neighborhood(post, kb):
+    facts = post("/neighborhood", item=TITANIC, p=1000, include_labels=True, include_type=False)
+    assert facts == kb.neighborhood(TITANIC, 1000)
+    assert ["Titanic", "cast member", "Kate Winslet", "character role", "Rose"] in map(labels, facts)
+    assert post("/neighborhood", item=TITANIC) == facts  # the client's defaults are the server's
+    assert post("/neighborhood", item=TITANIC, p=None, include_labels=None, include_type=None) == facts
+    assert post("/neighborhood", item=TITANIC, p=2) == facts[:2]
+
+
+def test_neighborhood_without_labels(post):
+    facts = post("/neighborhood", item=TITANIC, p=1000, include_labels=False, include_type=False)
+    assert [TITANIC, "P57", CAMERON] in facts
+    assert [TITANIC, "P577", DATE] in facts
+    assert post("/neighborhood", item=TITANIC, include_labels=False, include_type=True) == facts  # as CLOCQ does
+
+
+def test_neighborhood_with_types(post):
+    facts = post("/neighborhood", item=TITANIC, include_type=True)
+    director = next(fact for fact in facts if fact[1]["id"] == "P57")
+    assert director == [
+        {"id": TITANIC, "label": "Titanic", "type": {"id": FILM, "label": "film"}},
+        {"id": "P57", "label": "director", "type": None},
+        {"id": CAMERON, "label": "James Cameron", "type": {"id": "Q5", "label": "human"}},
+    ]
+    release = next(fact for fact in facts if fact[1]["id"] == "P577")
+    assert release[2] == {"id": DATE, "label": "19 December 1997", "type": None}
+
+
+def test_two_hop_neighborhood(post, kb):
+    facts = post("/two_hop_neighborhood", item=TITANIC, p=1000, include_labels=True, include_type=False)
+    assert facts == kb.two_hop_neighborhood(TITANIC, 1000)
+    assert ["Avatar", "director", "James Cameron"] in map(labels, facts)
+    ids = post("/two_hop_neighborhood", item=TITANIC, include_labels=False)
+    assert ids == [[entity["id"] for entity in fact] for fact in facts]
+
+
+def test_connections(post):
+    assert post("/connect", item1=TITANIC, item2=CAMERON) == [
+        [[{"id": TITANIC, "label": "Titanic"}, {"id": "P57", "label": "director"}, {"id": CAMERON, "label": "James Cameron"}]]
+    ]  # fmt: skip
+    paths = post("/connect", item1=CAMERON, item2=DICAPRIO)
+    assert paths and all(len(path) == 2 for path in paths)
+    assert post("/connect", item1=TITANIC, item2=CAMERON, hop=None)  # an older client's key
+
+
+@pytest.mark.parametrize(
+    ("other", "distance"), [(CAMERON, b"1"), (DICAPRIO, b"1"), ("Q25188", b"0.5"), ("Q1203", b"0")]
+)
+def test_connectivity_is_a_bare_number(port, other, distance):
+    status, _, body = call(port, "POST", "/connectivity_check", json.dumps({"item1": TITANIC, "item2": other}))
+    assert (status, body) == (200, distance)
+    assert float(body) == float(distance)
+
+
+def test_search_space(post, kb):
+    found = post("/search_space", question=QUESTION, parameters={}, include_labels=True, include_type=False)
+    facts, entities = SearchSpace(kb, ClocqParams(), 1000).search(QUESTION)
+    assert found == {"kb_item_tuple": entities, "search_space": [fact.fact for fact in facts]}
+    assert {one["item"]["id"] for one in found["kb_item_tuple"]} >= {TITANIC, "Q202765"}
+    assert all(set(one) == {"item", "question_word", "score", "rank"} for one in found["kb_item_tuple"])
+    assert ["Titanic", "director", "James Cameron"] in map(labels, found["search_space"])
+    assert post("/search_space", question=QUESTION) == found
+    assert post("/search_space", question=QUESTION, parameters=None) == found
+    assert post("/entity_linking", question=QUESTION) == found["kb_item_tuple"]
+
+
+def test_search_space_without_labels_and_with_types(post):
+    facts = post("/search_space", question=QUESTION)["search_space"]
+    plain = post("/search_space", question=QUESTION, include_labels=False)
+    assert plain["search_space"] == [[entity["id"] for entity in fact] for fact in facts]
+    assert plain["kb_item_tuple"][0]["item"]["label"]
+    typed = post("/search_space", question=QUESTION, include_type=True)["search_space"]
+    assert [[(one["id"], one["label"]) for one in fact] for fact in typed] == [
+        [(one["id"], one["label"]) for one in fact] for fact in facts
+    ]
+    assert all("type" in entity for fact in typed for entity in fact)
+
+
+def test_search_space_parameters(post):
+    everything = post("/search_space", question=QUESTION)
+    parameters = {"h_match": 0.4, "h_rel": 0.2, "h_conn": 0.3, "h_coh": 0.1, "d": 20, "k": 1, "p_setting": 1000}
+    one_each = post("/search_space", question=QUESTION, parameters={**parameters, "bm25_limit": False})
+    words = [one["question_word"] for one in one_each["kb_item_tuple"]]
+    assert len(words) == len(set(words)) and all(one["rank"] == 0 for one in one_each["kb_item_tuple"])
+    assert len(post("/search_space", question=QUESTION, parameters={"bm25_limit": 3})["search_space"]) == 3
+    short = post("/search_space", question=QUESTION, parameters={"p_setting": 1, "k": "AUTO"})["search_space"]
+    assert len(short) == len(everything["kb_item_tuple"])
+
+
+def test_questions_without_items(post):
+    for question in ("", "Who wrote it?", "\0", "?" * 10_000, "日本"):
+        assert post("/search_space", question=question) == {"kb_item_tuple": [], "search_space": []}
+        assert post("/entity_linking", question=question) == []
+
+
+ITEM_PATHS = ["/item_to_label", "/item_to_labels", "/item_to_aliases", "/item_to_description", "/item_to_types",
+              "/item_to_type", "/frequency", "/neighborhood", "/two_hop_neighborhood"]  # fmt: skip
+ALL_PATHS = [*ITEM_PATHS, "/connect", "/connectivity_check", "/search_space", "/entity_linking"]
+
+
+@pytest.mark.parametrize("path", ALL_PATHS)
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"item=Q42", b"\xff\xfe", b"[" * 100_000, b"[]", b"5", b"null", b"{}", b'{"x": NaN}']
+)
+def test_a_body_that_is_not_the_right_object(refuse, path, body):
+    refuse(path, body)
+
+
+@pytest.mark.parametrize("path", ITEM_PATHS)
+@pytest.mark.parametrize(
+    "item", [None, 42, [], {}, "", "42", "q42", "Q", "Q0", "Q042", "Q1 ", "Titanic", "Q1\n", "Q٣", "L1", "Q" + "9" * 50]
+)
+def test_an_item_that_is_no_id(refuse, path, item):
+    assert "item" in refuse(path, json.dumps({"item": item}))
+
+
+@pytest.mark.parametrize("path", ["/connect", "/connectivity_check"])
+def test_a_pair_that_is_none(refuse, path):
+    assert "item2" in refuse(path, json.dumps({"item1": TITANIC}))
+    assert "item1" in refuse(path, json.dumps({"item2": TITANIC}))
+    assert "item2: 'x'" in refuse(path, json.dumps({"item1": TITANIC, "item2": "x"}))
+
+
+@pytest.mark.parametrize("path", ["/neighborhood", "/two_hop_neighborhood"])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"p": 0}, {"p": -1}, {"p": 10**7}, {"p": 10**30}, {"p": 1.5}, {"p": "5"}, {"p": True}, {"include_labels": "yes"}, {"include_type": 1}],
+    ids=str,
+)  # fmt: skip
+def test_options_of_a_wrong_type_or_size(refuse, path, wrong):
+    assert next(iter(wrong)) in refuse(path, json.dumps({"item": TITANIC, **wrong}))
+
+
+@pytest.mark.parametrize("path", ["/search_space", "/entity_linking"])
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"question": None}, "question"),
+        ({"question": 5}, "question"),
+        ({"question": "x" * 10_001}, "question"),
+        ({"question": "x", "parameters": []}, "parameters"),
+        ({"question": "x", "parameters": {"h_mach": 1}}, "h_mach"),
+        ({"question": "x", "parameters": {"h_match": "a lot"}}, "parameters.h_match"),
+        ({"question": "x", "parameters": {"h_match": -1}}, "parameters.h_match"),
+        ({"question": "x", "parameters": {"k": "MANY"}}, "parameters.k"),
+        ({"question": "x", "parameters": {"k": 0}}, "parameters.k"),
+        ({"question": "x", "parameters": {"d": 0}}, "parameters.d"),
+        ({"question": "x", "parameters": {"bm25_limit": True}}, "parameters.bm25_limit"),
+        ({"question": "x", "include_labels": 3}, "include_labels"),
+    ],
+)
+def test_questions_and_parameters_that_are_wrong(refuse, path, wrong, words):
+    assert words in refuse(path, json.dumps(wrong))
+
+
+def test_a_large_body_is_refused_and_the_server_goes_on(refuse, post, port):
+    for size in (1_000_001, 5_000_000):
+        assert "1000000" in refuse("/item_to_label", b'{"item": "' + b"Q" * size, status=413)
+    status, _, _ = call(port, "POST", "/item_to_label", iter([b"x" * 500_000] * 4))  # in chunks
+    assert status == 413
+    assert post("/item_to_label", item=TITANIC) == "Titanic"
+
+
+def test_unknown_paths_and_methods(refuse, port):
+    assert "/neighborhood" in refuse("/neighbourhood", b"{}", 404)
+    refuse("/", None, 404, "GET")
+    refuse("/../../etc/passwd", None, 404, "GET")
+    for path in ALL_PATHS:
+        refuse(path, None, 405, "GET")
+    refuse("/test", b"{}", 405)
+    assert call(port, "GET", "/connect")[1]["Allow"] == "POST"
+
+
+def test_a_fault_of_the_server_is_no_traceback(world_kb, monkeypatch, caplog):
+    def fail(error):
+        def function(*_):
+            raise error
+
+        return function
+
+    with clocq_server(world_kb) as port:
+        monkeypatch.setattr(world_kb, "aliases", fail(ValueError("a secret")))
+        status, _, body = call(port, "POST", "/item_to_aliases", '{"item": "Q42"}')
+        assert status == 500 and b"secret" not in body and list(json.loads(body)) == ["error"]
+        assert "a secret" in caplog.text
+        monkeypatch.setattr(world_kb, "aliases", fail(IndexFileError("kb: damaged; build it again")))
+        status, _, body = call(port, "POST", "/item_to_aliases", '{"item": "Q42"}')
+        assert status == 500 and json.loads(body) == {"error": "kb: damaged; build it again"}
+
+
+def test_a_body_that_does_not_arrive(port, monkeypatch, post):
+    monkeypatch.setattr(server_module, "_BODY_TIMEOUT", 0.2)
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        client.sendall(b"POST /connect HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
+        assert b" 408 " in client.recv(4096)
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        client.sendall(b"POST /connect HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
+    assert post("/item_to_label", item=TITANIC) == "Titanic"
+
+
+def test_several_requests_over_one_connection(port):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    for body, status in [(b'{"item": "Q5"}', 200), (b"{", 400), (b'{"item": "Q5"}', 200)]:
+        connection.request("POST", "/item_to_label", body)
+        response = connection.getresponse()
+        assert response.status == status
+        response.read()
+    connection.close()
+
+
+def test_eight_threads_at_once(post):
+    requests = [
+        ("/search_space", {"question": QUESTION}),
+        ("/search_space", {"question": "When was Leonardo DiCaprio born?", "parameters": {"k": 1}}),
+        ("/neighborhood", {"item": TITANIC, "include_type": True}),
+        ("/two_hop_neighborhood", {"item": DICAPRIO}),
+        ("/connect", {"item1": CAMERON, "item2": DICAPRIO}),
+        ("/item_to_types", {"item": CAMERON}),
+    ]
+    wanted = [post(path, **request) for path, request in requests]
+    faults = []
+
+    def work(shift):
+        try:
+            for number in range(18):
+                path, request = requests[(number + shift) % len(requests)]
+                assert post(path, **request) == wanted[(number + shift) % len(requests)]
+        except BaseException as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=work, args=(shift,)) for shift in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+
+
+def test_it_listens_on_this_machine_only(port):
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        assert client.getpeername()[0] == "127.0.0.1"
+    with socket.socket() as probe:
+        probe.connect_ex(("192.0.2.1", 1))  # sends nothing that matters; shows our own address, where there is one
+        own = probe.getsockname()[0]
+    if own not in ("0.0.0.0", "127.0.0.1"):
+        with pytest.raises(OSError):
+            socket.create_connection((own, port), timeout=1).close()
