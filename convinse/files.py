@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,7 +24,7 @@ def replacing(path: Path) -> Iterator[Path]:
     older = path.with_name(f".{path.name}.{os.getpid()}.old")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _remove(temporary)
+        _tidy(path)
         yield temporary
         if temporary.is_file():
             with temporary.open("rb") as file:
@@ -40,6 +42,28 @@ def replacing(path: Path) -> Iterator[Path]:
         with suppress(OSError):
             _remove(temporary)
             _remove(older)
+
+
+def _tidy(path: Path) -> None:
+    """Remove what writers of `path` left that were killed; what one of them had put aside comes back."""
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*"):
+        match = re.fullmatch(re.escape(f".{path.name}.") + r"(\d+)\.(tmp|old)", leftover.name)
+        if match is None or (_alive(int(match[1])) and int(match[1]) != os.getpid()):
+            continue
+        if match[2] == "old" and not path.exists():
+            leftover.rename(path)
+        else:
+            _remove(leftover)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's
+        return True
+    return True
 
 
 def _remove(path: Path) -> None:

@@ -1,4 +1,5 @@
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,39 @@ def test_sha256(workdir, size):
     path = workdir / "data"
     path.write_bytes(content)
     assert sha256(path) == hashlib.sha256(content).hexdigest()
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from convinse.files import replacing
+target = Path(sys.argv[1])
+with replacing(target) as temporary:
+    temporary.mkdir()
+    (temporary / "half").write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(workdir, start):
+    target = workdir / "index"
+    process = start(KILLED, target)
+    process.wait(timeout=30)
+    (leftover,) = workdir.glob(".index.*.tmp")
+    mine = workdir / f".index.{os.getppid()}.tmp"  # of a process that lives
+    mine.mkdir()
+    with replacing(target) as temporary:
+        temporary.mkdir()
+    assert sorted(path.name for path in workdir.iterdir()) == sorted(["index", mine.name])
+    assert not leftover.exists()
+
+
+def test_a_folder_that_a_killed_writer_put_aside_comes_back(workdir, start):
+    process = start("pass")
+    process.wait(timeout=30)
+    aside = workdir / f".index.{process.pid}.old"
+    aside.mkdir()
+    (aside / "kept").write_text("kept")
+    with pytest.raises(ZeroDivisionError), replacing(workdir / "index"):
+        1 / 0  # noqa: B018
+    assert (workdir / "index" / "kept").read_text() == "kept"
