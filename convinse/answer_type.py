@@ -36,7 +36,7 @@ _PLACE_TYPES = frozenset(
     for word in "city country state town county capital location geographic geographical territorial territory island village region "
     "municipality place settlement continent province borough district sovereign area community metropolis".split()
 )
-_MISFIT = 1e-4  # a literal for an item or the reverse: only where nothing fits
+_MISFIT = 0.0  # a literal for an item or the reverse is no answer
 _PEOPLE_TYPES = frozenset(map(stem, ("language", "ethnic", "nation", "nationality", "demonym")))
 _SITE_TYPES = frozenset(
     stem(word)

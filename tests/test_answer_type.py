@@ -100,7 +100,15 @@ def test_what_fits_a_noun():
     st.lists(st.sampled_from(["human", "film", "city", "band"])),
 )
 def test_a_fit_is_a_share(kind, entity_id, types):
-    assert 0 < fit(AnswerType(kind, ("film",) if kind == "item" else ()), entity_id, types) <= 1
+    assert 0 <= fit(AnswerType(kind, ("film",) if kind == "item" else ()), entity_id, types) <= 1
+
+
+@pytest.mark.parametrize("kind", ["date", "number", "person", "place", "item"])
+def test_a_literal_is_no_item_and_an_item_no_literal(kind):
+    expected = AnswerType(kind, ("film",) if kind == "item" else ())
+    assert (fit(expected, DATE, []) > 0) == (kind == "date")
+    assert (fit(expected, NUMBER, []) > 0) == (kind == "number")
+    assert (fit(expected, ITEM, []) > 0) == (kind not in ("date", "number"))
 
 
 def test_nouns_and_classes():

@@ -82,7 +82,10 @@ class EntityVoting(HeterogeneousAnswering):
                 votes[entity["id"]] += weight * suits / shared
                 labels.setdefault(entity["id"], entity["label"])
                 support[entity["id"]].append(place)
-        ranked = sorted(votes, key=lambda entity_id: (-round(votes[entity_id], 9), support[entity_id][0], entity_id))
+        ranked = sorted(
+            (one for one in votes if votes[one] > 0),
+            key=lambda entity_id: (-round(votes[entity_id], 9), support[entity_id][0], entity_id),
+        )
         total = sum(votes.values()) or 1.0
         turn["pred_answers"] = [
             {

@@ -32,6 +32,7 @@ _NEIGHBOR_LIMIT = 300
 _PARTICLES = frozenset("di da de del della dos du van von der den la le el al bin ibn y e".split())  # of names
 _DEMONYM_TYPES = frozenset(("language", "ethnic", "nation", "nationality", "demonym"))
 _SURNAME_LENGTH = 4
+_WELL_KNOWN = 40  # facts of an item whose name of common words counts without capitals: "the godfather"
 _FAMOUS = 8  # facts of a person whose surname counts without a capital
 _NOT_NAMES = STOP_WORDS.union(*PRONOUNS.values())
 
@@ -107,7 +108,15 @@ class EntityLinker:
                 candidates = [
                     c for c in candidates if c.is_label or _alias_fits(text[tokens[start].start : tokens[end - 1].end])
                 ]
-                if candidates and self._plausible(tokens, start, end, cased, any(c.is_label for c in candidates)):
+                if candidates and (
+                    self._plausible(tokens, start, end, cased, any(c.is_label for c in candidates))
+                    or (
+                        not cased
+                        and end - start > 1
+                        and candidates[0].is_label
+                        and candidates[0].frequency >= _WELL_KNOWN
+                    )
+                ):
                     scored = [(candidate, 1.0 if candidate.is_label else 0.8) for candidate in candidates]
                     yield start, end, scored + self._shorter(text, tokens[start:end])
                     start = end - 1
