@@ -18,6 +18,9 @@ SNAPSHOT = "snapshot:"  # a path that starts so lies in the package
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative = Annotated[int, msgspec.Meta(ge=0)]
 Weight = Annotated[float, msgspec.Meta(ge=0)]
+Seconds = Annotated[float, msgspec.Meta(gt=0)]
+Days = Annotated[float, msgspec.Meta(ge=0)]
+Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/]+")]
 
 
 class ClocqParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -67,10 +70,15 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     ers_cache_path: str = "cache/"
     ers_wikipedia_dump: str | None = SNAPSHOT + "wikipedia.db"
     ers_on_the_fly: bool = False
-    ers_wikipedia_api: str = "https://en.wikipedia.org/w/api.php"
+    ers_wikipedia_api: Address = "https://en.wikipedia.org/w/api.php"
+    ers_wikidata_api: Address = "https://www.wikidata.org/w/api.php"
+    ers_user_agent: str | None = None
+    ers_deadline: Seconds = 60.0
+    ers_missing_ttl: Days = 30.0
     evr_min_evidence_length: NotNegative = 3
     evr_max_evidence_length: Positive = 400
     evr_max_entities: Positive = 10
+    evr_require_entity: bool = True
     evs: Literal["bm25"] = "bm25"
     evs_max_evidences: Positive = 100
     evs_model: str | None = None
@@ -153,10 +161,6 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
         raise ConfigError(f"{where}: source_combinations is empty; give at least one, such as kb_text")
     if config.clocq_params.bm25_limit is True:
         raise ConfigError(f"{where}: clocq_params.bm25_limit: give a number of facts, or false for no limit")
-    if config.ers_on_the_fly:
-        raise ConfigError(
-            f"{where}: ers_on_the_fly: true is not available in this version; name a dump in ers_wikipedia_dump"
-        )
     return config
 
 

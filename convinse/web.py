@@ -14,8 +14,8 @@ import os
 import random
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -44,11 +44,26 @@ class Answer(NamedTuple):
     body: bytes
 
 
+class _Deadline(NamedTuple):
+    """When a request must be done, on the monotonic clock, and how long that was at its beginning."""
+
+    end: float
+    seconds: float
+
+    @property
+    def left(self) -> float:
+        return self.end - time.monotonic()
+
+    def __str__(self) -> str:
+        return f"{round(self.seconds, 1):g} s"
+
+
 class WebSession:
     """HTTP requests with timeouts, retries and limits; one session may serve several threads.
 
     An attempt that meets 429, 500, 502, 503, 504, a broken connection or silence is repeated after a growing pause, or
-    after what `Retry-After` asks for. Requests must therefore be safe to repeat: look-ups, not changes.
+    after what `Retry-After` asks for; until then no other request of the session disturbs that host either. Requests
+    must therefore be safe to repeat: look-ups, not changes.
 
     Args:
         connect_timeout: seconds to wait for a connection.
@@ -57,6 +72,9 @@ class WebSession:
         attempts: how often a request is sent at most.
         max_bytes: the largest body to accept, unpacked.
         remedy: what to do when a host cannot be used; the end of an error's message.
+        contact: whom to ask about these requests, sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
+        slots: bounds the requests under way at once; sessions may share one.
+        passing: for a 2xx answer, why it is to be asked for again like a 503, or None (servers that say so in the body).
         session: a `requests.Session` to use for all hosts instead of the session's own (as tests do).
     """
 
@@ -69,6 +87,9 @@ class WebSession:
         attempts: int = 5,
         max_bytes: int = 256 << 20,
         remedy: str = "check the address and the network",
+        contact: str | None = None,
+        slots: threading.Semaphore | None = None,
+        passing: Callable[[Answer], str | None] | None = None,
         session: requests.Session | None = None,
     ) -> None:
         self._timeouts = connect_timeout, read_timeout
@@ -76,23 +97,31 @@ class WebSession:
         self._attempts = attempts
         self._max_bytes = max_bytes
         self._remedy = remedy
+        self._contact = contact
+        self._slots = slots
+        self._passing = passing
+        self._resting: dict[str, float] = {}  # host -> when it wants to be asked again
         self._given = session
         self._sessions: dict[bool, requests.Session] = {}  # loopback or not -> session
         self._lock = threading.Lock()
 
     def get(
-        self, url: str, params: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
+        self,
+        url: str,
+        params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        until: float | None = None,
     ) -> Answer:
-        """GET an `http(s)` URL, following a few redirects.
+        """GET an `http(s)` URL, following a few redirects; `until` (of `time.monotonic()`) shortens the deadline.
 
         Raises:
             NetworkError: offline, unreachable, too slow, too large, or a status other than 2xx.
         """
-        return self._request("GET", url, params=params, headers=headers)
+        return self._request("GET", url, until, params=params, headers=headers)
 
-    def get_json(self, url: str, params: Mapping[str, Any] | None = None) -> Any:
+    def get_json(self, url: str, params: Mapping[str, Any] | None = None, until: float | None = None) -> Any:
         """The JSON value that GET answers. Raises `NetworkError` as `get` does, and for a body that is no JSON."""
-        return self._json(self.get(url, params, {"Accept": "application/json"}))
+        return self._json(self.get(url, params, {"Accept": "application/json"}, until))
 
     def post_json(self, url: str, value: Any) -> Any:
         """The JSON value that a POST of a JSON value answers; redirects are errors. Raises `NetworkError`."""
@@ -115,14 +144,25 @@ class WebSession:
                 answer.url, f"answered something else than JSON ({kind}; {one_line(error)})", answer.status
             ) from None
 
-    def _request(self, method: str, url: str, headers: Mapping[str, str] | None = None, **options: Any) -> Answer:
+    def _request(
+        self,
+        method: str,
+        url: str,
+        until: float | None = None,
+        headers: Mapping[str, str] | None = None,
+        **options: Any,
+    ) -> Answer:
         host = _host(url)
         if offline():
             raise NetworkError(f"{host}: not asked, as CONVINSE_OFFLINE is set; unset it to allow requests")
-        end = time.monotonic() + self._deadline
+        now = time.monotonic()
+        seconds = self._deadline if until is None else max(0.0, min(self._deadline, until - now))
+        deadline = _Deadline(now + seconds, seconds)
         for attempt in range(1, self._attempts + 1):
+            self._let_rest(url, host, deadline)
             try:
-                return self._attempt(method, url, end, headers or {}, options)
+                with self._slot(url, deadline):
+                    return self._attempt(method, url, deadline, headers or {}, options)
             except _PassingError as fault:
                 if attempt == self._attempts:
                     raise self._error(url, f"{fault} ({_times(attempt)})", fault.status) from fault.__cause__
@@ -130,36 +170,57 @@ class WebSession:
                 if pause is None:
                     pause = min(_BACK_OFF * 2 ** (attempt - 1), _LONGEST_BACK_OFF) * random.uniform(0.5, 1.0)
                 else:
+                    self._resting[host] = max(self._resting.get(host, 0.0), time.monotonic() + pause)
                     pause += random.uniform(0.0, 0.1)  # clients that were sent away together do not come back together
-                if time.monotonic() + pause >= end:
+                if pause >= deadline.left:
                     wish = f", asks to wait {fault.retry_after:.0f} s" if fault.retry_after is not None else ""
                     raise self._error(
-                        url, f"{fault}{wish} ({_times(attempt)}, {self._deadline:g} s in all)", fault.status
+                        url, f"{fault}{wish} ({_times(attempt)}, {deadline} in all)", fault.status
                     ) from fault.__cause__
                 LOGGER.info("%s: %s; attempt %d of %d in %.1f s", host, fault, attempt + 1, self._attempts, pause)
                 time.sleep(pause)
         raise AssertionError("no attempt was made")
 
+    def _let_rest(self, url: str, host: str, deadline: _Deadline) -> None:
+        """Wait as long as the host asked a request of ours to, this one or another thread's."""
+        while (pause := self._resting.get(host, 0.0) - time.monotonic()) > 0:
+            if pause >= deadline.left:
+                raise self._error(url, f"not asked, as it asked to wait {pause:.0f} s more and the limit is {deadline}")
+            time.sleep(pause)
+
+    @contextmanager
+    def _slot(self, url: str, deadline: _Deadline) -> Iterator[None]:
+        """One of the places for requests under way."""
+        if self._slots is None:
+            yield
+            return
+        if not self._slots.acquire(timeout=max(deadline.left, 0.0)):
+            raise self._error(url, f"not asked, as other requests took all of {deadline}")
+        try:
+            yield
+        finally:
+            self._slots.release()
+
     def _attempt(
-        self, method: str, url: str, end: float, headers: Mapping[str, str], options: dict[str, Any]
+        self, method: str, url: str, deadline: _Deadline, headers: Mapping[str, str], options: dict[str, Any]
     ) -> Answer:
         """Send once. Raises `_PassingError` where another attempt may help, else `NetworkError`."""
         import requests
         import urllib3
 
-        left = max(end - time.monotonic(), 0.001)
+        left = max(deadline.left, 0.001)
         connect, read = (min(timeout, left) for timeout in self._timeouts)
         try:
             with self._session(url).request(
                 method,
                 url,
-                headers={"User-Agent": user_agent(), **headers},
+                headers={"User-Agent": user_agent(self._contact), **headers},
                 timeout=(connect, read),
                 stream=True,
                 allow_redirects=method == "GET",
                 **options,
             ) as response:
-                body = self._body(response, end)
+                body = self._body(response, deadline)
         except requests.exceptions.SSLError as error:
             raise self._error(url, f"no secure connection: {_cause(error)}") from error
         except requests.exceptions.ConnectTimeout as error:
@@ -178,9 +239,13 @@ class WebSession:
             text = body[: 4 * _EXCERPT].decode("utf-8", "replace").strip()
             said = response.headers.get("Location") or _said(text)
             raise self._error(url, f"answered {_status(response)}{f': {said}' if said else ''}", response.status_code)
-        return Answer(response.url, response.status_code, response.headers, body)
+        answer = Answer(response.url, response.status_code, response.headers, body)
+        fault = self._passing(answer) if self._passing is not None else None
+        if fault is not None:
+            raise _PassingError(fault, response.status_code, _retry_after(response))
+        return answer
 
-    def _body(self, response: requests.Response, end: float) -> bytes:
+    def _body(self, response: requests.Response, deadline: _Deadline) -> bytes:
         """The unpacked body, read piece by piece, so that neither its size nor its slowness is the server's choice."""
         blocks = []
         size = 0
@@ -188,8 +253,8 @@ class WebSession:
             size += len(block)
             if size > self._max_bytes:
                 raise self._error(response.url, f"answered more than {self._max_bytes >> 20} MiB", response.status_code)
-            if time.monotonic() > end:
-                raise self._error(response.url, f"no whole answer within {self._deadline:g} s")
+            if deadline.left < 0:
+                raise self._error(response.url, f"no whole answer within {deadline}")
             blocks.append(block)
         return b"".join(blocks)
 
@@ -225,11 +290,11 @@ def offline() -> bool:
     return os.environ.get("CONVINSE_OFFLINE", "").strip().lower() not in _OFF
 
 
-def user_agent() -> str:
-    """Who we are, for the logs of the servers that we ask."""
+def user_agent(contact: str | None = None) -> str:
+    """Who we are, for the logs of the servers that we ask; the contact is that of `CONVINSE_CONTACT` where none is given."""
     from . import __version__
 
-    contact = os.environ.get("CONVINSE_CONTACT", "").strip()
+    contact = (contact or os.environ.get("CONVINSE_CONTACT", "")).strip()
     printable = "".join(letter for letter in contact if " " <= letter <= "~")
     return f"convinse/{__version__} (question answering research{f'; {printable}' if printable else ''})"
 

@@ -311,7 +311,7 @@ class _Writer:
         """The number of a literal; the most recent ones are remembered, older ones may be written again."""
         number = self._literals.get(text)
         if number is None:
-            if len(self._literals) * _LITERAL_BYTES > self._memory // 4:
+            if len(self._literals) * _LITERAL_BYTES > self._memory // 8:
                 self._literals.clear()
             number = self._literals[text] = self._literal_count
             data = text.encode()
@@ -349,38 +349,19 @@ class _Writer:
         np = self._np
         for file in self._files.values():
             file.close()
-        read = self._read_raw
-        items = read("items", "<u4")
-        order = np.argsort(items, kind="stable")
-        repeated = np.zeros(len(items), bool)
-        repeated[order[1:]] = items[order[1:]] == items[order[:-1]]
-        for item in items[repeated][:10].tolist():
-            LOGGER.warning("%s: Q%d appears twice; the second is skipped", self._dump, item)
-        fact_size = read("fact_size", "<u4")
-        fact_start = np.cumsum(fact_size, dtype="<u8") - fact_size
-        skipped = [(int(fact_start[p]), int(fact_start[p]) + int(fact_size[p])) for p in np.flatnonzero(repeated)]
-        order = order[~repeated[order]]
-        fact_count = read("fact_count", "<u4")[order]
+        self._literals.clear()
+        sorted_items, fact_count, skipped = self._sort_items()
         facts = int(fact_count.sum())
         if not facts:
             raise DataError(f"{self._dump}: no facts; is this a Wikidata JSON dump?")
-        text_size = read("text_size", "<u4")
-        self._save("items", items[order])
-        self._save("fact_start", fact_start[order])
-        self._save("fact_size", fact_size[order])
-        self._save("fact_count", fact_count)
-        self._save("text_start", (np.cumsum(text_size, dtype="<u8") - text_size)[order])
-        self._save("text_size", text_size[order])
-        literal_size = read("literal_size", "<u4")
+        literal_size = self._read_raw("literal_size", "<u4")
         self._save("literal_start", np.concatenate([[0], np.cumsum(literal_size, dtype="<u8")]))
-        sorted_items = items[order]
         inverse_count, wide = self._sort_postings(sorted_items, skipped)
         self._sort_forms(sorted_items)
         for name in ("literals", "text", "tokens"):  # a dump may have none
             (self._folder / name).touch()
         properties = sorted(self._properties.values(), key=lambda entry: int(str(entry["id"])[1:]))
         (self._folder / PROPERTIES).write_bytes(msgspec.json.encode(properties))
-        del self._literals
         write_names(self._folder, sorted_items, fact_count + inverse_count, self._memory, quiet)
         for path in sorted(self._raw.iterdir()):
             path.unlink()
@@ -393,6 +374,34 @@ class _Writer:
         return Manifest(
             FORMAT, digest.hexdigest()[:16], len(sorted_items), len(properties), facts, languages, wide, files
         )
+
+    def _sort_items(self) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int]]]:
+        """Write what is kept for every item, sorted; returns the items, their numbers of facts, and the places in
+        `tokens` that belong to documents which appear twice."""
+        np = self._np
+        items = self._read_raw("items", "<u4")
+        order = np.argsort(items, kind="stable")
+        repeated = np.zeros(len(items), bool)
+        repeated[order[1:]] = items[order[1:]] == items[order[:-1]]
+        for item in items[repeated][:10].tolist():
+            LOGGER.warning("%s: Q%d appears twice; the second is skipped", self._dump, item)
+        order = order[~repeated[order]]
+        sorted_items = items[order]
+        self._save("items", sorted_items)
+        del items
+        fact_size = self._read_raw("fact_size", "<u4")
+        fact_start = np.cumsum(fact_size, dtype="<u8") - fact_size
+        skipped = [(int(fact_start[p]), int(fact_start[p]) + int(fact_size[p])) for p in np.flatnonzero(repeated)]
+        self._save("fact_start", fact_start[order])
+        self._save("fact_size", fact_size[order])
+        del fact_start, fact_size
+        text_size = self._read_raw("text_size", "<u4")
+        self._save("text_start", (np.cumsum(text_size, dtype="<u8") - text_size)[order])
+        self._save("text_size", text_size[order])
+        del text_size
+        fact_count = self._read_raw("fact_count", "<u4")[order]
+        self._save("fact_count", fact_count)
+        return sorted_items, fact_count, skipped
 
     def _read_raw(self, name: str, kind: str) -> np.ndarray:
         path = self._raw / name

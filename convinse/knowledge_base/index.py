@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import weakref
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -45,6 +47,21 @@ class Text(NamedTuple):
     aliases: tuple[str, ...]
 
 
+class _Bytes:
+    """A file of which pieces are read; several threads may."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise IndexFileError(f"{path}: cannot be opened: {one_line(error)}; build it again") from None
+        self.close = weakref.finalize(self, os.close, self._descriptor)  # at the latest when nothing needs it
+
+    def read(self, start: int, size: int) -> bytes:
+        """`size` bytes from `start`."""
+        return os.pread(self._descriptor, size, start)
+
+
 class KnowledgeBase:
     """The embedded knowledge base.
 
@@ -63,16 +80,14 @@ class KnowledgeBase:
         self.manifest: Manifest = read_manifest(path)
         check(path, self.manifest)
         self._items = self._map("items")
-        self._text_start, self._text_size, self._text = (
-            self._map("text_start"),
-            self._map("text_size"),
-            self._map("text"),
-        )
+        self._text_start, self._text_size = self._map("text_start"), self._map("text_size")
+        # read, not mapped: short pieces from all over the file would map all of its pages
+        self._text, self._literals = _Bytes(path / "text"), _Bytes(path / "literals")
         self._fact_start, self._fact_size = self._map("fact_start"), self._map("fact_size")
         self._fact_count, self._tokens = self._map("fact_count"), self._map("tokens")
         self._inverse_start = self._map("inverse_start")
         self._postings = self._map("postings", "<u8" if self.manifest.wide_postings else None)
-        self._literal_start, self._literals = self._map("literal_start"), self._map("literals")
+        self._literal_start = self._map("literal_start")
         self._form_hash, self._form_item = self._map("form_hash"), self._map("form_item")
         self._label = lru_cache(maxsize=500_000)(self._read_label)
         self.types = lru_cache(maxsize=100_000)(self._read_types)
@@ -121,7 +136,7 @@ class KnowledgeBase:
 
     def _text_at(self, place: int) -> Text:
         start = int(self._text_start[place])
-        data = self._text[start : start + int(self._text_size[place])].tobytes()
+        data = self._text.read(start, int(self._text_size[place]))
         label, description, title, *aliases = data.decode().split(SEPARATOR)
         return Text(label, description, title, tuple(aliases))
 
@@ -141,7 +156,7 @@ class KnowledgeBase:
         if place is None:
             return entity_id
         start = int(self._text_start[place])
-        data = self._text[start : start + int(self._text_size[place])].tobytes()
+        data = self._text.read(start, int(self._text_size[place]))
         return data[: data.index(0x1F)].decode()
 
     def label(self, entity_id: str) -> str:
@@ -282,7 +297,7 @@ class KnowledgeBase:
 
     def _literal(self, number: int) -> Entity:
         start, end = int(self._literal_start[number]), int(self._literal_start[number + 1])
-        entity_id, *more = self._literals[start:end].tobytes().decode().split(SEPARATOR)
+        entity_id, *more = self._literals.read(start, end - start).decode().split(SEPARATOR)
         label = (more[0] if more else "") or entity_id
         return {"id": entity_id, "label": f"{label} {self._label(more[1])}" if len(more) > 1 else label}
 
@@ -379,7 +394,9 @@ class KnowledgeBase:
         return sorted(found, key=lambda one: (-one.frequency, int(one.id[1:])))
 
     def close(self) -> None:
-        """Let go of the mapped files when nothing else holds them."""
+        """Close the files, and let go of the mapped ones when nothing else holds them."""
+        self._text.close()
+        self._literals.close()
         for name, value in list(vars(self).items()):
             if type(value).__name__ == "ndarray":
                 delattr(self, name)
