@@ -103,6 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     sub.add_argument("words", nargs="*", metavar="SOURCES|CONFIG")
 
     _add_kb_commands(commands, common)
+    _add_wikipedia_commands(commands, common)
 
     sub = command("evaluate", _evaluate, "measures of finished results, as one JSON object")
     sub.add_argument("task", choices=("answers",))
@@ -145,6 +146,29 @@ def _add_kb_commands(commands: Any, common: argparse.ArgumentParser) -> None:
     sub.add_argument("folder", metavar="DIR")
     sub.add_argument("--port", type=_port, default=7777, metavar="N", help="default 7777; 0 takes a free one")
     sub.add_argument("--host", default="127.0.0.1", help="the address to listen on (default 127.0.0.1: this machine)")
+
+
+def _add_wikipedia_commands(commands: Any, common: argparse.ArgumentParser) -> None:
+    text = "build, import or inspect a Wikipedia dump"
+    group = commands.add_parser("wikipedia", help=text, description=text)
+    group_commands = group.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    def command(name: str, function: Any, text: str) -> argparse.ArgumentParser:
+        sub = group_commands.add_parser(name, help=text, description=text, parents=[common])
+        sub.set_defaults(run=function, interrupted="nothing was changed")
+        return sub
+
+    sub = command("build", _wikipedia_build, "the evidences of saved HTML pages into a dump")
+    sub.add_argument("pages", metavar="PAGES", help="JSON lines with title, url, qid and html; plain or .gz")
+    sub.add_argument("--output", required=True, metavar="FILE", help="the dump; an older one there is replaced")
+    sub.add_argument("--titles", metavar="TSV", help="title and item of other pages, for links; plain or .gz")
+
+    sub = command("import-pickle", _wikipedia_import, "CONVINSE's pickle dump into the project's own format")
+    sub.add_argument("file", metavar="FILE", help="item id -> list of evidences; plain or .gz; nothing in it is run")
+    sub.add_argument("--output", required=True, metavar="FILE", help="the dump; an older one there is replaced")
+
+    sub = command("info", _wikipedia_info, "what a dump holds")
+    sub.add_argument("file", metavar="FILE")
 
 
 def _size(text: str) -> int:
@@ -385,6 +409,66 @@ def _kb_serve(options: argparse.Namespace) -> int:
         serve(kb, options.host, options.port,
               lambda address: print(f"{folder}: the CLOCQ API is at {address} (Ctrl-C ends it)", flush=True))  # fmt: skip
     return 0
+
+
+def _wikipedia_build(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from .wikipedia.build import build
+
+    output, titles = Path(options.output), Path(options.titles) if options.titles else None
+    built = build(Path(options.pages), output, titles, quiet=options.quiet)
+    skipped = {
+        "pages without an item": built.skipped,
+        "bad lines": built.bad,
+        "second pages of an item": built.repeated,
+    }
+    _print_wikipedia(output, skipped, built.seconds)
+    return 0
+
+
+def _wikipedia_import(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from .wikipedia.pickle_import import import_pickle
+
+    output = Path(options.output)
+    done = import_pickle(Path(options.file), output, quiet=options.quiet)
+    _print_wikipedia(output, {"items without evidences": done.empty, "bad evidences": done.bad}, done.seconds)
+    return 0
+
+
+def _wikipedia_info(options: argparse.Namespace) -> int:
+    from .config import resolve
+
+    _print_wikipedia(resolve(options.file))
+    return 0
+
+
+def _print_wikipedia(path: Path, skipped: dict[str, int] | None = None, seconds: float | None = None) -> None:
+    from contextlib import closing
+
+    from rich.table import Table
+
+    from .evidence import SOURCES
+    from .wikipedia.dump import WikipediaDump
+
+    with closing(WikipediaDump(path)) as dump:
+        counts, build_id = dump.counts, dump.build_id
+    table = Table(title=str(path), title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_row("pages", f"{counts['pages']:,}")
+    for source in SOURCES:
+        if source != "kb" or counts.get(source):
+            table.add_row(f"{source} evidences", f"{counts.get(source, 0):,}")
+    for name, number in (skipped or {}).items():
+        table.add_row(f"skipped {name}", f"{number:,}")
+    table.add_row("size", f"{path.stat().st_size / 10**6:,.1f} MB")
+    table.add_row("build id", build_id)
+    if seconds is not None:
+        table.add_row("seconds", f"{seconds:.1f}")
+    _console().print(table)
 
 
 def _evaluate(options: argparse.Namespace) -> int:

@@ -23,7 +23,8 @@ _YEAR = r"(?:1[0-9]|20)[0-9][0-9]"
 
 # Longest forms first: an alternative matches only where no longer one does.
 _LITERAL = re.compile(
-    rf"""(?<![\w.,$€£-])(?:
+    rf"""(?<![\w.,-])(?=[0-9jfmasond])(?:  # where a date or a number can begin: most places of a text fail here
+      (?<![$€£])(?:
       (?P<dmy>(?P<d1>[0-3]?[0-9])(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+(?P<y1>{_YEAR}))
     | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?P<d2>[0-3]?[0-9])(?:st|nd|rd|th)?,?\s+(?P<y2>{_YEAR}))
     | (?P<iso>(?P<y3>{_YEAR})-(?P<m3>[01][0-9])-(?P<d3>[0-3][0-9]))
@@ -31,7 +32,7 @@ _LITERAL = re.compile(
     | (?P<range>(?P<y5>{_YEAR})\s?[–—-]\s?(?P<y6>{_YEAR}|[0-9][0-9]))
     | (?P<year>{_YEAR})
     )(?![\w%]|[.,][0-9]|-[0-9])
-    | (?<![\w.,-])(?P<number>[0-9]{{1,3}}(?:,[0-9]{{3}})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?)(?![\w%]|[.,][0-9]|-\w)""",
+    | (?P<number>[0-9]{{1,3}}(?:,[0-9]{{3}})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?)(?![\w%]|[.,][0-9]|-\w))""",
     re.IGNORECASE | re.VERBOSE,
 )
 

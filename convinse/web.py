@@ -138,7 +138,7 @@ class WebSession:
     def _json(self, answer: Answer) -> Any:
         try:
             return msgspec.json.decode(answer.body)
-        except (msgspec.DecodeError, RecursionError) as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             kind = answer.headers.get("Content-Type", "no content type")
             raise self._error(
                 answer.url, f"answered something else than JSON ({kind}; {one_line(error)})", answer.status
@@ -158,6 +158,8 @@ class WebSession:
         now = time.monotonic()
         seconds = self._deadline if until is None else max(0.0, min(self._deadline, until - now))
         deadline = _Deadline(now + seconds, seconds)
+        if not seconds:
+            raise self._error(url, "not asked, as no time is left")
         for attempt in range(1, self._attempts + 1):
             self._let_rest(url, host, deadline)
             try:

@@ -19,7 +19,8 @@ KEYS = """
     name qu ers ha benchmark benchmark_path train_input_path dev_input_path test_input_path output_path
     source_combinations history_separator sr_delimiter clocq_use_api clocq_host clocq_port clocq_p clocq_params
     kb_path ers_use_cache ers_cache_path ers_wikipedia_dump ers_on_the_fly ers_wikipedia_api
-    evr_min_evidence_length evr_max_evidence_length evr_max_entities evs evs_max_evidences evs_model evs_bi_encoder
+    ers_wikidata_api ers_user_agent ers_deadline ers_missing_ttl
+    evr_min_evidence_length evr_max_evidence_length evr_max_entities evr_require_entity evs evs_max_evidences evs_model evs_bi_encoder
     evs_precision ha_model ha_max_answers device seed
 """
 
@@ -168,6 +169,14 @@ def test_paths(workdir, written):
     assert config.input_path("test").resolve() == workdir / "test.json"
 
 
+def test_live_pages_can_be_asked_for():
+    config = parse_config(
+        {"ers_on_the_fly": True, "ers_deadline": 5, "ers_missing_ttl": 0, "ers_user_agent": "a@b.org"}
+    )
+    assert config.ers_on_the_fly and config.ers_deadline == 5.0 and config.ers_missing_ttl == 0.0
+    assert Config().ers_on_the_fly is False and Config().ers_missing_ttl == 30 and Config().evr_require_entity
+
+
 # --- what is refused, in one line
 
 
@@ -201,7 +210,13 @@ def test_paths(workdir, written):
         ("source_combinations: [[]]", ["source_combinations"]),
         ("source_combinations: [kb_txt_info]", ["source_combinations", "'txt'", "kb, text, table, info"]),
         ("source_combinations: [[kb, txt]]", ["source_combinations", "'txt'", "kb, text, table, info"]),
-        ("ers_on_the_fly: true", ["ers_on_the_fly"]),
+        ("ers_on_the_fly: live", ["ers_on_the_fly", "bool"]),
+        ("ers_wikipedia_api: en.wikipedia.org", ["ers_wikipedia_api"]),
+        ("ers_wikidata_api: 'file:///etc/passwd'", ["ers_wikidata_api"]),
+        ("ers_deadline: 0", ["ers_deadline"]),
+        ("ers_missing_ttl: -1", ["ers_missing_ttl"]),
+        ("ers_user_agent: 5", ["ers_user_agent"]),
+        ("evr_require_entity: 2", ["evr_require_entity", "bool"]),
         ("- kb\n- text", ["mapping", "list"]),
         ("just words", ["mapping", "str"]),
         ("42", ["mapping", "int"]),

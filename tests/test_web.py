@@ -139,6 +139,49 @@ def test_a_retry_after_beyond_the_deadline_ends_at_once(session):
     assert time.monotonic() - start < 2 and len(server.requests) == 1
 
 
+def test_a_host_that_asked_for_rest_is_not_disturbed_by_other_requests(session):
+    one = session(deadline=5)
+    with scripted_server(status(429, retry_after=3600), ok(1)) as server, scripted_server(ok(2)) as other:
+        refused(lambda: one.get(server.url), "asks to wait 3600 s")
+        refused(lambda: one.get(server.url), "not asked", "3600 s")
+        assert len(server.requests) == 1
+        assert one.get_json(other.url) == 2
+
+
+def test_until_shortens_the_deadline(session):
+    start = time.monotonic()
+    with scripted_server(dripping(0.02)) as server:
+        refused(lambda: session().get(server.url, until=time.monotonic() + 0.4), "no whole answer within 0.4 s")
+        refused(lambda: session().get(server.url, until=time.monotonic() - 1), "no time is left")
+    assert time.monotonic() - start < 1.5 and len(server.requests) == 1
+
+
+def test_slots_bound_the_requests_under_way(session):
+    slots = threading.Semaphore(1)
+    with scripted_server(ok(1)) as server:
+        with slots:
+            refused(lambda: session(slots=slots, deadline=0.1).get(server.url), "other requests")
+        assert session(slots=slots).get_json(server.url) == 1
+    assert len(server.requests) == 1 and slots._value == 1
+
+
+def test_a_fault_told_in_a_good_answer_is_tried_again(session):
+    told = session(passing=lambda answer: "is busy" if b"busy" in answer.body else None, attempts=3)
+    with scripted_server(ok("busy"), status(200, b'"busy"', retry_after=1), ok("fine")) as server:
+        assert told.get_json(server.url) == "fine"
+        assert server.requests[2].time - server.requests[1].time >= 1.0
+        server.steps = [ok("busy")]
+        refused(lambda: told.get(server.url), "is busy", "3 attempts")
+
+
+def test_a_given_contact_is_sent_instead_of_that_of_the_environment(session, monkeypatch):
+    monkeypatch.setenv("CONVINSE_CONTACT", "env@example.org")
+    with scripted_server(ok(1)) as server:
+        session(contact="me@example.org").get(server.url)
+    agent = server.requests[0].headers["User-Agent"]
+    assert "me@example.org" in agent and "env@" not in agent
+
+
 def test_pauses_grow_up_to_the_deadline(session, monkeypatch):
     monkeypatch.setattr(web, "_BACK_OFF", 0.05)
     start = time.monotonic()
@@ -222,7 +265,7 @@ def test_packed_and_chunked_answers_are_read(session):
         assert session().get_json(server.url) == list(range(10_000))
 
 
-@pytest.mark.parametrize("body", [b"<html>", b"", b"{", b"\xff", b"[" * 100_000])
+@pytest.mark.parametrize("body", [b"<html>", b"", b"{", b"\xff", b'{"a": "\xe4"}', b"[" * 100_000])
 def test_a_body_that_is_no_json(session, body):
     with scripted_server(status(200, body, content_type="text/html")) as server:
         refused(lambda: session().post_json(server.url, 1), "something else than JSON", "text/html")

@@ -41,7 +41,12 @@ class ClocqRetriever:
         self.config = config
         self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
         self.cache = cache or EvidenceCache(config.ers_cache_path if config.ers_use_cache else None)
-        self.wikipedia = wikipedia or WikipediaRetriever(config, self.cache)
+        self.wikipedia = wikipedia or WikipediaRetriever(
+            config,
+            self.cache,
+            titles=lambda item_id: self.kb.text(item_id).title,
+            labels=lambda item_id: self.kb.label(item_id),
+        )
         self._api: ClocqApi | None = None
         if config.clocq_use_api:
             self._api = api or ClocqApi(config.clocq_host, config.clocq_port)
@@ -137,6 +142,7 @@ class ClocqRetriever:
 
     def store_cache(self) -> None:
         """Close the cache and the connections; everything put into the cache is on disk already."""
+        self.wikipedia.store_cache()
         self.cache.close()
         if self._api is not None:
             self._api.close()

@@ -1,34 +1,66 @@
-"""Wikipedia as a source of evidences: from the cache, else from the dump."""
+"""Wikipedia as a source of evidences: from a dump, from the cache of pages read before, or from the MediaWiki API."""
 
 from __future__ import annotations
 
 import logging
-from functools import lru_cache
+import re
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from functools import cached_property, lru_cache
+from typing import Any
 
 import msgspec
 
 from ..cache import EvidenceCache
 from ..config import Config, resolve
-from ..evidence import Evidence
+from ..errors import NetworkError, one_line
+from ..evidence import Entity, Evidence
+from ..knowledge_base.index import KnowledgeBase
+from ..wikipedia import page as pages
+from ..wikipedia.api import LinkedItem, MediaWikiApi, until
 from ..wikipedia.dump import WikipediaDump
+
+_VERSION = 1  # of cached live pages and links; raised when the same answers of the API give other values
+_ITEM = re.compile(r"Q[1-9]\d*")
+_LOCKS = 64
 
 
 class WikipediaRetriever:
     """The sentences, table rows and infobox entries of items' Wikipedia pages.
 
-    Nothing is opened before the first retrieval.
+    An item is looked up in the dump, then in the cache of live pages (so that a rebuilt dump is honoured), then, with
+    `ers_on_the_fly`, asked for at the MediaWiki API. A page that does not exist is cached as missing and asked for
+    again after `ers_missing_ttl` days; a failure is logged as an error, gives an empty list and is never cached.
+    Nothing is opened or asked before the first retrieval; one retriever may serve several threads.
 
     Args:
-        config: `ers_wikipedia_dump`, the `evr_*` filters and the cache settings are used.
+        config: `ers_wikipedia_*`, `ers_on_the_fly`, the `evr_*` filters, `kb_path` and the cache settings are used.
         cache: the cache to use instead of the configured one.
+        titles: item id -> title of its English article, or an empty string; else that of the configured knowledge
+            base. Wikidata is asked for items without one.
+        labels: item id -> label, or the id itself or an empty string; else that of the configured knowledge base.
+            Items without one are named by their title without its bracket.
+        api: the client to use instead of one of its own.
     """
 
-    def __init__(self, config: Config, cache: EvidenceCache | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        cache: EvidenceCache | None = None,
+        titles: Callable[[str], str] | None = None,
+        labels: Callable[[str], str] | None = None,
+        api: MediaWikiApi | None = None,
+    ) -> None:
         self.config = config
         self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
         self.cache = cache or EvidenceCache(config.ers_cache_path if config.ers_use_cache else None)
+        self._titles = titles
+        self._labels = labels
+        self._api = api or MediaWikiApi(config.ers_wikipedia_api, config.ers_wikidata_api, config.ers_user_agent)
         self._dump: WikipediaDump | None = None
         self._recent = lru_cache(maxsize=512)(self._filtered)
+        self._locks = [threading.Lock() for _ in range(_LOCKS)]  # an item is asked for once, also by several threads
 
     @property
     def dump(self) -> WikipediaDump | None:
@@ -42,29 +74,148 @@ class WikipediaRetriever:
         """What the evidences depend on besides the item."""
         return self.dump.build_id if self.dump is not None else "none"
 
-    def retrieve_wp_evidences(self, item_id: str) -> list[Evidence]:
-        """The evidences of an item's page, without `retrieved_for_entity`; empty for an item that has none in the dump.
+    @cached_property
+    def _kb(self) -> KnowledgeBase:
+        return KnowledgeBase(resolve(self.config.kb_path))
 
-        The filters `evr_min_evidence_length`, `evr_max_evidence_length` (characters), `evr_max_entities` and "letters
-        are at least half of the characters" are applied here, so that changing them needs no new dump.
+    def retrieve_wp_evidences(self, item_id: str) -> list[Evidence]:
+        """The evidences of an item's page, without `retrieved_for_entity`; empty where there is no page to be had.
+
+        The filters `evr_min_evidence_length`, `evr_max_evidence_length` (characters), `evr_max_entities`,
+        `evr_require_entity` and "letters are at least half of the characters" are applied here, so that changing them
+        needs no new dump and no new download.
         """
-        return msgspec.json.decode(self._recent(item_id))  # decoding is the cheapest deep copy
+        try:
+            return msgspec.json.decode(self._recent(item_id))  # decoding is the cheapest deep copy
+        except _NoPageError:
+            return []
+
+    def store_cache(self) -> None:
+        """Close the cache and the connections; everything put into the cache is on disk already."""
+        self.cache.close()
+        self._api.close()
+
+    # -- filters -------------------------------------------------------------------------------------------------------
 
     def _filtered(self, item_id: str) -> bytes:
+        """The evidences that pass, as JSON. Raises `_NoPageError`, which keeps a miss out of the memory of results."""
         found = self.dump.get(item_id) if self.dump is not None else None
-        return msgspec.json.encode([evidence for evidence in found or [] if self._passes(evidence)])
+        if found is None:
+            found = self._live(item_id)
+        return msgspec.json.encode([evidence for evidence in found if self._passes(evidence, item_id)])
 
-    def _passes(self, evidence: Evidence) -> bool:
+    def _passes(self, evidence: Evidence, item_id: str) -> bool:
         text = evidence["evidence_text"]
         letters = sum(map(str.isalpha, text))
-        items = sum(entity["id"][:1] == "Q" for entity in evidence["wikidata_entities"])
+        ids = [entity["id"] for entity in evidence["wikidata_entities"]]
         config = self.config
         return (
             config.evr_min_evidence_length <= len(text) <= config.evr_max_evidence_length
             and letters * 2 >= len(text)
-            and items <= config.evr_max_entities
+            and sum(one[:1] == "Q" for one in ids) <= config.evr_max_entities
+            and (not config.evr_require_entity or any(one != item_id for one in ids))
         )
 
-    def store_cache(self) -> None:
-        """Close the cache; everything put into it is on disk already."""
-        self.cache.close()
+    # -- live pages ----------------------------------------------------------------------------------------------------
+
+    def _live(self, item_id: str) -> list[Evidence]:
+        """All evidences of an item's live page. Raises `_NoPageError` when there is none, or none to be had now."""
+        if _ITEM.fullmatch(item_id) is None or not (self.cache.enabled or self.config.ers_on_the_fly):
+            raise _NoPageError
+        with self._locks[hash(item_id) % _LOCKS]:
+            key = ("wikipedia_page", self.config.ers_wikipedia_api, self._api.site, pages.FORMAT, _VERSION, item_id)
+            kept = self.cache.get(*key)
+            if not self.config.ers_on_the_fly:
+                return self._labelled(kept)
+            title = self._known_title(item_id)
+            if kept is not None and kept["asked_for"] == title and self._is_fresh(kept):
+                return self._labelled(kept)
+            try:
+                fetched = self._fetch(item_id, title)
+            except NetworkError as error:
+                self.logger.error("%s: no Wikipedia evidences: %s", item_id, error)
+                raise _NoPageError from error
+            self.cache.put(*key, value=fetched)
+            return self._labelled(fetched)
+
+    def _fetch(self, item_id: str, known_title: str) -> dict[str, Any]:
+        """What is cached of an item's page. Raises `NetworkError`."""
+        end = until(self.config.ers_deadline)
+        missing = {"asked_for": known_title, "missing": True, "date": _now().isoformat()}
+        title = known_title or self._api.title_of(item_id, end)
+        raw = self._api.page(title, end) if title else None
+        if raw is None:
+            self.logger.info("%s: no Wikipedia page%s", item_id, f" '{title}'" if title else "")
+            return missing
+        if raw.redirected and raw.item not in ("", item_id):
+            self.logger.info("%s: '%s' leads to the page of %s, '%s'", item_id, title, raw.item, raw.title)
+            return missing
+        try:
+            page = pages.parse_page(raw.title, raw.html)
+            linked = self._linked_items(page.targets, end)
+            item: Entity = {"id": item_id, "label": _plain(raw.title)}
+            evidences = pages.page_evidences(page, item, linked)
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:  # of the parsers
+            raise NetworkError(f"the page '{raw.title}' cannot be parsed ({one_line(error)})") from error
+        return {**missing, "missing": False, "title": raw.title, "revision": raw.revision, "evidences": evidences}
+
+    def _linked_items(self, titles: set[str], end: float) -> dict[str, Entity]:
+        """Title -> item of the pages that a page links to; each title is cached on its own."""
+        kind = ("wikipedia_item", self.config.ers_wikipedia_api, _VERSION)
+        found: dict[str, LinkedItem | None] = {}
+        for title in titles:
+            kept = self.cache.get(*kind, title)
+            if kept is not None and self._is_fresh(kept):
+                found[title] = None if kept["missing"] else LinkedItem(kept["id"], kept["title"])
+        for batch in self._api.items_of(sorted(titles - found.keys()), end):
+            date = _now().isoformat()
+            for title, item in batch.items():
+                value = {"missing": item is None, "date": date, **(item._asdict() if item is not None else {})}
+                self.cache.put(*kind, title, value=value)
+            found.update(batch)
+        return {
+            title: {"id": item.id, "label": _plain(item.title)} for title, item in found.items() if item is not None
+        }
+
+    def _is_fresh(self, kept: dict[str, Any]) -> bool:
+        """Whether a cached value counts: what exists does for ever, what is missing for `ers_missing_ttl` days."""
+        age = _now() - datetime.fromisoformat(kept["date"])
+        return not kept["missing"] or timedelta(0) <= age < timedelta(days=self.config.ers_missing_ttl)
+
+    def _known_title(self, item_id: str) -> str:
+        """The title that is known without asking Wikidata, or an empty string."""
+        if self._titles is not None:
+            return self._titles(item_id) or ""
+        return self._kb.text(item_id).title if self._api.site == "enwiki" else ""
+
+    def _labelled(self, kept: dict[str, Any] | None) -> list[Evidence]:
+        """The evidences of a cached page with the labels of the knowledge base, which are not part of the cache."""
+        if kept is None or kept["missing"]:
+            raise _NoPageError
+        label_of = self._labels or self._kb.label
+        for evidence in kept["evidences"]:
+            evidence["wikidata_entities"] = [
+                {"id": entity["id"], "label": _label(entity, label_of)} for entity in evidence["wikidata_entities"]
+            ]
+        return kept["evidences"]
+
+
+class _NoPageError(Exception):
+    """There are no evidences of an item, and the next call is to look again."""
+
+
+def _label(entity: Entity, label_of: Callable[[str], str]) -> str:
+    """The label of an item where there is one; dates and numbers keep theirs."""
+    if _ITEM.fullmatch(entity["id"]) is None:
+        return entity["label"]
+    label = label_of(entity["id"])
+    return label if label and label != entity["id"] else entity["label"]
+
+
+def _plain(title: str) -> str:
+    """A title without its bracket."""
+    return re.sub(r"(?<=\S)\s+\([^()]*\)$", "", title)
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -11,22 +13,40 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 # What is no prose: marks, boxes, notes, navigation, media, hidden text.
 _NOISE = ", ".join(
-    "style script noscript math figure audio video img map sup.reference sup.noprint .mw-editsection .reference .noprint .hatnote .navbox "
-    ".navbox-styles .vertical-navbox .sidebar .reflist .refbegin .mw-references-wrap ol.references .metadata .ambox .toc #toc "
-    ".thumb .gallery .mw-file-description a.image .infobox-image .infobox-caption .shortdescription #coordinates .geo-nondefault "
-    ".mwe-math-element .mw-empty-elt .sortkey .succession-box .portalbox .portal-bar .sistersitebox .catlinks .printfooter "
-    "a.external.autonumber .mw-cite-backlink .IPA .ext-phonos .rt-commentedText .authority-control .stub".split()
+    "style script noscript math figure audio video img map sup.reference sup.noprint .mw-editsection .editsection .reference "
+    ".noprint .hatnote .dablink .rellink .navbox .navbox-inner .navbox-styles .vertical-navbox .sidebar .navbar .reflist .refbegin "
+    ".mw-references-wrap ol.references .metadata .persondata .ambox .toc #toc .toccolours.toc .thumb .gallery .gallerybox "
+    ".mw-gallery-traditional .mw-file-description a.image .infobox-image .infobox-caption .shortdescription #coordinates "
+    ".mwe-math-element "
+    ".mwe-math-fallback-image-inline .tex .mw-empty-elt .sortkey .succession-box .s-start .portalbox .portal .portal-bar .sistersitebox "
+    ".side-box .catlinks .printfooter a.external.autonumber .mw-cite-backlink .IPA .ext-phonos .rt-commentedText "
+    ".authority-control .stub .Z3988 .error .mw-collapsible-toggle .NavToggle .Inline-Template .visualhide".split()
 )
-_HIDDEN = '[style*="display:none"], [style*="display: none"]'
+_COORDINATES = ".coordinates, .geo-default, .geo-nondefault, .geo-multi-punct"
+_HIDDEN = '[style*="display:none" i], [style*="display: none" i], [style*="visibility:hidden" i], [style*="visibility: hidden" i]'
+# an infobox cell that holds a picture holds its caption, too; a flag beside a value is no picture
+_PICTURE = "[class*=infobox] td[colspan] img, table.vcard td[colspan] img, table.biota td[colspan] img"
+_FLAG_WIDTH = 60  # pixels
 _CLOSING = frozenset(
-    "references, external links, see also, notes, further reading, bibliography and references, footnotes, citations, sources, "
-    "notes and references, works cited".split(", ")
+    "references, external links, external link, see also, notes, further reading, bibliography, bibliography and references, footnotes, "
+    "citations, sources, notes and references, references and notes, notes and citations, works cited".split(", ")
 )
+_WORKS = "bibliography"  # an author's works, where they stand in a table
 _BLOCKS = frozenset(
     "p div li ul ol dl dd dt tr td th table section blockquote h1 h2 h3 h4 h5 h6 caption center".split()
 )
 _NOT_ARTICLES = re.compile(
-    r"^(?:File|Image|Category|Help|Template|Wikipedia|Portal|Special|Talk|User|Module|Draft|MediaWiki):", re.I
+    r"^:?(?:File|Image|Media|Category|Help|Template|Wikipedia|WP|Project|Portal|Special|Talk|User|Module|Draft|MediaWiki|Book|"
+    r"TimedText|(?:File|Category|Help|Template|Wikipedia|Portal|User|Module|Draft|MediaWiki|Book)[ _]talk):",
+    re.I,
+)
+_DATA_CLASSES = frozenset("wikitable sortable tracklist prettytable".split())
+_INVISIBLE = str.maketrans("", "", "\u200b\u200c\u200e\u200f\u2060\ufeff\u00ad")
+_TAG = re.compile(r"<(?:/?(?:ref|br|nowiki|small|b|i|u|s|sup|sub|div|span|center|font|p|li|td|tr)\b[^<>]*>|!--)")
+_LESS = re.compile(r"< ?(?=[0-9$£€.](?![0-9]{3}))")  # not before a year: "< 2012" leads to the season before
+_MARK_SIGNS = re.compile(r"[\[^]")
+_MARK = re.compile(
+    r"\s*\[ ?(?:\d+|[a-z]{1,2}|(?:note|nb|n|N|A|B|fn) ?\d+|[Nn]otes? \d+|citation needed|edit|which\?|who\?|when\?) ?\]|\s*\^"
 )
 
 
@@ -54,6 +74,36 @@ class Snippet(NamedTuple):
         ]
         return Snippet(self.text[start:end], tuple(links), self.source)
 
+    def after(self, lead: str) -> Snippet:
+        """The snippet behind other text."""
+        size = len(lead)
+        links = tuple(Link(link.start + size, link.end + size, link.target) for link in self.links)
+        return Snippet(lead + self.text, links, self.source)
+
+    def cleaned(self) -> Snippet:
+        """The snippet without footnote marks such as `[1]`, and without the links that stood on them."""
+        if not _MARK_SIGNS.search(self.text):
+            return self
+        marks = [match.span() for match in _MARK.finditer(self.text)]
+        if not marks:
+            return self
+        kept = [(0, 0), *marks, (len(self.text), len(self.text))]
+        text = "".join(self.text[left:right] for (_, left), (right, _) in itertools.pairwise(kept))
+        begin = len(text) - len(text.lstrip(" ,"))
+
+        def place(position: int) -> int:
+            return position - sum(min(end, position) - start for start, end in marks if start < position) - begin
+
+        text = text.strip().lstrip(" ,")
+        links = []
+        for link in self.links:
+            start, end = max(0, place(link.start)), min(len(text), place(link.end))
+            while start < end and text[start] in " ,":
+                start += 1
+            if start < end:
+                links.append(Link(start, end, link.target))
+        return Snippet(text, tuple(links), self.source)
+
 
 class Block(NamedTuple):
     """A piece of the page in reading order: `kind` is `p`, `li`, `table` or `infobox`; `section` its heading."""
@@ -67,9 +117,27 @@ def parse_html(html: str) -> LexborNode:
     """The content element of a page, without what is no prose."""
     tree = LexborHTMLParser(html)
     root = tree.css_first(".mw-parser-output") or tree.body
+    for image in root.css(_PICTURE):
+        width = image.attributes.get("width") or "0"
+        cell = _around(image, "td") if width.isdigit() and int(width) > _FLAG_WIDTH else None
+        if cell is not None:
+            cell.inner_html = ""
+    for node in root.css(_COORDINATES):
+        table = _around(node, "table")
+        # no prose; a data table keeps its cells as they are, an infobox what is shown of it
+        if table is None or (_is_infobox(table) and {"geo-nondefault", "geo-multi-punct"} & _classes(node)):
+            node.decompose()
     for node in root.css(f"{_NOISE}, {_HIDDEN}"):
         node.decompose()
     return root
+
+
+def _around(node: LexborNode, tag: str) -> LexborNode | None:
+    """The nearest element of a tag that holds a node."""
+    found = node.parent
+    while found is not None and found.tag != tag:
+        found = found.parent
+    return found
 
 
 def blocks(root: LexborNode) -> Iterator[Block]:
@@ -90,31 +158,96 @@ def blocks(root: LexborNode) -> Iterator[Block]:
                     closed = level if heading.lower() in _CLOSING else 0
                 section = heading if level > 1 else section
             elif closed and tag not in ("section", "div"):
-                pass
+                if tag == "table" and section.lower() == _WORKS:
+                    yield from _data_tables(child, section)
             elif tag == "table":
-                yield from _table_blocks(child, section)
-            elif tag in ("p", "blockquote", "li", "dd"):
-                yield Block("li" if tag in ("li", "dd") else "p", child, section)
-            elif tag in ("ul", "ol", "dl", "div", "section", "center", "body"):
+                if _is_infobox(child):
+                    yield Block("infobox", child, section)
+                elif _is_data(child):
+                    yield from _data_tables(child, section)
+                else:
+                    yield from _inner(child, walk)
+            elif tag in ("li", "dd"):
+                yield Block("li", child, section)
+                yield from _inner(child, walk)
+            elif tag == "p" or (tag == "blockquote" and child.css_first("p, ul, ol, dl, div") is None):
+                yield Block("p", child, section)
+            elif tag in ("ul", "ol", "dl", "div", "section", "center", "body", "blockquote", "td"):
                 yield from walk(child)
             child = following
 
     yield from walk(root)
 
 
-def _table_blocks(table: LexborNode, section: str) -> Iterator[Block]:
-    classes = (table.attributes.get("class") or "").lower().split()
-    if any(name.startswith("infobox") for name in classes) or {"vcard", "vevent", "biography"} & set(classes):
-        yield Block("infobox", table, section)
-    elif table.attributes.get("role") != "presentation" and table.css_first("th") is not None:
+def _inner(node: LexborNode, walk: Callable[[LexborNode], Iterator[Block]]) -> Iterator[Block]:
+    """The blocks in the cells of a layout table, or the lists and tables in a list item."""
+    if node.tag == "table":
+        for row in table_rows(node):
+            for cell in row_cells(row):
+                yield from walk(cell)
+    elif node.css_first("ul, ol, dl, table") is not None:
+        yield from walk(node)
+
+
+def _data_tables(table: LexborNode, section: str) -> Iterator[Block]:
+    """A table of data, and those nested in it."""
+    if _is_data(table):
         yield Block("table", table, section)
+    for nested in table.css("table"):
+        if nested.mem_id != table.mem_id and _is_data(nested):
+            yield Block("table", nested, section)
+
+
+def _classes(table: LexborNode) -> set[str]:
+    return set((table.attributes.get("class") or "").lower().split())
+
+
+def _is_infobox(table: LexborNode) -> bool:
+    classes = _classes(table)
+    if any(name.startswith("infobox") for name in classes):
+        return True
+    return bool({"vcard", "biota", "biography", "taxobox"} & classes) or {"vevent", "haudio"} <= classes
+
+
+def _is_data(table: LexborNode) -> bool:
+    """Whether a table holds data: MediaWiki's table classes, or header cells of its own and no layout."""
+    classes = _classes(table)
+    if table.attributes.get("role") == "presentation" or _is_infobox(table):
+        return False
+    if classes & _DATA_CLASSES:
+        return True
+    if "multicol" in classes or "vevent" in classes or "collapsible" in classes and "wikitable" not in classes:
+        return False
+    return any(cell.tag == "th" for row in table_rows(table) for cell in row_cells(row))
+
+
+def table_rows(table: LexborNode) -> Iterator[LexborNode]:
+    """The rows of a table, not those of tables in it."""
+    child = table.child
+    while child is not None:
+        if child.tag == "tr":
+            yield child
+        elif child.tag in ("tbody", "thead", "tfoot"):
+            yield from table_rows(child)
+        child = child.next
+
+
+def row_cells(row: LexborNode) -> Iterator[LexborNode]:
+    """The cells of a row."""
+    child = row.child
+    while child is not None:
+        if child.tag in ("td", "th"):
+            yield child
+        child = child.next
 
 
 def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet:
     """The text below a node, blanks collapsed, and its links with their exact places.
 
-    `<br>` and list items in table and infobox cells are set apart by commas.
+    Lines, list items and rows in infobox cells are set apart by commas; with `skip_nested`, tables in the node and lists in
+    running text are left out, being blocks of their own.
     """
+    apart = {"info": ("br", "li", "dd", "tr", "p"), "table": ()}.get(source, ())
     pieces: list[str] = []
     links: list[Link] = []
     length = 0
@@ -122,16 +255,17 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
 
     def add(text: str) -> None:
         nonlocal length, pending
-        for part in re.findall(r"\s+|[^\s]+", text):
-            if part.isspace():
-                pending = pending or " "
-                continue
-            if pending and length:
-                pieces.append(pending)
-                length += len(pending)
-            pending = ""
-            pieces.append(part)
-            length += len(part)
+        words = " ".join(text.split())
+        if not words or text[0].isspace():
+            pending = pending or " "
+            if not words:
+                return
+        if pending and length:
+            pieces.append(pending)
+            length += len(pending)
+        pieces.append(words)
+        length += len(words)
+        pending = " " if text[-1].isspace() else ""
 
     def walk(current: LexborNode) -> None:
         nonlocal pending
@@ -139,18 +273,26 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
         while child is not None:
             tag = child.tag
             if tag == "-text":
-                add((child.text_content or "").replace("​", "").replace("⁠", ""))
-            elif tag == "br" or (tag in ("li", "dd") and source != "text"):
-                pending = ", " if source != "text" and length and pieces[-1][-1] not in ",:;(" else pending or " "
+                content = child.text_content or ""
+                if not content.isascii():
+                    content = content.translate(_INVISIBLE)
+                if "<" in content:
+                    content = _LESS.sub("less than ", _TAG.sub("", content)).replace("<", "")
+                if content:
+                    add(content)
+            elif tag in apart:
+                pending = ", " if length and pieces[-1][-1] not in ",:;(" else pending or " "
                 walk(child)
+            elif tag == "br":
+                pending = pending or " "
             elif tag == "a":
                 before = length + (len(pending or "") if length else 0)
                 walk(child)
                 target = _target(child.attributes)
                 if target and length > before:
                     links.append(Link(before, length, target))
-            elif tag == "table" and skip_nested:
-                pass
+            elif skip_nested and (tag == "table" or (source == "text" and tag in ("ul", "ol", "dl"))):
+                pending = pending or " "
             else:
                 if tag in _BLOCKS:
                     pending = pending or " "
@@ -163,9 +305,12 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
     text = "".join(pieces)
     if source != "text":
         text = text.rstrip(",; ")
-    return Snippet(
-        text, tuple(link._replace(start=_skip_blank(text, link)) for link in links if link.end <= len(text)), source
-    )
+    kept = [
+        link if text[link.start] not in " ," else link._replace(start=_skip_blank(text, link))
+        for link in links
+        if link.end <= len(text)
+    ]
+    return Snippet(text, tuple(kept), source)
 
 
 def _skip_blank(text: str, link: Link) -> int:
@@ -181,6 +326,11 @@ def _target(attributes: dict[str, str | None]) -> str:
     href = attributes.get("href") or ""
     if "redlink=1" in href or "new" in (attributes.get("class") or "").split():
         return ""
+    return _title(href)
+
+
+@lru_cache(maxsize=1 << 16)
+def _title(href: str) -> str:
     match = re.match(r"^(?:(?:https?:)?//[a-z-]+\.(?:m\.)?wikipedia\.org)?(?:/wiki/|\./)([^?#]+)", href)
     if match is None:
         return ""
@@ -190,4 +340,4 @@ def _target(attributes: dict[str, str | None]) -> str:
 
 def clean(text: str) -> str:
     """A cell or sentence without footnote marks such as `[1]` or `[a]`."""
-    return re.sub(r"\s*\[(?:\d+|[a-z]|note \d+|citation needed)\]", "", text).strip()
+    return _MARK.sub("", text).strip()

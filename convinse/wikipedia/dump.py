@@ -6,6 +6,7 @@ import hashlib
 import logging
 import os
 import sqlite3
+import time
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -72,7 +73,7 @@ class WikipediaDump:
     def get(self, item_id: str) -> list[Evidence] | None:
         """The evidences of an item's page, or None when the dump has no such page."""
         try:
-            row = self._connection.execute("SELECT evidences FROM page WHERE id = ?", (item_id,)).fetchone()
+            row = _patiently(self._connection, "SELECT evidences FROM page WHERE id = ?", (item_id,)).fetchone()
             return None if row is None else msgspec.json.decode(zlib.decompress(row[0]))
         except sqlite3.ProgrammingError:  # closed: a fault of the caller
             raise
@@ -93,7 +94,7 @@ class WikipediaDump:
         self._connection.close()
 
     def _meta(self) -> dict[str, str]:
-        return dict(self._connection.execute("SELECT key, value FROM meta").fetchall())
+        return dict(_patiently(self._connection, "SELECT key, value FROM meta").fetchall())
 
 
 class DumpWriter:
@@ -111,28 +112,36 @@ class DumpWriter:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            if path.is_file() and path.stat().st_size:
-                WikipediaDump(path).close()
-            elif path.exists() and not path.is_file():
+            if path.exists() and not path.is_file():
                 raise OutputError(f"{path}: is no file")
+            if path.is_file() and path.stat().st_size:
+                _check_size(path)
             self._connection = sqlite3.connect(path, timeout=_WAIT, isolation_level=None, check_same_thread=False)
         except (OSError, sqlite3.Error) as error:
             raise OutputError(f"{path}: cannot be written: {one_line(error)}") from None
         try:
+            with _readable(path):
+                is_new = self._is_empty()  # also after a writer that was killed while it made the file
+                if not is_new:
+                    meta = dict(_patiently(self._connection, "SELECT key, value FROM meta"))
+                    _check_format(path, meta)
+                    if "sum" not in meta:
+                        raise IndexFileError(f"{path}: made by an older version, cannot be added to; build it again")
             with _writable(path):
                 # a reader is never kept waiting by a write-ahead log, and needs no repair after a kill
-                self._connection.execute("PRAGMA journal_mode=WAL")
+                _patiently(self._connection, "PRAGMA journal_mode=WAL")
                 self._connection.execute("PRAGMA synchronous=NORMAL")
-                with self._transaction():
-                    if not self._connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-                        _create(self._connection)
-                        _put_meta(self._connection, 0, Counter(pages=0))
-                meta = dict(self._connection.execute("SELECT key, value FROM meta"))
-            if "sum" not in meta:
-                raise IndexFileError(f"{path}: made by an older version, cannot be added to; build it again")
+                if is_new:
+                    with self._transaction():
+                        if self._is_empty():
+                            _create(self._connection)
+                            _put_meta(self._connection, 0, Counter(pages=0))
         except BaseException:
             self._connection.close()
             raise
+
+    def _is_empty(self) -> bool:
+        return _patiently(self._connection, "SELECT 1 FROM sqlite_master").fetchone() is None
 
     def put(self, item_id: str, evidences: list[Evidence]) -> None:
         """Add the evidences of an item's page; those that it had are replaced."""
@@ -169,7 +178,7 @@ class DumpWriter:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        self._connection.execute("BEGIN IMMEDIATE")
+        _patiently(self._connection, "BEGIN IMMEDIATE")
         try:
             yield
         except BaseException:
@@ -206,7 +215,7 @@ def write_packed(path: Path, pages: Iterable[PackedPage]) -> dict[str, int]:
     Raises:
         OutputError: `path` cannot be written, or is something else than a dump.
     """
-    _check_replaceable(path)
+    check_replaceable(path)
     total, counts = 0, Counter(pages=0)
     with replacing(path) as temporary, _writable(path):
         connection = sqlite3.connect(temporary)
@@ -230,6 +239,18 @@ def write_packed(path: Path, pages: Iterable[PackedPage]) -> dict[str, int]:
     return dict(counts)
 
 
+def _patiently(connection: sqlite3.Connection, statement: str, values: tuple[str, ...] = ()) -> sqlite3.Cursor:
+    """Execute; SQLite's own patience does not cover the moments when the first writer comes or the last one goes."""
+    end = time.monotonic() + _WAIT
+    while True:
+        try:
+            return connection.execute(statement, values)
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+        time.sleep(0.005)
+
+
 def _create(connection: sqlite3.Connection) -> None:
     for statement in _SCHEMA:
         connection.execute(statement)
@@ -247,7 +268,8 @@ def _put_meta(connection: sqlite3.Connection, total: int, counts: Counter[str]) 
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
 
 
-def _check_replaceable(path: Path) -> None:
+def check_replaceable(path: Path) -> None:
+    """Raise `OutputError` when `path` is something else than a dump."""
     if path.is_dir():
         raise OutputError(f"{path}: is a folder; name a file")
     if path.is_file():

@@ -8,9 +8,15 @@ from typing import NamedTuple
 
 from ..evidence import Entity, unique_entities
 from ..literals import find_literals
+from ..text import STOP_WORDS
 from .document import Snippet
 
 _MIN_NAME = 3  # characters of an anchor that is looked for outside its link
+
+
+_WORD = re.compile(r"\w+")
+_DIGIT = re.compile("[0-9]")
+_DEGREES = ("°", "′", "″")
 
 
 class Annotated(NamedTuple):
@@ -31,14 +37,16 @@ class PageNames:
             for link in snippet.links:
                 anchor = snippet.text[link.start : link.end]
                 entity = items.get(link.target)
-                if entity is not None and len(anchor) >= _MIN_NAME and anchor[:1].isupper():
+                if entity is not None and _is_name(anchor):
                     names.setdefault(anchor, entity)
         for name in short_forms(title):
             names[name] = page
-        self._names = names
-        longest_first = sorted(names, key=lambda name: (-len(name), name))
-        pattern = "|".join(map(re.escape, longest_first))
-        self._pattern = re.compile(rf"(?<!\w)(?:{pattern})(?!\w)") if pattern else None
+        by_word: dict[str, list[tuple[str, int, Entity]]] = {}
+        for name in sorted(names, key=lambda name: (-len(name), name)):
+            word = _WORD.search(name)
+            if word is not None:
+                by_word.setdefault(word[0], []).append((name, word.start(), names[name]))
+        self._by_word = by_word  # first word -> names, longest first, and where the word stands in them
 
     def annotate(self, snippet: Snippet, lead: int) -> Annotated:
         """The entities of a snippet whose first `lead` characters are the page title (not looked into)."""
@@ -47,19 +55,25 @@ class PageNames:
             entity = self._items.get(link.target)
             if entity is not None:
                 spans.append((link.start, link.end, entity))
-        taken = [(start, end) for start, end, _ in spans] + [(link.start, link.end) for link in snippet.links]
+        taken = [(link.start, link.end) for link in snippet.links]
 
         def free(start: int, end: int) -> bool:
-            return start >= lead and all(end <= left or right <= start for left, right in taken)
+            return all(end <= left or right <= start for left, right in taken)
 
-        if self._pattern is not None:
-            for match in self._pattern.finditer(snippet.text):
-                if free(*match.span()):
-                    spans.append((*match.span(), self._names[match[0]]))
-                    taken.append(match.span())
+        text, place = snippet.text, lead
+        for word in _WORD.finditer(text, lead):
+            for name, offset, entity in self._by_word.get(word[0], ()):
+                start = word.start() - offset
+                end = start + len(name)
+                if start >= place and _stands_alone(text, name, start, end) and free(start, end):
+                    spans.append((start, end, entity))
+                    place = end
+                    break
         # a linked year ("1997 in film") still is a year
         linked = [(start, end) for start, end, _ in spans]
-        for start, end, entity in find_literals(snippet.text):
+        for start, end, entity in find_literals(snippet.text) if _DIGIT.search(snippet.text) else ():
+            if snippet.text[end : end + 1] in _DEGREES:
+                continue  # of a coordinate or an angle
             if start >= lead and all(end <= left or right <= start for left, right in linked):
                 spans.append((start, end, entity))
         spans.sort(key=lambda span: span[:2])
@@ -70,10 +84,27 @@ class PageNames:
         return Annotated(mentions, unique_entities([*entities, *(entity for *_, entity in spans)]))
 
 
+def _stands_alone(text: str, name: str, start: int, end: int) -> bool:
+    """Whether `text[start:end]` is the name, at word borders."""
+    return (
+        text.startswith(name, start)
+        and not (end < len(text) and (text[end].isalnum() or text[end] == "_"))
+        and not (start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"))
+    )
+
+
+def _is_name(anchor: str) -> bool:
+    """Whether a link text is looked for elsewhere on the page: letters, and no common word."""
+    return len(anchor) >= _MIN_NAME and any(map(str.isalpha, anchor)) and anchor.lower() not in STOP_WORDS
+
+
 def short_forms(title: str) -> list[str]:
     """The title, the title without its bracket or comma part, and the surname of what looks like a person's name."""
     plain = re.sub(r"\s*\([^)]*\)$", "", title)
     forms = {title, plain}
+    place = plain.split(", ")[0]  # "Springfield, Illinois"
+    if place != plain and len(place) > _MIN_NAME and not _DIGIT.search(place):
+        forms.add(place)
     words = plain.split()
     if (
         2 <= len(words) <= 4

@@ -2,35 +2,100 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from .document import Block, Link, Snippet, clean, flatten
-from .tables import _cells, _rows
+from selectolax.lexbor import LexborNode
+
+from .document import Block, Link, Snippet, clean, flatten, row_cells, table_rows
+
+_BULLETS = ("•", "-", "–", "·")
+_NAVIGATION = re.compile(r"[<>«»←→]")  # to the season or album before and after
+_PLAIN = "\n"  # stands for a parent that takes no bulleted attributes
 
 
 def attributes(block: Block, title: str) -> Iterator[Snippet]:
-    """One snippet an attribute: `Title, sub-header, attribute, value, value`; images and captions are skipped."""
-    group = ""
-    for tr in _rows(block.node):
-        cells = list(_cells(tr))
+    """One snippet an attribute: `Title, sub-header, attribute, value, value`; images and captions are skipped.
+
+    A row of header cells names the columns of the rows below it: `Title, Career, Years is 1990, Team is Arsenal`.
+    """
+    group = parent = ""  # the sub-header, and the attribute that bulleted ones belong to
+    columns: list[str] = []
+    below_header = found = False
+    named = block.node.css_first("caption") is not None
+    for number, row in enumerate(table_rows(block.node)):
+        cells = list(row_cells(row))
+        values = [flatten(cell, "info").cleaned() for cell in cells]
         if len(cells) == 1:
-            text = clean(flatten(cells[0], "info").text)
-            group = (
-                text if cells[0].tag == "th" and text.lower() != title.lower() and not _is_above(cells[0]) else group
-            )
-            continue
-        if len(cells) < 2:
-            continue
-        label = clean(flatten(cells[0], "info").text).rstrip(":")
-        for cell in cells[1:]:
-            value = flatten(cell, "info")
-            if not label or not clean(value.text):
+            text = values[0].text
+            if not text:
                 continue
-            lead = ", ".join(part for part in (title, group, label) if part) + ", "
-            links = [Link(link.start + len(lead), link.end + len(lead), link.target) for link in value.links]
-            yield Snippet(lead + value.text, tuple(links), "info")
+            columns = []
+            if _is_header(cells[0]):
+                is_title = (number == 0 and not named) or (not found and title.lower() in text.lower())
+                group = "" if is_title or _is_above(cells[0]) else text.rstrip(": ")
+                parent, below_header = "", bool(group)
+            elif below_header and not _NAVIGATION.search(text):  # a value over the whole width
+                yield values[0].after(", ".join((title, group)) + ", ")
+                below_header = False
+            continue
+        below_header = False
+        if len(cells) > 1 and all(cell.tag == "th" for cell in cells):
+            columns = [value.text for value in values]
+            continue
+        label = values[0].text if values else ""
+        bulleted = label[:1] in _BULLETS if label else False
+        if bulleted and len(label) == 1:
+            values = values[1:]
+            label = values[0].text
+        if len(values) < 2 or re.fullmatch(r"\^?\w\.", label) and not columns:
+            continue  # a footnote of the box, or a label without a value
+        if not bulleted:
+            if parent and parent != _PLAIN:
+                group = ""  # the bulleted attributes of the sub-header are over
+            parent = label.rstrip(": ") if not group or "mergedtoprow" in _class(row) else _PLAIN
+            if parent != _PLAIN:
+                group = ""
+        elif group and not parent:
+            parent = group
+        lead = [title, parent if bulleted and parent != _PLAIN else group]
+        for snippet in _pair(values, columns, lead):
+            found = True
+            yield snippet
 
 
-def _is_above(cell) -> bool:  # noqa: ANN001 - a LexborNode
-    classes = cell.attributes.get("class") or ""
+def _pair(values: list[Snippet], columns: list[str], lead: list[str]) -> Iterator[Snippet]:
+    if len(values) == len(columns) and len(columns) > 2:
+        named = [(f"{name} is " if name else "", value) for name, value in zip(columns, values, strict=True)]
+    else:
+        label = clean(values[0].text).lstrip("".join(_BULLETS) + " ").rstrip(": ")
+        if not label:
+            return
+        lead = [*lead, label]
+        named = [("", value) for value in values[1:]]
+    text, links = ", ".join(part for part in lead if part), []
+    if not any(value.text for _, value in named):
+        return
+    for name, value in named:
+        if value.text:
+            moved = value.after(f"{text}, {name}")
+            text = moved.text
+            links += moved.links
+    yield Snippet(text, tuple(Link(*link) for link in links), "info")
+
+
+def _is_header(cell: LexborNode) -> bool:
+    """Whether a cell over the whole width is a sub-header: a header cell, or all bold."""
+    if cell.tag == "th":
+        return True
+    bold = cell.css_first("b")
+    return bold is not None and bold.text().strip() == cell.text().strip()
+
+
+def _class(node: LexborNode) -> str:
+    return node.attributes.get("class") or ""
+
+
+def _is_above(cell: LexborNode) -> bool:
+    classes = _class(cell)
     return any(name in classes for name in ("infobox-above", "summary", "fn"))

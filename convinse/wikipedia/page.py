@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..evidence import Entity, Evidence, merge_duplicates
-from .document import Link, Snippet, blocks, parse_html
+from .document import Snippet, blocks, parse_html
 from .entities import PageNames
 from .infobox import attributes
 from .sentences import sentences
 from .tables import rows
 
-FORMAT = 1  # raised when the same page gives other evidences; part of every build id
+FORMAT = 2  # raised when the same page gives other evidences; part of every build id
+MAX_LENGTH = 400  # the default of evr_max_evidence_length: longer table rows are cut
 
 
 class Page(NamedTuple):
@@ -27,24 +28,26 @@ class Page(NamedTuple):
         return {link.target for snippet in self.snippets for link in snippet.links}
 
 
-def parse_page(title: str, html: str) -> Page:
-    """The sentences, table rows and infobox entries of a page (MediaWiki's rendering, legacy or Parsoid)."""
+def parse_page(title: str, html: str, max_length: int | None = MAX_LENGTH) -> Page:
+    """The sentences, table rows and infobox entries of a page (MediaWiki's rendering, legacy or Parsoid).
+
+    Table rows longer than `max_length` characters are cut at cell borders; None leaves them whole.
+    """
     snippets: list[Snippet] = []
-    name = title.split(" (")[0] if title.endswith(")") else title
+    name = _name(title)
     for block in blocks(parse_html(html)):
         if block.kind == "infobox":
             snippets += attributes(block, name)
         elif block.kind == "table":
-            snippets += rows(block, name)
+            snippets += rows(block, name, max_length)
         else:
-            snippets += [_prefixed(snippet, name) for snippet in sentences(block)]
+            snippets += [snippet.after(f"{name}, ") for snippet in sentences(block)]
     return Page(title, tuple(snippets))
 
 
-def _prefixed(snippet: Snippet, name: str) -> Snippet:
-    lead = f"{name}, "
-    links = tuple(Link(link.start + len(lead), link.end + len(lead), link.target) for link in snippet.links)
-    return Snippet(lead + snippet.text, links, snippet.source)
+def _name(title: str) -> str:
+    """The title without its bracket."""
+    return title.split(" (")[0] if title.endswith(")") and " (" in title.strip("(") else title
 
 
 def page_evidences(page: Page, item: Entity, items: Mapping[str, Entity]) -> list[Evidence]:
@@ -55,7 +58,7 @@ def page_evidences(page: Page, item: Entity, items: Mapping[str, Entity]) -> lis
         item: the page's own item.
         items: title -> item, for the titles of `page.targets` that have one.
     """
-    name = page.title.split(" (")[0] if page.title.endswith(")") else page.title
+    name = _name(page.title)
     names = PageNames(item, page.title, page.snippets, items)
     evidences: list[Evidence] = []
     for snippet in page.snippets:

@@ -9,7 +9,7 @@ from .document import Block, Snippet, flatten
 
 def sentences(block: Block, language: str = "en") -> Iterator[Snippet]:
     """The sentences of a paragraph; a list item is one snippet."""
-    snippet = flatten(block.node, "text", skip_nested=True)
+    snippet = flatten(block.node, "text", skip_nested=True).cleaned()
     if block.kind == "li":
         if snippet.text:
             yield snippet

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from .document import Block, Link, Snippet, clean, flatten
+from .document import Block, Snippet, flatten, row_cells, table_rows
 
 _MAX_SPAN = 200
 _MAX_COLUMNS = 60
+_NO_LIMIT = 10**9
 
 
 class Cell(NamedTuple):
@@ -25,14 +27,15 @@ def grid(table: LexborNode) -> list[list[Cell | None]]:
     """The rows of a table with row and column spans expanded to the cells that they cover (HTML's table model)."""
     rows: list[dict[int, Cell]] = []
     below: dict[int, tuple[int, Cell]] = {}  # column -> (rows still to fill, cell)
-    for number, tr in enumerate(_rows(table)):
+    for number, tr in enumerate(table_rows(table)):
         row: dict[int, Cell] = {}
         column = 0
-        for td in _cells(tr):
+        for td in row_cells(tr):
             while column in below:
                 column += 1
-            cell = Cell(flatten(td, "table", skip_nested=True), td.tag == "th", (number, column))
-            width, height = _span(td, "colspan"), _span(td, "rowspan")
+            cell = Cell(flatten(td, "table", skip_nested=True).cleaned(), td.tag == "th", (number, column))
+            attributes = td.attributes
+            width, height = _span(attributes.get("colspan")), _span(attributes.get("rowspan"))
             for place in range(column, min(column + width, _MAX_COLUMNS)):
                 row[place] = cell
                 if height > 1:
@@ -51,51 +54,96 @@ def grid(table: LexborNode) -> list[list[Cell | None]]:
     return [[row.get(place) for place in range(width)] for row in rows]
 
 
-def rows(block: Block, title: str) -> Iterator[Snippet]:
-    """One snippet a data row: `Title, caption or section, header is cell, header is cell, ...`."""
+def rows(block: Block, title: str, max_length: int | None = None) -> Iterator[Snippet]:
+    """One snippet a data row: `Title, caption or section, header is cell, header is cell, ...`.
+
+    A row longer than `max_length` is cut at cell borders into several snippets that all begin with its first cell.
+    """
     caption = block.node.css_first("caption")
-    about = clean(flatten(caption, "table").text) if caption is not None else ""
-    lead = ", ".join(part for part in (title, about or block.section) if part)
+    about = flatten(caption, "table").cleaned().text if caption is not None else ""
+    about = about or block.section
+    banner = ""
     headers: list[str] = []
     header_done = False
-    for row in grid(block.node):
+    table = grid(block.node)
+    bold = _bold_header(block.node)
+    for number, row in enumerate(table):
         cells = [cell for cell in row if cell is not None]
-        texts = [clean(cell.snippet.text) for cell in cells]
-        if header_done and len({cell.origin for cell in cells}) < 2:
-            continue  # a banner over the whole width, of data or header cells
-        if all(cell.header for cell in cells) and any(texts):
+        texts = [cell.snippet.text for cell in cells]
+        if not any(texts):
+            continue
+        if len({cell.origin for cell in cells}) == 1 and len(row) > 1:
+            if cells[0].origin[0] == number:  # a title over the whole width, of the table or of what is below it
+                banner = texts[0]
+            continue
+        is_header = all(cell.header for cell in cells) or (bold and number == 0)
+        if is_header and header_done and (_counts(texts) or _one_header(row, headers)):
+            is_header = False
+        if is_header:
             if header_done:  # a second header further down begins a new part
                 headers, header_done = [], False
-            headers = _join_headers(headers, [clean(cell.snippet.text) if cell else "" for cell in row])
+            headers = _join_headers(headers, [cell.snippet.text if cell else "" for cell in row])
             continue
         header_done = True
-        if not any(texts) or len({cell.origin for cell in cells}) < 2:
-            continue  # an empty row, or a banner over the whole width
-        yield _row_snippet(lead, headers, row)
+        if [cell.snippet.text if cell else "" for cell in row] == headers:
+            continue  # the header again
+        lead = ", ".join(dict.fromkeys(part for part in (title, about, banner) if part))
+        yield from _row_snippets(lead, headers, row, max_length or _NO_LIMIT)
 
 
-def _row_snippet(lead: str, headers: list[str], row: list[Cell | None]) -> Snippet:
-    text, links, seen = lead, [], set()
+def _counts(texts: list[str]) -> bool:
+    """Whether a row of header cells holds numbers, as totals do."""
+    numbers = sum(re.fullmatch(r"[\d.,%+−–-]+", text) is not None for text in texts)
+    return numbers * 2 >= len(texts)
+
+
+def _one_header(row: list[Cell | None], headers: list[str]) -> bool:
+    return [cell.snippet.text if cell else "" for cell in row] == headers
+
+
+def _bold_header(table: LexborNode) -> bool:
+    """Whether the first row of a table without header cells is one in all but name: most of its cells are bold."""
+    first = next(table_rows(table), None)
+    cells = list(row_cells(first)) if first is not None else []
+    bold = sum(cell.css_first("b") is not None for cell in cells)
+    return len(cells) > 1 and bold * 2 > len(cells) and all(cell.tag == "td" for cell in cells)
+
+
+def _row_snippets(lead: str, headers: list[str], row: list[Cell | None], max_length: int) -> Iterator[Snippet]:
+    parts: list[tuple[str, Snippet]] = []
+    origin = None
     for place, cell in enumerate(row):
-        if cell is None or cell.origin in seen:
+        if cell is None or cell.origin == origin:
             continue
-        seen.add(cell.origin)
-        value = clean(cell.snippet.text)
-        if not value:
-            continue
-        header = headers[place] if place < len(headers) else ""
-        text += f", {header} is " if header else ", "
-        offset = len(text)
-        if value == cell.snippet.text:
-            links += [Link(link.start + offset, link.end + offset, link.target) for link in cell.snippet.links]
-        else:  # footnote marks were cut out: find the anchors again
-            for link in cell.snippet.links:
-                anchor = cell.snippet.text[link.start : link.end]
-                found = value.find(anchor)
-                if found >= 0:
-                    links.append(Link(found + offset, found + offset + len(anchor), link.target))
-        text += value
-    return Snippet(text, tuple(links), "table")
+        origin = cell.origin
+        if cell.snippet.text:
+            header = headers[place] if place < len(headers) else ""
+            parts.append((f", {header} is " if header else ", ", cell.snippet))
+    if len(parts) == 2 and not headers and row[0] is not None and row[0].header:
+        parts[1] = (" is ", parts[1][1])
+    if not parts:
+        return
+    begin = Snippet(lead, (), "table")
+    key = _add(begin, *parts[0])
+    current = key
+    for part in parts[1:]:
+        longer = _add(current, *part)
+        if len(longer.text) > max_length:
+            alone = _add(begin, *part)
+            fits = len(alone.text) <= max_length
+            if fits or current is not key:
+                yield current
+                longer = _add(key, *part)
+                # a long first cell leaves no room: what it would push over the limit stands without it
+                if fits and len(longer.text) > max_length:
+                    longer = alone
+        current = longer
+    yield current
+
+
+def _add(snippet: Snippet, header: str, cell: Snippet) -> Snippet:
+    moved = cell.after(snippet.text + header)
+    return Snippet(moved.text, snippet.links + moved.links, "table")
 
 
 def _join_headers(above: list[str], row: list[str]) -> list[str]:
@@ -105,24 +153,8 @@ def _join_headers(above: list[str], row: list[str]) -> list[str]:
     return [" ".join(dict.fromkeys(part for part in pair if part)) for pair in zip(above, row, strict=True)]
 
 
-def _rows(table: LexborNode) -> Iterator[LexborNode]:
-    child = table.child
-    while child is not None:
-        if child.tag == "tr":
-            yield child
-        elif child.tag in ("tbody", "thead", "tfoot"):
-            yield from _rows(child)
-        child = child.next
-
-
-def _cells(tr: LexborNode) -> Iterator[LexborNode]:
-    child = tr.child
-    while child is not None:
-        if child.tag in ("td", "th"):
-            yield child
-        child = child.next
-
-
-def _span(cell: LexborNode, name: str) -> int:
-    value = (cell.attributes.get(name) or "1").strip()
-    return max(1, min(int(value), _MAX_SPAN)) if value.isdigit() else 1
+def _span(text: str | None) -> int:
+    if text is None:
+        return 1
+    value = text.strip()
+    return max(1, min(int(value), _MAX_SPAN)) if value.isascii() and value.isdigit() else 1

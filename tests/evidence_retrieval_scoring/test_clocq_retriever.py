@@ -54,6 +54,7 @@ def data(workdir, world_index):
         "ers_wikipedia_dump": str(workdir / "wikipedia.db"),
         "ers_cache_path": str(workdir / "cache"),
         "clocq_params": {"k": 1},
+        "evr_require_entity": False,
     }
 
 

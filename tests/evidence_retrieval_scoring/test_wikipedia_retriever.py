@@ -1,11 +1,27 @@
 import copy
+import gzip
+import json
+import logging
+import os
+import threading
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
 
 import pytest
+from loopback import cut, free_port, ok, silent, status
+from mediawiki import error, mediawiki
 
+from convinse import web
 from convinse.config import parse_config
 from convinse.errors import IndexFileError
+from convinse.evidence import check_evidence
+from convinse.evidence_retrieval_scoring import wikipedia_retriever
 from convinse.evidence_retrieval_scoring.wikipedia_retriever import WikipediaRetriever
+from convinse.wikipedia import page as pages
 from convinse.wikipedia.dump import write_dump
+
+REPOSITORY = Path(__file__).parents[2]
+SHARED = Path(os.environ.get("CONVINSE_DATA") or REPOSITORY.parent / "shared" / "data") / "wikipedia-pages"
 
 
 def evidence(text, entities=0, source="text"):
@@ -25,7 +41,8 @@ PAGE = [evidence("Titanic, A film.", 1), evidence("Titanic, Gross, much", 2, "in
 def retriever(workdir):
     def make(evidences=PAGE, **config):
         write_dump(workdir / "wikipedia.db", [("Q44578", evidences), ("Q1", [])])
-        return WikipediaRetriever(parse_config({"ers_wikipedia_dump": str(workdir / "wikipedia.db"), **config}))
+        data = {"ers_wikipedia_dump": str(workdir / "wikipedia.db"), "evr_require_entity": False, **config}
+        return WikipediaRetriever(parse_config(data))
 
     return make
 
@@ -88,6 +105,20 @@ def test_letters_are_at_least_half_of_the_characters(retriever):
     ]
 
 
+def test_evidences_without_an_entity_besides_the_page_s_own_can_be_kept(retriever):
+    own = evidence("own")
+    own["wikidata_entities"] = [{"id": "Q44578", "label": "Titanic"}]
+    dated = copy.deepcopy(own)
+    dated.update(
+        evidence_text="dated",
+        wikidata_entities=[*own["wikidata_entities"], {"id": "1997-01-01T00:00:00Z", "label": "1997"}],
+    )
+    evidences = [evidence("none"), own, dated, evidence("other", 1)]
+    assert found(retriever(evidences, evr_require_entity=True)) == ["dated", "other"]
+    assert found(retriever(evidences, evr_require_entity=False)) == ["none", "own", "dated", "other"]
+    assert parse_config({}).evr_require_entity is True  # CONVINSE's behaviour
+
+
 def test_filters_change_without_a_new_dump_or_a_stale_cache(retriever, workdir):
     config = {"ers_cache_path": str(workdir / "cache")}
     assert found(retriever([evidence("short"), evidence("rather longer")], **config)) == ["short", "rather longer"]
@@ -124,3 +155,328 @@ def test_without_cache_no_disk_is_touched(retriever, workdir):
     found(made)
     made.store_cache()
     assert sorted(workdir.rglob("*")) == before
+
+
+# --- live pages
+
+HTML = """<div class="mw-parser-output">
+  <table class="infobox"><tr><th>Directed by</th><td><a href="/wiki/James_Cameron#Career">James Cameron</a></td></tr></table>
+  <p><b>Titanic</b> is a film with <a href="/wiki/Kate_W.">Kate Winslet</a>. It is long. It opened in 1997.</p>
+  <p>It was shown in <a href="/wiki/Mexico">Mexico</a> and <a href="/wiki/Nowhere_at_all">Nowhere</a>.</p></div>"""
+TEXTS = [
+    "Titanic, Directed by, James Cameron",
+    "Titanic, Titanic is a film with Kate Winslet.",
+    "Titanic, It opened in 1997.",
+    "Titanic, It was shown in Mexico and Nowhere.",
+]
+TITLES = {"Q44578": "Titanic (1997 film)", "Q202765": "Kate Winslet"}
+LABELS = {"Q44578": "Titanic", "Q42574": "Cameron, James"}
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch):
+    monkeypatch.setattr(web, "_BACK_OFF", 0.01)
+    for name in ("CONVINSE_OFFLINE", "CONVINSE_CONTACT"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def wiki():
+    with mediawiki() as one:
+        one.pages = {"Titanic (1997 film)": HTML}
+        one.redirects = {"Kate W.": "Kate Winslet"}
+        one.items = {
+            "Titanic (1997 film)": "Q44578", "James Cameron": "Q42574", "Kate Winslet": "Q202765", "Mexico": "Q96",
+        }  # fmt: skip
+        one.sitelinks = {"Q44578": "Titanic (1997 film)", "Q5": ""}
+        yield one
+
+
+@pytest.fixture
+def live(wiki):
+    made = []
+
+    def make(titles=TITLES, **config):
+        data = {"ers_wikipedia_dump": None, "ers_on_the_fly": True, "ers_wikipedia_api": wiki.api,
+                "ers_wikidata_api": wiki.api, "ers_deadline": 5, **config}  # fmt: skip
+        made.append(
+            WikipediaRetriever(
+                parse_config(data), titles=lambda item: titles.get(item, ""), labels=lambda item: LABELS.get(item, item)
+            )
+        )
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.store_cache()
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    state = {"now": datetime(2026, 1, 1, tzinfo=timezone.utc)}
+    monkeypatch.setattr(wikipedia_retriever, "_now", lambda: state["now"])
+
+    def advance(**delta):
+        state["now"] += timedelta(**delta)
+
+    return advance
+
+
+def test_a_live_page_becomes_evidences(live, wiki):
+    made = live()
+    evidences = made.retrieve_wp_evidences("Q44578")
+    assert sorted(one["evidence_text"] for one in evidences) == sorted(TEXTS)  # "It is long." names nothing
+    for one in evidences:
+        check_evidence(one, "here")
+        assert "retrieved_for_entity" not in one
+    assert wiki.actions() == ["parse", "query"]
+
+
+def test_labels_are_those_of_the_knowledge_base_else_titles_without_bracket(live, wiki, monkeypatch):
+    found_entities = {
+        e["id"]: e["label"] for one in live().retrieve_wp_evidences("Q44578") for e in one["wikidata_entities"]
+    }
+    assert found_entities == {
+        "Q44578": "Titanic", "Q42574": "Cameron, James", "Q202765": "Kate Winslet", "Q96": "Mexico",
+        "1997-01-01T00:00:00Z": "1997",
+    }  # fmt: skip
+    monkeypatch.setitem(LABELS, "Q96", "United Mexican States")
+    assert "United Mexican States" in json.dumps(live().retrieve_wp_evidences("Q44578"))  # without a new request
+    assert len(wiki.requests) == 2
+
+
+def test_a_page_is_asked_for_once(live, wiki):
+    first = live()
+    expected = first.retrieve_wp_evidences("Q44578")
+    assert first.retrieve_wp_evidences("Q44578") == expected
+    first.store_cache()
+    assert live().retrieve_wp_evidences("Q44578") == expected
+    assert len(wiki.requests) == 2
+    assert live(ers_on_the_fly=False).retrieve_wp_evidences("Q44578") == expected  # a warm cache serves off the line
+    assert len(wiki.requests) == 2
+
+
+def test_filters_change_without_a_new_download(live, wiki):
+    assert len(found(live())) == 4
+    assert len(found(live(evr_require_entity=False))) == 5
+    assert found(live(evr_max_evidence_length=30)) == ["Titanic, It opened in 1997."]
+    assert len(wiki.requests) == 2
+
+
+def test_linked_titles_are_cached_for_other_pages(live, wiki):
+    made = live()
+    found(made)
+    wiki.pages["Other"] = '<p>A film like <a href="/wiki/Mexico">Mexico</a> or <a href="/wiki/Kate_W.">her</a>.</p>'
+    wiki.sitelinks["Q7"] = "Other"
+    assert found(made, "Q7") == ["Other, A film like Mexico or her."]
+    assert wiki.actions() == ["parse", "query", "wbgetentities", "parse"]
+
+
+def test_another_parser_asks_again(live, wiki, monkeypatch):
+    found(live())
+    monkeypatch.setattr(pages, "FORMAT", "another")
+    found(live())
+    assert wiki.actions() == ["parse", "query", "parse"]
+
+
+def test_another_title_of_the_knowledge_base_asks_again(live, wiki):
+    found(live())
+    wiki.pages["Titanic II"] = '<p>Shown in <a href="/wiki/Mexico">Mexico</a>.</p>'
+    assert found(live(titles={"Q44578": "Titanic II"})) == ["Titanic II, Shown in Mexico."]
+
+
+def test_the_dump_goes_before_live_pages(live, wiki, workdir):
+    write_dump(workdir / "wikipedia.db", [("Q44578", PAGE)])
+    made = live(ers_wikipedia_dump=str(workdir / "wikipedia.db"))
+    assert found(made) == ["Titanic, A film.", "Titanic, Gross, much"]
+    assert wiki.requests == []
+
+
+def test_without_leave_nothing_is_asked(live, wiki):
+    assert found(live(ers_on_the_fly=False)) == []
+    assert wiki.requests == []
+
+
+@pytest.mark.parametrize("item", ["", "1997-01-01T00:00:00Z", "194", "P31", "Q0", "Q1|Q2", "Q1\n"])
+def test_what_is_no_item_is_not_asked_for(live, wiki, item):
+    assert live().retrieve_wp_evidences(item) == []
+    assert wiki.requests == []
+
+
+def test_the_title_comes_from_wikidata_where_the_knowledge_base_has_none(live, wiki):
+    assert sorted(found(live(titles={}))) == sorted(TEXTS)
+    assert wiki.actions() == ["wbgetentities", "parse", "query"]
+
+
+def test_titles_and_labels_come_from_the_configured_knowledge_base(wiki, world_kb, world_index):
+    label, _, title, _ = world_kb.text("Q44578")
+    wiki.pages[title or "Titanic (1997 film)"] = HTML
+    made = WikipediaRetriever(
+        parse_config({"ers_wikipedia_dump": None, "ers_on_the_fly": True, "kb_path": str(world_index),
+                      "ers_wikipedia_api": wiki.api, "ers_wikidata_api": wiki.api})
+    )  # fmt: skip
+    evidences = made.retrieve_wp_evidences("Q44578")
+    made.store_cache()
+    assert wiki.actions() == (["parse", "query"] if title else ["wbgetentities", "parse", "query"])
+    entities = {e["id"]: e["label"] for one in evidences for e in one["wikidata_entities"]}
+    assert entities["Q44578"] == label and entities["Q42574"] == world_kb.label("Q42574")
+
+
+def test_without_a_cache_it_works_and_touches_no_disk(live, wiki, workdir):
+    made = live(ers_use_cache=False)
+    assert sorted(found(made)) == sorted(TEXTS)
+    assert list(workdir.iterdir()) == []
+
+
+def test_several_threads_ask_once(live, wiki):
+    wiki.delay = 0.02
+    made = live()
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(found(made))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 8 and all(sorted(one) == sorted(TEXTS) for one in results)
+    assert len(wiki.requests) == 2 and wiki.most_at_once <= 2
+
+
+# --- pages that do not exist
+
+
+@pytest.mark.parametrize("item", ["Q5", "Q404404", "Q9"], ids=["no sitelink", "no item", "no page"])
+def test_a_missing_page_is_asked_for_again_after_its_time(live, wiki, clock, item):
+    titles = {"Q9": "Nowhere"}
+    made = live(titles, ers_missing_ttl=10)
+    assert made.retrieve_wp_evidences(item) == []
+    asked = len(wiki.requests)
+    assert asked == 1
+    clock(days=9, hours=23)
+    assert made.retrieve_wp_evidences(item) == []
+    made.store_cache()
+    assert live(titles, ers_missing_ttl=10).retrieve_wp_evidences(item) == []
+    assert len(wiki.requests) == 1
+    wiki.sitelinks[item] = "Nowhere"
+    wiki.pages["Nowhere"] = '<p>Now in <a href="/wiki/Mexico">Mexico</a>.</p>'
+    clock(hours=2)
+    assert found(made, item) == ["Nowhere, Now in Mexico."]
+
+
+def test_a_linked_title_without_an_item_is_asked_for_again_after_its_time(live, wiki, clock):
+    made = live()
+    found(made)
+    wiki.pages["Other"] = '<p>It is <a href="/wiki/Nowhere_at_all">nowhere</a>.</p>'
+    wiki.sitelinks["Q7"] = "Other"
+    wiki.items["Nowhere at all"] = "Q8"
+    clock(days=31)
+    assert found(made, "Q7") == ["Other, It is nowhere."]
+
+
+def test_a_title_that_now_leads_to_another_item_is_no_page_of_this_one(live, wiki):
+    wiki.redirects["Jack Dawson"] = "Titanic (1997 film)"
+    made = live({"Q10": "Jack Dawson"})
+    assert found(made, "Q10") == []
+    assert wiki.actions() == ["parse"]
+
+
+# --- failures
+
+FAULTS = {
+    "429": [status(429)] * 5,
+    "429 for long": [status(429, retry_after=3600)],
+    "503": [status(503)] * 5,
+    "cut": [cut()] * 5,
+    "half": [cut(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")] * 5,
+    "wrong encoding": [status(200, b"{}", content_encoding="gzip")] * 5,
+    "30 MB": [status(200, b"{" + b" " * (30 << 20) + b"}")],
+    "redirect loop": [status(302, location="/w/api.php")] * 6,
+    "maxlag": [ok(error("maxlag"))] * 5,
+    "error": [ok(error("badtoken"))],
+    "HTML": [status(200, b"<html>")],
+    "empty page": [ok({"parse": {"title": "T", "text": ""}})],
+    "links fail": [None, status(404)],
+}
+
+
+@pytest.mark.parametrize("faults", FAULTS.values(), ids=FAULTS)
+def test_a_failure_is_an_error_in_the_log_and_never_cached(live, wiki, caplog, faults):
+    made = live()
+    wiki.faults = list(faults)
+    assert made.retrieve_wp_evidences("Q44578") == []
+    assert wiki.faults == []
+    (record,) = [one for one in caplog.records if one.levelno >= logging.ERROR]
+    assert "Q44578" in record.getMessage()
+    assert not [key for key in made.cache.keys() if "wikipedia_page" in key]  # noqa: SIM118 - not a dictionary
+    assert sorted(found(live())) == sorted(TEXTS)  # the host's wish for rest is known to the first one only
+
+
+def test_the_next_call_of_the_same_retriever_succeeds(live, wiki):
+    made = live()
+    wiki.faults = [status(404)]
+    assert found(made) == []
+    assert sorted(found(made)) == sorted(TEXTS)
+
+
+def test_one_fault_that_passes_is_not_noticed(live, wiki, caplog):
+    wiki.faults = [status(503), None, cut()]
+    assert sorted(found(live())) == sorted(TEXTS)
+    assert not caplog.records
+
+
+def test_a_slow_server_ends_at_the_deadline(live, wiki, caplog):
+    wiki.faults = [silent(5)] * 5
+    assert found(live(ers_deadline=0.3)) == []
+    assert "Q44578" in caplog.text
+
+
+def test_a_server_that_is_not_there(live, caplog):
+    assert found(live(ers_wikipedia_api=f"http://127.0.0.1:{free_port()}/w/api.php")) == []
+    assert "Connection refused" in caplog.text
+
+
+def test_a_page_that_the_parser_cannot_take_is_a_failure(live, wiki, caplog, monkeypatch):
+    def broken(*_):
+        raise ValueError("no such tree")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pages, "parse_page", broken)
+        assert found(live()) == []
+    assert "no such tree" in caplog.text
+    assert sorted(found(live())) == sorted(TEXTS)
+
+
+def test_a_failure_after_the_time_of_a_missing_page_is_no_news(live, wiki, clock):
+    made = live({"Q9": "Nowhere"})
+    assert found(made, "Q9") == []
+    clock(days=31)
+    wiki.faults = [status(404)]
+    assert found(made, "Q9") == []
+    wiki.pages["Nowhere"] = '<p>Now in <a href="/wiki/Mexico">Mexico</a>.</p>'
+    assert found(made, "Q9") == ["Nowhere, Now in Mexico."]
+
+
+def test_offline_is_a_failure(live, wiki, monkeypatch, caplog):
+    monkeypatch.setenv("CONVINSE_OFFLINE", "1")
+    assert found(live()) == []
+    assert "CONVINSE_OFFLINE" in caplog.text and wiki.requests == []
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared pages are not here")
+def test_real_pages(live, wiki):
+    with gzip.open(SHARED / "pages_with_qid.jsonl.gz", "rt", encoding="utf-8") as lines:
+        some = [json.loads(line) for _, line in zip(range(5), lines, strict=False)]
+    with gzip.open(SHARED / "title2qid.tsv.gz", "rt", encoding="utf-8") as lines:
+        wiki.items = dict(line.rstrip("\n").split("\t")[:2] for line in lines)
+    wiki.pages = {one["title"]: one["html"] for one in some}
+    wiki.sitelinks = {one["qid"]: one["title"] for one in some}
+    made = live({})
+    for one in some:
+        wiki.items[one["title"]] = one["qid"]
+        evidences = made.retrieve_wp_evidences(one["qid"])
+        assert len(evidences) > 10, one["title"]
+        for evidence_found in evidences:
+            check_evidence(evidence_found, one["title"])
+    assert max(len(r.params["titles"].split("|")) for r in wiki.requests if r.params["action"] == "query") == 50
+    asked = len(wiki.requests)
+    assert all(live({}).retrieve_wp_evidences(one["qid"]) for one in some)
+    assert len(wiki.requests) == asked

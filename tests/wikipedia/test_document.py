@@ -68,9 +68,9 @@ def test_links_of_cells_with_line_breaks_and_lists_lie_on_their_anchors(parts, s
     assert [anchor for anchor, _ in anchors(snippet)] == [anchor for _, _, wanted in rendered for anchor, _ in wanted]
 
 
-def test_line_breaks_and_list_items_are_set_apart_by_commas_in_cells_only():
+def test_line_breaks_and_list_items_are_set_apart_by_commas_in_infoboxes_only():
     html = '<a href="/wiki/Bow">Bow</a><br>Arrow<ul><li>Shield</li><li>Helm,</li><li>Axe</li></ul>'
-    assert flat(html, "table").text == "Bow, Arrow, Shield, Helm, Axe"
+    assert flat(html, "table").text == "Bow Arrow Shield Helm, Axe"
     assert flat(html, "info").text == "Bow, Arrow, Shield, Helm, Axe"
     assert flat("One<br>two", "text").text == "One two"
 
@@ -138,6 +138,11 @@ NOISE = [
     '<span style="display:none">hidden</span>',
     '<span style="color:red; display: none;">hidden</span>',
     '<span class="IPA">/keɪt/</span>',
+    '<span style="Display:None">hidden</span>',
+    '<span style="visibility:hidden;color:transparent">00</span>',
+    '<span class="coordinates"><span class="geo-default">38°N 77°W</span><span class="geo-nondefault">38.1; 77</span></span>',
+    '<span class="geo-default">38°N 77°W</span>',
+    '<span class="mwe-math-element"><math alttext="x^2"></math></span>',
     "<!-- a comment -->",
 ]
 
@@ -161,6 +166,9 @@ def test_marks_notes_and_hidden_text_are_left_out(noise):
         "<figure><figcaption>A picture</figcaption></figure>",
         '<div class="reflist"><ol class="references"><li>A book.</li></ol></div>',
         '<div class="mw-references-wrap"><ol class="mw-references references"><li>A book.</li></ol></div>',
+        '<table class="persondata"><tr><th colspan="2">Persondata</th></tr><tr><td>Name</td><td>Bush, Kate</td></tr></table>',
+        '<table class="vertical-navbox vcard"><tr><th>Albums</th><td>Aerial</td></tr></table>',
+        '<div class="dablink">For others, see Cate.</div>',
         '<table role="presentation"><tr><th>x</th><td>layout</td></tr></table>',
         "<table><tr><td>layout without headers</td></tr></table>",
     ],
@@ -196,7 +204,8 @@ def test_blocks_know_their_section(heading):
 
 @HEADINGS
 @pytest.mark.parametrize(
-    "name", ["References", "External links", "See also", "Notes", "Further reading", "Footnotes", "Sources"]
+    "name",
+    ["References", "External links", "See also", "Notes", "Further reading", "Bibliography", "Footnotes", "Sources"],
 )
 def test_closing_sections_are_left_out_with_what_is_below_them(heading, name):
     html = (
@@ -263,3 +272,98 @@ def test_a_part_of_a_snippet_keeps_the_links_that_lie_in_it():
     part = snippet.part(7, 14)
     assert part.text == "a cow, "
     assert anchors(part) == [("cow", "Cow")]
+
+
+def test_tables_of_works_are_read_in_a_bibliography_and_its_lists_are_not():
+    html = "<h2>Bibliography</h2><ul><li>A book.</li></ul>"
+    html += (
+        "<table class='wikitable'><tr><th>Year</th><th>Book</th></tr><tr><td>1937</td><td>The Hobbit</td></tr></table>"
+    )
+    assert [(kind, section) for kind, _, section in read(html)] == [("table", "Bibliography")]
+
+
+@pytest.mark.parametrize(
+    ("classes", "kind"),
+    [
+        ("infobox", "infobox"),
+        ("infobox_v2", "infobox"),
+        ("infobox biota", "infobox"),
+        ("biota", "infobox"),
+        ("vcard", "infobox"),
+        ("wikitable infobox", "infobox"),
+        ("wikitable", "table"),
+        ("sortable", "table"),
+        ("", "table"),
+    ],
+)
+def test_classes_of_infoboxes_and_tables(classes, kind):
+    assert [found for found, *_ in read(f'<table class="{classes}"><tr><th>a</th><td>b</td></tr></table>')] == [kind]
+
+
+def test_data_tables_need_no_header_cells():
+    assert [kind for kind, *_ in read("<table class='wikitable'><tr><td>a</td><td>b</td></tr></table>")] == ["table"]
+
+
+def test_a_layout_table_is_opened():
+    inner = "<table class='wikitable'><tr><th>a</th></tr><tr><td>b</td></tr></table>"
+    for attributes in ("", 'class="multicol"', 'role="presentation"', 'class="collapsible"'):
+        html = f"<table {attributes}><tr><td><p>Prose.</p></td><td>loose<ul><li>Item</li></ul>{inner}</td></tr></table>"
+        assert [kind for kind, *_ in read(html)] == ["p", "li", "table"], attributes
+
+
+def test_a_table_in_a_data_table_is_a_block_of_its_own():
+    inner = "<table class='wikitable'><tr><th>a</th></tr><tr><td>b</td></tr></table>"
+    html = f"<table class='wikitable'><tr><th>x</th></tr><tr><td>{inner}</td></tr></table>"
+    assert [kind for kind, *_ in read(html)] == ["table", "table"]
+    assert [kind for kind, *_ in read(html.replace("'wikitable'", "'plain'", 1))] == ["table", "table"]
+
+
+def test_quotations_are_read_by_paragraph():
+    assert read("<blockquote>Bare.</blockquote><blockquote><p>One.</p><p>Two.</p></blockquote>") == [
+        ("p", "Bare.", ""),
+        ("p", "One.", ""),
+        ("p", "Two.", ""),
+    ]
+
+
+def test_coordinates_stay_in_the_cells_of_data_tables_and_as_shown_in_infoboxes():
+    place = '<p><span class="geo-default">38°N</span><span class="geo-multi-punct">\ufeff / \ufeff</span>'
+    place += '<span class="geo-nondefault">38.5</span></p>'
+    table = f"<table class='wikitable'><tr><td>a</td><td>{place}</td></tr></table>"
+    box = f"<table class='infobox'><tr><th>At</th><td>{place}</td></tr></table>"
+    assert [text for _, text, _ in read(table)] == ["a 38°N / 38.5"]
+    assert [text for _, text, _ in read(box)] == ["At 38°N"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"),
+    [
+        ("&lt;1 day", "less than 1 day"),
+        ("p &lt; 0.05", "p less than 0.05"),
+        ("&lt; 2012 2014", "2012 2014"),
+        ("x&lt;ref>y", "xy"),
+        ("a\u200bb\u00adc\ufeff", "abc"),
+    ],
+)
+def test_typed_signs_of_markup_do_not_reach_the_text(typed, text):
+    assert flat(typed).text == text
+
+
+def test_a_cleaned_snippet_keeps_its_links_on_their_anchors():
+    text = "[1] Bee[2][a], cow ^ and [note 3] dog[4]"
+    links = tuple(Link(text.index(name), text.index(name) + 3, name) for name in ("Bee", "cow", "dog", "[2]"))
+    found = Snippet(text, links, "text").cleaned()
+    assert found.text == "Bee, cow and dog"
+    assert anchors(found) == [("Bee", "Bee"), ("cow", "cow"), ("dog", "dog")]
+
+
+def test_a_snippet_behind_other_text():
+    found = Snippet("a bee", (Link(2, 5, "Bee"),), "info").after("Kate, ")
+    assert found.text == "Kate, a bee"
+    assert found.source == "info"
+    assert anchors(found) == [("bee", "Bee")]
+
+
+@pytest.mark.parametrize("href", ["/wiki/User_talk:Kate", "/wiki/Book:Kate", "/wiki/:Category:Singers", "./WP:NPOV"])
+def test_links_out_of_the_articles_are_none(href):
+    assert flat(f'<a href="{href}">her</a>').links == ()

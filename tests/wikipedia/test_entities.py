@@ -68,6 +68,8 @@ def test_a_name_inside_a_word_or_in_other_letters_is_none(text):
         ("J. R. R. Tolkien", ["J. R. R. Tolkien", "Tolkien"]),
         ("Lady Gaga", ["Gaga", "Lady Gaga"]),
         ("Dracula", ["Dracula"]),
+        ("Springfield, Illinois", ["Springfield", "Springfield, Illinois"]),
+        ("May 1, 1990", ["May 1, 1990"]),
         ("The Lord of the Rings", ["The Lord of the Rings"]),
     ],
 )
@@ -160,3 +162,48 @@ def test_mentions_are_exact_pieces_of_the_text_that_do_not_overlap(parts):
         place = text.index(surface, place) + len(surface)  # in order, one behind the other
     assert {pair[1] for pair in found.disambiguations} == {entity["id"] for entity in found.entities}
     assert [pair[1] for pair in found.disambiguations].count("Q84") >= sum(link.target == "London" for link in links)
+
+
+def test_link_texts_in_small_letters_are_names_common_words_are_none():
+    before = linked("She sang art rock, and the song of it.", ("art rock", "London"), ("and", "Peter Gabriel"))
+    found = annotate(Snippet("More art rock and art rocks.", (), "text"), before)
+    assert found.disambiguations == [["art rock", "Q84"]]
+
+
+def test_link_texts_without_letters_are_no_names():
+    before = linked("It has 12,500 rooms.", ("12,500", "London"))
+    assert [pair[1] for pair in annotate(Snippet("Of 12,500 one.", (), "text"), before).disambiguations] == ["12500"]
+
+
+def test_numbers_of_coordinates_are_no_entities():
+    assert annotate(Snippet("At 38.5°N in 1986.", (), "text")).disambiguations == [["1986", "1986-01-01T00:00:00Z"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("3 May 1987", ["1987-05-03T00:00:00Z"]),
+        ("May 3, 1987", ["1987-05-03T00:00:00Z"]),
+        ("1987-05-03", ["1987-05-03T00:00:00Z"]),
+        ("May 1987", ["1987-05-01T00:00:00Z"]),
+        ("1987", ["1987-01-01T00:00:00Z"]),
+        ("1987–92", ["1987-01-01T00:00:00Z", "1992-01-01T00:00:00Z"]),
+    ],
+)
+def test_dates_carry_their_surface_form(text, ids):
+    found = annotate(Snippet(f"It was {text}.", (), "text")).disambiguations
+    assert [pair[1] for pair in found] == ids
+    assert all(surface in text for surface, _ in found)
+
+
+def test_a_name_that_runs_into_a_link_leaves_room_for_a_shorter_one():
+    before = linked("In New York City and New York.", ("New York City", "New York City"), ("New York.", "London"))
+    before = before._replace(links=(before.links[0], Link(21, 29, "New York (state)")))
+    snippet = linked("New York City Hall", ("City Hall", "City Hall"))
+    assert annotate(snippet, before).disambiguations == [["New York", "Q1384"]]
+
+
+def test_names_that_begin_with_a_sign_are_found_at_word_borders():
+    before = linked("She wrote (Heroes) once.", ("(Heroes)", "London"))
+    found = annotate(Snippet("Then (Heroes) and x(Heroes) came.", (), "text"), before)
+    assert found.disambiguations == [["(Heroes)", "Q84"]]

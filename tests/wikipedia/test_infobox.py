@@ -65,8 +65,55 @@ def test_old_infoboxes_with_plain_cells_are_read_too():
     assert texts(rows, "Film") == ["Film, Directed by, John", "Film, Gross, $3 million"]
 
 
-def test_several_values_of_a_row_are_several_snippets():
-    assert texts("<tr><th>1978–1979</th><td>Arsenal</td><td>12</td></tr>") == [
-        "Kate Bush, 1978–1979, Arsenal",
-        "Kate Bush, 1978–1979, 12",
+def test_several_cells_of_a_row_stay_together():
+    assert texts("<tr><th>1978–1979</th><td>Arsenal</td><td>12</td></tr>") == ["Kate Bush, 1978–1979, Arsenal, 12"]
+
+
+def test_a_row_of_header_cells_names_the_columns_below_it():
+    rows = """<tr><th colspan="3">Kate Bush</th></tr><tr><th colspan="3">Career</th></tr>
+      <tr><th>Years</th><th>Team</th><th>Caps</th></tr>
+      <tr><td>1978</td><td><a href="/wiki/Arsenal">Arsenal</a></td><td></td></tr>
+      <tr><th colspan="3">Other</th></tr><tr><th>a</th><td>b</td><td>c</td></tr>"""
+    first, second = read(rows)
+    assert first.text == "Kate Bush, Career, Years is 1978, Team is Arsenal"
+    assert [(first.text[link.start : link.end], link.target) for link in first.links] == [("Arsenal", "Arsenal")]
+    assert second.text == "Kate Bush, Other, a, b, c"
+
+
+def test_a_value_below_a_sub_header_belongs_to_it():
+    rows = """<tr><th colspan="2">Homo sapiens</th></tr><tr><th colspan="2">Scientific classification</th></tr>
+      <tr><td>Kingdom:</td><td>Animalia</td></tr><tr><th colspan="2">Binomial name</th></tr>
+      <tr><td colspan="2"><b>Homo sapiens</b> <br>Linnaeus</td></tr><tr><td colspan="2">A note</td></tr>"""
+    assert texts(rows, "Human") == [
+        "Human, Scientific classification, Kingdom, Animalia",
+        "Human, Binomial name, Homo sapiens, Linnaeus",
     ]
+
+
+def test_bulleted_attributes_belong_to_the_one_above_and_plain_ones_do_not():
+    rows = """<tr><th colspan="2">Bari</th></tr><tr><th colspan="2">Area</th></tr>
+      <tr><th> • Total</th><td>9 km2</td></tr><tr><th>- Land</th><td>8 km2</td></tr>
+      <tr><th>Time zone</th><td>CET</td></tr><tr><td>•</td><th>Summer</th><td>CEST</td></tr>
+      <tr class="mergedtoprow"><th>Code</th><td>70121</td></tr>"""
+    assert texts(rows, "Bari") == [
+        "Bari, Area, Total, 9 km2",
+        "Bari, Area, Land, 8 km2",
+        "Bari, Time zone, CET",
+        "Bari, Time zone, Summer, CEST",
+        "Bari, Code, 70121",
+    ]
+
+
+def test_footnotes_and_navigation_of_the_box_are_left_out():
+    rows = """<tr><th colspan="2">Aerial</th></tr><tr><th>a.</th><td>A footnote</td></tr>
+      <tr><th colspan="2">Chronology</th></tr><tr><td colspan="2">← Red Shoes | Aerial →</td></tr>
+      <tr><th>Label</th><td>EMI</td></tr>"""
+    assert texts(rows, "Aerial") == ["Aerial, Chronology, Label, EMI"]
+
+
+def test_a_picture_takes_its_caption_with_it_and_a_flag_does_not():
+    image = '<a class="image" href="/wiki/File:K.jpg"><img src="k.jpg" width="{}"></a>'
+    rows = f"""<tr><th colspan="2">x</th></tr><tr><th colspan="2">Look</th></tr>
+      <tr><td colspan="2">{image.format(220)}<div>Caption</div></td></tr>
+      <tr><th colspan="2">Home</th></tr><tr><td colspan="2">{image.format(23)} England</td></tr>"""
+    assert texts(rows, "x") == ["x, Home, England"]

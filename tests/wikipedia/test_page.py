@@ -9,7 +9,7 @@ import pytest
 
 from convinse.evidence import check_evidence
 from convinse.wikipedia.document import parse_html
-from convinse.wikipedia.page import page_evidences, parse_page
+from convinse.wikipedia.page import MAX_LENGTH, page_evidences, parse_page
 
 REPOSITORY = Path(__file__).parents[2]
 SNAPSHOT = sorted((REPOSITORY / "convinse" / "snapshot" / "pages").glob("*.html"))
@@ -155,3 +155,20 @@ def test_real_pages(name):
     assert found > 20 * len(counts)
     assert links > 20 * len(counts)
     assert marks < found / 1000  # those that editors typed as text
+
+
+def test_wide_rows_are_cut_unless_asked_for_whole():
+    row = "".join(f"<td>{'word ' * 12}{number}</td>" for number in range(12))
+    html = f"<table class='wikitable'><tr>{'<th>A</th>' * 12}</tr><tr>{row}</tr></table>"
+    cut = parse_page("Titanic", html).snippets
+    assert len(cut) > 1
+    assert all(len(snippet.text) <= MAX_LENGTH for snippet in cut)
+    assert len(parse_page("Titanic", html, None).snippets) == 1
+    assert len(parse_page("Titanic", html, 10**6).snippets) == 1
+
+
+@pytest.mark.parametrize(
+    ("title", "name"), [("Titanic (1997 film)", "Titanic"), ("(What's the Story)", "(What's the Story)")]
+)
+def test_evidences_begin_with_the_title_without_its_bracket(title, name):
+    assert [snippet.text for snippet in parse_page(title, "<p>It won.</p>").snippets] == [f"{name}, It won."]

@@ -50,7 +50,10 @@ def test_a_list_item_is_one_snippet_and_an_empty_one_is_none():
 
 
 def test_nested_tables_are_no_prose():
-    assert [s.text for s in split("<ul><li>Songs<table><tr><th>a</th><td>b</td></tr></table></li></ul>")] == ["Songs"]
+    html = "<ul><li>Songs<table><tr><th>a</th><td>b</td></tr></table></li></ul>"
+    found = list(blocks(parse_html(html)))
+    assert [block.kind for block in found] == ["li", "table"]
+    assert [snippet.text for snippet in sentences(found[0])] == ["Songs"]
 
 
 def test_no_word_of_the_embedded_pages_is_lost_or_repeated():
@@ -62,3 +65,16 @@ def test_no_word_of_the_embedded_pages_is_lost_or_repeated():
                 parts = list(sentences(block))
                 assert " ".join(part.text for part in parts) == whole.text
                 assert sum(len(part.links) for part in parts) == len(whole.links)
+
+
+def test_nested_list_items_are_snippets_of_their_own():
+    html = (
+        "<ul><li>Albums<ul><li>Lionheart</li><li>Aerial<ol><li>Disc one</li></ol></li></ul></li><li>Singles</li></ul>"
+    )
+    assert [snippet.text for snippet in split(html)] == ["Albums", "Lionheart", "Aerial", "Disc one", "Singles"]
+
+
+def test_typed_footnote_marks_are_cut_out_before_the_text_is_split():
+    (first, second) = split('<p>One [1].[2] <a href="/wiki/Two">Two</a>[citation needed] came.</p>')
+    assert (first.text, second.text) == ("One.", "Two came.")
+    assert [second.text[link.start : link.end] for link in second.links] == ["Two"]

@@ -10,8 +10,8 @@ def table(html):
     return next(block for block in blocks(parse_html(html)) if block.kind == "table")
 
 
-def texts(html, title="Kate"):
-    return [snippet.text for snippet in rows(table(html), title)]
+def texts(html, title="Kate", max_length=None):
+    return [snippet.text for snippet in rows(table(html), title, max_length)]
 
 
 def plain_grid(html):
@@ -106,14 +106,13 @@ def test_a_header_cell_at_the_head_of_a_row_is_a_value():
 
 
 @pytest.mark.parametrize("tag", ["td", "th"])
-def test_a_banner_over_the_whole_width_is_no_row_and_leaves_the_headers_alone(tag):
+def test_a_banner_over_the_whole_width_stands_before_the_rows_below_it(tag):
     html = f"""<table><tr><th>Year</th><th>Title</th></tr><tr><td>1978</td><td>Lionheart</td></tr>
       <tr><{tag} colspan="2">After the break</{tag}></tr><tr><td>2005</td><td>Aerial</td></tr></table>"""
-    found = texts(html)
-    assert len(found) == 2
-    assert found[0] == "Kate, Year is 1978, Title is Lionheart"
-    assert "Year is 2005" in found[1].replace("After the break ", "")
-    assert "Title is Aerial" in found[1].replace("After the break ", "")
+    assert texts(html) == [
+        "Kate, Year is 1978, Title is Lionheart",
+        "Kate, After the break, Year is 2005, Title is Aerial",
+    ]
 
 
 def test_new_headers_further_down_begin_a_new_part():
@@ -147,3 +146,66 @@ def test_head_body_and_foot_are_read_in_order():
     html = """<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>x</td></tr></tbody>
       <tfoot><tr><td>2</td><td>y</td></tr></tfoot></table>"""
     assert texts(html) == ["Kate, A is 1, B is x", "Kate, A is 2, B is y"]
+
+
+def test_a_title_row_above_the_headers_is_no_header():
+    html = """<table class="wikitable"><tr><th colspan="2">Albums</th></tr><tr><th>Year</th><th>Title</th></tr>
+      <tr><td>1978</td><td>Lionheart</td></tr></table>"""
+    assert texts(html) == ["Kate, Albums, Year is 1978, Title is Lionheart"]
+
+
+def test_a_first_row_in_bold_is_a_header_where_there_are_no_header_cells():
+    html = """<table class="wikitable"><tr><td>#</td><td><b>Year</b></td><td><b>Song</b></td></tr>
+      <tr><td>1</td><td>1978</td><td>Wow</td></tr><tr><td><b>2</b></td><td><b>1980</b></td><td><b>Army</b></td></tr></table>"""
+    assert texts(html) == ["Kate, # is 1, Year is 1978, Song is Wow", "Kate, # is 2, Year is 1980, Song is Army"]
+    plain = "<table class='wikitable'><tr><td><b>a</b></td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>"
+    assert texts(plain) == ["Kate, a, b", "Kate, c, d"]
+
+
+def test_totals_in_header_cells_are_data_and_repeated_headers_are_not():
+    html = """<table><tr><th>Team</th><th>W</th><th>L</th></tr><tr><td>A</td><td>1</td><td>2</td></tr>
+      <tr><th>Team</th><th>W</th><th>L</th></tr><tr><td>B</td><td>3</td><td>4</td></tr>
+      <tr><th>Total</th><th>4</th><th>1,006</th></tr></table>"""
+    assert texts(html) == [
+        "Kate, Team is A, W is 1, L is 2",
+        "Kate, Team is B, W is 3, L is 4",
+        "Kate, Team is Total, W is 4, L is 1,006",
+    ]
+
+
+def test_a_header_cell_with_one_value_is_its_name():
+    html = "<table><tr><th>Capital</th><td>Paris</td></tr><tr><th>Seat</th><td>Senate</td><td>Paris</td></tr></table>"
+    assert texts(html) == ["Kate, Capital is Paris", "Kate, Seat, Senate, Paris"]
+
+
+def test_a_table_of_one_column_has_rows():
+    html = "<table><tr><th>Songs</th></tr><tr><td>Wow</td></tr><tr><td>Army Dreamers</td></tr></table>"
+    assert texts(html) == ["Kate, Songs is Wow", "Kate, Songs is Army Dreamers"]
+
+
+def test_a_wide_row_is_cut_at_cell_borders_and_every_piece_has_the_first_cell():
+    cells = [f"value {number}" for number in range(1, 7)]
+    html = "<table><tr><th>Name</th>" + "".join(f"<th>H{number}</th>" for number in range(1, 7)) + "</tr>"
+    html += '<tr><td><a href="/wiki/Ann">Ann</a></td>' + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr></table>"
+    whole = "Kate, Name is Ann, " + ", ".join(f"H{number} is value {number}" for number in range(1, 7))
+    assert texts(html) == [whole]
+    assert texts(html, max_length=len(whole)) == [whole]
+    found = list(rows(table(html), "Kate", 50))
+    assert [snippet.text for snippet in found] == [
+        "Kate, Name is Ann, H1 is value 1, H2 is value 2",
+        "Kate, Name is Ann, H3 is value 3, H4 is value 4",
+        "Kate, Name is Ann, H5 is value 5, H6 is value 6",
+    ]
+    for snippet in found:
+        assert [(snippet.text[link.start : link.end], link.target) for link in snippet.links] == [("Ann", "Ann")]
+
+
+def test_a_long_first_cell_does_not_push_the_others_over_the_limit():
+    html = f"<table><tr><th>A</th><th>B</th><th>C</th></tr><tr><td>{'x' * 40}</td><td>b{'y' * 15}</td><td>c{'z' * 15}</td></tr></table>"
+    assert all(len(text) <= 70 for text in texts(html, max_length=60))
+    assert "".join(texts(html, max_length=60)).count("z" * 15) == 1
+
+
+def test_line_breaks_in_cells_are_blanks():
+    html = "<table><tr><th>Peak<br>UK</th><th>By</th></tr><tr><td>1</td><td>Kate<br/>Paddy</td></tr></table>"
+    assert texts(html) == ["Kate, Peak UK is 1, By is Kate Paddy"]

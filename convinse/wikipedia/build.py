@@ -1,0 +1,322 @@
+"""Saved HTML pages (JSON lines) into a Wikipedia dump: streamed, in parallel over the cores, in bounded memory."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import logging
+import os
+import re
+import signal
+import time
+import zlib
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import msgspec
+
+from ..errors import DataError, one_line
+from ..evidence import Entity
+from ..progress import progress
+from .dump import PackedPage, check_replaceable, pack, write_packed
+from .page import page_evidences, parse_page
+
+LOGGER = logging.getLogger(__name__)
+_ITEM = re.compile(r"Q[1-9][0-9]*")
+_BLOCK_BYTES = 1 << 20  # of lines that a process parses at once
+_FEW = 16  # pages that are not worth another process
+_PATIENCE = 10  # bad entries that never stop a build
+_MAX_BAD_SHARE = 0.01  # beyond it, the file is taken to be something else
+_OPENERS = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open}
+
+
+class Built(NamedTuple):
+    """What went into a dump: `counts` are the pages and the evidences of each source."""
+
+    counts: dict[str, int]
+    skipped: int  # pages without an item
+    bad: int
+    repeated: int  # second pages of an item
+    seconds: float
+
+
+class Faults:
+    """Reports bad entries with their place, and stops when they are more than 1 % (and more than 10).
+
+    Args:
+        path: the file that is read.
+        unit: what is counted, such as "lines".
+        hint: what may be wrong with the file.
+    """
+
+    def __init__(self, path: Path, unit: str, hint: str) -> None:
+        self._path, self._unit, self._hint = path, unit, hint
+        self.seen = self.bad = 0
+
+    def count(self, seen: int, bad: Iterable[tuple[str, str]] = ()) -> None:
+        """Count `seen` more, of which `bad` (place, reason) are bad. Raises `DataError` when it is too many."""
+        self.seen += seen
+        for place, reason in bad:
+            self.bad += 1
+            LOGGER.warning("%s: %s: %s; skipped", self._path, place, reason)
+        if self.bad > max(_PATIENCE, self.seen * _MAX_BAD_SHARE):
+            raise DataError(f"{self._path}: {self.bad} of the first {self.seen} {self._unit} are bad; {self._hint}")
+
+
+class Titles:
+    """Titles of pages -> items."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, str] = {}
+        self._labels: dict[str, str] = {}  # an item's first title without its bracket: one label, however it is linked
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def add(self, title: str, item_id: str) -> None:
+        """The first item of a title stays."""
+        self._items.setdefault(_normal(title), item_id)
+        self._labels.setdefault(item_id, label_of(title))
+
+    def item_id(self, title: str) -> str | None:
+        """The item of a title as a link gives it."""
+        return self._items.get(_normal(title))
+
+    def entity(self, title: str) -> Entity | None:
+        """The item of a title with its label."""
+        item_id = self.item_id(title)
+        return None if item_id is None else {"id": item_id, "label": self._labels[item_id]}
+
+
+def _normal(title: str) -> str:
+    title = title.replace("_", " ").strip()
+    return title[:1].upper() + title[1:]
+
+
+def label_of(title: str) -> str:
+    """A title without its bracket: `Titanic (1997 film)` -> `Titanic`."""
+    title = title.replace("_", " ").strip()
+    return re.sub(r"(?<=\S)\s*\([^()]*\)$", "", title)
+
+
+def build(
+    pages: Path, output: Path, titles: Path | None = None, *, processes: int | None = None, quiet: bool = True
+) -> Built:
+    """Build the dump of a file of pages; an older one at `output` is replaced when the new one is whole.
+
+    Args:
+        pages: JSON lines with `title`, `html` and `qid` (or null: then found by title), plain or packed (gz, bz2).
+        output: the dump. Its content does not depend on `processes`.
+        titles: a TSV of title and item (in either order, with or without a header line), plain or packed; the pages'
+            own titles and items are known besides.
+        processes: to parse with; all cores by default.
+        quiet: show no progress.
+
+    Raises:
+        DataError: a file cannot be read, has too many bad lines, or no page has an item.
+        OutputError: `output` cannot be written, or is something else than a dump.
+    """
+    start = time.monotonic()
+    check_replaceable(output)
+    known, lines = _known_titles(pages, titles)
+    workers = min(processes or _cores(), lines // _FEW + 1)
+    faults = Faults(pages, "lines", "each must be an object with 'title', 'qid' and 'html'")
+    skipped = found = 0
+
+    def packed() -> Iterator[PackedPage]:
+        nonlocal skipped, found
+        with progress(f"reading {pages.name}", lines, "pages", quiet) as advance:
+            for part in _parts(pages, known, workers):
+                faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
+                skipped += part.skipped
+                found += len(part.pages)
+                yield from part.pages
+                advance(part.lines)
+        if not found:
+            raise DataError(f"{pages}: none of its {faults.seen} pages could be used ({skipped} without an item, "
+                            f"{faults.bad} bad); the items of titles can be given with --titles")  # fmt: skip
+
+    counts = write_packed(output, packed())
+    return Built(counts, skipped, faults.bad, found - counts["pages"], time.monotonic() - start)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _known_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
+    """The titles of the pages themselves and of the titles file, and the number of pages."""
+    known, lines = Titles(), 0
+    for block in _blocks(pages):
+        for _, line in block:
+            lines += 1
+            try:
+                head = _HEAD.decode(line)
+            except msgspec.DecodeError:  # reported when the page is read
+                continue
+            if head.title and head.qid and _ITEM.fullmatch(head.qid):
+                known.add(head.title, head.qid)
+    if titles is not None:
+        for title, item_id in _read_titles(titles):
+            known.add(title, item_id)
+    return known, lines
+
+
+def _read_titles(path: Path) -> Iterator[tuple[str, str]]:
+    faults = Faults(path, "lines", "each must be a title and an item such as Q42 with a tab between them")
+    item_first: bool | None = None
+    for block in _blocks(path):
+        if item_first is None:  # by most lines: a title may look like an item
+            rows = [line.decode("utf-8", "replace").split("\t") for _, line in block]
+            item_first = sum(_is_item(row[0]) for row in rows) > sum(_is_item(row[-1]) for row in rows)
+        for number, line in block:
+            row = line.decode("utf-8", "replace").rstrip("\r").split("\t")
+            item_id, title = (row[0], row[-1]) if item_first else (row[-1], row[0])
+            if len(row) == 2 and title.strip() and _is_item(item_id):
+                faults.count(1)
+                yield title, item_id.strip()
+            elif number > 1:  # the first is the header
+                faults.count(1, [(f"line {number}", "is no title and item")])
+    if not faults.seen > faults.bad:
+        raise DataError(f"{path}: no line is a title and an item such as Q42 with a tab between them")
+
+
+def _is_item(text: str) -> bool:
+    return _ITEM.fullmatch(text.strip()) is not None
+
+
+class _Head(msgspec.Struct):
+    title: str = ""
+    qid: str | None = None
+
+
+class _SavedPage(msgspec.Struct):
+    title: str
+    html: str
+    qid: str | None = None
+
+
+_HEAD, _SAVED = msgspec.json.Decoder(_Head), msgspec.json.Decoder(_SavedPage)
+Block = list[tuple[int, bytes]]  # lines with their numbers
+
+
+class Part(NamedTuple):
+    """The pages of a block of lines."""
+
+    lines: int
+    pages: list[PackedPage]
+    skipped: int
+    bad: list[tuple[int, str]]
+
+
+def _parts(pages: Path, known: Titles, workers: int) -> Iterator[Part]:
+    """The parsed blocks in their order; a few are under way at once."""
+    if workers == 1:
+        for block in _blocks(pages):
+            yield _parse(block, known)
+        return
+    pool = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(known,))
+    waiting: deque[Future[Part]] = deque()
+    try:
+        for block in _blocks(pages):
+            waiting.append(pool.submit(_parse_in_worker, block))
+            if len(waiting) > workers + 2:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise DataError(f"{pages}: a process that parsed it was killed, perhaps for its memory; try again") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_known = Titles()  # of a worker
+
+
+def _start_worker(known: Titles) -> None:
+    global _known
+    _known = known
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
+
+
+def _parse_in_worker(block: Block) -> Part:
+    return _parse(block, _known)
+
+
+def _parse(block: Block, known: Titles) -> Part:
+    part = Part(len(block), [], 0, [])
+    skipped = 0
+    for number, line in block:
+        try:
+            page = _packed(line, known)
+        except msgspec.DecodeError as error:
+            part.bad.append((number, f"is no page ({one_line(error)})"))
+        except Exception as error:  # whatever a parser makes of a page: one page never stops a build
+            part.bad.append((number, f"cannot be parsed ({type(error).__name__}: {one_line(error)})"))
+        else:
+            if page is None:
+                skipped += 1
+            else:
+                part.pages.append(page)
+    return part._replace(skipped=skipped)
+
+
+def _packed(line: bytes, known: Titles) -> PackedPage | None:
+    """The evidences of a saved page; None for one without an item."""
+    saved = _SAVED.decode(line)
+    title = saved.title.replace("_", " ").strip()
+    if not title:
+        raise msgspec.DecodeError("the title is empty")
+    item_id = saved.qid or known.item_id(title)
+    if item_id is None:
+        return None
+    if not _is_item(item_id):
+        raise msgspec.DecodeError(f"'{item_id}' is no item")
+    page = parse_page(title, saved.html)
+    items = {target: entity for target in sorted(page.targets) if (entity := known.entity(target)) is not None}
+    return pack(item_id, page_evidences(page, {"id": item_id, "label": label_of(title)}, items))
+
+
+def _blocks(path: Path) -> Iterator[Block]:
+    """The lines that are not blank, in blocks of bounded size."""
+    block: Block = []
+    size = 0
+    with _open(path) as file:
+        for number, line in enumerate(_lines(file, path), 1):
+            line = line.rstrip(b"\r\n")
+            if line.strip():
+                block.append((number, line))
+                size += len(line)
+            if size >= _BLOCK_BYTES:
+                yield block
+                block, size = [], 0
+    if block:
+        yield block
+
+
+def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    with _reading(path):
+        yield from file
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[BinaryIO]:
+    with _reading(path):
+        with path.open("rb") as file:
+            start = file.read(2)
+        opened = _OPENERS.get(start, open)(path, "rb")
+    with opened as file:
+        yield file
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None

@@ -1,0 +1,333 @@
+"""The MediaWiki client against a wiki that behaves and one that does not. No request leaves the machine."""
+
+import gzip
+import json
+import threading
+import time
+
+import pytest
+from loopback import cut, free_port, ok, silent, status
+from mediawiki import error, mediawiki
+
+from convinse import __version__, web
+from convinse.errors import NetworkError
+from convinse.wikipedia import api
+from convinse.wikipedia.api import LinkedItem, MediaWikiApi, until
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch):
+    monkeypatch.setattr(web, "_BACK_OFF", 0.01)
+    for name in ("CONVINSE_OFFLINE", "CONVINSE_CONTACT"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def wiki():
+    with mediawiki() as one:
+        one.pages = {"Titanic": "<p>A film.</p>", "James Cameron": "<p>A director.</p>"}
+        one.items = {"Titanic": "Q44578", "James Cameron": "Q42574"}
+        one.sitelinks = {"Q44578": "Titanic", "Q5": ""}
+        yield one
+
+
+@pytest.fixture
+def client(wiki):
+    one = MediaWikiApi(wiki.api, wiki.api)
+    yield one
+    one.close()
+
+
+def soon():
+    return until(5)
+
+
+def linked(client, titles):
+    return {title: item for batch in client.items_of(titles, soon()) for title, item in batch.items()}
+
+
+def test_a_page_is_asked_for_in_the_documented_way(wiki, client):
+    page = client.page("Titanic", soon())
+    assert page == ("Titanic", "<p>A film.</p>", 7, "Q44578", False)
+    params = wiki.requests[0].params
+    expected = {"action": "parse", "page": "Titanic", "redirects": "1", "format": "json", "formatversion": "2"}
+    assert expected.items() <= params.items() and params["maxlag"] == "5"
+    assert {"text", "revid"} <= set(params["prop"].split("|"))
+
+
+def test_who_we_are_is_said(wiki, monkeypatch):
+    MediaWikiApi(wiki.api, wiki.api).page("Titanic", soon())
+    monkeypatch.setenv("CONVINSE_CONTACT", "env@example.org")
+    MediaWikiApi(wiki.api, wiki.api).page("Titanic", soon())
+    MediaWikiApi(wiki.api, wiki.api, "me@example.org\r\nX: y").page("Titanic", soon())
+    first, second, third = (request.headers["User-Agent"] for request in wiki.requests)
+    assert first == f"convinse/{__version__} (question answering research)"
+    assert "env@example.org" in second and "me@example.org" in third and "env@" not in third
+    assert "X" not in wiki.requests[2].headers
+
+
+def test_connections_are_kept(wiki, client):
+    for _ in range(3):
+        client.page("Titanic", soon())
+        client.title_of("Q44578", soon())
+    assert len({request.port for request in wiki.requests}) == 1
+
+
+def test_redirects_of_the_wiki_are_followed(wiki, client):
+    wiki.redirects = {"Titanic movie": "Titanic"}
+    page = client.page("titanic_movie", soon())
+    assert (page.title, page.redirected) == ("Titanic", True)
+
+
+@pytest.mark.parametrize("code", ["missingtitle", "invalidtitle", "pagecannotexist"])
+def test_a_page_that_is_not_there_is_none(wiki, client, code):
+    wiki.faults = [ok(error(code))]
+    assert client.page("Nowhere", soon()) is None
+    assert client.page("Nowhere", soon()) is None
+    assert len(wiki.requests) == 2
+
+
+def test_titles_of_items(wiki, client):
+    assert client.title_of("Q44578", soon()) == "Titanic"
+    assert client.title_of("Q5", soon()) is None  # no article
+    assert client.title_of("Q404404", soon()) is None  # no item
+    wiki.faults = [ok(error("no-such-entity", "Could not find an entity"))]
+    assert client.title_of("Q404405", soon()) is None
+    expected = {"action": "wbgetentities", "ids": "Q44578", "props": "sitelinks", "sitefilter": "enwiki"}
+    assert expected.items() <= wiki.requests[0].params.items()
+
+
+def test_the_title_of_an_item_that_was_merged_into_another(wiki, client):
+    merged = {"id": "Q2", "redirects": {"from": "Q1", "to": "Q2"}, "sitelinks": {"enwiki": {"title": "Two"}}}
+    wiki.faults = [ok({"entities": {"Q1": merged}, "success": 1})]
+    assert client.title_of("Q1", soon()) == "Two"
+
+
+@pytest.mark.parametrize(
+    ("address", "site"),
+    [
+        ("https://en.wikipedia.org/w/api.php", "enwiki"),
+        ("https://de.m.wikipedia.org/w/api.php", "dewiki"),
+        ("https://zh-yue.wikipedia.org/w/api.php", "zh_yuewiki"),
+        ("http://localhost:8080/api.php", "enwiki"),
+    ],
+)
+def test_the_site_is_that_of_the_address(address, site):
+    assert MediaWikiApi(address, address).site == site
+
+
+def test_items_come_back_under_the_titles_as_linked(wiki, client):
+    wiki.redirects = {"Cameron": "Jim Cameron", "Jim Cameron": "James Cameron"}
+    found = linked(client, ["james_Cameron", "Cameron", "Titanic", "Nowhere"])
+    cameron = LinkedItem("Q42574", "James Cameron")
+    assert found == {
+        "james_Cameron": cameron, "Cameron": cameron, "Titanic": LinkedItem("Q44578", "Titanic"), "Nowhere": None,
+    }  # fmt: skip
+    expected = {"action": "query", "prop": "pageprops", "ppprop": "wikibase_item", "redirects": "1"}
+    assert expected.items() <= wiki.requests[0].params.items()
+
+
+def test_a_page_without_an_item_has_none(wiki, client):
+    wiki.pages["Draft of it"] = "<p>x</p>"
+    assert linked(client, ["Draft of it"]) == {"Draft of it": None}
+
+
+def test_redirects_in_a_circle_have_no_item(wiki, client):
+    wiki.redirects = {"A": "B", "B": "A"}
+    assert linked(client, ["A", "Titanic"]) == {"A": None, "Titanic": LinkedItem("Q44578", "Titanic")}
+
+
+def test_titles_go_in_batches_of_50(wiki, client):
+    titles = [f"Page {number}" for number in range(120)]
+    wiki.items = {title: f"Q{number + 1}" for number, title in enumerate(titles)}
+    found = linked(client, [*titles, *titles])
+    assert [len(request.params["titles"].split("|")) for request in wiki.requests] == [50, 50, 20]
+    assert {title: item.id for title, item in found.items()} == wiki.items
+
+
+def test_addresses_stay_short_enough(wiki, client):
+    titles = [f"{'語' * 80}{number}" for number in range(50)]
+    wiki.items = {titles[49]: "Q1"}
+    assert linked(client, titles)[titles[49]].id == "Q1"
+    assert len(wiki.requests) > 1 and all(len(request.path) < 8000 for request in wiki.requests)
+
+
+def test_what_can_be_no_title_is_not_asked_for(wiki, client):
+    assert linked(client, ["a|b", "a#b", "", "  ", "{x}", "x" * 256, "a\nb"]) == {}
+    assert wiki.requests == []
+
+
+def test_a_query_that_continues_is_read_to_its_end(wiki, client):
+    def part(title, item, **more):
+        return ok({"query": {"pages": [{"title": title, "pageprops": {"wikibase_item": item}}]}, **more})
+
+    wiki.faults = [part("A", "Q1", **{"continue": {"ppcontinue": 9, "continue": "||"}}), part("B", "Q2")]
+    assert {title: item.id for title, item in linked(client, ["A", "B"]).items()} == {"A": "Q1", "B": "Q2"}
+    assert wiki.requests[1].params["ppcontinue"] == "9"
+
+
+def test_a_query_without_end_is_an_error(wiki, client, monkeypatch):
+    monkeypatch.setattr(api, "_MAX_PARTS", 5)
+    wiki.faults = [ok({"query": {"pages": []}, "continue": {"ppcontinue": "9"}})] * 100
+    with pytest.raises(NetworkError, match="without end"):
+        linked(client, ["A"])
+
+
+# --- faults that pass
+
+
+HALF = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"parse": {"ti'
+PASSING = {
+    "429": status(429, b"slow down"),
+    "503": status(503, b"<html>busy", content_type="text/html"),
+    "502": status(502),
+    "connection cut": cut(),
+    "half a body": cut(HALF),
+    "half a body of no told length": cut(b'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{"parse": {"title": "Ti'),
+    "said to be gzip": status(200, b'{"parse": 1}', content_encoding="gzip"),
+    "half a gzip": status(200, gzip.compress(b"{}" * 1000)[:20], content_encoding="gzip"),
+    "maxlag": status(200, json.dumps(error("maxlag", "Waiting for db1: 9 s lagged", lag=9)).encode(), retry_after=0),
+    "ratelimited": ok(error("ratelimited")),
+    "readonly": ok(error("readonly")),
+    "internal": ok(error("internal_api_error_DBQueryError")),
+}
+
+
+@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
+def test_faults_that_pass_are_waited_out(wiki, client, fault):
+    wiki.faults = [fault, fault]
+    assert client.page("Titanic", soon()).title == "Titanic"
+    assert len(wiki.requests) == 3
+
+
+@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
+def test_faults_that_do_not_pass_are_errors(wiki, client, fault):
+    wiki.faults = [fault] * 100
+    with pytest.raises(NetworkError, match=r"ers_wikipedia_api"):
+        client.page("Titanic", soon())
+    assert len(wiki.requests) == 5
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        status(429, retry_after=1),
+        status(503, retry_after=1),
+        status(200, json.dumps(error("maxlag", lag=9)).encode(), retry_after=1),
+    ],
+)
+def test_retry_after_is_obeyed(wiki, client, fault):
+    wiki.faults = [fault]
+    assert client.page("Titanic", soon())
+    first, second = wiki.requests
+    assert 1.0 <= second.time - first.time < 2.5
+
+
+def test_a_host_that_wants_rest_is_left_alone(wiki, client):
+    wiki.faults = [status(429, retry_after=3600)]
+    for _ in range(3):
+        with pytest.raises(NetworkError, match="3600 s"):
+            client.page("Titanic", soon())
+    assert len(wiki.requests) == 1
+
+
+def test_the_deadline_bounds_everything(wiki, client):
+    wiki.faults = [silent(5)] * 3
+    start = time.monotonic()
+    with pytest.raises(NetworkError):
+        client.page("Titanic", until(0.3))
+    assert time.monotonic() - start < 1.5
+    with pytest.raises(NetworkError, match="no time is left"):
+        client.page("Titanic", until(-1))
+
+
+def test_never_more_than_two_requests_at_once(wiki):
+    wiki.delay = 0.03
+    clients = [MediaWikiApi(wiki.api, wiki.api) for _ in range(2)]
+    threads = [threading.Thread(target=clients[n % 2].page, args=("Titanic", soon())) for n in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(wiki.requests) == 12 and wiki.most_at_once == 2
+    for client in clients:
+        client.close()
+
+
+# --- faults that stay
+
+
+STAYING = {
+    "error of the API": (ok(error("badtoken", "Invalid <token>")), "badtoken"),
+    "error without a code": (ok({"error": "no"}), "unknown"),
+    "HTML": (status(200, b"<!DOCTYPE html><p>Wartung", content_type="text/html"), "something else than JSON"),
+    "nothing": (status(200, b""), "something else than JSON"),
+    "no UTF-8": (status(200, '{"parse": "ä"}'.encode("latin-1")), "something else than JSON"),
+    "a list": (ok([]), "a list"),
+    "another shape": (ok({"parse": {"title": 5}}), "another shape"),
+    "no page": (ok({}), "another shape"),
+    "text of formatversion 1": (ok({"parse": {"title": "T", "text": {"*": "<p>"}}}), "another shape"),
+    "an empty page": (ok({"parse": {"title": "T", "text": " \n"}}), "an empty page"),
+    "403": (status(403, b"no User-Agent"), "403"),
+    "404": (status(404), "404"),
+    "redirect loop": (status(302, location="/w/api.php?again"), "redirects"),
+    "30 MB": (status(200, b'{"parse": "' + b"x" * (30 << 20) + b'"}'), "more than 16 MiB"),
+}
+
+
+@pytest.mark.parametrize(("fault", "word"), STAYING.values(), ids=STAYING)
+def test_what_cannot_be_used_is_an_error_at_once(wiki, client, fault, word):
+    wiki.faults = [fault] * (20 if word == "redirects" else 1)
+    with pytest.raises(NetworkError, match=word) as caught:
+        client.page("Titanic", soon())
+    assert "\n" not in str(caught.value) and f"127.0.0.1:{wiki.server_port}" in str(caught.value)
+    assert len(wiki.requests) < 10 if word == "redirects" else len(wiki.requests) == 1
+
+
+def test_wrong_answers_about_items_are_errors(wiki, client):
+    wiki.faults = [
+        ok({"query": {"pages": {"1": {}}}}),
+        ok({}),
+        ok({"entities": {}}),
+        ok({"entities": {"Q1": {"sitelinks": []}}}),
+    ]
+    for _ in range(2):
+        with pytest.raises(NetworkError):
+            linked(client, ["A"])
+    for _ in range(2):
+        with pytest.raises(NetworkError):
+            client.title_of("Q1", soon())
+
+
+def test_batches_before_a_failure_are_good(wiki, client):
+    titles = [f"Page {number}" for number in range(60)]
+    wiki.faults = [None, ok(error("badtoken"))]
+    batches = client.items_of(titles, soon())
+    assert len(next(batches)) == 50
+    with pytest.raises(NetworkError):
+        next(batches)
+
+
+def test_nobody_there(client):
+    lost = MediaWikiApi(f"http://127.0.0.1:{free_port()}/w/api.php", "http://127.0.0.1:1/")
+    with pytest.raises(NetworkError, match="Connection refused"):
+        lost.page("Titanic", soon())
+
+
+def test_offline_opens_no_socket(wiki, client, monkeypatch):
+    monkeypatch.setenv("CONVINSE_OFFLINE", "1")
+    with pytest.raises(NetworkError, match="CONVINSE_OFFLINE"):
+        client.page("Titanic", soon())
+    assert wiki.requests == []
+
+
+def test_importing_it_loads_no_http_library(run_python):
+    assert run_python("import sys, convinse.wikipedia.api; print('requests' in sys.modules)") == "False\n"
+
+
+def test_the_slots_are_given_back(wiki, client):
+    wiki.faults = [status(404), cut(), status(200, b"<html>")]
+    for _ in range(2):
+        with pytest.raises(NetworkError):
+            client.page("Titanic", soon())
+    assert api._SLOTS._value == 2

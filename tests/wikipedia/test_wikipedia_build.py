@@ -1,0 +1,115 @@
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from convinse.errors import DataError, OutputError
+from convinse.wikipedia import build as build_module
+from convinse.wikipedia.build import build, label_of
+from convinse.wikipedia.dump import WikipediaDump
+
+DATA = Path(os.environ.get("CONVINSE_DATA") or Path(__file__).resolve().parents[3] / "shared/data") / "wikipedia-pages"
+real = pytest.mark.skipif(not DATA.is_dir(), reason="no shared data")
+
+
+def page(title, qid, html="<p>It was made by <a href='/wiki/James_Cameron'>James Cameron</a> in the year 1997.</p>"):
+    return {"title": title, "url": "u", "qid": qid, "html": html, "more": [1]}
+
+
+def save(pages, name="pages.jsonl"):
+    lines = [item if isinstance(item, str) else json.dumps(item) for item in pages]
+    text = "\n".join(lines).encode()
+    Path(name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    return Path(name)
+
+
+def content(path):
+    dump = WikipediaDump(Path(path))
+    found = {item: dump.get(item) for item in dump.items()}
+    dump.close()
+    return found
+
+
+def ids(evidences):
+    return {entity["id"]: entity["label"] for evidence in evidences for entity in evidence["wikidata_entities"]}
+
+
+PAIR = [page("Titanic (1997 film)", "Q44578"), page("James Cameron", "Q42574")]
+
+
+@pytest.mark.parametrize("name", ["pages.jsonl", "pages.jsonl.gz"])
+def test_links_resolve_through_the_pages_themselves(workdir, name):
+    built = build(save([*PAIR, ""], name), Path("w.db"))
+    assert built.counts == {"pages": 2, "text": 2} and not (built.skipped or built.bad or built.repeated)
+    found = ids(content("w.db")["Q44578"])
+    assert found["Q42574"] == "James Cameron" and found["Q44578"] == "Titanic"
+
+
+@pytest.mark.parametrize("text", ["title\tqid\nJames Cameron\tQ42574\nTitanic (1997 film)\tQ44578\n",
+                                  "qid\ttitle\r\nQ42574\tJames Cameron\r\nQ44578\tTitanic (1997 film)\r\n",
+                                  "Q42574\tJames_Cameron\nQ44578\tTitanic_(1997_film)"])  # fmt: skip
+def test_titles_file_in_either_order(workdir, text):
+    Path("t.tsv.gz").write_bytes(gzip.compress(text.encode()))
+    build(save([page("Titanic (1997 film)", None), page("Nowhere", None)]), Path("w.db"), Path("t.tsv.gz"))
+    assert ids(content("w.db")["Q44578"])["Q42574"] == "James Cameron"
+    assert len(content("w.db")) == 1
+
+
+def test_bad_lines_are_reported_with_their_number_and_skipped(workdir, caplog, monkeypatch):
+    def parse(title, html):
+        if title == "Bad":
+            raise ValueError("odd page")
+        return parse_page(title, html)
+
+    parse_page = build_module.parse_page
+    monkeypatch.setattr(build_module, "parse_page", parse)
+    lines = [PAIR[0], "{", page("Bad", "Q5"), {"title": "x", "qid": "Q1"}, page("A", "P31"), page("B", None), PAIR[1],
+             page("Again", "Q42574")]  # fmt: skip
+    built = build(save(lines), Path("w.db"), processes=1)
+    assert (built.counts["pages"], built.bad, built.skipped, built.repeated) == (2, 4, 1, 1)
+    for word in ("line 2:", "line 3:", "odd page", "line 4:", "html", "line 5:", "second page of Q42574"):
+        assert word in caplog.text
+
+
+def test_too_many_bad_lines_stop_and_keep_the_older_dump(workdir):
+    build(save(PAIR), Path("w.db"))
+    before = Path("w.db").read_bytes()
+    with pytest.raises(DataError, match=r"other\.jsonl: 11 of the first"):
+        build(save([*PAIR, *["{"] * 11], "other.jsonl"), Path("w.db"))
+    assert Path("w.db").read_bytes() == before
+    assert not [file for file in workdir.iterdir() if file.name.endswith(".tmp")]
+
+
+def test_what_cannot_be_built_is_one_clear_line(workdir):
+    for problem, pages in [("none of its 1 pages", save([page("A", None)])), ("none of its 0", save([], "e.jsonl")),
+                           ("cannot be read", Path("nowhere"))]:  # fmt: skip
+        with pytest.raises(DataError, match=problem):
+            build(pages, Path("w.db"))
+    save(PAIR, "cut.gz")
+    Path("cut.gz").write_bytes(Path("cut.gz").read_bytes()[:-20])
+    with pytest.raises(DataError, match=r"cut\.gz: cannot be read"):
+        build(Path("cut.gz"), Path("w.db"))
+    save([], "t.tsv").write_text("nothing\nhere\n")
+    with pytest.raises(DataError, match=r"t\.tsv: no line"):
+        build(save(PAIR), Path("w.db"), Path("t.tsv"))
+    assert not Path("w.db").exists()
+    with pytest.raises(OutputError, match="no Wikipedia dump"):
+        build(save(PAIR), Path("pages.jsonl"))
+
+
+@real
+def test_real_pages_give_the_same_dump_with_any_number_of_processes(workdir):
+    with gzip.open(DATA / "pages_with_qid.jsonl.gz", "rt") as file:
+        Path("p.jsonl").write_text("".join(next(file) for _ in range(20)))
+    titles = DATA / "title2qid.tsv.gz"
+    one = build(Path("p.jsonl"), Path("1.db"), titles, processes=1)
+    three = build(Path("p.jsonl"), Path("3.db"), titles, processes=3)
+    assert one.counts == three.counts and one.counts["pages"] == 20
+    assert Path("1.db").read_bytes() == Path("3.db").read_bytes()
+
+
+def test_labels():
+    assert [label_of(title) for title in ("A (b)", "A_B", "(500) Days", "(x)", "A (b) c")] == [
+        "A", "A B", "(500) Days", "(x)", "A (b) c"]  # fmt: skip
