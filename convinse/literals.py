@@ -92,10 +92,11 @@ def find_literals(text: str) -> Iterator[Span]:
     """Dates, years, year ranges (both years) and numbers of a text, from left to right, without overlap."""
     for match in _LITERAL.finditer(text):
         kind = match.lastgroup
+        if kind == "number":
+            yield Span(*match.span(), number_entity(match[0]))
+            continue
         parts = match.groupdict()
-        if parts["number"]:
-            yield Span(*match.span(), number_entity(parts["number"]))
-        elif parts["range"]:
+        if parts["range"]:
             first, last = parts["y5"], parts["y6"]
             yield Span(*match.span("y5"), date_entity(int(first)))
             end = int(first[: 4 - len(last)] + last)

@@ -60,9 +60,12 @@ class PageNames:
         def free(start: int, end: int) -> bool:
             return all(end <= left or right <= start for left, right in taken)
 
-        text, place = snippet.text, lead
+        text, place, by_word = snippet.text, lead, self._by_word
         for word in _WORD.finditer(text, lead):
-            for name, offset, entity in self._by_word.get(word[0], ()):
+            named = by_word.get(word[0])
+            if named is None:
+                continue
+            for name, offset, entity in named:
                 start = word.start() - offset
                 end = start + len(name)
                 if start >= place and _stands_alone(text, name, start, end) and free(start, end):
