@@ -7,6 +7,7 @@ import logging
 import os
 import sqlite3
 import time
+import weakref
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -46,6 +47,7 @@ class WikipediaDump:
         with _readable(path):
             _check_size(path)
             self._connection = _connect_to_read(path)
+            weakref.finalize(self, self._connection.close)  # at the latest when nothing needs it
             try:
                 _check_format(path, self._meta())
                 self._connection.execute("SELECT id, evidences FROM page LIMIT 0")
