@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import weakref
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,6 +105,7 @@ class EvidenceCache:
         try:
             if self._cache is None:
                 self._cache = self._open()
+                weakref.finalize(self, self._cache.close)  # at the latest when nothing needs it
             return action(self._cache)
         except (sqlite3.Error, OSError, diskcache.Timeout, AttributeError, TypeError, UnicodeError) as error:
             raise CacheError(

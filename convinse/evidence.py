@@ -14,7 +14,6 @@ from .errors import ConfigError, DataError, nearest
 
 SOURCES = ("kb", "text", "table", "info")
 DEFAULT_SOURCES = "_".join(SOURCES)
-SR_DELIMITER = " || "
 
 
 class Entity(TypedDict):
