@@ -13,7 +13,8 @@ import pytest
 from handmade import world, write
 from loopback import free_port
 
-from convinse.cli import _languages, _size, main
+from convinse.cli import main
+from convinse.cli.arguments import languages, size
 from convinse.knowledge_base import build as build_module
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -79,12 +80,12 @@ def test_an_interrupted_build_does_not_speak_of_conversations(monkeypatch, workd
 
 
 @pytest.mark.parametrize(
-    ("text", "size"),
+    ("text", "expected"),
     [("512MB", 512 * 10**6), ("4GB", 4 * 10**9), ("4gb", 4 * 10**9), ("2G", 2 * 10**9), ("1.5 GiB", 3 * 2**29),
      ("1000", 1000), ("8kB", 8000), ("1TiB", 2**40)],
 )  # fmt: skip
-def test_sizes(text, size):
-    assert _size(text) == size
+def test_sizes(text, expected):
+    assert size(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "GB", "4XB", "-4GB", "4 G B", "1.2.3GB", "nan", "1e9", "four", "."])
@@ -95,9 +96,9 @@ def test_sizes_that_are_none(text, capsys):
 
 
 def test_languages():
-    assert _languages("en") == ("en", "mul")
-    assert _languages("de, en") == ("de", "en", "mul")
-    assert _languages("mul,zh-hans") == ("mul", "zh-hans")
+    assert languages("en") == ("en", "mul")
+    assert languages("de, en") == ("de", "en", "mul")
+    assert languages("mul,zh-hans") == ("mul", "zh-hans")
 
 
 @pytest.mark.parametrize("text", ["", "en,", "EN", "e n", "ü"])

@@ -1,0 +1,94 @@
+"""What several commands share: types of arguments, sources and configuration, the console of the tables."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConfigError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..config import Config
+
+KEPT = "finished conversations are kept, run the command again to go on"
+UNCHANGED = "nothing was changed"
+
+
+class Commands:
+    """Adds commands to a parser: each has a function, a help text and a line for Ctrl-C."""
+
+    def __init__(self, subparsers: Any, common: argparse.ArgumentParser) -> None:
+        self._subparsers = subparsers
+        self._common = common
+
+    def add(
+        self, name: str, function: Callable[[argparse.Namespace], int], text: str, interrupted: str = UNCHANGED
+    ) -> argparse.ArgumentParser:
+        """A command that runs `function`, which returns the exit status."""
+        parser = self._subparsers.add_parser(name, help=text, description=text, parents=[self._common])
+        parser.set_defaults(run=function, interrupted=interrupted, takes_more=False)
+        return parser
+
+    def group(self, name: str, text: str) -> Commands:
+        """A command that has commands of its own."""
+        parser = self._subparsers.add_parser(name, help=text, description=text)
+        return Commands(parser.add_subparsers(title="commands", required=True, metavar="COMMAND"), self._common)
+
+
+def size(text: str) -> int:
+    """`512MB`, `4GB`, `1.5GiB` -> bytes; as with disks, a GB is 10^9 bytes and a GiB 2^30."""
+    import re
+
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kmgt]?)(i?)b?", text.strip().lower())
+    if match is None or (match[3] and not match[2]):
+        raise argparse.ArgumentTypeError(f"'{text}' is no size; give one such as 512MB or 4GB")
+    return int(float(match[1]) * (1024 if match[3] else 1000) ** " kmgt".index(match[2] or " "))
+
+
+def languages(text: str) -> tuple[str, ...]:
+    """`de,en` -> codes, the preferred first; `mul` always last."""
+    codes = [code.strip() for code in text.split(",")]
+    if not all(code.replace("-", "").isalnum() and code.isascii() and code == code.lower() for code in codes):
+        raise argparse.ArgumentTypeError(f"'{text}' is no language code; give one such as en, or several as de,en")
+    return tuple(dict.fromkeys([*codes, "mul"]))
+
+
+def port(text: str) -> int:
+    """A port number, 0 to 65535."""
+    if not text.isascii() or not text.isdigit() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"'{text}' is no port; give a number from 0 to 65535")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """A whole number of 1 or more."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number
+
+
+def sources_and_config(words: Sequence[str]) -> tuple[tuple[str, ...], Config]:
+    """`[SOURCES] [CONFIG]` in either order, each once at most."""
+    from ..config import load_config
+    from ..evidence import DEFAULT_SOURCES, is_sources, parse_sources
+
+    sources = [word for word in words if is_sources(word)]
+    configs = [word for word in words if not is_sources(word)]
+    if len(sources) > 1 or len(configs) > 1:
+        raise ConfigError(
+            f"'{' '.join(words)}': give sources such as kb_text_info and a configuration, each once at most"
+        )
+    wanted = parse_sources(sources[0] if sources else DEFAULT_SOURCES)
+    return wanted, load_config(configs[0] if configs else "config.yml")
+
+
+def console() -> Console:
+    """Standard output for tables; 100 columns wide unless it is a terminal."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 100, highlight=False)

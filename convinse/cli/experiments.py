@@ -1,0 +1,145 @@
+"""Commands that run the pipeline: pipeline, ask, train."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from .arguments import KEPT, Commands, console, positive, sources_and_config
+
+if TYPE_CHECKING:
+    from ..experiment import Outcome
+
+_BEST_EVIDENCES = 5  # shown by ask
+
+
+def add(commands: Commands) -> None:
+    """`pipeline`, `ask`, `train`."""
+    sub = commands.add("pipeline", _pipeline, "run QU -> ERS -> HA over the configured conversations", KEPT)
+    sub.add_argument(
+        "words",
+        nargs="*",
+        metavar="SOURCES|CONFIG",
+        help="sources such as kb_text_info and a configuration, in either order",
+    )
+    sub.add_argument(
+        "--pred-answers",
+        action="store_true",
+        help="earlier turns count with their predicted answers, not the gold ones",
+    )
+    sub.add_argument("--limit", type=positive, metavar="N", help="only the first N conversations")
+    sub.add_argument("--all-sources", action="store_true", help="every combination of source_combinations")
+    sub.add_argument("--restart", action="store_true", help="run finished conversations again")
+    sub.add_argument(
+        "--part", choices=("train", "dev", "test"), default="test", help="the conversations to run (default test)"
+    )
+
+    sub = commands.add("ask", _ask, "answer one conversation from the command line", "nothing was written")
+    sub.add_argument("questions", nargs="+", metavar="QUESTION")
+    sub.add_argument("--sources", default=None, help="such as kb_text (default kb_text_table_info)")
+    sub.add_argument("--config", default="config.yml", help="the configuration (default config.yml)")
+    sub.add_argument("--json", action="store_true", help="print the conversation as one JSON object")
+
+    sub = commands.add("train", _train, "train one stage, or all three in order", KEPT)
+    sub.add_argument("stage", choices=("qu", "ers", "ha", "all"))
+    sub.add_argument("words", nargs="*", metavar="SOURCES|CONFIG")
+
+
+def _pipeline(options: argparse.Namespace) -> int:
+    from ..experiment import run_experiment
+
+    sources, config = sources_and_config(options.words)
+    combinations = config.combinations if options.all_sources else [sources]
+    outcomes = []
+    for combination in combinations:
+        outcome = run_experiment(
+            config,
+            combination,
+            use_gold_answers=not options.pred_answers,
+            limit=options.limit,
+            restart=options.restart,
+            quiet=options.quiet,
+            part=options.part,
+        )
+        outcomes.append(outcome)
+    _print_outcomes(outcomes, details=not options.all_sources)
+    return 0
+
+
+def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
+    from rich.table import Table
+
+    table = Table(title=f"{outcomes[0].metrics['num_questions']} questions", title_justify="left")
+    for name in ("", "questions", "P@1", "MRR", "Hit@5", "answer presence"):
+        table.add_column(name, justify="right" if name else "left")
+
+    def row(name: str, values: dict[str, Any]) -> None:
+        measures = (f"{values[key]:.3f}" for key in ("p_at_1", "mrr", "h_at_5", "answer_presence"))
+        table.add_row(name, str(values["num_questions"]), *measures)
+
+    for outcome in outcomes:
+        row("_".join(outcome.sources), outcome.metrics)
+        if not details:
+            continue
+        table.add_section()
+        for domain, values in outcome.metrics["domains"].items():
+            row(domain, values)
+        table.add_section()
+        for source, values in outcome.metrics["sources"].items():
+            row(
+                f"answer in {source}", {**values, "answer_presence": outcome.metrics["answer_presence_per_src"][source]}
+            )
+    console().print(table)
+    for outcome in outcomes:
+        print(f"{outcome.path}/turns.jsonl, metrics.json ({outcome.metrics['seconds']['total']:.1f} s)")
+
+
+def _ask(options: argparse.Namespace) -> int:
+    from ..config import load_config
+    from ..evidence import DEFAULT_SOURCES, parse_sources
+    from ..pipeline import Pipeline
+
+    sources = parse_sources(options.sources or DEFAULT_SOURCES)
+    with Pipeline(load_config(options.config)) as pipeline:
+        conversation = pipeline.ask(options.questions, sources)
+    if options.json:
+        import msgspec
+
+        sys.stdout.write(msgspec.json.encode(conversation).decode() + "\n")
+        return 0
+    for turn in conversation["questions"]:
+        _print_turn(turn)
+    return 0
+
+
+def _print_turn(turn: Any) -> None:
+    """A turn of `ask`: question, representation, answers with what supports them, best evidences."""
+    print(f"\n> {turn['question']}\n  understood as: {turn['structured_representation'].strip()}")
+    answers = turn["pred_answers"]
+    if not answers:
+        print("  no answer found")
+    for answer in answers[:5]:
+        entity = answer["answer"]
+        print(f"  {answer['rank']}. {entity['label']} ({entity['id']})  {answer['score']:.3f}")
+        for place in answer.get("evidences", [])[:1]:
+            evidence = turn["top_evidences"][place]
+            print(f"       [{evidence['source']}] {evidence['evidence_text']}")
+    if turn["top_evidences"]:
+        print("  best evidences:")
+    for evidence in turn["top_evidences"][:_BEST_EVIDENCES]:
+        print(f"    {evidence.get('score', 0.0):6.2f} [{evidence['source']}] {evidence['evidence_text']}")
+
+
+def _train(options: argparse.Namespace) -> int:
+    from ..pipeline import STAGES, build_stage
+
+    sources, config = sources_and_config(options.words)
+    for stage in STAGES if options.stage == "all" else [options.stage]:
+        module = build_stage(stage, config)
+        if type(module).train is STAGES[stage].train:  # type: ignore[attr-defined]
+            print(f"{stage}: '{getattr(config, stage)}' has nothing to train")
+            continue
+        module.train(sources)
+        module.store_cache()
+    return 0

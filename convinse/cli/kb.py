@@ -1,0 +1,133 @@
+"""Commands of the knowledge base: build, info, search, serve."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from .arguments import Commands, console, languages, port, size
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..knowledge_base.index import KnowledgeBase
+
+_FIRST_FACTS = 20  # shown by kb search
+
+
+def add(commands: Commands) -> None:
+    """`kb build|info|search|serve`."""
+    commands = commands.group("kb", "build, inspect, query or serve an embedded knowledge base")
+
+    sub = commands.add("build", _kb_build, "build the index of a Wikidata JSON dump")
+    sub.add_argument("dump", metavar="DUMP", help="one entity a line: .json, .gz, .bz2 or .zst")
+    sub.add_argument("--output", required=True, metavar="DIR", help="the index; an older one there is replaced")
+    sub.add_argument("--memory", type=size, default="4GB", metavar="SIZE", help="such as 512MB (default 4GB)")
+    sub.add_argument("--language", type=languages, default="en", metavar="CODE",
+                     help="of the labels; several by comma, the preferred first (default en; mul always follows)")  # fmt: skip
+
+    sub = commands.add("info", _kb_info, "what an index holds")
+    sub.add_argument("folder", metavar="DIR")
+
+    sub = commands.add("search", _kb_search, "the items of a question, and the facts around them")
+    sub.add_argument("folder", metavar="DIR")
+    sub.add_argument("question", metavar="QUESTION")
+    sub.add_argument("--json", action="store_true", help="all of it as one JSON object, as /search_space answers")
+
+    sub = commands.add("serve", _kb_serve, "serve an index over the CLOCQ HTTP API until Ctrl-C")
+    sub.add_argument("folder", metavar="DIR")
+    sub.add_argument("--port", type=port, default=7777, metavar="N", help="default 7777; 0 takes a free one")
+    sub.add_argument("--host", default="127.0.0.1", help="the address to listen on (default 127.0.0.1: this machine)")
+
+
+def _kb_build(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from ..knowledge_base.build import build
+
+    output = Path(options.output)
+    build(Path(options.dump), output, memory=options.memory, languages=options.language, quiet=options.quiet)
+    _print_kb(output)
+    return 0
+
+
+def _kb_info(options: argparse.Namespace) -> int:
+    from ..config import resolve
+
+    _print_kb(resolve(options.folder))
+    return 0
+
+
+def _print_kb(folder: Path) -> None:
+    from rich.table import Table
+
+    with _open_kb(folder) as kb:
+        manifest = kb.manifest
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    table = Table(title=str(folder), title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    for name in ("items", "properties", "facts"):
+        table.add_row(name, f"{getattr(manifest, name):,}")
+    table.add_row("size", f"{size / 10**6:,.1f} MB ({size / max(manifest.facts, 1):.0f} bytes a fact)")
+    table.add_row("languages", ", ".join(manifest.languages))
+    table.add_row("build id", manifest.build_id)
+    table.add_row("format", str(manifest.format))
+    console().print(table)
+
+
+@contextmanager
+def _open_kb(folder: Path) -> Iterator[KnowledgeBase]:
+    from ..knowledge_base.index import KnowledgeBase
+
+    kb = KnowledgeBase(folder)
+    try:
+        yield kb
+    finally:
+        kb.close()
+
+
+def _kb_search(options: argparse.Namespace) -> int:
+    from ..config import ClocqParams, Config, resolve
+    from ..knowledge_base.search_space import SearchSpace, fact_text
+    from ..knowledge_base.server import search_space_answer
+
+    with _open_kb(resolve(options.folder)) as kb:
+        found, entities = SearchSpace(kb, ClocqParams(), Config().clocq_p).search(options.question)
+        descriptions = [kb.description(entity["item"]["id"]) for entity in entities]
+    facts = [fact.fact for fact in found]
+    if options.json:
+        import msgspec
+
+        sys.stdout.write(msgspec.json.encode(search_space_answer(facts, entities)).decode() + "\n")
+        return 0
+    if not entities:
+        print("no item of the knowledge base found in the question")
+        return 0
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table("word", "rank", "score", "item", "label", "description")
+    for entity, description in zip(entities, descriptions, strict=True):
+        item = entity["item"]
+        words = entity["question_word"], str(entity["rank"]), f"{entity['score']:.3f}", item["id"], item["label"]
+        table.add_row(*map(escape, (*words, description)))
+    console().print(table)
+    for fact in facts[:_FIRST_FACTS]:
+        print(f"  {fact_text(fact)}")
+    print(f"{len(facts)} facts" + (f", the first {_FIRST_FACTS} shown" if len(facts) > _FIRST_FACTS else ""))
+    return 0
+
+
+def _kb_serve(options: argparse.Namespace) -> int:
+    from ..config import resolve
+    from ..knowledge_base.server import serve
+
+    folder = resolve(options.folder)
+    with _open_kb(folder) as kb:
+        serve(kb, options.host, options.port,
+              lambda address: print(f"{folder}: the CLOCQ API is at {address} (Ctrl-C ends it)", flush=True))  # fmt: skip
+    return 0

@@ -1,0 +1,88 @@
+"""Commands of Wikipedia dumps: build, import-pickle, info."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from .arguments import Commands, console
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def add(commands: Commands) -> None:
+    """`wikipedia build|import-pickle|info`."""
+    commands = commands.group("wikipedia", "build, import or inspect a Wikipedia dump")
+
+    sub = commands.add("build", _wikipedia_build, "the evidences of saved HTML pages into a dump")
+    sub.add_argument("pages", metavar="PAGES", help="JSON lines with title, url, qid and html; plain or .gz")
+    sub.add_argument("--output", required=True, metavar="FILE", help="the dump; an older one there is replaced")
+    sub.add_argument("--titles", metavar="TSV", help="title and item of other pages, for links; plain or .gz")
+
+    sub = commands.add("import-pickle", _wikipedia_import, "CONVINSE's pickle dump into the project's own format")
+    sub.add_argument("file", metavar="FILE", help="item id -> list of evidences; plain or .gz; nothing in it is run")
+    sub.add_argument("--output", required=True, metavar="FILE", help="the dump; an older one there is replaced")
+
+    sub = commands.add("info", _wikipedia_info, "what a dump holds")
+    sub.add_argument("file", metavar="FILE")
+
+
+def _wikipedia_build(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from ..wikipedia.build import build
+
+    output, titles = Path(options.output), Path(options.titles) if options.titles else None
+    built = build(Path(options.pages), output, titles, quiet=options.quiet)
+    skipped = {
+        "pages without an item": built.skipped,
+        "bad lines": built.bad,
+        "second pages of an item": built.repeated,
+    }
+    _print_wikipedia(output, skipped, built.seconds)
+    return 0
+
+
+def _wikipedia_import(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from ..wikipedia.pickle_import import import_pickle
+
+    output = Path(options.output)
+    done = import_pickle(Path(options.file), output, quiet=options.quiet)
+    _print_wikipedia(output, {"items without evidences": done.empty, "bad evidences": done.bad}, done.seconds)
+    return 0
+
+
+def _wikipedia_info(options: argparse.Namespace) -> int:
+    from ..config import resolve
+
+    _print_wikipedia(resolve(options.file))
+    return 0
+
+
+def _print_wikipedia(path: Path, skipped: dict[str, int] | None = None, seconds: float | None = None) -> None:
+    from contextlib import closing
+
+    from rich.table import Table
+
+    from ..evidence import SOURCES
+    from ..wikipedia.dump import WikipediaDump
+
+    with closing(WikipediaDump(path)) as dump:
+        counts, build_id = dump.counts, dump.build_id
+    table = Table(title=str(path), title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_row("pages", f"{counts['pages']:,}")
+    for source in SOURCES:
+        if source != "kb" or counts.get(source):
+            table.add_row(f"{source} evidences", f"{counts.get(source, 0):,}")
+    for name, number in (skipped or {}).items():
+        table.add_row(f"skipped {name}", f"{number:,}")
+    table.add_row("size", f"{path.stat().st_size / 10**6:,.1f} MB")
+    table.add_row("build id", build_id)
+    if seconds is not None:
+        table.add_row("seconds", f"{seconds:.1f}")
+    console().print(table)
