@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The one door: prepares .venv beside this file when needed, then runs the convinse command.
 #   bash run.sh COMMAND [ARGUMENT ...]
+# CONVINSE_EXTRAS=neural adds optional packages (those of `train` are added by themselves).
 # CONVINSE_NO_VENV=1 uses the Python environment as it is.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -22,14 +23,22 @@ if [ "${CONVINSE_NO_VENV:-0}" = 1 ]; then
     exec "$python" -m convinse "$@"
 fi
 
-extra=""
-case " ${1:-} " in " test ") extra="test" ;; esac
+extras=${CONVINSE_EXTRAS:-}
+case " ${1:-} " in
+    " test ") extras="${extras:+$extras,}test" ;;
+    " train " | " read ") extras="${extras:+$extras,}neural" ;;
+esac
 venv="$root/.venv"
 wanted=$(cat "$root/setup.cfg" "$root/pyproject.toml" "$root/constraints.txt" | cksum)
-# a stamp holds what was installed; an environment for the tests does for the other commands, too
-stamp="$venv/.convinse-stamp${extra:+-$extra}"
-stamped() { [ "$(cat "$1" 2>/dev/null)" = "$wanted" ]; }
-ready() { [ -x "$venv/bin/python" ] && { stamped "$stamp" || stamped "$venv/.convinse-stamp-test"; }; }
+# the stamp of an extra (and of "base") holds what was installed; the extra test has neural in it
+stamped() { [ "$(cat "$venv/.convinse-stamp-$1" 2>/dev/null)" = "$wanted" ]; }
+ready() {
+    local extra
+    [ -x "$venv/bin/python" ] && stamped base || return 1
+    for extra in ${extras//,/ }; do
+        stamped "$extra" || { [ "$extra" = neural ] && stamped test; } || return 1
+    done
+}
 
 if ! ready; then
     # one set-up at a time; a second caller waits here and then finds the stamp
@@ -44,11 +53,11 @@ if ! ready; then
         fi
         log="$venv/install.log"
         if ! "$venv/bin/python" -m pip install --disable-pip-version-check \
-            --constraint "$root/constraints.txt" --editable "$root${extra:+[$extra]}" >"$log" 2>&1; then
+            --constraint "$root/constraints.txt" --editable "$root${extras:+[$extras]}" >"$log" 2>&1; then
             tail -n 5 "$log" >&2
             fail "installing the dependencies failed (see $log); is a package index reachable?"
         fi
-        printf '%s\n' "$wanted" >"$stamp"
+        for extra in base ${extras//,/ }; do printf '%s\n' "$wanted" >"$venv/.convinse-stamp-$extra"; done
     fi
     exec 9>&-
 fi

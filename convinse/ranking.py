@@ -1,38 +1,144 @@
-"""BM25 over a handful of texts, through bm25s (Lù 2024), with ties broken by the texts themselves."""
+"""BM25 over the texts of a turn, counted with numpy, with ties broken by the texts themselves."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal
 
-from .text import stems
+from .text import END, STOP_WORDS, folded_words, stem, stems
 
-
-def bm25_scores(query: str | Mapping[str, float], texts: Sequence[str]) -> list[float]:
-    """The BM25 score of every text for a query, or for weighted stems (a score is linear in its query terms)."""
-    import bm25s
+if TYPE_CHECKING:
     import numpy as np
 
-    logging.getLogger("bm25s").setLevel(logging.WARNING)  # it reports every index at the level that it sets itself
+Formula = Literal["lucene", "okapi"]
+_K1, _B = 1.5, 0.75
+_FLOOR = 0.25  # rank_bm25's epsilon
+_STOP_WORD, _END = -1, -2
+_MOST_CHARACTERS = 10_000_000  # of remembered texts: with their numbers about 60 MB
 
+
+def bm25_scores(query: str | Mapping[str, float], texts: Sequence[str], formula: Formula = "lucene") -> list[float]:
+    """The BM25 score of every text for a query, or for weighted stems (a score is linear in its query terms).
+
+    A query term t of weight w adds `w * idf(t) * tf / (tf + 1.5 * (0.25 + 0.75 * length / mean length))` to the score
+    of a text that has it tf times, where with n of N texts having it
+
+    - "lucene": `idf = log(1 + (N - n + 0.5) / (n + 0.5))`;
+    - "okapi": `idf = 2.5 * log((N - n + 0.5) / (n + 0.5))`, and where that is negative a quarter of the mean over all
+      words of the texts (Robertson's formula as rank_bm25 computes it).
+
+    Args:
+        query: words, of weight 1 each; or stems with their weights, of which those that are not positive count nothing.
+        texts: what to score; stop words do not count.
+        formula: see above.
+
+    Returns:
+        A score for each text, rounded to 6 digits.
+    """
+    import numpy as np
+
+    if formula not in ("lucene", "okapi"):
+        raise ValueError(f"unknown BM25 formula {formula!r}; valid: lucene, okapi")
     weights = query if isinstance(query, Mapping) else dict.fromkeys(stems(query), 1.0)
-    tokens = [stems(text) for text in texts]
-    known = set().union(*tokens) if tokens else set()
-    weights = {word: weight for word, weight in weights.items() if word in known and weight > 0}
-    if not weights:
+    wanted = sorted(word for word, weight in weights.items() if weight > 0)
+    if not wanted or not texts:
         return [0.0] * len(texts)
-    engine = bm25s.BM25()
-    engine.index(tokens, show_progress=False)
-    total = np.zeros(len(texts), dtype=np.float64)
-    by_weight: dict[float, list[str]] = {}
-    for word, weight in weights.items():
-        by_weight.setdefault(weight, []).append(word)
-    for weight in sorted(by_weight):
-        total += weight * engine.get_scores(sorted(by_weight[weight]))
-    return [round(float(score), 6) for score in total]
+    vocabulary = _vocabulary()
+    places, terms = vocabulary.read(texts)
+    lengths = np.bincount(places, minlength=len(texts))
+    norms = _K1 * (1 - _B + _B * lengths / max(lengths.mean(), 1e-9))
+    idf = _idf(places, terms, len(texts), formula)
+    total = np.zeros(len(texts))
+    frequencies = _frequencies(places, terms, [vocabulary.number[word] for word in wanted], len(texts))
+    for word, frequency in zip(wanted, frequencies, strict=True):
+        having = np.count_nonzero(frequency)
+        if having:  # always the same order of additions, so that equal texts score equally
+            total += weights[word] * idf(having) * (frequency / (frequency + norms))
+    return total.round(6).tolist()
 
 
 def bm25_order(query: str | Mapping[str, float], texts: Sequence[str]) -> list[tuple[int, float]]:
     """(place, score) of the texts, best first; equal scores in the order of the texts' characters."""
     scores = bm25_scores(query, texts)
     return sorted(enumerate(scores), key=lambda pair: (-pair[1], texts[pair[0]], pair[0]))
+
+
+def _frequencies(places: np.ndarray, terms: np.ndarray, wanted: Sequence[int], texts: int) -> np.ndarray:
+    """How often each text has each wanted term: [terms, texts]."""
+    import numpy as np
+
+    ascending = np.argsort(wanted)
+    numbers = np.asarray(wanted)[ascending]
+    row = np.minimum(np.searchsorted(numbers, terms), len(numbers) - 1)
+    found = numbers[row] == terms
+    counts = np.bincount(ascending[row[found]] * texts + places[found], minlength=len(wanted) * texts)
+    return counts.reshape(len(wanted), texts)
+
+
+def _idf(places: np.ndarray, terms: np.ndarray, texts: int, formula: Formula) -> Callable[[int], float]:
+    """The inverse document frequency of a term that so many of the texts have."""
+    import numpy as np
+
+    def odds(having: Any) -> Any:
+        return (texts - having + 0.5) / (having + 0.5)
+
+    if formula == "lucene":
+        return lambda having: float(np.log1p(odds(having)))
+    pairs = np.sort(terms * np.int64(texts) + places)
+    counts = np.bincount(pairs[np.diff(pairs, prepend=-1) > 0] // texts)  # a word that a text repeats counts once
+    counts = np.sort(counts[counts > 0])  # the order of additions must not depend on how the words are numbered
+    floor = _FLOOR * np.log(odds(counts)).mean() if len(pairs) else 0.0
+    return lambda having: float((_K1 + 1) * (np.log(odds(having)) if odds(having) >= 1 else floor))
+
+
+class _Vocabulary:
+    """Stems as numbers, and texts as rows of them: the turns of a conversation see the same texts again."""
+
+    def __init__(self) -> None:
+        self.characters = 0
+        numbers = count()
+        self.number = _Memory(lambda _: next(numbers))  # of a stem
+        self._word = _Memory(lambda word: _STOP_WORD if word in STOP_WORDS else self.number[stem(word)])
+        self._word[END] = _END
+        self._texts: dict[str, bytes] = {}
+
+    def read(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """(places, terms): which text has which stem, one pair an occurrence, without stop words."""
+        import numpy as np
+
+        unread = [*dict.fromkeys(text for text in texts if text not in self._texts)]
+        if unread:
+            words = folded_words(unread)
+            numbers = np.fromiter(map(self._word.__getitem__, words), np.int32, len(words))
+            start = 0
+            for text, end in zip(unread, np.flatnonzero(numbers == _END).tolist(), strict=True):
+                self._texts[text] = numbers[start:end].tobytes()
+                start = end + 1
+            self.characters += sum(map(len, unread))
+        rows = [*map(self._texts.__getitem__, texts)]
+        terms = np.frombuffer(b"".join(rows), np.int32)
+        places = np.repeat(np.arange(len(rows)), np.fromiter(map(len, rows), np.int64, len(rows)) // terms.itemsize)
+        content = terms != _STOP_WORD
+        return places[content], terms[content]
+
+
+class _Memory(dict[str, int]):
+    """A dictionary that makes what it lacks; a look-up of what it has is a single call in C."""
+
+    def __init__(self, make: Callable[[str], int]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: str) -> int:
+        return self.setdefault(key, self._make(key))  # of several threads, the first one's counts
+
+
+_shared = [_Vocabulary()]
+
+
+def _vocabulary() -> _Vocabulary:
+    """The vocabulary that all calls share, or a fresh one when that has read enough; a running call keeps its own."""
+    if _shared[0].characters > _MOST_CHARACTERS:
+        _shared[0] = _Vocabulary()
+    return _shared[0]

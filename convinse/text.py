@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*", re.UNICODE)
-_INITIALS = re.compile(r"\b[^\W\d](?: [^\W\d]\b)+")
+_INITIALS = re.compile(r" [^\W\d](?: +[^\W\d](?= ))+")  # in words with blanks around
+_POSSESSIVE = re.compile(rb"'(?:[sS](?![\w\x80-\xff]))?")  # in UTF-8 without marks beyond ASCII
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+END = "\0"  # of a text, among words
+_LOWER_OR_BLANK = bytes(
+    byte if byte >= 128 or chr(byte) in f"_{END}" else ord(chr(byte).lower()) if chr(byte).isalnum() else ord(" ")
+    for byte in range(256)
+)
+
 
 STOP_WORDS = frozenset(
     "a an the of in on at to for from by with and or but not no nor is are was were be been being am do does did done has have "
@@ -29,10 +38,36 @@ def fold(text: str) -> str:
 
     Single letters in a row are joined, so that `J. R. R. Tolkien` and `JRR Tolkien` are the same name.
     """
-    decomposed = unicodedata.normalize("NFKD", text.replace("’", "'"))
+    return " ".join(folded_words([text])[:-1])
+
+
+def folded_words(texts: Sequence[str]) -> list[str]:
+    """The words of `fold(text)` of all texts in one list, with `END` after each text.
+
+    Thousands of texts a turn are folded at once, as one string, so that each step is a single call in C.
+    """
+    plain = [text if text.isascii() else _NOT_ASCII.sub(_to_plain, text) for text in texts]
+    if any(END in text for text in plain):
+        plain = [text.replace(END, " ") for text in plain]
+    joined = f" {END} ".join([*plain, ""]).encode()
+    joined = _POSSESSIVE.sub(b"", joined).replace(b"&", b" and ").translate(_LOWER_OR_BLANK)
+    return _INITIALS.sub(_join_letters, f" {joined.decode()}").split()
+
+
+def _join_letters(match: re.Match[str]) -> str:
+    return " " + match[0].replace(" ", "")
+
+
+def _to_plain(match: re.Match[str]) -> str:
+    return _plain(match[0])
+
+
+@lru_cache(maxsize=10_000)
+def _plain(characters: str) -> str:
+    """Characters beyond ASCII without accents, in lower case; what belongs to no word becomes a blank."""
+    decomposed = unicodedata.normalize("NFKD", characters.replace("’", "'"))
     plain = "".join(char for char in decomposed if not unicodedata.combining(char)).casefold()
-    plain = re.sub(r"'s\b|'", "", plain).replace("&", " and ")
-    return _INITIALS.sub(lambda match: match[0].replace(" ", ""), " ".join(re.findall(r"\w+", plain)))
+    return "".join(char if char.isascii() or char.isalnum() else " " for char in plain)
 
 
 def words(text: str) -> list[str]:
@@ -55,5 +90,4 @@ def _stemmer():  # noqa: ANN202 - a C type without stubs
 
 def stems(text: str, keep_stop_words: bool = False) -> list[str]:
     """The stems of the content words of a text, in order, accents removed."""
-    tokens = re.findall(r"\w+", fold(text))
-    return [stem(token) for token in tokens if keep_stop_words or token not in STOP_WORDS]
+    return [stem(word) for word in folded_words([text])[:-1] if keep_stop_words or word not in STOP_WORDS]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from convinse.text import STOP_WORDS, fold, stem, stems, words
+from convinse.text import END, STOP_WORDS, fold, folded_words, stem, stems, words
 
 NAMES = st.text(alphabet=st.sampled_from(list("aZé 's’.&-_Jß1İ")), max_size=20) | st.text(max_size=20)
 
@@ -48,6 +48,28 @@ def test_spellings_of_one_name(spellings):
 @pytest.mark.parametrize(("one", "other"), [("U2", "U 3"), ("Alien", "Aliens"), ("A-ha", "Ha"), ("1984", "1985")])
 def test_different_names_stay_different(one, other):
     assert fold(one) != fold(other)
+
+
+@given(st.lists(NAMES | st.text(alphabet="aΣ b\0\n\r\u2028.'s\u0301", max_size=8), max_size=6))
+@example(["a", "b c", "", "d"])  # no initials across texts
+@example(["x\0y", "’", "'s"])
+def test_texts_folded_together_are_folded_as_each_alone(texts):
+    assert folded_words(texts) == [word for text in texts for word in (*fold(text).split(), END)]
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("Àb'S çd’s 'squé x's", "ab cd sque x"),  # a possessive ends its word, whatever the case
+        ("Ромео & 中文-字幕 A. С. b", "ромео and 中文 字幕 aсb"),
+        ("½ ﬁn ²x ＆ ſ", "1 2 fin 2x and s"),
+        ("tab\tline\nnul\0end\u2003wide\x1c_", "tab line nul end wide _"),
+        ("a 1 b_ c  d", "a 1 b_ cd"),
+        ("lone \ud800 surrogate", "lone surrogate"),
+    ],
+)
+def test_characters_of_all_kinds(text, folded):
+    assert fold(text) == folded
 
 
 def test_nothing_folds_to_nothing():

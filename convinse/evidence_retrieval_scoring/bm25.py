@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from ..evidence import Evidence
-from ..ranking import bm25_scores
+from ..ranking import Formula, bm25_scores
 from ..text import stems
 
 _EXPANSION_WEIGHT = 0.5
@@ -109,13 +109,15 @@ class BM25Scorer:
 
     Args:
         expansion: how to expand queries; None for the query's own words.
+        formula: which BM25; see `convinse.ranking.bm25_scores`.
     """
 
-    def __init__(self, expansion: QueryExpansion | None = None) -> None:
+    def __init__(self, expansion: QueryExpansion | None = None, formula: Formula = "lucene") -> None:
         self._expansion = expansion
+        self._formula: Formula = formula
 
-    def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
-        """The best `top_k` evidences with `score` added, best first; the given ones are not changed."""
+    def scores(self, query: str, evidences: Sequence[Evidence]) -> list[float]:
+        """The score of every evidence, in the given order."""
         if self._expansion is None:
             weights: str | dict[str, float] = query
         else:
@@ -123,9 +125,14 @@ class BM25Scorer:
             names = {e["retrieved_for_entity"]["label"] for e in evidences if "retrieved_for_entity" in e}
             for word in {word for name in names for word in stems(name)} & weights.keys():
                 weights[word] *= _NAME_WEIGHT  # every evidence of an item has its name: it tells them apart too little
-        scores = bm25_scores(weights, [evidence["evidence_text"] for evidence in evidences])
+        return bm25_scores(weights, [evidence["evidence_text"] for evidence in evidences], self._formula)
+
+    def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
+        """The best `top_k` evidences with `score` added, best first; the given ones are not changed."""
+        scores = self.scores(query, evidences)
+        last = sorted(scores, reverse=True)[:top_k][-1:]  # texts are compared where they can matter only
         order = sorted(
-            range(len(evidences)),
+            (place for place, score in enumerate(scores) if [score] >= last),
             key=lambda place: (-scores[place], evidences[place]["evidence_text"], evidences[place]["source"], place),
         )
         return [{**evidences[place], "score": scores[place]} for place in order[:top_k]]  # type: ignore[typeddict-item]

@@ -114,6 +114,22 @@ def test_only_the_best_are_returned_and_the_given_ones_are_not_changed():
     assert BM25Scorer().rank("jacket", [], 2) == []
 
 
+@given(
+    st.lists(st.tuples(st.sampled_from(["dust", "jacket", "dust jacket", "z", "a"]), st.sampled_from(["kb", "text"]))),
+    st.integers(0, 12),
+)
+def test_fewer_are_the_first_of_all(some, top_k):
+    evidences = [evidence(text, source) for text, source in some]
+    scorer = BM25Scorer()
+    assert scorer.rank("dust jacket", evidences, top_k) == scorer.rank("dust jacket", evidences, 99)[:top_k]
+
+
+def test_the_formula_is_passed_on():
+    scores = [BM25Scorer(formula=formula).rank("jacket", BOOK, 1)[0]["score"] for formula in ("lucene", "okapi")]
+    assert scores[0] != scores[1]
+    assert scores[0] == BM25Scorer().rank("jacket", BOOK, 1)[0]["score"]
+
+
 def test_a_query_without_words_scores_nothing_and_keeps_all():
     found = BM25Scorer(QueryExpansion(PROPERTIES)).rank(" || || ", BOOK, 10)
     assert [one["score"] for one in found] == [0] * 4

@@ -1,0 +1,328 @@
+"""The cache of text embeddings: one packed file a model, read through a memory map, appended to under a lock.
+
+A file is a header and records of equal size, little-endian:
+
+- header: magic, format version, dimension d, length of the model id, model id in UTF-8, zeros, CRC-32 of all before;
+  its length is a multiple of 64;
+- record: the 16-byte BLAKE2b hash of the text, d float16 numbers, CRC-32 of both, zeros up to a multiple of 16 bytes.
+
+Nothing is ever changed in place. A writer that is killed leaves at most a part of a record at the end, which readers
+do not count and the next writer overwrites; a record whose checksum is wrong counts as unknown and is written again when it
+is put again, and of two records of one text the later one counts. Readers lock too, since a map of a file that
+somebody shortens is no place to read from.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import mmap
+import os
+import struct
+import tempfile
+import threading
+import weakref
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .errors import CacheError, one_line
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_MAGIC = b"cvnsvecs"
+_FORMAT = 1
+_HEAD = struct.Struct("<8sIII")  # magic, format version, dimension, length of the model id
+_KEY = 16
+
+
+class VectorCache:
+    """Embeddings of texts as float16, found again by text; processes may share the file.
+
+    Nothing is opened before the first use, and a closed cache opens again. Threads may share an object; a forked
+    process opens the file for itself.
+
+    Args:
+        path: the cache folder (`ers_cache_path`), whose file is `vectors/{hash of the model id}.vectors`. With None
+            the vectors stay in the memory of the process and are lost with it.
+        model_id: the model that makes the vectors; whatever changes them belongs into it.
+        dimension: the length of a vector.
+        memory_limit: bytes that may be kept with `path=None`; when they are used up, all is dropped and collecting
+            starts anew, so callers hold on to what they have just put.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str] | None, model_id: str, dimension: int, memory_limit: int = 2 << 30
+    ) -> None:
+        model = model_id.encode("utf-8", "surrogatepass")
+        name = f"{hashlib.blake2b(model, digest_size=12).hexdigest()}.vectors"
+        self._path = None if path is None else Path(path).expanduser() / "vectors" / name
+        self._dimension = dimension
+        self._memory_limit = memory_limit
+        head = _HEAD.pack(_MAGIC, _FORMAT, dimension, len(model)) + model
+        head += bytes(-(len(head) + 4) % 64)
+        self._header = head + struct.pack("<I", zlib.crc32(head))
+        self._hashed = _KEY + 2 * dimension  # bytes of a record that its checksum covers
+        self._size = -(-(self._hashed + 4) // 16) * 16
+        self._lock = threading.RLock()
+        self._file: _File | None = None
+
+    def get(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The known vectors of texts.
+
+        Returns:
+            The vectors, float16 [n, d], zeros where a text is unknown; and which are known, bool [n].
+        """
+        import numpy as np
+
+        with self._guard("read"):
+            if not texts or not self._open(write=False):
+                return np.zeros((len(texts), self._dimension), np.float16), np.zeros(len(texts), bool)
+            with self._locked(fcntl.LOCK_SH) as file:
+                self._refresh(file)
+                return self._find(file, self._keys(texts))
+
+    def put(self, texts: Sequence[str], vectors: np.ndarray) -> None:
+        """Keep the vectors [n, d] of texts, in half precision; texts that are known keep the vector they have.
+
+        Raises:
+            CacheError: the file cannot be written (it is as before then), or a vector is not finite in float16.
+        """
+        import numpy as np
+
+        if np.shape(vectors) != (len(texts), self._dimension):
+            raise ValueError(f"vectors of {len(texts)} texts are {np.shape(vectors)}, not [n, {self._dimension}]")
+        if not len(texts):
+            return
+        with np.errstate(over="ignore"):
+            halves = np.asarray(vectors).astype("<f2")
+        bad = np.flatnonzero(~np.isfinite(halves).all(axis=1))
+        if len(bad):
+            raise CacheError(f"the embedding of {texts[bad[0]][:80]!r} is not finite in float16; the model is broken")
+        with self._guard("written"):
+            self._open(write=True)
+            with self._locked(fcntl.LOCK_EX) as file:
+                keys = self._keys(texts)
+                first = np.sort(np.unique(keys, axis=0, return_index=True)[1])
+                self._refresh(file, repair=True)
+                first = first[~self._find(file, keys[first])[1]]
+                if len(first):
+                    self._append(file, self._records(keys[first], halves[first]))
+
+    def close(self) -> None:
+        """Close the file; the next use opens it again. With `path=None` this drops the vectors."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
+    def __len__(self) -> int:
+        """The number of records, damaged and repeated ones counted."""
+        with self._guard("read"):
+            if not self._open(write=False):
+                return 0
+            with self._locked(fcntl.LOCK_SH) as file:
+                self._refresh(file)
+                return file.rows
+
+    def __bool__(self) -> bool:
+        """An empty cache is a cache."""
+        return True
+
+    # --- the file
+
+    def _open(self, write: bool) -> bool:
+        """Open the file, for writing where wanted; False where there is none to read."""
+        if self._file is not None and self._file.serves(write):
+            return True
+        self.close()
+        if self._path is None:
+            self._file = _File(_memory(), write=True, named=False)
+            os.pwrite(self._file.descriptor, self._header, 0)
+            return True
+        if write:
+            self._path.parent.parent.mkdir(parents=True, exist_ok=True)
+            self._path.parent.mkdir(mode=0o700, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT if write else os.O_RDONLY
+        try:
+            descriptor = os.open(self._path, flags | os.O_CLOEXEC, 0o600)
+        except FileNotFoundError:
+            if write:
+                raise
+            return False
+        self._file = _File(descriptor, write, named=True)
+        return True
+
+    @contextmanager
+    def _locked(self, kind: int) -> Iterator[_File]:
+        assert self._file is not None
+        descriptor = self._file.descriptor
+        fcntl.flock(descriptor, kind)
+        try:
+            yield self._file
+        finally:
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+    @contextmanager
+    def _guard(self, verb: str) -> Iterator[None]:
+        try:
+            with self._lock:
+                yield
+        except (OSError, ValueError) as error:  # a map may raise either
+            raise CacheError(
+                f"{self._path or 'memory'}: the embedding cache cannot be {verb}: {one_line(error)}; "
+                "free the disk, name another folder in ers_cache_path, or set ers_use_cache: false"
+            ) from error
+
+    def _refresh(self, file: _File, repair: bool = False) -> None:
+        """Check the header and take in the records that the file has by now; a writer repairs the header."""
+        found = os.pread(file.descriptor, len(self._header), 0)
+        if found != self._header:
+            if not self._header.startswith(found):
+                raise CacheError(f"{self._path}: {self._fault(found)}; delete it, or name another ers_cache_path")
+            if repair:  # its first writer came no further
+                self._write(file, self._header, 0)
+        content = os.fstat(file.descriptor).st_size - len(self._header)
+        file.read(len(self._header), self._size, max(0, content) // self._size)
+
+    def _fault(self, found: bytes) -> str:
+        if len(found) < _HEAD.size or not found.startswith(_MAGIC):
+            return "not an embedding cache"
+        _, version, dimension, _ = _HEAD.unpack_from(found)
+        if version != _FORMAT:
+            return f"an embedding cache of format {version}, not {_FORMAT}"
+        if dimension != self._dimension:
+            return f"an embedding cache of vectors of length {dimension}, not {self._dimension}"
+        return "an embedding cache of another model, or a damaged one"
+
+    def _append(self, file: _File, records: bytes) -> None:
+        end = len(self._header) + file.rows * self._size
+        if self._path is None and end + len(records) > self._memory_limit:
+            end = len(self._header)
+            file.read(end, self._size, 0)
+            os.ftruncate(file.descriptor, end)
+        self._write(file, records, end)
+        file.read(len(self._header), self._size, (end - len(self._header) + len(records)) // self._size)
+
+    @staticmethod
+    def _write(file: _File, content: bytes, start: int) -> None:
+        rest = memoryview(content)
+        try:
+            while rest:
+                rest = rest[os.pwrite(file.descriptor, rest, start + len(content) - len(rest)) :]
+        except BaseException:
+            with suppress(OSError):
+                os.ftruncate(file.descriptor, start)
+            raise
+
+    # --- records
+
+    @staticmethod
+    def _keys(texts: Sequence[str]) -> np.ndarray:
+        """The hashes of texts, [n, 2] 64-bit numbers."""
+        import numpy as np
+
+        hashes = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_KEY).digest() for text in texts]
+        return np.frombuffer(b"".join(hashes), "<u8").reshape(len(texts), 2)
+
+    def _records(self, keys: np.ndarray, vectors: np.ndarray) -> bytes:
+        import numpy as np
+
+        table = np.zeros((len(keys), self._size), np.uint8)
+        table[:, :_KEY] = keys.view(np.uint8)
+        table[:, _KEY : self._hashed] = np.ascontiguousarray(vectors).view(np.uint8)
+        table[:, self._hashed : self._hashed + 4] = self._checksums(table).view(np.uint8).reshape(-1, 4)
+        return table.tobytes()
+
+    def _checksums(self, table: np.ndarray) -> np.ndarray:
+        import numpy as np
+
+        flat = memoryview(table.reshape(-1))
+        starts = range(0, len(flat), self._size)
+        return np.fromiter((zlib.crc32(flat[at : at + self._hashed]) for at in starts), "<u4", len(starts))
+
+    def _find(self, file: _File, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        import numpy as np
+
+        vectors = np.zeros((len(keys), self._dimension), np.float16)
+        known = np.zeros(len(keys), bool)
+        rows = file.find(keys[:, 0])
+        places = np.flatnonzero(rows >= 0)
+        if len(places):
+            table = file.table[rows[places]]  # a copy
+            stored = np.ascontiguousarray(table[:, self._hashed : self._hashed + 4]).view("<u4")[:, 0]
+            same = (table[:, :_KEY] == np.ascontiguousarray(keys[places]).view(np.uint8)).all(axis=1)
+            good = same & (stored == self._checksums(table))
+            known[places[good]] = True
+            vectors[known] = np.ascontiguousarray(table[good, _KEY : self._hashed]).view("<f2")
+        return vectors, known
+
+
+class _File:
+    """An open file of records: its map, and an index of the first halves of the keys."""
+
+    def __init__(self, descriptor: int, write: bool, named: bool) -> None:
+        self.descriptor = descriptor
+        self.rows = 0
+        self.table: np.ndarray  # [rows, bytes of a record]
+        self._write = write
+        self._named = named
+        self._process = os.getpid()
+        self._runs: list[tuple[np.ndarray, np.ndarray]] = []  # (sorted keys, rows), older ones first
+        self.close = weakref.finalize(self, os.close, descriptor)
+
+    def serves(self, write: bool) -> bool:
+        """Whether this is still the right file to use: opened by this process, writable if need be, not deleted."""
+        return (
+            self._process == os.getpid()
+            and (self._write or not write)
+            and (not self._named or os.fstat(self.descriptor).st_nlink > 0)
+        )
+
+    def read(self, start: int, size: int, rows: int) -> None:
+        """Map `rows` records of `size` bytes from `start` on, and index the new ones."""
+        import numpy as np
+
+        if rows < self.rows:  # someone has cut the file
+            self.rows, self._runs = 0, []
+        if rows == self.rows:
+            return
+        view = mmap.mmap(self.descriptor, start + rows * size, access=mmap.ACCESS_READ)
+        self.table = np.frombuffer(view, np.uint8, rows * size, start).reshape(rows, size)
+        keys = np.ndarray((rows - self.rows,), "<u8", view, start + self.rows * size, (size,)).copy()
+        self._add(keys, np.arange(self.rows, rows))
+        self.rows = rows
+
+    def _add(self, keys: np.ndarray, rows: np.ndarray) -> None:
+        """Merge with the runs that are not much longer, so that there are few, and few long ones are sorted again."""
+        import numpy as np
+
+        while self._runs and len(self._runs[-1][0]) < 4 * len(keys):
+            older = self._runs.pop()
+            keys, rows = np.concatenate([older[0], keys]), np.concatenate([older[1], rows])
+        order = np.argsort(keys)
+        if (keys[order][1:] == keys[order][:-1]).any():
+            order = np.lexsort([rows, keys])  # the later one of equal keys is to be found
+        self._runs.append((keys[order], rows[order]))
+
+    def find(self, keys: np.ndarray) -> np.ndarray:
+        """The last row of each key, or -1."""
+        import numpy as np
+
+        found = np.full(len(keys), -1)
+        for known, rows in self._runs:
+            at = np.searchsorted(known, keys, side="right") - 1
+            hit = (at >= 0) & (known[at] == keys)
+            found[hit] = rows[at[hit]]
+        return found
+
+
+def _memory() -> int:
+    """A file in memory; a temporary one where the system has none."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("convinse-vectors", os.MFD_CLOEXEC)
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
