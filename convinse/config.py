@@ -41,6 +41,37 @@ class ClocqParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bm25_limit: bool | NotNegative = 0
 
 
+class EvsCascade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How many evidences the cross-encoder of the cascade sees: chosen by BM25 and by the bi-encoder."""
+
+    lexical: NotNegative = 100
+    dense: NotNegative = 100
+
+
+class EvsTraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How `train ers` trains the cross-encoder.
+
+    base: the checkpoint to start from (default: `evs_model`); output: the model folder to write (default:
+    `{output_path}/{name}/evs_model`); loss: `listwise` (one positive against its negatives) or `pairwise`; negatives:
+    for each positive; positives: of a turn in one epoch; batch_turns: groups (one positive, its
+    negatives) of one step; minutes: of training steps, after which it
+    stops (the best epoch is kept); patience: epochs without a better validation after which it stops.
+    """
+
+    base: str | None = None
+    output: str | None = None
+    loss: Literal["listwise", "pairwise"] = "listwise"
+    epochs: Positive = 5
+    minutes: Seconds | None = None
+    patience: Positive = 2
+    batch_turns: Positive = 4
+    positives: Positive = 4
+    negatives: Positive = 11
+    learning_rate: Seconds = 5e-5
+    warmup: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.1
+    weight_decay: Weight = 0.01
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """All settings of a run; see the table in the README. Modules of a user's own find their keys in `custom`."""
 
@@ -79,11 +110,15 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     evr_max_evidence_length: Positive = 400
     evr_max_entities: Positive = 10
     evr_require_entity: bool = True
-    evs: Literal["bm25"] = "bm25"
+    evs: Literal["auto", "bm25", "cross_encoder", "cascade"] = "auto"
     evs_max_evidences: Positive = 100
     evs_model: str | None = None
     evs_bi_encoder: str | None = None
+    evs_cascade: EvsCascade = EvsCascade()
+    evs_max_length: Annotated[int, msgspec.Meta(ge=64)] = 256
+    evs_token_budget: Positive | None = None
     evs_precision: Literal["auto", "fp32", "fp16", "bf16", "int8"] = "auto"
+    evs_training: EvsTraining = EvsTraining()
     ha_model: str | None = None
     ha_max_answers: Positive = 10
     device: Annotated[str, msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
@@ -144,8 +179,9 @@ def load_config(name_or_path: str | os.PathLike[str] = "config.yml", **overrides
 def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Config:
     """A mapping of keys -> the checked configuration; `where` names its origin in messages."""
     _check_keys(data, Config, where)
-    if isinstance(data.get("clocq_params"), Mapping):
-        _check_keys(data["clocq_params"], ClocqParams, f"{where}: clocq_params")
+    for key, nested in (("clocq_params", ClocqParams), ("evs_cascade", EvsCascade), ("evs_training", EvsTraining)):
+        if isinstance(data.get(key), Mapping):
+            _check_keys(data[key], nested, f"{where}: {key}")
     try:
         config = msgspec.convert(dict(data), Config)
     except msgspec.ValidationError as error:

@@ -8,6 +8,8 @@
     ├── ModuleError           a stage module: unknown name, failed import, broken contract
     ├── IndexFileError        a built file (knowledge base, Wikipedia dump) is missing, damaged or too new
     ├── CacheError            the evidence cache cannot be opened, read or written
+    ├── ModelError            a neural model is missing, damaged, of the wrong kind, or computes no numbers
+    ├── DependencyError       an optional package is not installed
     ├── NetworkError          a server cannot be asked, or its answer cannot be used
     └── OutputError           a result cannot be written, or another run is writing there
 
@@ -35,6 +37,14 @@ class ModuleError(ConvinseError):
 
 class IndexFileError(ConvinseError):
     """A built file or folder cannot be opened; the text says how to build it again."""
+
+
+class ModelError(ConvinseError):
+    """A model cannot be used; the text names the configuration key."""
+
+
+class DependencyError(ConvinseError):
+    """An optional package is missing; the text says how to install it."""
 
 
 class CacheError(ConvinseError):

@@ -19,7 +19,8 @@ from .scoring.convqa import evaluate
 
 LOGGER = logging.getLogger(__name__)
 # keys that change how results are computed or where they lie, not what they are
-_NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path", "device")
+_NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path", "device",
+              "evs_token_budget", "evs_training")  # fmt: skip
 
 
 class Outcome(NamedTuple):

@@ -40,8 +40,8 @@ def replacing(path: Path) -> Iterator[Path]:
         raise OutputError(f"{path}: cannot be written: {one_line(error)}") from error
     finally:
         with suppress(OSError):
-            _remove(temporary)
-            _remove(older)
+            remove(temporary)
+            remove(older)
 
 
 def _tidy(path: Path) -> None:
@@ -53,7 +53,7 @@ def _tidy(path: Path) -> None:
         if match[2] == "old" and not path.exists():
             leftover.rename(path)
         else:
-            _remove(leftover)
+            remove(leftover)
 
 
 def _alive(pid: int) -> bool:
@@ -66,7 +66,8 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove a file or a folder with all in it; nothing there is fine."""
     if path.is_dir():
         shutil.rmtree(path)
     else:

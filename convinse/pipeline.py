@@ -12,7 +12,7 @@ from .config import Config
 from .evidence import DEFAULT_SOURCES, Conversation, Turn, check_conversations, parse_sources
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from .heterogeneous_answering.base import HeterogeneousAnswering
-from .question_understanding.base import QuestionUnderstanding
+from .question_understanding.base import QuestionUnderstanding, history_turn
 from .registry import find_module
 
 STAGES = {"qu": QuestionUnderstanding, "ers": EvidenceRetrievalScoring, "ha": HeterogeneousAnswering}
@@ -91,7 +91,7 @@ class Pipeline:
 
     def _understand(self, turn: Turn, earlier: Sequence[Turn], use_gold_answers: bool) -> str:
         start = time.perf_counter()
-        history = [_history_turn(before, use_gold_answers) for before in earlier]
+        history = [history_turn(before, use_gold_answers) for before in earlier]
         returned = self.qu.inference_on_turn(turn, history)
         if not isinstance(turn.get("structured_representation"), str):
             turn["structured_representation"] = str(returned)
@@ -123,16 +123,3 @@ class Pipeline:
 def build_stage(stage: str, config: Config):  # noqa: ANN201 - one of the three base classes
     """The module of a stage (`qu`, `ers`, `ha`) that the configuration names."""
     return find_module(stage, getattr(config, stage), STAGES[stage])(config)
-
-
-def _history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
-    """What a later turn may know of an earlier one."""
-    answers = turn.get("answers") if use_gold_answers else None
-    if not answers:
-        answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
-    return {
-        "turn": turn.get("turn", 0),
-        "question": turn["question"],
-        "structured_representation": turn.get("structured_representation", ""),
-        "answers": answers,
-    }

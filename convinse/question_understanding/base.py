@@ -40,3 +40,16 @@ class QuestionUnderstanding(ABC):
 
     def train(self, sources: Sequence[str]) -> None:
         """Called by `convinse train qu`; a module that learns does it here."""
+
+
+def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
+    """What a later turn may know of an earlier one: its gold answers where wanted and known, else its first predicted one."""
+    answers = turn.get("answers") if use_gold_answers else None
+    if not answers:
+        answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
+    return {
+        "turn": turn.get("turn", 0),
+        "question": turn["question"],
+        "structured_representation": turn.get("structured_representation", ""),
+        "answers": answers,
+    }

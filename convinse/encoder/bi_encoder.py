@@ -1,0 +1,116 @@
+"""Embeddings of texts by a BERT: mean-pooled or [CLS], of length 1."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import ModelError, one_line
+from .checkpoint import load_checkpoint
+
+if TYPE_CHECKING:
+    import torch
+
+    from .precision import Precision
+
+
+_SHOWN = 120  # characters of a text in a message
+
+
+class BiEncoder:
+    """Embeds texts; the dot product of two embeddings is their cosine.
+
+    Any Hugging Face checkpoint of a BERT-like model, sentence-transformers' folders included: their `1_Pooling`
+    says how token vectors become one (mean, or the vector of [CLS]); without it they are averaged. Folders that do
+    something else with them are refused.
+
+    Args:
+        model: a folder or a hub name.
+        device: `auto`, `cpu`, `cuda` or `cuda:1`.
+        precision: see `encoder.precision`.
+        max_length: most tokens of a text; longer ones are cut.
+        token_budget: most tokens of a batch; None for the device's default.
+        key: the configuration key that named the model, for messages.
+    """
+
+    def __init__(
+        self,
+        model: str | Path,
+        device: str = "auto",
+        *,
+        precision: Precision = "auto",
+        max_length: int = 256,
+        token_budget: int | None = None,
+        key: str = "evs_bi_encoder",
+    ) -> None:
+        checkpoint = load_checkpoint(model, "embedding", key)
+        from .engine import Engine
+        from .tokens import TextTokenizer
+
+        self.dimension = int(checkpoint.model.config.hidden_size)
+        self._pool_first = _pools_first(checkpoint.folder, f"{key}: {model}")
+        self._name = f"{key}: {model}"
+        self._engine = Engine(checkpoint.model, device, precision, token_budget)
+        self._tokenizer = TextTokenizer.of(checkpoint, max_length)
+        self.model_id = f"{checkpoint.model_id}/{self._tokenizer.max_length}/{self._engine.precision}"
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """[n, dimension] float32, each row of length 1.
+
+        Raises:
+            ModelError: an embedding is not a number; the message names the text.
+        """
+        distinct = list(dict.fromkeys(texts))
+        vectors = np.empty((len(distinct), self.dimension), dtype=np.float32)
+        for places, batch in self._engine.run(self._tokenizer.singles(distinct), self._pool):
+            vectors[places] = batch
+        wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+        if len(wrong):
+            raise ModelError(
+                f"{self._name}: the embedding of {distinct[int(wrong[0])][:_SHOWN]!r} is not a number "
+                f"({len(wrong)} of {len(distinct)} texts); the model's weights are broken, or try evs_precision: fp32"
+            )
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        place_of = {text: place for place, text in enumerate(distinct)}
+        return vectors[[place_of[text] for text in texts]]
+
+    def _pool(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
+        hidden = output.last_hidden_state
+        if self._pool_first:
+            return hidden[:, 0]
+        weights = mask.unsqueeze(-1).to(hidden.dtype)
+        return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
+
+
+def _pools_first(folder: Path | None, where: str) -> bool:
+    """Whether [CLS] stands for a text, by the files that sentence-transformers writes."""
+    modules = _json(folder, "modules.json", where, [])
+    more = {str(module.get("type")).rsplit(".", 1)[-1] for module in modules} - {"Transformer", "Pooling", "Normalize"}
+    if more:
+        raise ModelError(f"{where}: has a module {min(more)} after its pooling, which is not supported")
+    settings = _json(folder, "1_Pooling/config.json", where, {})
+    modes = {name.removeprefix("pooling_mode_") for name, value in settings.items() if value is True}
+    modes -= {"include_prompt"}
+    if "pooling_mode" in settings:
+        modes = {settings["pooling_mode"]}
+    modes = {{"cls_token": "cls", "mean_tokens": "mean"}.get(mode, mode) for mode in modes} or {"mean"}
+    if modes not in ({"cls"}, {"mean"}):
+        raise ModelError(f"{where}: pools by {', '.join(sorted(map(str, modes)))}; mean or cls are supported")
+    return modes == {"cls"}
+
+
+def _json(folder: Path | None, name: str, where: str, default: Any) -> Any:
+    path = None if folder is None else folder / name
+    if path is None or not path.is_file():
+        return default
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if type(content) is not type(default):
+            raise ValueError(f"a {type(content).__name__} where a {type(default).__name__} belongs")
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{where}: {name} cannot be read ({one_line(error)}); copy it from the original model") from error
+    return content

@@ -1,0 +1,178 @@
+"""Hugging Face checkpoints: found, checked and loaded, from safetensors only and without remote code."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ..errors import DependencyError, ModelError, one_line
+from ..files import sha256
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+Task = Literal["sequence-classification", "question-answering", "embedding"]
+_MODEL_CLASSES = {
+    "sequence-classification": "AutoModelForSequenceClassification",
+    "question-answering": "AutoModelForQuestionAnswering",
+    "embedding": "AutoModel",
+}
+_VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
+_NO_LIMIT = 10**6  # tokenizers without a length limit report a number beyond
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A loaded model.
+
+    Attributes:
+        model: on the CPU, in fp32.
+        tokenizer: its fast tokenizer.
+        max_length: the most tokens that the model can take.
+        model_id: changes when the weights do: the hash of a folder's weights, or hub name and commit.
+        folder: where its files are, or None for a model from the hub.
+        missing: names of weights that were made anew.
+    """
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerFast
+    max_length: int
+    model_id: str
+    folder: Path | None
+    missing: tuple[str, ...] = ()
+
+
+def load_checkpoint(
+    name: str | Path,
+    task: Task,
+    key: str = "model",
+    *,
+    new_head: bool = False,
+    labels: int | None = None,
+    seed: int = 42,
+) -> Checkpoint:
+    """Load a checkpoint for a task.
+
+    Args:
+        name: a folder with `config.json`, `model.safetensors` and a tokenizer, or a hub name.
+        task: which heads it must have.
+        key: the configuration key (or parameter) that named it, for messages.
+        new_head: whether a missing head, or one of another size, is made anew (for training) instead of being an error.
+        labels: outputs of a new head.
+        seed: of a new head.
+
+    Raises:
+        ModelError: there is no such model, a file is missing or damaged, or it has other heads.
+        DependencyError: the optional packages are not installed.
+    """
+    folder = Path(name).expanduser()
+    where = f"{key}: {name}"
+    local = folder.exists() or str(name).startswith((".", "/", "~")) or str(name).count("/") > 1
+    if local:
+        _check_folder(folder, where)
+    torch, transformers = _libraries()
+    source = str(folder) if local else str(name)
+    options = {"num_labels": labels} if labels is not None else {}
+    try:
+        with quiet(), torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)  # a new head is random
+            tokenizer = transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+            model, info = getattr(transformers, _MODEL_CLASSES[task]).from_pretrained(
+                source,
+                trust_remote_code=False,
+                use_safetensors=True,
+                output_loading_info=True,
+                dtype="float32",
+                ignore_mismatched_sizes=True,  # they are an error below, with their names
+                **options,
+            )
+    except Exception as error:  # a broken file fails anywhere in two libraries; their own words are what helps
+        remedy = "give a folder with model.safetensors, config.json and tokenizer.json" + (
+            "" if local else ", or a hub name that this machine can reach"
+        )
+        raise ModelError(f"{where}: cannot be loaded ({type(error).__name__}: {one_line(error)}); {remedy}") from error
+    other = sorted(key[0] for key in info["mismatched_keys"])
+    missing = sorted(name for name in {*info["missing_keys"], *other} if not name.endswith("position_ids"))
+    if task == "embedding":
+        missing = [name for name in missing if not name.startswith("pooler.")]
+    body = [name for name in missing if name.startswith(f"{model.base_model_prefix}.") and ".pooler." not in name]
+    if body or (other and not new_head):
+        names = ", ".join((body or other)[:3])
+        raise ModelError(f"{where}: its weights are not those of its config.json: {names} missing or of another size")
+    if missing and not new_head:
+        raise ModelError(f"{where}: is no {task} checkpoint: {', '.join(missing[:3])} missing; train one from it first")
+    rows = model.get_input_embeddings().num_embeddings
+    if len(tokenizer) > rows:
+        raise ModelError(f"{where}: its tokenizer has {len(tokenizer)} words, but the model has {rows}; they do not belong together")
+    if not tokenizer.is_fast:
+        raise ModelError(f"{where}: has no fast tokenizer; save it with a tokenizer.json")
+    model_id = folder_id(folder) if local else f"{name}@{getattr(model.config, '_commit_hash', None)}"
+    return Checkpoint(
+        model, tokenizer, _max_length(model, tokenizer), model_id, folder if local else None, tuple(missing)
+    )
+
+
+def _check_folder(folder: Path, where: str) -> None:
+    if not folder.is_dir():
+        raise ModelError(f"{where}: no such folder; train a model first or give another folder or hub name")
+    if not (folder / "config.json").is_file():
+        raise ModelError(f"{where}: no config.json there; it is no model folder")
+    if not list(folder.glob("model*.safetensors")):
+        others = sorted(path.name for path in (*folder.glob("*.bin"), *folder.glob("*.pt")))
+        hint = f" (there is {others[0]}, but pickled weights are not loaded: convert them)" if others else ""
+        raise ModelError(f"{where}: no model.safetensors there{hint}")
+    if not any((folder / name).is_file() for name in _VOCABULARIES):  # transformers would make an empty one
+        raise ModelError(f"{where}: no tokenizer.json or vocabulary there; copy them from the model it was trained from")
+
+
+def _libraries():  # noqa: ANN202 - modules
+    try:
+        import torch
+        import transformers
+    except ImportError as error:
+        raise DependencyError(
+            f"models need PyTorch and transformers ({error.name} is missing); run pip install 'convinse[neural]'"
+        ) from error
+    return torch, transformers
+
+
+def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
+    """Write the model (safetensors) and its tokenizer as a Hugging Face folder."""
+    with quiet():
+        checkpoint.model.save_pretrained(folder)
+        checkpoint.tokenizer.save_pretrained(folder)
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """No bars and no reports on new heads while a model is read or written; our own errors say what is missing."""
+    from transformers.utils import logging as transformers_logging
+
+    level, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
+    transformers_logging.set_verbosity(logging.CRITICAL)
+    transformers_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        transformers_logging.set_verbosity(level)
+        if bars:
+            transformers_logging.enable_progress_bar()
+
+
+def folder_id(folder: Path) -> str:
+    """What the files of a model folder are, as one hash: other weights, another id."""
+    names = ("config.json", "tokenizer.json", "vocab.txt", "1_Pooling/config.json")
+    files = [folder / name for name in names if (folder / name).is_file()] + sorted(folder.glob("model*.safetensors"))
+    return hashlib.sha256("".join(sha256(path) for path in files).encode()).hexdigest()[:32]
+
+
+def _max_length(model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> int:
+    positions = getattr(model.config, "max_position_embeddings", None) or _NO_LIMIT
+    if model.config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet", "longformer"):
+        positions -= (model.config.pad_token_id or 0) + 1  # their positions begin after the padding's
+    return min(positions, tokenizer.model_max_length, _NO_LIMIT)

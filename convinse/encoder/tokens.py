@@ -1,0 +1,170 @@
+"""Token ids of texts, pairs of texts: each text is tokenised once, pairs are put together from the parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..errors import ModelError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+    from .checkpoint import Checkpoint
+
+_CACHED_TOKENS = 20_000_000  # of texts; the cache begins anew when it is full (about 100 MB)
+_CHUNK = 8192  # texts a call of the tokenizer
+_SHORTEST_SECOND = 16  # tokens left for the second text where the first would take all
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Model inputs of different lengths.
+
+    Attributes:
+        ids: the token ids of each.
+        lengths: [n] tokens of each.
+        firsts: [n] how many of them, from the first, have token type 0.
+        second_type: the token type of the others.
+        pad_id: what fills a batch.
+    """
+
+    ids: list[np.ndarray]
+    lengths: np.ndarray
+    firsts: np.ndarray
+    second_type: int
+    pad_id: int
+
+    def padded(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """`input_ids`, `attention_mask` and `token_type_ids` of some sequences: [b, longest] int64."""
+        lengths = self.lengths[places]
+        longest = int(lengths.max())
+        input_ids = np.full((len(places), longest), self.pad_id, dtype=np.int64)
+        for row, place in enumerate(places):
+            ids = self.ids[place]
+            input_ids[row, : len(ids)] = ids
+        columns = np.arange(longest)[None, :]
+        mask = columns < lengths[:, None]
+        types = np.where((columns >= self.firsts[places][:, None]) & mask, self.second_type, 0)
+        return input_ids, mask.astype(np.int64), types
+
+
+class _Template(NamedTuple):
+    """The special tokens around one text, or around and between two."""
+
+    before: np.ndarray
+    between: np.ndarray
+    after: np.ndarray
+    second_type: int
+    after_one: np.ndarray
+
+
+class TextTokenizer:
+    """Turns texts into model inputs.
+
+    Args:
+        tokenizer: a fast tokenizer with the model's special tokens in its post-processor.
+        max_length: most tokens of an input, special tokens counted.
+        pad_id: the id that fills batches.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, max_length: int, pad_id: int) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer = tokenizer
+        self._template = _template(tokenizer)
+        self._pad_id = pad_id
+        self._cache: dict[str, np.ndarray] = {}
+        self._cached_tokens = 0
+        special = sum(map(len, self._template[:3]))
+        if max_length < special + 2 * _SHORTEST_SECOND:
+            raise ModelError(f"at most {max_length} tokens leave no room for two texts; give at least {special + 32}")
+        self.max_length = max_length
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint, max_length: int) -> TextTokenizer:
+        """The tokenizer of a checkpoint; `max_length` is lowered to what the model can take."""
+        tokenizer = checkpoint.tokenizer
+        return cls(tokenizer.backend_tokenizer, min(max_length, checkpoint.max_length), tokenizer.pad_token_id or 0)
+
+    def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
+        """The token ids of each text, without special tokens, uncut."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._cache]
+        if self._cached_tokens > _CACHED_TOKENS:
+            self._cache = {text: self._cache[text] for text in dict.fromkeys(texts) if text in self._cache}
+            self._cached_tokens = sum(map(len, self._cache.values()))
+        for start in range(0, len(new), _CHUNK):
+            chunk = new[start : start + _CHUNK]
+            whole = [_without_lone_surrogates(text) for text in chunk]
+            encodings = self._tokenizer.encode_batch_fast(whole, add_special_tokens=False)
+            for text, encoding in zip(chunk, encodings, strict=True):
+                self._cache[text] = np.array(encoding.ids, dtype=np.int32)
+                self._cached_tokens += len(encoding)
+        return [self._cache[text] for text in texts]
+
+    def pairs(self, pairs: Sequence[tuple[str, str]]) -> Sequences:
+        """`[CLS] first [SEP] second [SEP]` for each pair.
+
+        The second text is cut to fit. The first is cut only where it leaves the second fewer than 16 tokens, and then
+        at its beginning: a conversation's current question stands at the end.
+        """
+        before, between, after, second_type, _ = self._template
+        room = self.max_length - len(before) - len(between) - len(after)
+        firsts, seconds = self.ids([first for first, _ in pairs]), self.ids([second for _, second in pairs])
+        ids, types = [], np.empty(len(pairs), dtype=np.int64)
+        for place, (first, second) in enumerate(zip(firsts, seconds, strict=True)):
+            if len(first) > room - _SHORTEST_SECOND:
+                first = first[-(room - min(_SHORTEST_SECOND, len(second))) :]
+            ids.append(np.concatenate((before, first, between, second[: room - len(first)], after)))
+            types[place] = len(before) + len(first) + len(between)
+        return Sequences(ids, _lengths(ids), types, second_type, self._pad_id)
+
+    def singles(self, texts: Sequence[str]) -> Sequences:
+        """`[CLS] text [SEP]` for each text, the text cut to fit."""
+        before, after = self._template.before, self._template.after_one
+        room = self.max_length - len(before) - len(after)
+        ids = [np.concatenate((before, text[:room], after)) for text in self.ids(texts)]
+        return Sequences(ids, _lengths(ids), _lengths(ids), 0, self._pad_id)
+
+
+def _without_lone_surrogates(text: str) -> str:
+    """JSON and Python may hold half of a UTF-16 pair, a tokenizer takes Unicode only."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _lengths(ids: list[np.ndarray]) -> np.ndarray:
+    return np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
+
+
+def _template(tokenizer: Tokenizer) -> _Template:
+    """What the post-processor puts around the texts, seen on an example: BERT and RoBERTa differ."""
+    one, two = (tokenizer.encode(word, add_special_tokens=False).ids for word in ("one", "two"))
+    both = tokenizer.encode("one", "two")
+    ids, types = both.ids, both.type_ids
+    start = _find(ids, one, 0)
+    middle = start + len(one)
+    second = _find(ids, two, middle)
+    alone = tokenizer.encode("one").ids
+    if alone[: start + len(one)] != ids[: start + len(one)]:
+        raise ModelError("the tokenizer treats one text and two texts differently; such models are not supported")
+
+    def array(part: list[int]) -> np.ndarray:
+        return np.array(part, dtype=np.int32)
+
+    return _Template(
+        array(ids[:start]),
+        array(ids[middle:second]),
+        array(ids[second + len(two) :]),
+        types[second],
+        array(alone[middle:]),
+    )
+
+
+def _find(ids: list[int], part: list[int], start: int) -> int:
+    for place in range(start, len(ids) - len(part) + 1):
+        if part and ids[place : place + len(part)] == part:
+            return place
+    raise ModelError("the tokenizer does not keep the tokens of a pair as they are; such models are not supported")

@@ -1,0 +1,153 @@
+"""The cascade: BM25 and a bi-encoder choose the candidates that the cross-encoder reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..evidence import Evidence
+from .bm25 import BM25Scorer
+
+if TYPE_CHECKING:
+    from ..encoder.bi_encoder import BiEncoder
+    from ..vector_cache import VectorCache
+    from .reranker import BertReranker
+
+_RRF_K = 60  # of the fusion's authors
+_KEEP_EVERY = 4096  # embeddings: what a killed run loses at most
+
+
+class Cascade:
+    """Ranks evidences in two steps, so that thousands of candidates are scored in the time of a few hundred.
+
+    The best `lexical` evidences by BM25 and the best `dense` ones by the bi-encoder are put into one order by
+    reciprocal rank fusion (Cormack et al., SIGIR 2009), and the cross-encoder scores them. Where fewer were chosen than
+    are asked for, the others follow in the order of the fusion with score 0. Without a cross-encoder the order of the
+    fusion is final, and its values are the scores.
+
+    Args:
+        bm25: the lexical scorer.
+        reranker: the cross-encoder, or None.
+        bi_encoder: the dense scorer, or None for a lexical choice of `lexical + dense` evidences.
+        vectors: keeps the evidences' embeddings from call to call and run to run.
+        lexical: evidences chosen by BM25.
+        dense: evidences chosen by the bi-encoder.
+    """
+
+    def __init__(
+        self,
+        bm25: BM25Scorer,
+        reranker: BertReranker | None,
+        bi_encoder: BiEncoder | None,
+        vectors: VectorCache | None = None,
+        *,
+        lexical: int = 100,
+        dense: int = 100,
+    ) -> None:
+        self._bm25 = bm25
+        self._reranker = reranker
+        self._bi_encoder = bi_encoder
+        self._vectors = vectors
+        self._lexical, self._dense = (lexical, dense) if bi_encoder is not None else (lexical + dense, 0)
+
+    def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
+        """The best `top_k` evidences with `score` added, best first; the given ones are not changed."""
+        return self.rank_all([query], [evidences], top_k)[0]
+
+    def rank_all(
+        self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]], top_k: int
+    ) -> list[list[Evidence]]:
+        """`rank` for several queries, each with its evidences, computed together."""
+        fused = self._fuse(queries, evidences)
+        if self._reranker is None:
+            return [
+                [{**candidates[place], "score": round(float(values[place]), 6)} for place in order[:top_k]]
+                for candidates, (order, values, _) in zip(evidences, fused, strict=True)
+            ]  # type: ignore[misc]
+        chosen = [
+            [candidates[place] for place in order[:number]]
+            for candidates, (order, _, number) in zip(evidences, fused, strict=True)
+        ]
+        ranked = self._reranker.rank_all(queries, chosen, top_k)
+        for best, candidates, (order, _, number) in zip(ranked, evidences, fused, strict=True):
+            best.extend({**candidates[place], "score": 0.0} for place in order[number : number + top_k - len(best)])  # type: ignore[misc]
+        return ranked
+
+    def close(self) -> None:
+        """Close the cache of embeddings; the next use opens it again."""
+        if self._vectors is not None:
+            self._vectors.close()
+
+    def close(self) -> None:
+        """Close the file of the embeddings; the next use opens it again."""
+        if self._vectors is not None:
+            self._vectors.close()
+
+    def _fuse(
+        self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]]
+    ) -> list[tuple[np.ndarray, np.ndarray, int]]:
+        """For each query: places of its evidences, best first; the value of each place; how many are chosen."""
+        dense = self._dense_scores(queries, evidences)
+        fused = []
+        for number, (query, candidates) in enumerate(zip(queries, evidences, strict=True)):
+            texts = [evidence["evidence_text"] for evidence in candidates]
+            lexical_scores = self._bm25.scores(query, candidates)
+            rankings = [_order(lexical_scores, texts)]
+            limits = [self._lexical]
+            if dense is not None:
+                rankings.append(_order(dense[number], texts))
+                limits.append(self._dense)
+            values = _reciprocal_ranks(rankings)
+            chosen = np.zeros(len(candidates), dtype=bool)
+            for ranking, limit in zip(rankings, limits, strict=True):
+                chosen[ranking[:limit]] = True
+            order = np.array(
+                sorted(
+                    range(len(candidates)), key=lambda place: (not chosen[place], -values[place], texts[place], place)
+                ),
+                dtype=np.int64,
+            )
+            fused.append((order, values, int(chosen.sum())))
+        return fused
+
+    def _dense_scores(self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]]) -> list[np.ndarray] | None:
+        if self._bi_encoder is None:
+            return None
+        texts = list(dict.fromkeys(evidence["evidence_text"] for candidates in evidences for evidence in candidates))
+        vectors = self._embed(texts)
+        place_of = {text: place for place, text in enumerate(texts)}
+        asked = self._bi_encoder.embed(queries)
+        return [
+            vectors[[place_of[evidence["evidence_text"]] for evidence in candidates]].astype(np.float32) @ query
+            for query, candidates in zip(asked, evidences, strict=True)
+        ]
+
+    def _embed(self, texts: list[str]) -> np.ndarray:
+        """[n, d] float16: from the cache, the others computed and kept."""
+        assert self._bi_encoder is not None
+        if self._vectors is None:
+            return self._bi_encoder.embed(texts).astype(np.float16)
+        vectors, known = self._vectors.get(texts)
+        unknown = np.flatnonzero(~known)
+        for start in range(0, len(unknown), _KEEP_EVERY):
+            places = unknown[start : start + _KEEP_EVERY]
+            fresh = [texts[place] for place in places]
+            vectors[places] = self._bi_encoder.embed(fresh).astype(np.float16)
+            self._vectors.put(fresh, vectors[places])
+        return vectors
+
+
+def _order(scores: Sequence[float] | np.ndarray, texts: Sequence[str]) -> np.ndarray:
+    """Places, best first; equal scores in the order of the texts."""
+    rounded = np.round(np.asarray(scores, dtype=np.float64), 6)
+    return np.array(sorted(range(len(texts)), key=lambda place: (-rounded[place], texts[place], place)), dtype=np.int64)
+
+
+def _reciprocal_ranks(rankings: Sequence[np.ndarray]) -> np.ndarray:
+    """[n] the sum over the rankings of 1 / (60 + rank)."""
+    values = np.zeros(len(rankings[0]), dtype=np.float64)
+    for ranking in rankings:
+        values[ranking] += 1 / (_RRF_K + 1 + np.arange(len(ranking)))
+    return values

@@ -1,0 +1,54 @@
+"""The neural scorers that a configuration names."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from ..config import Config, resolve
+from .bm25 import BM25Scorer
+from .cascade import Cascade
+from .reranker import BertReranker
+
+
+def build_scorer(
+    config: Config, method: Literal["cross_encoder", "cascade"], bm25: BM25Scorer
+) -> BertReranker | Cascade:
+    """The scorer of `evs`, its models loaded.
+
+    Raises:
+        ModelError: `evs_model` or `evs_bi_encoder` cannot be loaded.
+    """
+    reranker = bi_encoder = vectors = None
+    if config.evs_model:
+        reranker = BertReranker(
+            model_path(config.evs_model),
+            config.device,
+            precision=config.evs_precision,
+            max_length=config.evs_max_length,
+            token_budget=config.evs_token_budget,
+            key="evs_model",
+        )
+    if method == "cross_encoder":
+        assert reranker is not None  # scoring_method has seen to it
+        return reranker
+    if config.evs_bi_encoder:
+        from ..encoder.bi_encoder import BiEncoder
+        from ..vector_cache import VectorCache
+
+        bi_encoder = BiEncoder(
+            model_path(config.evs_bi_encoder),
+            config.device,
+            precision=config.evs_precision,
+            max_length=config.evs_max_length,
+            token_budget=config.evs_token_budget,
+        )
+        path = config.ers_cache_path if config.ers_use_cache else None
+        vectors = VectorCache(path, bi_encoder.model_id, bi_encoder.dimension)
+    return Cascade(
+        bm25, reranker, bi_encoder, vectors, lexical=config.evs_cascade.lexical, dense=config.evs_cascade.dense
+    )
+
+
+def model_path(name: str) -> str:
+    """A model of the configuration: `snapshot:NAME` lies in the package, other names are folders or hub names."""
+    return str(resolve(name)) if name.startswith("snapshot:") else name

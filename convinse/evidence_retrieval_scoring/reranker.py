@@ -1,0 +1,137 @@
+"""The BERT reranker: a cross-encoder that scores evidences for a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..encoder.checkpoint import load_checkpoint
+from ..errors import ModelError
+from ..evidence import Evidence
+
+if TYPE_CHECKING:
+    import torch
+
+    from ..encoder.precision import Precision
+
+_DIGITS = 5  # of log odds that count
+_SHOWN = 120  # characters of an evidence in a message
+
+
+class BertReranker:
+    """Scores (query, evidence) pairs with a Hugging Face sequence-classification checkpoint.
+
+    The checkpoint has one logit (relevance) or two (irrelevant, relevant). Pairs are tokenised once, sorted by
+    length and computed in batches by token budget; equal pairs are computed once. A pair's score depends on the pair
+    alone up to rounding (about 1e-6 in fp32), not on the other pairs or their order.
+
+    Args:
+        model: a folder with `model.safetensors`, or a hub name.
+        device: `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:1`.
+        precision: `auto` (bf16 on a GPU, fp32 on a CPU), `fp32`, `fp16`, `bf16`, `int8` (CPU only).
+        max_length: most tokens of a pair; the evidence is cut, not the query.
+        token_budget: most tokens of a batch, padding counted; None for the device's default.
+        key: the configuration key that named the model, for messages.
+
+    Raises:
+        ModelError: no such model, a damaged one, or one with another number of outputs.
+        DependencyError: the extra `neural` is not installed.
+    """
+
+    def __init__(
+        self,
+        model: str | Path,
+        device: str = "auto",
+        *,
+        precision: Precision = "auto",
+        max_length: int = 256,
+        token_budget: int | None = None,
+        key: str = "model",
+    ) -> None:
+        checkpoint = load_checkpoint(model, "sequence-classification", key)
+        from ..encoder.engine import Engine
+        from ..encoder.tokens import TextTokenizer
+
+        outputs = checkpoint.model.config.num_labels
+        if outputs not in (1, 2):
+            raise ModelError(f"{key}: {model}: has {outputs} outputs; a reranker has one (relevance) or two (no, yes)")
+        self.tokenizer = TextTokenizer.of(checkpoint, max_length)
+        self.engine = Engine(checkpoint.model, device, precision, token_budget)
+        self.model_id = checkpoint.model_id
+
+    def predict(self, pairs: Sequence[tuple[str, str]], *, logits: bool = False) -> np.ndarray:
+        """The relevance of each (query, text) pair.
+
+        Args:
+            pairs: of texts.
+            logits: whether to return log odds instead of probabilities.
+
+        Returns:
+            [n] float32, in the order of the pairs: from 0 to 1, or log odds.
+
+        Raises:
+            ModelError: a score is not a number; the message names the pair's text.
+        """
+        place_of: dict[tuple[str, str], int] = {}
+        rows = np.fromiter(
+            (place_of.setdefault((query, text), len(place_of)) for query, text in pairs),
+            dtype=np.int64,
+            count=len(pairs),
+        )
+        distinct = list(place_of)
+        scores = np.empty(len(distinct), dtype=np.float32)
+        if distinct:
+            for places, batch in self.engine.run(self.tokenizer.pairs(distinct), log_odds):
+                scores[places] = batch
+        wrong = np.flatnonzero(np.isnan(scores))
+        if len(wrong):
+            query, text = distinct[int(wrong[0])]
+            raise ModelError(
+                f"the score of evidence '{text[:_SHOWN]}' for '{query[:_SHOWN]}' is not a number "
+                f"({len(wrong)} of {len(distinct)} pairs); the model's weights are broken, or try evs_precision: fp32"
+            )
+        return scores[rows] if logits else _sigmoid(scores[rows])
+
+    def rank(self, query: str, evidences: Sequence[Evidence], top_k: int | None = None) -> list[Evidence]:
+        """The best `top_k` evidences (all by default) with `score` (0 to 1) added, best first; the given ones are not changed.
+
+        Equal scores (to 5 digits of the log odds) are ordered by the evidences' texts, so that the order does not depend
+        on the given one.
+        """
+        return self.rank_all([query], [evidences], top_k)[0]
+
+    def rank_all(
+        self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]], top_k: int | None = None
+    ) -> list[list[Evidence]]:
+        """`rank` for several queries, each with its evidences, computed together."""
+        pairs = [
+            (query, evidence["evidence_text"])
+            for query, candidates in zip(queries, evidences, strict=True)
+            for evidence in candidates
+        ]
+        # what is equal up to rounding is equal: a pair's last digits depend on its batch
+        odds = np.round(self.predict(pairs, logits=True).astype(np.float64), _DIGITS)
+        ranked, start = [], 0
+        for candidates in evidences:
+            own = odds[start : start + len(candidates)]
+            start += len(candidates)
+            order = sorted(
+                range(len(candidates)),
+                key=lambda place: (-own[place], candidates[place]["evidence_text"], candidates[place]["source"], place),
+            )[:top_k]
+            scores = _sigmoid(own)
+            ranked.append([{**candidates[place], "score": round(float(scores[place]), 6)} for place in order])
+        return ranked  # type: ignore[return-value]
+
+
+def log_odds(output: Any, _: torch.Tensor | None) -> torch.Tensor:
+    """[b] the relevance of a checkpoint with one logit or two, before the sigmoid."""
+    logits = output.logits.float()
+    return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
+
+
+def _sigmoid(odds: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-np.clip(odds, -80, 80)))

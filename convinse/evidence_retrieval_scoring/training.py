@@ -1,0 +1,254 @@
+"""Training of the cross-encoder by distant supervision, as in FAITH and EXPLAIGNN.
+
+Evidences that hold a gold answer count as relevant. Against each stand evidences of the same turn that hold none: half
+of them the best-ranked ones (hard), half from anywhere (Christmann et al., SIGIR 2023; Jia et al., WWW 2024).
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from ..config import Config, to_dict
+from ..encoder.checkpoint import load_checkpoint, save_checkpoint
+from ..errors import ConfigError, DataError
+from ..evidence import Evidence
+from ..files import remove, replacing, sha256
+from ..scoring.convqa import has_answer
+from ..training_data import understood_conversations
+from .neural import model_path
+
+if TYPE_CHECKING:
+    import torch
+
+    from .native import NativeERS
+
+_HARD = 50  # best-ranked wrong evidences that hard negatives are drawn from
+_BEST_POSITIVES = 8  # best-ranked right evidences that positives are drawn from
+_VALIDATED = 200  # best-ranked candidates of a turn that validation ranks
+_SHOWN_AT = 5
+
+
+class Example(NamedTuple):
+    """A turn for training: its query and its evidences' texts, best by BM25 first, and which of them are right."""
+
+    query: str
+    texts: list[str]
+    right: list[bool]
+
+
+def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
+    """Train a cross-encoder on the train part, keep the epoch that is best on the dev part, write a model folder.
+
+    The measure is answer presence among the top `evs_max_evidences` plus the MRR of the first right evidence. A
+    stopped training goes on after its last epoch. An older model at the output is replaced when the new one is written.
+
+    Args:
+        ers: the module whose retrieval gives the candidates; its `config.evs_training` says how to train.
+        sources: the sources to retrieve from.
+
+    Returns:
+        The model folder, for `evs_model`.
+
+    Raises:
+        ConfigError: no checkpoint to start from is named.
+        DataError: a part is missing, or no turn has right and wrong evidences.
+        ModelError: the checkpoint cannot be loaded, or training diverges.
+    """
+    config, settings = ers.config, ers.config.evs_training
+    base = settings.base or config.evs_model
+    if base is None:
+        raise ConfigError("train ers needs a checkpoint to start from: set evs_training: {base: FOLDER or hub name}")
+    output = Path(settings.output or Path(config.output_path) / config.name / "evs_model").expanduser()
+    checkpoint = load_checkpoint(model_path(base), "sequence-classification", "evs_training: base", new_head=True)
+    if checkpoint.model.config.num_labels not in (1, 2) or checkpoint.missing:
+        checkpoint = load_checkpoint(model_path(base), "sequence-classification", "evs_training: base", new_head=True,
+                                     labels=1, seed=config.seed)  # fmt: skip
+    from ..encoder.fit import FitSettings, fit
+    from ..encoder.tokens import TextTokenizer
+
+    train, dev = (examples(ers, sources, part) for part in ("train", "dev"))
+    if not train or not dev:
+        raise DataError(f"train ers: no turn of the {'dev' if train else 'train'} part has right and wrong evidences")
+    tokenizer = TextTokenizer.of(checkpoint, config.evs_max_length)
+    ers.logger.info("train ers: %d turns to train on, %d to validate on", len(train), len(dev))
+    start = time.perf_counter()
+    fitted = fit(
+        checkpoint.model,
+        lambda epoch: _steps(train, config, epoch),
+        lambda model, step: _loss(model, step, tokenizer, settings.loss),
+        lambda model: validate(model, dev, tokenizer, config),
+        lambda measures: measures["answer_presence"] + measures["mrr"],
+        FitSettings(
+            settings.epochs,
+            settings.learning_rate,
+            settings.warmup,
+            settings.weight_decay,
+            settings.minutes,
+            settings.patience,
+            config.device,
+            config.seed,
+        ),  # fmt: skip
+        output.with_name(f".{output.name}.training"),
+        _run_id(config, sources, checkpoint.model_id),
+        title="train ers",
+        keep_untrained=not checkpoint.missing,
+    )
+    card = _card(config, sources, base, fitted, len(train), len(dev), time.perf_counter() - start)
+    with replacing(output) as temporary:
+        save_checkpoint(checkpoint, temporary)
+        (temporary / "README.md").write_text(card, encoding="utf-8")
+        (temporary / "training.json").write_bytes(
+            msgspec.json.format(msgspec.json.encode({"best_epoch": fitted.best, "epochs": fitted.history}))
+        )
+    remove(output.with_name(f".{output.name}.training"))
+    ers.logger.info("train ers: epoch %d is in %s; name it in evs_model", fitted.best, output)
+    return output
+
+
+def examples(ers: NativeERS, sources: Sequence[str], part: str) -> list[Example]:
+    """The turns of a part that have right and wrong evidences among their candidates."""
+    found = []
+    for conversation in understood_conversations(ers.config, part):
+        for turn in conversation["questions"]:
+            query = turn["structured_representation"]
+            candidates = ers.retrieve(turn, sources)
+            ranked: list[Evidence] = ers.bm25.rank(query, candidates, len(candidates))
+            right = [has_answer(evidence, turn["answers"]) for evidence in ranked]
+            if any(right) and not all(right):
+                found.append(Example(query, [evidence["evidence_text"] for evidence in ranked], right))
+    return found
+
+
+def groups(example: Example, positives: int, negatives: int, chance: random.Random) -> list[list[str]]:
+    """Texts to train on: in each group a right one first, then wrong ones, none of them right in any way."""
+    right = [text for text, is_right in zip(example.texts, example.right, strict=True) if is_right]
+    held = set(right)  # the same text may come from two sources
+    wrong = [
+        text for text, is_right in zip(example.texts, example.right, strict=True) if not is_right and text not in held
+    ]
+    if not wrong:
+        return []
+    best = right[:_BEST_POSITIVES]
+    made = []
+    for positive in chance.sample(best, min(positives, len(best))):
+        hard = chance.sample(wrong[:_HARD], min((negatives + 1) // 2, len(wrong[:_HARD])))
+        rest = [text for text in wrong if text not in set(hard)]
+        made.append([positive, *hard, *chance.sample(rest, min(negatives - len(hard), len(rest)))])
+    return made
+
+
+def _steps(train: Sequence[Example], config: Config, epoch: int) -> list[list[tuple[str, list[str]]]]:
+    settings = config.evs_training
+    chance = random.Random(config.seed * 1000 + epoch)
+    all_groups = [
+        (example.query, group)
+        for example in train
+        for group in groups(example, settings.positives, settings.negatives, chance)
+    ]
+    chance.shuffle(all_groups)
+    size = settings.batch_turns
+    return [all_groups[start : start + size] for start in range(0, len(all_groups), size)]
+
+
+def _loss(model: Any, step: list[tuple[str, list[str]]], tokenizer: Any, loss: str) -> torch.Tensor:
+    """Listwise: cross-entropy of the right one among its group; pairwise: log-sigmoid of right minus wrong."""
+    import torch
+
+    pairs = [(query, text) for query, group in step for text in group]
+    odds = _odds(model, tokenizer.pairs(pairs))
+    losses = []
+    for own in odds.split([len(group) for _, group in step]):
+        if loss == "listwise":
+            losses.append(torch.logsumexp(own, 0) - own[0])
+        else:
+            losses.append(-torch.nn.functional.logsigmoid(own[0] - own[1:]).mean())
+    return torch.stack(losses).mean()
+
+
+def _odds(model: Any, sequences: Any) -> torch.Tensor:
+    """[n] log odds of all sequences, in two or more batches of similar length."""
+    import numpy as np
+    import torch
+
+    from ..encoder.batches import token_batches
+    from ..encoder.engine import model_inputs
+    from .reranker import log_odds
+
+    parts, places = [], []
+    for batch in token_batches(sequences.lengths, 4096):
+        places.append(batch)
+        parts.append(log_odds(model(**model_inputs(model, sequences, batch, model.device)), None))
+    inverse = np.argsort(np.concatenate(places))
+    return torch.cat(parts)[torch.from_numpy(inverse).to(model.device)]
+
+
+def validate(model: Any, dev: Sequence[Example], tokenizer: Any, config: Config) -> dict[str, float]:
+    """Answer presence at `evs_max_evidences` and at 5, and MRR of the first right evidence, each turn's best candidates ranked anew."""
+    import torch
+
+    from ..encoder.fit import autocast
+
+    presence = near = reciprocal = 0.0
+    with torch.inference_mode(), autocast(model.device):
+        for example in dev:
+            texts, right = example.texts[:_VALIDATED], example.right[:_VALIDATED]
+            odds = _odds(model, tokenizer.pairs([(example.query, text) for text in texts])).float().tolist()
+            order = sorted(range(len(texts)), key=lambda place: (-odds[place], texts[place]))
+            first = next((rank for rank, place in enumerate(order, 1) if right[place]), None)
+            if first is not None:
+                presence += first <= config.evs_max_evidences
+                near += first <= _SHOWN_AT
+                reciprocal += 1 / first
+    return {
+        "answer_presence": presence / len(dev),
+        f"answer_presence_at_{_SHOWN_AT}": near / len(dev),
+        "mrr": reciprocal / len(dev),
+    }
+
+
+def _run_id(config: Config, sources: Sequence[str], model_id: str) -> str:
+    import hashlib
+
+    settings = {key: value for key, value in to_dict(config).items() if key not in ("name", "output_path", "device")}
+    parts = [settings, list(sources), model_id, *(sha256(config.input_path(part)) for part in ("train", "dev"))]
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:32]
+
+
+def _card(config: Config, sources: Sequence[str], base: str, fitted: Any, train: int, dev: int, seconds: float) -> str:
+    settings = "\n".join(f"- {key}: {value}" for key, value in to_dict(config)["evs_training"].items())
+    names = list(fitted.history[0])
+    rows = "\n".join(
+        f"| {epoch}{' (kept)' if epoch == fitted.best else ''} | "
+        + " | ".join(f"{measures[name]:.4f}" for name in names)
+        + " |"
+        for epoch, measures in enumerate(fitted.history)
+    )
+    return f"""---
+library_name: transformers
+pipeline_tag: text-ranking
+---
+# A cross-encoder that scores evidences for a question
+
+Input: `[CLS] representation of the question [SEP] evidence [SEP]`; output: relevance (log odds).
+Trained by `convinse train ers {"_".join(sources)}` from `{base}` in {seconds:.0f} s, seed {config.seed}.
+
+## Data
+Benchmark `{config.benchmark}`: {train} turns to train on and {dev} to validate on, those that have evidences with and
+without a gold answer. Evidences with one count as relevant (distant supervision).
+
+## Settings
+{settings}
+
+## Validation
+Of each turn the {_VALIDATED} best candidates by BM25 were ranked anew; `answer_presence` is at {config.evs_max_evidences}.
+
+| epoch | {" | ".join(names)} |
+|---|{"---|" * len(names)}
+{rows}
+"""
