@@ -8,6 +8,7 @@
     ├── ModuleError           a stage module: unknown name, failed import, broken contract
     ├── IndexFileError        a built file (knowledge base, Wikipedia dump) is missing, damaged or too new
     ├── CacheError            the evidence cache cannot be opened, read or written
+    ├── ScoringError          predictions and gold answers that cannot be scored together
     ├── NetworkError          a server cannot be asked, or its answer cannot be used
     └── OutputError           a result cannot be written, or another run is writing there
 
@@ -39,6 +40,10 @@ class IndexFileError(ConvinseError):
 
 class CacheError(ConvinseError):
     """The evidence cache cannot be used."""
+
+
+class ScoringError(ConvinseError, ValueError):
+    """Predictions and gold answers cannot be scored together; the text names the question."""
 
 
 class NetworkError(ConvinseError):
