@@ -10,6 +10,7 @@
     ├── CacheError            the evidence cache cannot be opened, read or written
     ├── ModelError            a neural model is missing, damaged, of the wrong kind, or computes no numbers
     ├── DependencyError       an optional package is not installed
+    ├── ScoringError          predictions and gold answers that cannot be scored together
     ├── NetworkError          a server cannot be asked, or its answer cannot be used
     └── OutputError           a result cannot be written, or another run is writing there
 
@@ -49,6 +50,10 @@ class DependencyError(ConvinseError):
 
 class CacheError(ConvinseError):
     """The evidence cache cannot be used."""
+
+
+class ScoringError(ConvinseError, ValueError):
+    """Predictions and gold answers cannot be scored together; the text names the question."""
 
 
 class NetworkError(ConvinseError):

@@ -10,7 +10,7 @@ from pathlib import Path
 from .errors import ModuleError, nearest, one_line
 
 # stage -> registered name -> where its class is; imported on use only
-_MODULES = {
+_MODULES: dict[str, dict[str, str]] = {
     "qu": {
         "naive_concat": "convinse.question_understanding.naive_concat:NcAll",
         "nc_init": "convinse.question_understanding.naive_concat:NcInit",
@@ -24,6 +24,7 @@ _MODULES = {
         "clocq_bm25": "convinse.evidence_retrieval_scoring.native:ClocqBM25",
     },
     "ha": {"entity_voting": "convinse.heterogeneous_answering.entity_voting:EntityVoting"},
+    "converters": {},  # of data sets: those of the project register themselves (benchmarks/converters.py)
 }
 
 

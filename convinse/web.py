@@ -12,22 +12,25 @@ import ipaddress
 import logging
 import os
 import random
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
-from .errors import NetworkError, one_line
+from .errors import NetworkError, OutputError, one_line
 
 if TYPE_CHECKING:
     import requests
 
 LOGGER = logging.getLogger(__name__)
 _RETRIED = frozenset((429, 500, 502, 503, 504))
+_RANGE_REFUSED = 416
 _BACK_OFF = 0.5  # seconds before the second attempt; doubled for each further one
 _LONGEST_BACK_OFF = 30.0
 _BLOCK = 1 << 16
@@ -128,6 +131,39 @@ class WebSession:
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         return self._json(self._request("POST", url, data=msgspec.json.encode(value), headers=headers))
 
+    def download(self, url: str, path: Path, advance: Callable[[int, int | None], None] | None = None) -> None:
+        """GET an `http(s)` URL into a file as it is stored there (packed files stay so); what `path` has is completed.
+
+        The rest of an interrupted file is asked for with `Range`, and with `If-Range` where the server gave an entity
+        tag (kept beside the file as `NAME.etag`); a server that answers with the whole file starts it anew. Attempts
+        count from the beginning again whenever one has made the file longer. The size limit of the session does not
+        count; its deadline does, from one interruption to the next.
+
+        Args:
+            url: the address.
+            path: the file to complete; its folder must exist.
+            advance: is called with the bytes that the file has and those it will have (None: not known).
+
+        Raises:
+            NetworkError: as `get`; what has arrived stays in `path`.
+            OutputError: the file cannot be written.
+        """
+        part = _Part(path, advance)
+        restarted = False
+        while True:
+            before = part.size
+            try:
+                self._request("GET", url, headers=part.headers, receive=part.receive)
+            except NetworkError as error:
+                if error.status == _RANGE_REFUSED and before and not restarted:
+                    part.forget()  # it is longer than the server's file: another one
+                    restarted = True
+                elif part.size <= before:
+                    raise
+            else:
+                part.forget_tag()
+                return
+
     def close(self) -> None:
         """Close the connections that are kept open; the next request opens them again."""
         with self._lock:
@@ -149,9 +185,11 @@ class WebSession:
         method: str,
         url: str,
         until: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | Callable[[], Mapping[str, str]] | None = None,
+        receive: Callable[[requests.Response, _Deadline], bytes | None] | None = None,
         **options: Any,
     ) -> Answer:
+        """Send until an answer comes; `headers` may differ from attempt to attempt, `receive` may take the body."""
         host = _host(url)
         if offline():
             raise NetworkError(f"{host}: not asked, as CONVINSE_OFFLINE is set; unset it to allow requests")
@@ -164,7 +202,8 @@ class WebSession:
             self._let_rest(url, host, deadline)
             try:
                 with self._slot(url, deadline):
-                    return self._attempt(method, url, deadline, headers or {}, options)
+                    sent = headers() if callable(headers) else headers or {}
+                    return self._attempt(method, url, deadline, sent, options, receive)
             except _PassingError as fault:
                 if attempt == self._attempts:
                     raise self._error(url, f"{fault} ({_times(attempt)})", fault.status) from fault.__cause__
@@ -204,7 +243,13 @@ class WebSession:
             self._slots.release()
 
     def _attempt(
-        self, method: str, url: str, deadline: _Deadline, headers: Mapping[str, str], options: dict[str, Any]
+        self,
+        method: str,
+        url: str,
+        deadline: _Deadline,
+        headers: Mapping[str, str],
+        options: dict[str, Any],
+        receive: Callable[[requests.Response, _Deadline], bytes | None] | None,
     ) -> Answer:
         """Send once. Raises `_PassingError` where another attempt may help, else `NetworkError`."""
         import requests
@@ -222,7 +267,9 @@ class WebSession:
                 allow_redirects=method == "GET",
                 **options,
             ) as response:
-                body = self._body(response, deadline)
+                body = receive(response, deadline) if receive is not None else None
+                if body is None:
+                    body = self._body(response, deadline)
         except requests.exceptions.SSLError as error:
             raise self._error(url, f"no secure connection: {_cause(error)}") from error
         except requests.exceptions.ConnectTimeout as error:
@@ -276,6 +323,93 @@ class WebSession:
 
     def _error(self, url: str, text: str, status: int | None = None) -> NetworkError:
         return NetworkError(f"{_host(url)}: {text}; {self._remedy}", status)
+
+
+class _Part:
+    """A file that is being downloaded.
+
+    Args:
+        path: the file; what it has already counts.
+        advance: as for `WebSession.download`.
+    """
+
+    def __init__(self, path: Path, advance: Callable[[int, int | None], None] | None) -> None:
+        self._path = path
+        self._tag = path.with_name(f"{path.name}.etag")
+        self._advance = advance
+        self._asked = 0  # where the answer is to begin
+
+    @property
+    def size(self) -> int:
+        return self._path.stat().st_size if self._path.exists() else 0
+
+    def forget(self) -> None:
+        self._path.unlink(missing_ok=True)
+        self.forget_tag()
+
+    def forget_tag(self) -> None:
+        self._tag.unlink(missing_ok=True)
+
+    def headers(self) -> dict[str, str]:
+        """The headers that ask for what is missing."""
+        self._asked = self.size
+        headers = {"Accept-Encoding": "identity"}
+        if self._asked:
+            headers["Range"] = f"bytes={self._asked}-"
+            with suppress(OSError):
+                headers["If-Range"] = self._tag.read_text(encoding="ascii")
+        return headers
+
+    def receive(self, response: requests.Response, deadline: _Deadline) -> bytes | None:
+        """Write the body of a 200 or 206 into the file; None for other answers, which are somebody else's matter."""
+        if response.status_code not in (200, 206):
+            return None
+        if response.status_code == 206 and not _begins_at(response, self._asked):
+            raise _PassingError("answered with another part of the file than was asked for", response.status_code)
+        length = response.headers.get("Content-Length", "")
+        done = self._asked if response.status_code == 206 else 0
+        total = done + int(length) if length.isdecimal() else None
+        with self._opened("ab" if response.status_code == 206 else "wb", response) as file:
+            while block := response.raw.read1(_BLOCK, decode_content=False):
+                with _writing(self._path):
+                    file.write(block)
+                done += len(block)
+                if self._advance is not None:
+                    self._advance(done, total)
+                if deadline.left < 0:
+                    raise _PassingError(f"not done within {deadline}")
+        if total is not None and done < total:
+            raise _PassingError(f"the answer broke off after {done} of {total} bytes")
+        return b""
+
+    @contextmanager
+    def _opened(self, mode: str, response: requests.Response) -> Iterator[BinaryIO]:
+        with _writing(self._path):
+            tag = response.headers.get("ETag", "")
+            if tag.startswith('"') and tag.isascii():  # a weak one (W/"...") does not promise equal bytes
+                self._tag.write_text(tag, encoding="ascii")
+            else:
+                self.forget_tag()
+            file = self._path.open(mode)
+        try:
+            yield file
+        finally:
+            with _writing(self._path):
+                file.close()
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """A full disk is no fault of the network."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {one_line(error)}") from error
+
+
+def _begins_at(response: requests.Response, offset: int) -> bool:
+    found = re.fullmatch(r"bytes (\d+)-\d+/(?:\d+|\*)", response.headers.get("Content-Range", ""))
+    return found is not None and int(found[1]) == offset
 
 
 class _PassingError(Exception):

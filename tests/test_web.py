@@ -9,10 +9,11 @@ from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 
 import pytest
+from fileserver import serve
 from loopback import cut, dripping, free_port, ok, scripted_server, silent, status
 
 from convinse import __version__, web
-from convinse.errors import ConvinseError, NetworkError
+from convinse.errors import ConvinseError, NetworkError, OutputError
 from convinse.web import WebSession
 
 
@@ -360,3 +361,126 @@ def test_importing_it_loads_no_http_library(run_python):
         run_python("import sys, convinse.web; print('requests' in sys.modules, 'urllib3' in sys.modules)")
         == "False False\n"
     )
+
+
+CONTENT = bytes(range(256)) * 1000
+
+
+def download(session, server, path, **more):
+    session(deadline=20.0).download(f"{server.url}/a.gz", path, **more)
+    return path.read_bytes()
+
+
+def ranges_of(server):
+    return [request.headers["Range"] for request in server.requests]
+
+
+def test_a_download_is_stored_as_it_is(session, workdir):
+    packed = gzip.compress(CONTENT)
+    seen = []
+    with scripted_server(status(200, packed, Content_Encoding="gzip", ETag='"a"')) as server:
+        assert download(session, server, workdir / "x", advance=lambda *counts: seen.append(counts)) == packed
+    assert server.requests[0].headers["Accept-Encoding"] == "identity" and ranges_of(server) == [None]
+    assert seen[-1] == (len(packed), len(packed)) and seen == sorted(seen)
+    assert [path.name for path in workdir.iterdir()] == ["x"]
+
+
+@pytest.mark.parametrize("tag", [None, '"v1"'])
+def test_an_interrupted_download_goes_on_where_it_was(session, workdir, tag):
+    steps = [serve(CONTENT, tag, stop=100_000), serve(CONTENT, tag, stop=50_000), serve(CONTENT, tag)]
+    with scripted_server(*steps) as server:
+        assert download(session, server, workdir / "x") == CONTENT
+    assert ranges_of(server) == [None, "bytes=100000-", "bytes=150000-"]
+    assert [request.headers["If-Range"] for request in server.requests] == [None, tag, tag]
+
+
+def test_the_next_program_goes_on_too(session, workdir):
+    with scripted_server(serve(CONTENT, '"v1"', stop=1000), cut()) as server, pytest.raises(NetworkError):
+        session(attempts=1).download(server.url, workdir / "x")
+    assert (workdir / "x").read_bytes() == CONTENT[:1000] and (workdir / "x.etag").exists()
+    with scripted_server(serve(CONTENT, '"v1"')) as server:
+        assert download(session, server, workdir / "x") == CONTENT
+    assert ranges_of(server) == ["bytes=1000-"] and server.requests[0].headers["If-Range"] == '"v1"'
+    assert [path.name for path in workdir.iterdir()] == ["x"]
+
+
+def test_attempts_count_anew_whenever_something_has_arrived(session, workdir):
+    steps = [serve(CONTENT, stop=10_000)] * 12
+    with scripted_server(*steps, serve(CONTENT)) as server:
+        session(attempts=2).download(server.url, workdir / "x")
+    assert (workdir / "x").read_bytes() == CONTENT and len(server.requests) == 13
+
+
+@pytest.mark.parametrize("changed", [serve(CONTENT[::-1], '"v2"'), serve(CONTENT[::-1], ranges=False)])
+def test_a_server_that_sends_the_whole_file_starts_it_anew(session, workdir, changed):
+    with scripted_server(serve(CONTENT, '"v1"', stop=1000), changed) as server:
+        assert download(session, server, workdir / "x") == CONTENT[::-1]
+    assert ranges_of(server) == [None, "bytes=1000-"]
+
+
+def test_a_weak_tag_is_not_relied_on(session, workdir):
+    with scripted_server(serve(CONTENT, 'W/"1"', stop=1000), serve(CONTENT)) as server:
+        assert download(session, server, workdir / "x") == CONTENT
+    assert server.requests[1].headers["If-Range"] is None
+
+
+def test_a_part_that_is_longer_than_the_file_is_dropped(session, workdir):
+    (workdir / "x").write_bytes(CONTENT + b"more")
+    with scripted_server(serve(CONTENT)) as server:
+        assert download(session, server, workdir / "x") == CONTENT
+    assert ranges_of(server) == [f"bytes={len(CONTENT) + 4}-", None]
+
+
+def test_a_wrong_part_is_not_appended(session, workdir):
+    (workdir / "x").write_bytes(CONTENT[:10])
+    wrong = status(206, b"zzz", Content_Range=f"bytes 5-7/{len(CONTENT)}")
+    with scripted_server(wrong, serve(CONTENT)) as server:
+        assert download(session, server, workdir / "x") == CONTENT
+    with scripted_server(wrong) as server:
+        (workdir / "x").write_bytes(CONTENT[:10])
+        refused(lambda: session(attempts=2).download(server.url, workdir / "x"), "another part")
+    assert (workdir / "x").read_bytes() == CONTENT[:10] and len(server.requests) == 2
+
+
+def test_a_download_of_unknown_length(session, workdir):
+    seen = []
+    with scripted_server(serve(CONTENT, length=False)) as server:
+        assert download(session, server, workdir / "x", advance=lambda *counts: seen.append(counts)) == CONTENT
+    assert seen[-1] == (len(CONTENT), None)
+
+
+def test_an_empty_download(session, workdir):
+    with scripted_server(serve(b"")) as server:
+        assert download(session, server, workdir / "x") == b""
+
+
+def test_a_download_that_is_refused(session, workdir):
+    (workdir / "x").write_bytes(b"kept")
+    with scripted_server(status(404, b"no such key")) as server:
+        error = refused(lambda: session().download(server.url, workdir / "x"), "404", "no such key")
+    assert error.status == 404 and len(server.requests) == 1 and (workdir / "x").read_bytes() == b"kept"
+
+
+def test_an_overloaded_server_is_asked_again_for_a_download(session, workdir):
+    with scripted_server(status(503), serve(CONTENT)) as server:
+        assert download(session, server, workdir / "x") == CONTENT
+
+
+def test_a_download_has_a_deadline_and_no_size_limit(session, workdir):
+    with scripted_server(serve(CONTENT)) as server:
+        session(max_bytes=10).download(server.url, workdir / "x")
+    with scripted_server(dripping(0.02)) as server:
+        error = refused(lambda: session(deadline=0.3, attempts=1).download(server.url, workdir / "y"), "0.3 s")
+    assert error.status is None and (workdir / "y").stat().st_size > 0
+
+
+def test_a_download_that_cannot_be_written(session, workdir):
+    with scripted_server(serve(CONTENT)) as server, pytest.raises(OutputError, match="no/x"):
+        session().download(server.url, workdir / "no" / "x")
+    assert len(server.requests) == 1
+
+
+def test_no_download_offline(session, workdir, monkeypatch):
+    monkeypatch.setenv("CONVINSE_OFFLINE", "1")
+    refused(lambda: session().download("http://localhost:1/x", workdir / "x"), "CONVINSE_OFFLINE")
+    assert not list(workdir.iterdir())

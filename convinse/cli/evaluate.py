@@ -3,24 +3,137 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from .arguments import Commands
 
 
 def add(commands: Commands) -> None:
-    """`evaluate answers`."""
+    """`evaluate answers`, `evaluate mrqa`, `evaluate squad`, `evaluate klue-mrc`."""
     commands = commands.group("evaluate", "measures of finished results, as one JSON object")
     sub = commands.add("answers", _answers, "P@1, MRR, Hit@5 and answer presence of a pipeline run")
     sub.add_argument("file", metavar="TURNS.jsonl", help="written by `pipeline`")
+
+    sub = commands.add("mrqa", _mrqa, "exact match and F1 of MRQA 2019")
+    sub.add_argument("data", metavar="DATA", help="a .jsonl or .jsonl.gz file, or a folder of NAME.jsonl[.gz]")
+    sub.add_argument("predictions", metavar="PREDICTIONS", help="a JSON object {qid: text}, or a folder of NAME.json")
+    sub.add_argument("--skip-no-answer", action="store_true", help="leave out questions without a prediction")
+
+    sub = commands.add("squad", _squad, "exact match and F1 of SQuAD 2.0, and the best no-answer thresholds")
+    sub.add_argument("data", metavar="DATA", help="a SQuAD 1.1 or 2.0 JSON file")
+    sub.add_argument("predictions", metavar="PREDICTIONS", help='a JSON object {id: text}, "" for no answer')
+    _add_probabilities(sub)
+    sub.add_argument(
+        "--plots", metavar="DIR", help="write precision-recall curves and histograms (PNG); needs --na-probs"
+    )
+    sub.set_defaults(usage_error=sub.error)
+
+    sub = commands.add("klue-mrc", _klue_mrc, "the 13 values of KLUE-MRC")
+    sub.add_argument("data", metavar="DATA", help="a KLUE-MRC or SQuAD 2.0 JSON file")
+    sub.add_argument(
+        "predictions", metavar="PREDICTIONS", help="{id: text}, or {id, prediction_text, no_answer_probability} as list or lines"
+    )  # fmt: skip
+    _add_probabilities(sub)
+    sub.add_argument("--char-f1", action="store_true", help="add KorQuAD's F1 over characters")
+    sub.add_argument("--rouge-w", action="store_true", help="add exact match and ROUGE-W as KLUE's baseline has them")
+    sub.add_argument("--keep-articles", action="store_true", help="do not remove English articles")
+
+
+def _add_probabilities(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--na-probs", metavar="FILE", help="a JSON object {id: probability that there is no answer}")
+    parser.add_argument(
+        "--na-prob-thresh",
+        metavar="T",
+        type=float,
+        default=1.0,
+        help='above it a prediction counts as "" (default 1.0)',
+    )
 
 
 def _answers(options: argparse.Namespace) -> int:
     from pathlib import Path
 
-    import msgspec
-
     from ..benchmarks.convmix import read_conversations
     from ..scoring.convqa import evaluate
 
-    print(msgspec.json.encode(evaluate(read_conversations(Path(options.file)))).decode())
+    return _print(evaluate(read_conversations(Path(options.file))))
+
+
+def _mrqa(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from ..errors import DataError
+    from ..scoring.answer_files import paired_files, read_mrqa_answers, read_predictions
+    from ..scoring.mrqa import MACRO, evaluate, macro_average
+
+    def measure(data: Path, predictions: Path) -> dict[str, float]:
+        return evaluate(read_mrqa_answers(data), read_predictions(predictions), options.skip_no_answer, str(data))
+
+    data, predictions = Path(options.data), Path(options.predictions)
+    if not data.is_dir() and not predictions.is_dir():
+        return _print(measure(data, predictions))
+    pairs = paired_files(data, predictions)
+    if MACRO in pairs:
+        raise DataError(f"{pairs[MACRO][0]}: no data set can be called '{MACRO}', the name of the average")
+    results = {name: measure(*files) for name, files in pairs.items()}
+    return _print({**results, MACRO: macro_average(results)})
+
+
+def _squad(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from ..scoring.answer_files import read_predictions, read_probabilities, read_squad_references
+    from ..scoring.squad2 import evaluate
+
+    if options.plots and not options.na_probs:
+        options.usage_error("--plots needs --na-probs")
+    answers = {qid: reference.texts for qid, reference in read_squad_references(Path(options.data)).items()}
+    return _print(
+        evaluate(
+            answers,
+            read_predictions(Path(options.predictions)),
+            read_probabilities(Path(options.na_probs)) if options.na_probs else None,
+            options.na_prob_thresh,
+            Path(options.plots) if options.plots else None,
+        )
+    )
+
+
+def _klue_mrc(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from ..errors import DataError
+    from ..scoring.answer_files import read_probabilities, read_squad_references, read_triples
+    from ..scoring.klue_mrc import evaluate
+
+    predictions = read_triples(Path(options.predictions))
+    if options.na_probs:
+        probabilities = read_probabilities(Path(options.na_probs))
+        for prediction in predictions:
+            qid = prediction.get("id")
+            if prediction.get("no_answer_probability") is not None:
+                raise DataError(f"{options.predictions}: holds probabilities already; leave out --na-probs")
+            if not isinstance(qid, str) or qid not in probabilities:
+                raise DataError(f"{options.na_probs}: no probability for prediction '{qid}'")
+            prediction["no_answer_probability"] = probabilities[qid]
+    references = [
+        {"id": qid, "answers": {"text": reference.texts}, "unanswerable": reference.unanswerable}
+        for qid, reference in read_squad_references(Path(options.data)).items()
+    ]
+    return _print(
+        evaluate(
+            predictions,
+            references,
+            options.na_prob_thresh,
+            char_f1=options.char_f1,
+            rouge_w=options.rouge_w,
+            keep_articles=options.keep_articles,
+        )
+    )
+
+
+def _print(result: dict[str, Any]) -> int:
+    import msgspec
+
+    print(msgspec.json.encode(result).decode())
     return 0

@@ -221,16 +221,16 @@ def _load_state(
         model.load_state_dict(load_file(folder / "last.safetensors"))
         best = load_file(folder / "best.safetensors")
         moments = load_file(folder / "optimizer.safetensors")
-    except (OSError, msgspec.DecodeError, SafetensorError, RuntimeError) as error:
+        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        for number, parameter in enumerate(parameters):
+            if f"step.{number}" in moments:
+                optimizer.state[parameter] = {
+                    "step": moments[f"step.{number}"],
+                    "exp_avg": moments[f"exp_avg.{number}"].to(parameter.device),
+                    "exp_avg_sq": moments[f"exp_avg_sq.{number}"].to(parameter.device),
+                }
+    except (OSError, msgspec.MsgspecError, SafetensorError, RuntimeError, KeyError) as error:
         raise ModelError(
             f"{folder}: the state of a stopped training is damaged ({one_line(error)}); delete it"
         ) from error
-    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-    for number, parameter in enumerate(parameters):
-        if f"step.{number}" in moments:
-            optimizer.state[parameter] = {
-                "step": moments[f"step.{number}"],
-                "exp_avg": moments[f"exp_avg.{number}"].to(parameter.device),
-                "exp_avg_sq": moments[f"exp_avg_sq.{number}"].to(parameter.device),
-            }
     return FitResult(state.history, state.best), best

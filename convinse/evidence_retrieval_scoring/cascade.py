@@ -80,11 +80,6 @@ class Cascade:
         if self._vectors is not None:
             self._vectors.close()
 
-    def close(self) -> None:
-        """Close the file of the embeddings; the next use opens it again."""
-        if self._vectors is not None:
-            self._vectors.close()
-
     def _fuse(
         self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]]
     ) -> list[tuple[np.ndarray, np.ndarray, int]]:

@@ -6,6 +6,7 @@ of them the best-ranked ones (hard), half from anywhere (Christmann et al., SIGI
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ import msgspec
 
 from ..config import Config, to_dict
 from ..encoder.checkpoint import load_checkpoint, save_checkpoint
-from ..errors import ConfigError, DataError
+from ..errors import ConfigError, DataError, OutputError
 from ..evidence import Evidence
 from ..files import remove, replacing, sha256
 from ..scoring.convqa import has_answer
@@ -59,16 +60,21 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
         ConfigError: no checkpoint to start from is named.
         DataError: a part is missing, or no turn has right and wrong evidences.
         ModelError: the checkpoint cannot be loaded, or training diverges.
+        OutputError: at the output is something else than a model that was trained here.
     """
     config, settings = ers.config, ers.config.evs_training
     base = settings.base or config.evs_model
     if base is None:
         raise ConfigError("train ers needs a checkpoint to start from: set evs_training: {base: FOLDER or hub name}")
+    key = "evs_training.base" if settings.base else "evs_model"
     output = Path(settings.output or Path(config.output_path) / config.name / "evs_model").expanduser()
-    checkpoint = load_checkpoint(model_path(base), "sequence-classification", "evs_training: base", new_head=True)
+    if output.exists() and not (output / "training.json").is_file() and not (output.is_dir() and not any(output.iterdir())):
+        raise OutputError(f"{output}: is no model that was trained here, so it is not replaced; name another evs_training.output")
+    checkpoint = load_checkpoint(model_path(base), "sequence-classification", key, new_head=True)
     if checkpoint.model.config.num_labels not in (1, 2) or checkpoint.missing:
-        checkpoint = load_checkpoint(model_path(base), "sequence-classification", "evs_training: base", new_head=True,
-                                     labels=1, seed=config.seed)  # fmt: skip
+        checkpoint = load_checkpoint(
+            model_path(base), "sequence-classification", key, new_head=True, labels=1, seed=config.seed
+        )
     from ..encoder.fit import FitSettings, fit
     from ..encoder.tokens import TextTokenizer
 
@@ -97,6 +103,7 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
         output.with_name(f".{output.name}.training"),
         _run_id(config, sources, checkpoint.model_id),
         title="train ers",
+        quiet=not ers.logger.isEnabledFor(logging.INFO),
         keep_untrained=not checkpoint.missing,
     )
     card = _card(config, sources, base, fitted, len(train), len(dev), time.perf_counter() - start)

@@ -1,0 +1,239 @@
+"""Neutral records as MultiQA contexts, with tokens and instances.
+
+An answer becomes an extractive candidate, unless its extras have a `type` (`yesno`, `generated_text`, `date`, `number`).
+The places that a record has are used, those of other spans are detected on token borders. Where a question brings
+`multiqa_answers` (see `to_neutral`), these are filled with the places.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from .. import converters as neutral
+from ..converters import question_id
+from ..records import merged
+from ..tokens import TokenizedText
+from .checks import letters
+from .dialects import Dialect, read_entry
+from .records import Document, Entry, Question, Record
+from .to_neutral import SHAPE, TYPE, EntryRecord
+
+NOT_THERE = "places without their text (left out)"
+NOT_FOUND = "questions without an answer in the documents"
+
+
+def from_neutral(record: neutral.Record, counts: Counter[str]) -> Entry:
+    """A neutral record as a context, with tokens and instances; answers without a place are looked for.
+
+    `counts` gets what was left out or not found.
+    """
+    if isinstance(record, EntryRecord) and record.entry is not None:
+        return record.entry
+    parts = _Parts(record)
+    questions = [_question(question, parts, counts) for question in record.questions]
+    raw = {
+        "id": record.id or question_id("", parts.text()),
+        "context": {
+            "documents": [_document(number, document, parts) for number, document in enumerate(record.documents)]
+        },
+        "qas": questions,
+    }
+    return read_entry(merged(raw, record.extras), Dialect())
+
+
+class _Parts:
+    """The texts of a record with their tokens, made when they are first asked for."""
+
+    def __init__(self, record: neutral.Record) -> None:
+        self._parts = {
+            (number, part.name): part for number, document in enumerate(record.documents) for part in document.parts
+        }
+        self._texts: dict[tuple[int, str], TokenizedText] = {}
+        self._found: dict[str, list[dict[str, Any]]] = {}
+
+    def text(self) -> str:
+        return "\0".join(part.text for part in self._parts.values())
+
+    def get(self, number: int, name: str) -> TokenizedText | None:
+        key = (number, name)
+        if key not in self._texts and key in self._parts:
+            part = self._parts[key]
+            self._texts[key] = TokenizedText(part.text, part.tokens)
+        return self._texts.get(key)
+
+    def instance(self, number: int, name: str, start: int, end: int) -> dict[str, Any]:
+        """The instance of the characters `start` to `end` (inclusive)."""
+        text = self._parts[number, name].text
+        found = {"doc_id": number, "part": name, "start_byte": start, "text": text[start : end + 1]}
+        tokenized = self.get(number, name)
+        span = tokenized.token_span(start, end) if tokenized is not None else None
+        return {**found, "token_inds": list(span)} if span is not None else found
+
+    def at(self, span: neutral.Span) -> dict[str, Any] | None:
+        """The instance of a span, None where its text is not there."""
+        part = self._parts.get((span.document, span.part))
+        if part is None or span.start < 0 or not span.text:
+            return None
+        there = part.text[span.start : span.start + len(span.text)]
+        if there != span.text and (not letters(there) or letters(there) != letters(span.text)):
+            return None
+        start = span.start + len(there) - len(there.lstrip())  # blanks at the edges belong to no token
+        end = span.start + len(there.rstrip()) - 1
+        return self.instance(span.document, span.part, start, end) if start <= end else None
+
+    def find(self, answer: str) -> list[dict[str, Any]]:
+        """The instances of an answer on token borders, in all parts."""
+        if answer not in self._found:
+            self._found[answer] = [
+                self.instance(number, name, place.start, place.end)
+                for number, name in self._parts
+                for place in self.get(number, name).find(answer)  # type: ignore[union-attr]
+            ]
+        return self._found[answer]
+
+
+def _document(number: int, document: neutral.Document, parts: _Parts) -> dict[str, Any]:
+    known: dict[str, Any] = {part.name: part.text for part in document.parts}
+    known["tokens"] = {part.name: parts.get(number, part.name).tokens for part in document.parts}  # type: ignore[union-attr]
+    known["tokens"] = {name: [list(token) for token in tokens] for name, tokens in known["tokens"].items()}
+    return merged(known, fitting(document.extras, Document, known))
+
+
+def _question(question: neutral.Question, parts: _Parts, counts: Counter[str]) -> dict[str, Any]:
+    extras = dict(question.extras)
+    shape = extras.pop(SHAPE, None)
+    found: list[tuple[neutral.Answer, list[dict[str, Any]]]] = []
+    for answer in question.answers:
+        places = [parts.at(span) for span in answer.spans]
+        if None in places:
+            counts[NOT_THERE] += places.count(None)
+        instances = [place for place in places if place is not None]
+        if not instances and answer.is_span():
+            instances = parts.find(answer.text)
+        found.append((answer, instances))
+    if question.answers and not any(instances or not answer.is_span() for answer, instances in found):
+        counts[NOT_FOUND] += 1
+    tokens = question.tokens
+    known: dict[str, Any] = {
+        "qid": question.id or question_id(question.text, parts.text()),
+        "question": question.text,
+        "question_tokens": [
+            list(token) for token in (TokenizedText(question.text).tokens if tokens is None else tokens)
+        ],
+        "answers": _filled(shape, found, parts) if isinstance(shape, dict) else _answers(question, found, parts),
+    }
+    if isinstance(extras.get("supporting_context"), list):
+        extras["supporting_context"] = [_moved(instance, parts) for instance in extras["supporting_context"]]
+    return merged(known, fitting(extras, Question, known))
+
+
+def _answers(
+    question: neutral.Question, found: list[tuple[neutral.Answer, list[dict[str, Any]]]], parts: _Parts
+) -> dict[str, Any]:
+    """One candidate an answer; accepted strings are aliases of the only answer, or candidates of their own."""
+    if question.unanswerable:
+        return {"open-ended": {"cannot_answer": "yes", "annotators_answer_candidates": []}}
+    candidates: list[dict[str, Any]] = []
+    for answer, instances in found:
+        kind = "extractive" if answer.is_span() else answer.extras[TYPE]
+        value = _value(kind, answer.text)
+        rest = dict(answer.extras)
+        if kind != "extractive" and value is not None:
+            del rest[TYPE]
+        else:
+            kind, value = "extractive", {"answer": answer.text, "instances": instances}
+        candidates.append({"single_answer": merged({kind: value}, rest)})
+    texts = {answer.text for answer in question.answers}
+    others = [text for text in question.accepted if text not in texts]
+    if others and len({letters(answer.text) for answer in question.answers}) == 1 and "extractive" in (
+        first := candidates[0]["single_answer"]
+    ):  # fmt: skip
+        first["extractive"] = {"answer": first["extractive"]["answer"], "aliases": others,
+                               "instances": first["extractive"]["instances"]}  # fmt: skip
+    else:
+        candidates += [
+            {"single_answer": {"extractive": {"answer": text, "instances": parts.find(text)}}} for text in others
+        ]
+    return {"open-ended": {"annotators_answer_candidates": candidates}}
+
+
+def _value(kind: str, text: str) -> Any:
+    """The text of an answer as MultiQA writes its type; None where it is none of that type."""
+    if kind == "number":
+        try:
+            return msgspec.json.decode(text.encode(), type=int | float)
+        except msgspec.DecodeError:
+            return None
+    return None if kind == "yesno" and text not in ("yes", "no") else text
+
+
+def _filled(shape: Any, found: list[tuple[neutral.Answer, list[dict[str, Any]]]], parts: _Parts) -> Any:
+    """The kept answers with the instances of the places that spell the answer or one of its aliases."""
+    places: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
+    for _, instances in found:
+        for instance in instances:
+            key = (instance["doc_id"], instance["part"] == "text", instance["start_byte"], len(instance["text"]))
+            places.setdefault(letters(instance["text"]), {})[key] = instance
+
+    def fill(value: Any) -> Any:
+        if isinstance(value, list):
+            return [fill(part) for part in value]
+        if not isinstance(value, dict):
+            return value
+        return {key: extractive(part) if key == "extractive" else fill(part) for key, part in value.items()}
+
+    def extractive(value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        aliases = value.get("aliases")
+        spellings = [value.get("answer"), *(aliases if isinstance(aliases, list) else [])]
+        forms = dict.fromkeys(letters(spelling) for spelling in spellings if isinstance(spelling, str))
+        mine = [place for form in forms for place in places.get(form, {}).values()]
+        if not mine and isinstance(value.get("answer"), str):
+            mine = parts.find(value["answer"])
+        return {**value, "instances": mine}
+
+    return fill(shape)
+
+
+def _moved(instance: Any, parts: _Parts) -> Any:
+    """A supporting sentence where it is now; without a place where it is not found."""
+    text = instance.get("text") if isinstance(instance, dict) else None
+    if not isinstance(text, str):
+        return instance
+    number, name, start = (instance.get(key) for key in ("doc_id", "part", "start_byte"))
+    if isinstance(number, int) and isinstance(name, str) and isinstance(start, int):
+        there = parts.get(number, name)
+        if there is not None and start >= 0 and there.text.startswith(text, start):
+            return instance
+    rest = {key: value for key, value in instance.items() if key not in ("doc_id", "part", "start_byte", "token_inds")}
+    for number, name in parts._parts:
+        start = parts._parts[number, name].text.find(text)
+        if start >= 0:
+            return {"doc_id": number, "part": name, "start_byte": start, **rest}
+    return rest
+
+
+def fitting(extras: dict[str, Any], kind: type[Record], known: Iterable[str] = ()) -> dict[str, Any]:
+    """Keys from elsewhere, those renamed with a `_` that mean something else in MultiQA by their type."""
+    types = _types(kind)
+    found = {}
+    for key, value in extras.items():
+        if key in types and key not in known and value is not None:
+            try:
+                msgspec.convert(value, types[key])
+            except msgspec.ValidationError:
+                found[f"_{key}"] = value
+                continue
+        found[key] = value
+    return found
+
+
+@lru_cache(maxsize=8)
+def _types(kind: type[Record]) -> dict[str, Any]:
+    return {field.encode_name: field.type for field in msgspec.structs.fields(kind) if field.name != "extra"}

@@ -1,0 +1,165 @@
+"""MultiQA contexts as the neutral records that all formats share; `from_neutral` is the way back.
+
+Neutral answers are strings with places. What they cannot say (types, lists, choices, aliases) is kept as the question's
+`multiqa_answers`: the `answers` of MultiQA without instances, which other formats carry beside their keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .. import converters as neutral
+from ..tokens import Token
+from .checks import letters
+from .records import Answer, Answers, Candidate, Document, Entry, Extractive, Instance, Question, plain
+
+SHAPE = "multiqa_answers"
+TYPE = "type"  # an answer that is no span says so in its extras: `{"type": "yesno"}`
+_TEXT_PARTS = ("title", "snippet", "text")
+_OWN_QUESTION_KEYS = ("metadata", "supporting_context")
+
+
+class EntryRecord(neutral.Record, frozen=True):
+    """A neutral record that remembers where it comes from, so that MultiQA to MultiQA changes the dialect only."""
+
+    entry: Entry | None = None
+
+
+def to_neutral(entry: Entry) -> EntryRecord:
+    """A context as a neutral record. Tokens that do not agree with their text are left out."""
+    documents = [_neutral_document(document) for document in entry.context.documents]
+    spans = _Spans(entry)
+    questions = [_neutral_question(question, spans) for question in entry.qas]
+    return EntryRecord(documents, questions, str(entry.id), entry.extra, entry)
+
+
+def _neutral_document(document: Document) -> neutral.Document:
+    tokens = document.tokens or {}
+    parts = [
+        neutral.Part(name, text, _agreeing(tokens.get(name), text))
+        for name in _TEXT_PARTS
+        if (text := document.part(name)) is not None
+    ]
+    others = ("url", "table", "image", "metadata")
+    extras = {name: value for name in others if (value := getattr(document, name)) is not None}
+    return neutral.Document(parts, {**extras, **document.extra})
+
+
+def _agreeing(tokens: list[Any] | None, text: str) -> list[Token] | None:
+    """Tokens whose offsets are right and rise."""
+    if tokens is None:
+        return None
+    end = 0
+    for token in tokens:
+        if isinstance(token, str) or token[1] < end or not text.startswith(token[0], token[1]):
+            return None
+        end = token[1] + len(token[0])
+    return tokens
+
+
+def _neutral_question(question: Question, spans: _Spans) -> neutral.Question:
+    answers: list[neutral.Answer] = []
+    accepted: list[str] = []
+    for candidate in question.candidates():
+        for answer in candidate.answers():
+            answers += _neutral_answers(answer, spans)
+            accepted += answer.texts()
+    extras = {key: value for key in _OWN_QUESTION_KEYS if (value := plain(getattr(question, key))) is not None}
+    if question.answers is not None and not _is_simple(question.answers):
+        extras[SHAPE] = _without_instances(plain(question.answers))
+    known = {answer.text for answer in answers}
+    return neutral.Question(
+        question.qid,
+        question.question,
+        _agreeing(question.question_tokens, question.question),
+        answers,
+        [text for text in dict.fromkeys(accepted) if text not in known],
+        question.cannot_answer(),
+        {**extras, **question.extra},
+    )
+
+
+def _neutral_answers(answer: Answer, spans: _Spans) -> Iterator[neutral.Answer]:
+    """The answers of all types; an extractive one with those of its aliases that have instances."""
+    if answer.extractive is not None:
+        places: dict[str, list[neutral.Span]] = {}
+        for instance in answer.extractive.instances or []:
+            span = spans.find(instance)
+            if span is not None:
+                places.setdefault(letters(span.text), []).append(span)
+        spellings = answer.extractive.spellings()
+        if spellings:
+            yield neutral.Answer(spellings[0], places.pop(letters(spellings[0]), []), answer.extra)
+        alias = {letters(spelling): spelling for spelling in reversed(spellings)}
+        for form, found in places.items():
+            yield neutral.Answer(alias.get(form, found[0].text), found)
+    for kind in ("yesno", "generated_text", "date", "number"):
+        value = getattr(answer, kind)
+        if value is not None and str(value):
+            yield neutral.Answer(str(value), [], {TYPE: kind})
+
+
+class _Spans:
+    """Finds what stands at the instances of a context."""
+
+    def __init__(self, entry: Entry) -> None:
+        self._documents = entry.context.documents
+
+    def find(self, instance: Instance) -> neutral.Span | None:
+        """The place of an instance with the document's own words, None where its text is not there in any spelling."""
+        number, start, text = instance.doc_id, instance.start_byte, instance.text
+        if number is None or start is None or not text or start < 0 or not 0 <= number < len(self._documents):
+            return None
+        document = self._documents[number]
+        whole = document.part(instance.part)
+        if whole is None or instance.part not in _TEXT_PARTS:
+            return None
+        there = whole[start : start + len(text)]
+        if there != text and there.casefold() != text.casefold():
+            there = self._covered(document, whole, instance)
+            if not letters(text) or letters(there) != letters(text):
+                return None
+        return neutral.Span(start, there, number, instance.part or "text")
+
+    @staticmethod
+    def _covered(document: Document, whole: str, instance: Instance) -> str:
+        """From the start of the instance to the end of its last token."""
+        tokens = (document.tokens or {}).get(instance.part or "") or []
+        last = instance.token_inds[1] if instance.token_inds else -1
+        if not 0 <= last < len(tokens) or isinstance(tokens[last], str):
+            return ""
+        word, begin = tokens[last]
+        return whole[instance.start_byte : begin + len(word)]
+
+
+def _is_simple(answers: Answers) -> bool:
+    """Whether neutral records say all: different single spans, one place each, of the same spelling as the answer."""
+    if answers.multi_choice is not None or answers.extra or answers.open_ended is None or answers.open_ended.extra:
+        return False
+    candidates = answers.open_ended.annotators_answer_candidates or []
+    if answers.open_ended.cannot_answer is not None:
+        return answers.open_ended.cannot_answer == "yes" and not candidates
+    if not all(map(_is_simple_candidate, candidates)):
+        return False
+    texts = [answer.texts()[0] for candidate in candidates for answer in candidate.answers()]
+    return len(set(texts)) == len(texts)  # formats may join the equal answers of several annotators
+
+
+def _is_simple_candidate(candidate: Candidate) -> bool:
+    answer = candidate.single_answer
+    if answer is None or answer.extractive is None or not answer.extractive.answer:
+        return False
+    bare = Answer(extractive=Extractive(answer=answer.extractive.answer, instances=answer.extractive.instances))
+    instances = answer.extractive.instances or []
+    return (
+        candidate == Candidate(single_answer=bare)
+        and len(instances) < 2
+        and all(not one.extra and one.text == answer.extractive.answer for one in instances)
+    )
+
+
+def _without_instances(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_instances(part) for key, part in value.items() if key != "instances"}
+    return [_without_instances(part) for part in value] if isinstance(value, list) else value

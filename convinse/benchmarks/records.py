@@ -1,0 +1,34 @@
+"""What the typed records of all formats share: keys kept from elsewhere, and the report of a check."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+Extras = dict[str, Any]
+
+
+class Report(NamedTuple):
+    """What a check of a file found: `problems` break the format, `warnings` do not, `summary` describes the file."""
+
+    problems: list[str]
+    warnings: list[str]
+    summary: dict[str, Any]
+
+
+def extras_field() -> Any:
+    """The field of a record for keys that its format does not know.
+
+    Its name in JSON is one that no data set has (a private-use character), so that data may have a key `extras`.
+    """
+    return msgspec.field(default_factory=dict, name="\uf8ffextras")
+
+
+def merged(known: dict[str, Any], extras: Extras) -> dict[str, Any]:
+    """The keys of a format and those kept from elsewhere; one of the latter that the format uses gets a `_` before it."""
+    for key, value in extras.items():
+        while key in known:
+            key = f"_{key}"
+        known[key] = value
+    return known

@@ -1,0 +1,160 @@
+"""MRQA files from and into neutral records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from .. import mrqa
+from ..converters import (
+    Answer,
+    Dataset,
+    Document,
+    Flat,
+    Format,
+    Head,
+    Part,
+    Question,
+    Record,
+    Span,
+    flatten,
+    locate,
+    question_id,
+    register,
+)
+from ..mrqa_parts import limit_context
+from ..records import Extras
+from ..tokens import TokenizedText, tokenize
+
+_IMPOSSIBLE = "is_impossible"  # SQuAD's key, beside those of MRQA, which does not know such questions
+_UNANSWERABLE = f"unanswerable questions (no answers and {_IMPOSSIBLE}; MRQA itself has none)"
+_NOT_FOUND = "questions without an answer in the context"
+_PARTS = f"contexts of more than {mrqa.MAX_TOKENS} tokens (cut into parts)"
+
+
+@register("mrqa")
+class Mrqa(Format):
+    """The MRQA 2019 format: one text a context, spans in it, and all accepted strings.
+
+    A title that is not in the context, an id of the context and what a source has about its documents are written as
+    `title`, `id` and `documents` beside the keys of the format, and read back. MRQA has no unanswerable questions: they
+    are written without answers and with `is_impossible`, as its sample of NewsQA has it, and counted.
+    """
+
+    @classmethod
+    def recognizes(cls, head: Head) -> bool:
+        """A string `context` with tokens, detected answers or a header that names `dataset`."""
+        marks = {"context_tokens", "qas.detected_answers", "qas.qid", "header.dataset"}
+        return "context" in head.keys and "context.documents" not in head.keys and bool(marks & head.keys)
+
+    def read(self, path: Path) -> Dataset:
+        """The contexts of a file, each as a document with one part."""
+        header = mrqa.read_header(path) or mrqa.Header()
+        return Dataset(header.dataset, header.split, map(_record, mrqa.read_examples(path)), header.extras)
+
+    def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
+        """Write a header and the contexts that have a question."""
+        header = mrqa.Header(dataset.name, dataset.split, dataset.extras)
+        with mrqa.writing_examples(path, header) as write:
+            for record in dataset.records:
+                for example in _examples(record, dataset.all_spans, counts):
+                    write(example)
+                    counts["contexts"] += 1
+                    counts["questions"] += len(example.qas)
+
+
+def _record(example: mrqa.Example) -> Record:
+    extras = dict(example.extras)
+    title, context_id = (extras.pop(key) if isinstance(extras.get(key), str) else "" for key in ("title", "id"))
+    about = extras.pop("documents") if _is_about_one(extras.get("documents")) else [{}]
+    parts = [Part("text", example.context, example.context_tokens or None)]
+    if title:
+        parts.insert(0, Part("title", title))
+    questions = [_neutral_question(question, example.context) for question in example.qas]
+    return Record([Document(parts, about[0])], questions, context_id, extras)
+
+
+def _is_about_one(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict)
+
+
+def _neutral_question(question: mrqa.Question, context: str) -> Question:
+    answers = [
+        Answer(answer.text, [Span(start, context[start : end + 1]) for start, end in answer.char_spans], answer.extras)
+        for answer in question.detected_answers
+    ]
+    extras = dict(question.extras)
+    unanswerable = not answers and not question.answers and extras.get(_IMPOSSIBLE) is True
+    if unanswerable:
+        del extras[_IMPOSSIBLE]
+    return Question(
+        question.qid,
+        question.question,
+        question.question_tokens or None,
+        answers,
+        question.answers,
+        unanswerable,
+        extras,
+    )
+
+
+def _examples(record: Record, all_spans: bool, counts: Counter[str]) -> Iterator[mrqa.Example]:
+    flat = flatten(record)
+    text = TokenizedText(flat.context, flat.tokens)
+    questions = []
+    for question in record.questions:
+        if question.unanswerable:
+            counts[_UNANSWERABLE] += 1
+            extras = {**question.extras, _IMPOSSIBLE: True}
+            question = msgspec.structs.replace(question, answers=[], accepted=[], extras=extras)
+        written = _question(question, flat, text, all_spans)
+        if not written.detected_answers and not question.unanswerable:
+            counts[_NOT_FOUND] += 1
+        questions.append(written)
+    if questions:
+        examples = limit_context(mrqa.Example(flat.context, questions, flat.tokens, _context_extras(record)))
+        if len(flat.tokens) > mrqa.MAX_TOKENS:
+            counts[_PARTS] += 1
+        yield from examples
+
+
+def _context_extras(record: Record) -> Extras:
+    extras = dict(record.extras)
+    if record.id:
+        extras["id"] = record.id
+    title = record.documents[0].part("title") if len(record.documents) == 1 else None
+    if title is not None:
+        extras["title"] = title.text
+    if any(document.extras for document in record.documents):
+        extras["documents"] = [document.extras for document in record.documents]
+    return extras
+
+
+def _question(question: Question, flat: Flat, text: TokenizedText, all_spans: bool) -> mrqa.Question:
+    places: dict[str, dict[tuple[int, int], None]] = {}  # equal answers of several annotators become one
+    extras: dict[str, Extras] = {}
+    for answer, spans in locate(question, flat, text, all_spans):
+        places.setdefault(answer.text, {}).update(dict.fromkeys(spans))
+        extras.setdefault(answer.text, {}).update(answer.extras)
+    detected = []
+    for answer_text, found in places.items():
+        char_spans = sorted(found)
+        token_spans = [text.token_span(start, end) for start, end in char_spans]
+        pairs = [(chars, tokens) for chars, tokens in zip(char_spans, token_spans, strict=True) if tokens is not None]
+        if pairs:
+            detected.append(
+                mrqa.DetectedAnswer(
+                    answer_text, [chars for chars, _ in pairs], [tokens for _, tokens in pairs], extras[answer_text]
+                )
+            )
+    return mrqa.Question(
+        question.id or question_id(question.text, flat.context),
+        question.text,
+        tokenize(question.text) if question.tokens is None else question.tokens,
+        detected,
+        question.texts(),
+        question.extras,
+    )

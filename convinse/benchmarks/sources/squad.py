@@ -1,0 +1,147 @@
+"""SQuAD 1.1 and 2.0 files from and into neutral records."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from .. import squad
+from ..converters import (
+    Answer,
+    Dataset,
+    Document,
+    Flat,
+    Format,
+    Head,
+    Part,
+    Question,
+    Record,
+    Span,
+    flatten,
+    locate,
+    question_id,
+    register,
+)
+from ..tokens import TokenizedText
+
+_ACCEPTED = "accepted_answers"  # our key for accepted strings that are not among the answers with a place
+_NOT_FOUND = f"answerable questions without an answer in the context (strings kept as {_ACCEPTED})"
+
+
+@register("squad")
+class Squad(Format):
+    """SQuAD 1.1 and 2.0 (read; KorQuAD 1.0 and KLUE-MRC too), SQuAD 2.0 (written).
+
+    SQuAD has no place for an answer that is not in the context: such strings are written as `accepted_answers` beside
+    the question's other keys, and read back. The title is that of the document, the other keys of an article are the
+    document's. The name of the data set and its part are written as `dataset` and `split` beside `version`.
+    """
+
+    @classmethod
+    def recognizes(cls, head: Head) -> bool:
+        """Articles with paragraphs."""
+        return "data.paragraphs" in head.keys
+
+    def read(self, path: Path) -> Dataset:
+        """The paragraphs of a file, each as a document with a title and a text."""
+        data = squad.read_squad(path)
+        extras = dict(data.extras)
+        name, split = (extras.pop(key) if isinstance(extras.get(key), str) else "" for key in ("dataset", "split"))
+        if not name:
+            name = path.name.partition(".json")[0]
+        return Dataset(name, split, _records(data), extras, all_spans=False)
+
+    def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
+        """Write one JSON document; neighbouring records with one title become one article."""
+        extras = {key: value for key, value in (("dataset", dataset.name), ("split", dataset.split)) if value}
+        groups = groupby(dataset.records, key=lambda record: _article(record, dataset.name))
+        articles = [
+            squad.Article([_paragraph(record, counts) for record in records], title, about)
+            for (title, about), records in groups
+        ]
+        squad.write_squad(path, articles, extras={**dataset.extras, **extras})
+
+
+def _records(data: squad.SquadFile) -> Iterator[Record]:
+    for article in data.data:
+        for paragraph in article.paragraphs:
+            parts = [Part("text", paragraph.context)]
+            if article.title:
+                parts.insert(0, Part("title", article.title))
+            extras = dict(paragraph.extras)
+            context_id = extras.pop("id") if isinstance(extras.get("id"), str) else ""
+            questions = [_neutral_question(question) for question in paragraph.qas]
+            yield Record([Document(parts, article.extras)], questions, context_id, extras)
+
+
+def _neutral_question(question: squad.Question) -> Question:
+    extras = dict(question.extras)
+    accepted = extras.get(_ACCEPTED)
+    if isinstance(accepted, list) and all(isinstance(text, str) for text in accepted):
+        del extras[_ACCEPTED]
+    else:
+        accepted = []
+    if question.plausible_answers:
+        extras["plausible_answers"] = [
+            {"text": answer.text, "answer_start": answer.answer_start, **answer.extras}
+            for answer in question.plausible_answers
+        ]
+    answers = [
+        Answer(answer.text, [Span(answer.answer_start, answer.text)] if answer.answer_start >= 0 else [], answer.extras)
+        for answer in question.answers
+    ]
+    return Question(question.id, question.question, None, answers, accepted, question.is_impossible, extras)
+
+
+def _article(record: Record, default: str) -> tuple[str, dict[str, Any]]:
+    if len(record.documents) != 1:
+        return default, {}
+    title = record.documents[0].part("title")
+    return (title.text if title is not None else default), record.documents[0].extras
+
+
+def _paragraph(record: Record, counts: Counter[str]) -> squad.Paragraph:
+    flat = flatten(record)
+    text = TokenizedText(flat.context, flat.tokens)
+    counts["contexts"] += 1
+    questions = []
+    for question in record.questions:
+        written = _question(question, flat, text)
+        counts["questions"] += 1
+        if written.is_impossible:
+            counts["unanswerable questions"] += 1
+        elif not written.answers:
+            counts[_NOT_FOUND] += 1
+        questions.append(written)
+    extras = dict(record.extras)
+    if record.id:
+        extras["id"] = record.id
+    if len(record.documents) > 1 and any(document.extras for document in record.documents):
+        extras["documents"] = [document.extras for document in record.documents]
+    return squad.Paragraph(flat.context, questions, extras)
+
+
+def _question(question: Question, flat: Flat, text: TokenizedText) -> squad.Question:
+    answers = []
+    if not question.unanswerable:
+        answers = [
+            squad.Answer(flat.context[start : end + 1], start, answer.extras)
+            for answer, spans in locate(question, flat, text)
+            for start, end in spans
+        ]
+    extras = dict(question.extras)
+    written = {answer.text for answer in answers}
+    texts = question.texts()
+    if not written.issuperset(texts):
+        extras[_ACCEPTED] = texts
+    return squad.Question(
+        question.text,
+        question.id or question_id(question.text, flat.context),
+        answers,
+        question.unanswerable,
+        [],
+        extras,
+    )

@@ -1,0 +1,116 @@
+"""Commands of question answering data: convert, validate, visualize, download."""
+
+from __future__ import annotations
+
+import argparse
+
+from .arguments import Commands, console, positive
+
+_VALIDATORS = {  # format -> module with validate(path, fix_header) -> Report
+    "mrqa": "convinse.benchmarks.mrqa",
+    "squad": "convinse.benchmarks.squad",
+    "multiqa": "convinse.benchmarks.multiqa.validate",
+}
+_SHOWN = 20  # problems and warnings that are printed without --all
+
+
+def add(commands: Commands) -> None:
+    """`convert`, `validate`, `visualize`, `download`."""
+    sub = commands.add("convert", _convert, "question answering data from one format into another")
+    sub.add_argument("input", metavar="INPUT", help="plain or packed (.gz, .bz2, .zst)")
+    sub.add_argument("output", metavar="OUTPUT", help="an older file there is replaced; packed if it ends in .gz")
+    sub.add_argument("--to", required=True, metavar="FORMAT", help="mrqa, multiqa or squad")
+    sub.add_argument(
+        "--from",
+        dest="source",
+        metavar="NAME",
+        help="the data set or format of INPUT, or package.module:Class (default: guessed from its content)",
+    )
+
+    sub = commands.add("validate", _validate, "check a file; prints what is wrong and what the file holds")
+    sub.add_argument("file", metavar="FILE", help="plain or packed (.gz, .bz2, .zst)")
+    sub.add_argument("--format", choices=sorted(_VALIDATORS), help="default: guessed from the content")
+    sub.add_argument("--fix-header", action="store_true", help="write true counts into the header (multiqa)")
+    sub.add_argument("--all", action="store_true", help=f"print all problems and warnings, not the first {_SHOWN}")
+
+    sub = commands.add("visualize", _visualize, "show the questions of an MRQA file, answers highlighted")
+    sub.add_argument("file", metavar="FILE", help="an MRQA file, plain or packed")
+    sub.add_argument("--qid", metavar="ID", help="only this question")
+    sub.add_argument("--limit", type=positive, metavar="N", help="only the first N questions")
+
+    kept = "what has arrived is kept, run the command again to go on"
+    sub = commands.add("download", _download, "public data from its official address, checked", kept)
+    sub.add_argument("name", metavar="NAME", help="mrqa-train, mrqa-dev-in or mrqa-dev-out")
+    sub.add_argument("folder", metavar="DIR", help="files that are there already are kept")
+    sub.add_argument("--mirror", metavar="URL", help="another address of a folder with the files")
+
+
+def _convert(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from rich.table import Table
+
+    from ..benchmarks.converters import convert
+
+    output = Path(options.output)
+    done = convert(Path(options.input), output, options.to, options.source, quiet=options.quiet)
+    table = Table(title=f"{output} ({done.source} to {done.target})", title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    for what, count in done.counts.items():
+        table.add_row(what, f"{count:,}")
+    table.add_row("seconds", f"{done.seconds:.1f}")
+    console().print(table)
+    return 0
+
+
+def _validate(options: argparse.Namespace) -> int:
+    from importlib import import_module
+    from pathlib import Path
+
+    from ..benchmarks.converters import guess_format
+    from ..errors import ConfigError, DataError
+
+    path = Path(options.file)
+    name = options.format or guess_format(path, "--format")
+    if name not in _VALIDATORS:
+        raise ConfigError(f"{path}: looks like {name}, which has no checks; valid formats: {', '.join(_VALIDATORS)}")
+    report = import_module(_VALIDATORS[name]).validate(path, fix_header=options.fix_header)
+    for title, lines in (("problem", report.problems), ("warning", report.warnings)):
+        shown = lines if options.all else lines[:_SHOWN]
+        for line in shown:
+            print(f"{title}: {line}")
+        if len(shown) < len(lines):
+            print(f"{len(lines) - len(shown)} more {title}s; --all prints them")
+    for what, value in report.summary.items():
+        print(f"{what}: {_plain(value)}")
+    if report.problems:
+        raise DataError(f"{path}: {len(report.problems)} problem{'s' * (len(report.problems) > 1)}, listed above")
+    return 0
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_plain, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_plain(each)}" for key, each in value.items())
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _visualize(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from ..benchmarks.visualize import examples, show
+
+    show(console(), examples(Path(options.file), options.qid, options.limit))
+    return 0
+
+
+def _download(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from ..benchmarks.download import download, find_collection
+
+    for done in download(find_collection(options.name), Path(options.folder), options.mirror, options.quiet):
+        print(f"{done.path}: {done.examples:,} questions{'' if done.fetched else ', was there already'}", flush=True)
+    return 0

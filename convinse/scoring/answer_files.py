@@ -1,0 +1,257 @@
+"""The files that `evaluate` reads: gold answers in the MRQA, SQuAD and KLUE-MRC formats, predictions, probabilities.
+
+Only what scoring needs is decoded, contexts and tokens are passed over: 100,000 questions take about a second. Every file
+may be compressed with gzip, whatever its name. Formats: MRQA, one context a line below an optional header line
+(https://github.com/mrqa/MRQA-Shared-Task-2019); SQuAD, one JSON object (https://rajpurkar.github.io/SQuAD-explorer);
+KLUE-MRC, the same with `guid` for `id` (https://klue-benchmark.com).
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ..errors import DataError, one_line
+
+_GZIP = b"\x1f\x8b"
+_BLOCK = 1 << 18
+
+
+class _MrqaQuestion(msgspec.Struct):
+    qid: str
+    answers: list[str]
+
+
+class _MrqaLine(msgspec.Struct):
+    header: msgspec.Raw = msgspec.Raw()
+    qas: list[_MrqaQuestion] | None = None
+
+
+class _Answer(msgspec.Struct):
+    text: str
+
+
+class _Question(msgspec.Struct):
+    answers: list[_Answer]
+    id: str | None = None
+    guid: str | None = None
+    is_impossible: bool | None = None
+
+
+class _Paragraph(msgspec.Struct):
+    qas: list[_Question]
+
+
+class _Article(msgspec.Struct):
+    paragraphs: list[_Paragraph]
+
+
+class _Squad(msgspec.Struct):
+    data: list[_Article]
+
+
+class Reference(NamedTuple):
+    """The gold answers of a question, and whether the file says that there is none."""
+
+    texts: list[str]
+    unanswerable: bool
+
+
+def read_mrqa_answers(path: Path) -> dict[str, list[str]]:
+    """The accepted answers by qid of an MRQA file, `.jsonl` or `.jsonl.gz`.
+
+    Raises:
+        DataError: the file cannot be read, a line is not as the format has it, or a qid comes twice; file and line named.
+    """
+    decoder = msgspec.json.Decoder(_MrqaLine)
+    answers: dict[str, list[str]] = {}
+    for number, line in _lines(path):
+        try:
+            example = decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            if not line.strip():
+                continue
+            raise DataError(f"{path}:{number}: {_json_fault(error)}") from None
+        if bytes(example.header) and number == 1:
+            continue
+        if example.qas is None:
+            raise DataError(f"{path}:{number}: no 'qas'; a line of an MRQA file holds a context with its questions")
+        for question in example.qas:
+            if question.qid in answers:
+                raise DataError(f"{path}:{number}: question '{question.qid}' is given twice")
+            answers[question.qid] = question.answers
+    return answers
+
+
+def read_squad_references(path: Path) -> dict[str, Reference]:
+    """The gold answers by id of a SQuAD or KLUE-MRC file.
+
+    `is_impossible` decides what is unanswerable; where it is absent (SQuAD 1.1), that there are no answers.
+
+    Raises:
+        DataError: the file cannot be read, is not as the format has it, or an id comes twice.
+    """
+    references: dict[str, Reference] = {}
+    data = _read(path)
+    for article in _decode(path, data, _Squad).data:
+        for paragraph in article.paragraphs:
+            for question in paragraph.qas:
+                qid = question.guid if question.id is None else question.id
+                if qid is None:
+                    raise DataError(
+                        f"{path}: a question has neither 'id' nor 'guid'; it comes after {_last(references)}"
+                    )
+                if qid in references:
+                    raise DataError(f"{path}: question '{qid}' is given twice")
+                texts = [answer.text for answer in question.answers]
+                impossible = not texts if question.is_impossible is None else question.is_impossible
+                references[qid] = Reference(texts, impossible)
+    return references
+
+
+def read_predictions(path: Path) -> dict[str, str]:
+    """The predicted texts by id: one JSON object.
+
+    Raises:
+        DataError: the file cannot be read, is no JSON object, or a prediction is not a string; the message names its id.
+    """
+    return _mapping(path, _read(path), str, "prediction", "a string")
+
+
+def read_probabilities(path: Path) -> dict[str, float]:
+    """The no-answer probabilities by id: one JSON object.
+
+    Raises:
+        DataError: the file cannot be read, is no JSON object, or a value is not a number; the message names its id.
+    """
+    return _mapping(path, _read(path), float, "no-answer probability", "a number")
+
+
+def read_triples(path: Path) -> list[dict[str, Any]]:
+    """Predictions with an `id`, a `prediction_text` and maybe a `no_answer_probability` each.
+
+    A JSON list, JSON lines, or an object of texts by id.
+
+    Raises:
+        DataError: the file cannot be read, or is none of these.
+    """
+    data = _read(path)
+    if data.lstrip()[:1] == b"[":
+        return _decode(path, data, list[dict[str, Any]])
+    first, _, rest = data.strip().partition(b"\n")
+    if b'"prediction_text"' in first and b'"id"' in first and (not rest or first.rstrip().endswith(b"}")):
+        triples = []
+        for number, line in enumerate(data.splitlines(), 1):
+            if line.strip():
+                try:
+                    triples.append(msgspec.json.decode(line, type=dict[str, Any]))
+                except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                    raise DataError(f"{path}:{number}: {_json_fault(error)}") from None
+        return triples
+    texts = _mapping(path, data, str, "prediction", "a string")
+    return [{"id": qid, "prediction_text": text} for qid, text in texts.items()]
+
+
+def paired_files(data: Path, predictions: Path) -> dict[str, tuple[Path, Path]]:
+    """The files NAME.jsonl or NAME.jsonl.gz of a folder with the NAME.json of another, by NAME.
+
+    Raises:
+        DataError: a folder cannot be listed, there is no data, a name comes twice, or one side lacks a file.
+    """
+    found: dict[str, Path] = {}
+    try:
+        files = sorted(data.iterdir())
+        predicted = {path.stem for path in predictions.iterdir() if path.suffix == ".json"}
+    except OSError as error:
+        raise DataError(f"cannot be listed: {one_line(error)}; give two folders or two files") from None
+    for path in files:
+        name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+        if not path.name.removesuffix(".gz").endswith(".jsonl"):
+            continue
+        if name in found:
+            raise DataError(f"{path}: the data set is there twice, the other file is {found[name].name}")
+        found[name] = path
+    if not found:
+        raise DataError(f"{data}: no NAME.jsonl or NAME.jsonl.gz in this folder")
+    for name in sorted(found.keys() ^ predicted):
+        if name in found:
+            raise DataError(f"{predictions / name}.json: there are no predictions for {found[name]}")
+        raise DataError(f"{predictions / name}.json: there is no {name}.jsonl or {name}.jsonl.gz in {data}")
+    return {name: (path, predictions / f"{name}.json") for name, path in found.items()}
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    number = 0
+    try:
+        with path.open("rb") as raw:
+            zipped = raw.read(2) == _GZIP
+            raw.seek(0)
+            file = io.BufferedReader(gzip.GzipFile(fileobj=raw), _BLOCK) if zipped else raw  # type: ignore[arg-type]
+            for number, line in enumerate(file, 1):
+                yield number, line
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{path}:{number + 1}: damaged or truncated gzip: {one_line(error)}") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
+
+
+def _read(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if data.startswith(_GZIP) else data
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{path}: damaged or truncated gzip: {one_line(error)}") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
+
+
+def _decode(path: Path, data: bytes, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError as error:
+        raise DataError(f"{path}: {one_line(error)}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}:{_line_of(error, data)}: {_json_fault(error)}") from None
+
+
+def _line_of(error: Exception, data: bytes) -> int:
+    """The line of a fault: msgspec ends its message with `(byte N)`, or the data ended early."""
+    import re
+
+    place = re.search(r"\(byte (\d+)\)", str(error))
+    return data.count(b"\n", 0, int(place[1]) if place else len(data)) + 1
+
+
+def _json_fault(error: Exception) -> str:
+    text = one_line(error)
+    return text if isinstance(error, msgspec.ValidationError) else f"not valid JSON: {text}"
+
+
+def _mapping(path: Path, data: bytes, kind: type, what: str, wanted: str) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(data, type=dict[str, kind])  # type: ignore[valid-type]
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        content = _decode(path, data, Any)  # says where it is no JSON
+    if not isinstance(content, dict):
+        raise DataError(f"{path}: must be one JSON object with {wanted} by question id, not a {_kind(content)}")
+    qid, value = next((key, value) for key, value in content.items() if not _is(value, kind))
+    raise DataError(f"{path}: the {what} of '{qid}' must be {wanted}, not a {_kind(value)}")
+
+
+def _is(value: Any, kind: type) -> bool:
+    return isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool)
+
+
+def _kind(value: Any) -> str:
+    names = {str: "string", bool: "truth value", int: "number", float: "number", list: "list", dict: "JSON object"}
+    return names.get(type(value), "null")
+
+
+def _last(references: Mapping[str, Any]) -> str:
+    return f"'{next(reversed(references))}'" if references else "the start"

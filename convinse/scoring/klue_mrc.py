@@ -1,0 +1,234 @@
+"""The measures of KLUE-MRC (Park et al., 2021), Korean reading comprehension where questions may have no answer.
+
+`evaluate` gives the 13 values of the metric card, which are SQuAD 2.0's:
+
+- Normalisation is SQuAD 2.0's: lower case, ASCII punctuation deleted, English articles removed, single blanks. Korean has
+  no articles, and its particles stay on their nouns; brackets such as `《》` are no ASCII and stay. Tokens are what white
+  space separates. (The script that first came with the card leaves articles where they are: `keep_articles`.)
+- `unanswerable` decides, whatever texts a reference has: its only right prediction is "". Without that key a question is
+  answerable.
+- Predictions and references have the same ids. Equal probabilities are walked in the order of the predictions.
+
+Two measures that others use for Korean can be had beside them, off by default:
+
+- `char_f1`: KorQuAD 1.0's F1, over characters instead of tokens. Quotes and brackets, the Korean ones too, become blanks,
+  the text loses case and ASCII punctuation, and blanks do not count. Two texts without characters have 1 here, as
+  KLUE-MRC's unanswerable questions demand (KorQuAD has none).
+- `klue_em` and `klue_rouge_w`: what KLUE's own baseline measures. Texts lose case, ASCII punctuation and superfluous blanks
+  (not articles). EM is equality. ROUGE-W is named after a weighted longest common subsequence, but is computed from the
+  longest run of characters, blanks included, that stands in both: its length over that of the prediction is the
+  precision, over that of the gold answer the recall, and their F1 the score. An empty gold answer gives 1 to an empty
+  prediction and 0 to any other.
+
+The no-answer threshold applies to all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from ..errors import ScoringError
+from .extractive import normalize, normalize_keeping_articles, overlap_f1
+from .no_answer import Floats, apply_threshold, best_threshold, question_scores, rising, summary
+
+_KORQUAD_BLANKS = dict.fromkeys(map(ord, "'\"《》<>〈〉()‘’"), " ")
+_KLUE_RUN = re.compile(
+    r"['\"《》<>〈〉]\(\)‘’"
+)  # meant as one class of characters; as it is, only such a run is a blank
+_DIFFLIB_EXACT = 200  # from this length on the baseline's difflib passes over characters frequent in the gold answer
+
+
+def evaluate(
+    predictions: Iterable[Mapping[str, Any]],
+    references: Iterable[Mapping[str, Any]],
+    no_answer_threshold: float = 1.0,
+    *,
+    char_f1: bool = False,
+    rouge_w: bool = False,
+    keep_articles: bool = False,
+) -> dict[str, Any]:
+    """The values of KLUE-MRC, scores in percent.
+
+    Args:
+        predictions: `{"id", "prediction_text", "no_answer_probability"}`; "" is no answer. When no prediction has a
+            probability, none is used and the best scores are left out.
+        references: `{"id", "answers", "unanswerable"}`, the answers as `[{"text"}, ...]` or `{"text": [...]}`; other
+            keys, such as `answer_start`, are not looked at.
+        no_answer_threshold: a question whose probability is above it counts as predicted "".
+        char_f1: add `char_f1`.
+        rouge_w: add `klue_em` and `klue_rouge_w`.
+        keep_articles: do not remove English articles.
+
+    Returns:
+        `exact`, `f1`, `total`, the same with `HasAns_` and `NoAns_` (where there are such questions), `best_exact`,
+        `best_exact_thresh`, `best_f1`, `best_f1_thresh`; then the further measures, likewise for the groups.
+
+    Raises:
+        ScoringError: an id that only one side has or that comes twice, an answerable reference without text, a
+            probability outside 0..1, a key of the wrong type; the message names the id.
+    """
+    texts, given = _predictions(predictions)
+    golds = gold_texts(references)
+    if not golds:
+        raise ScoringError("there is no question to score")
+    _same_ids(texts, golds)
+
+    ids = list(golds)
+    answerable = np.array([gold is not None for gold in golds.values()])
+    probabilities = np.array([given.get(qid, 0.0) for qid in ids])
+    form = normalize_keeping_articles if keep_articles else normalize
+    pairs = []
+    for qid, gold in golds.items():
+        wanted = {form(text) for text in gold or ()} - {""} or {""}
+        pairs.append(question_scores(wanted, texts[qid], form))
+    exact, f1 = np.array(pairs, dtype=np.float64).T
+
+    def thresholded(scores: Floats) -> Floats:
+        return apply_threshold(scores, answerable, probabilities, no_answer_threshold)
+
+    result = summary({"exact": thresholded(exact), "f1": thresholded(f1)}, answerable)
+    if given:
+        answered = np.array([bool(texts[qid]) for qid in ids])
+        positions = {qid: position for position, qid in enumerate(texts)}
+        order = rising(probabilities, np.array([positions[qid] for qid in ids]))
+        for name, scores in (("exact", exact), ("f1", f1)):
+            best, threshold = best_threshold(scores, answerable, answered, probabilities, order)
+            result |= {f"best_{name}": best, f"best_{name}_thresh": threshold}
+
+    def mean(score: Callable[[str, Sequence[str]], float]) -> Floats:
+        return thresholded(np.array([score(texts[qid], gold or ("",)) for qid, gold in golds.items()]))
+
+    more: dict[str, Floats] = {}
+    if char_f1:
+        more["char_f1"] = mean(character_f1)
+    if rouge_w:
+        more |= {"klue_em": mean(klue_em), "klue_rouge_w": mean(klue_rouge_w)}
+    return result | summary(more, answerable) if more else result
+
+
+def character_f1(prediction: str, golds: Sequence[str]) -> float:
+    """KorQuAD's F1 over characters, in 0..1: the best over the gold answers."""
+    characters = _korquad(prediction)
+    others = {_korquad(gold) for gold in golds}
+    return 1.0 if characters in others else max(overlap_f1(characters, other) for other in others)
+
+
+def _korquad(text: str) -> str:
+    return normalize_keeping_articles(text.translate(_KORQUAD_BLANKS)).replace(" ", "")
+
+
+def klue_em(prediction: str, golds: Sequence[str]) -> float:
+    """The exact match of KLUE's baseline, 0 or 1: the best over the gold answers."""
+    return float(_klue(prediction) in {_klue(gold) for gold in golds})
+
+
+def klue_rouge_w(prediction: str, golds: Sequence[str]) -> float:
+    """The "ROUGE-W" of KLUE's baseline, in 0..1: the F1 of the longest common run of characters, the best over golds."""
+    text = _klue(prediction)
+    return max(_run_f1(text, gold) for gold in {_klue(gold) for gold in golds})
+
+
+def _klue(text: str) -> str:
+    return normalize_keeping_articles(_KLUE_RUN.sub(" ", text) if "()‘’" in text else text)
+
+
+def _run_f1(text: str, gold: str) -> float:
+    if not text or not gold:
+        return float(text == gold)
+    if len(gold) < _DIFFLIB_EXACT:
+        longest = _longest_run(text, gold)
+    else:
+        longest = SequenceMatcher(None, text, gold).find_longest_match(0, len(text), 0, len(gold)).size
+    if not longest:
+        return 0.0
+    precision, recall = longest / len(text), longest / len(gold)
+    return 2 * (precision * recall) / (precision + recall)
+
+
+def _longest_run(text: str, gold: str) -> int:
+    """The length of the longest string that is part of both."""
+    longest = 0
+    for start in range(len(text)):
+        while start + longest < len(text) and text[start : start + longest + 1] in gold:
+            longest += 1
+    return longest
+
+
+def _predictions(predictions: Iterable[Mapping[str, Any]]) -> tuple[dict[str, str], dict[str, float]]:
+    """Texts and probabilities by id, in the order given; no probabilities when none is given."""
+    texts: dict[str, str] = {}
+    given: dict[str, float] = {}
+    for number, prediction in enumerate(predictions, 1):
+        qid = _new_id(prediction, "prediction", number, texts)
+        text = prediction.get("prediction_text")
+        if not isinstance(text, str):
+            raise ScoringError(f"prediction '{qid}': prediction_text must be a string, not {_kind(text)}")
+        texts[qid] = text
+        probability = prediction.get("no_answer_probability")
+        if probability is None:
+            continue
+        if not isinstance(probability, Real) or not 0.0 <= probability <= 1.0:
+            raise ScoringError(
+                f"prediction '{qid}': no_answer_probability must be a number from 0 to 1: {probability!r}"
+            )
+        given[qid] = float(probability)
+    if given and len(given) < len(texts):
+        missing = next(qid for qid in texts if qid not in given)
+        raise ScoringError(f"prediction '{missing}' has no no_answer_probability, but others have one")
+    return texts, given
+
+
+def gold_texts(references: Iterable[Mapping[str, Any]]) -> dict[str, list[str] | None]:
+    """The gold texts of references by id; None where a question cannot be answered.
+
+    Raises:
+        ScoringError: as `evaluate` does for references.
+    """
+    golds: dict[str, list[str] | None] = {}
+    for number, reference in enumerate(references, 1):
+        qid = _new_id(reference, "reference", number, golds)
+        if reference.get("unanswerable"):
+            golds[qid] = None
+            continue
+        answers = reference.get("answers")
+        texts = answers.get("text") if isinstance(answers, Mapping) else answers
+        if texts is None or isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
+            raise ScoringError(f"reference '{qid}': answers must be [{{'text': ...}}, ...] or {{'text': [...]}}")
+        texts = [text.get("text") if isinstance(text, Mapping) else text for text in texts]
+        wrong = [text for text in texts if not isinstance(text, str)]
+        if wrong:
+            raise ScoringError(f"reference '{qid}': the text of an answer must be a string, not {_kind(wrong[0])}")
+        if not any(text.strip() for text in texts):
+            raise ScoringError(
+                f"reference '{qid}' is answerable but has no answer text; give one or 'unanswerable': true"
+            )
+        golds[qid] = texts
+    return golds
+
+
+def _new_id(item: Mapping[str, Any], kind: str, number: int, seen: Mapping[str, Any]) -> str:
+    qid = item.get("id") if isinstance(item, Mapping) else None
+    if not isinstance(qid, str):
+        raise ScoringError(f"{kind} {number}: it must be a mapping whose id is a string, not {_kind(qid)}")
+    if qid in seen:
+        raise ScoringError(f"{kind} '{qid}' is given twice")
+    return qid
+
+
+def _same_ids(predictions: Mapping[str, Any], references: Mapping[str, Any]) -> None:
+    for qid in references:
+        if qid not in predictions:
+            raise ScoringError(f"reference '{qid}' has no prediction")
+    for qid in predictions:
+        if qid not in references:
+            raise ScoringError(f"prediction '{qid}' has no reference")
+
+
+def _kind(value: Any) -> str:
+    return "nothing" if value is None else type(value).__name__

@@ -1,0 +1,196 @@
+import gzip
+import json
+
+import pytest
+
+from convinse.errors import DataError
+from convinse.scoring.answer_files import (
+    paired_files,
+    read_mrqa_answers,
+    read_predictions,
+    read_probabilities,
+    read_squad_references,
+    read_triples,
+)
+
+HEADER = '{"header": {"dataset": "x", "split": "dev"}}'
+
+
+def context(*questions):
+    qas = [
+        {"qid": qid, "question": "?", "answers": list(answers), "detected_answers": []} for qid, answers in questions
+    ]
+    return json.dumps({"context": "c", "context_tokens": [["c", 0]], "qas": qas})
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(content, name="file"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+@pytest.mark.parametrize("header", [HEADER + "\n", ""])
+def test_mrqa_with_and_without_header_and_compression(written, pack, header):
+    text = header + context(("q1", ["x", "y"]), ("q2", [])) + "\n\n" + context(("q3", ["책"]))
+    assert read_mrqa_answers(written(pack(text.encode()))) == {"q1": ["x", "y"], "q2": [], "q3": ["책"]}
+
+
+@pytest.mark.parametrize(
+    ("lines", "fault"),
+    [
+        ([HEADER, "{broken"], ":2: not valid JSON"),
+        ([context(("q", ["x"])), HEADER], ":2: no 'qas'"),
+        ([HEADER, "[]"], ":2: Expected `object`"),
+        ([HEADER, '{"qas": [{"answers": []}]}'], r":2: .*missing required field `qid`.*\$\.qas\[0\]"),
+        ([HEADER, '{"qas": [{"qid": 7, "answers": []}]}'], r":2: .*got `int`.*qid"),
+        ([HEADER, '{"qas": [{"qid": "q", "answers": "x"}]}'], r":2: .*got `str`.*answers"),
+        ([HEADER, context(("q7", ["x"])), context(("q8", ["x"]), ("q7", ["x"]))], ":3: question 'q7' is given twice"),
+    ],
+)
+def test_faulty_mrqa_lines_are_named(written, lines, fault):
+    with pytest.raises(DataError, match="file" + fault):
+        read_mrqa_answers(written("\n".join(lines)))
+
+
+def test_bad_utf8_in_an_answer(written):
+    with pytest.raises(DataError, match="file:1: not valid JSON"):
+        read_mrqa_answers(written(b'{"qas": [{"qid": "q", "answers": ["\xff"]}]}'))
+
+
+def test_truncated_and_damaged_gzip(written):
+    packed = gzip.compress("\n".join(context((f"q{n}", ["x"])) for n in range(20000)).encode())
+    with pytest.raises(DataError, match=r"file:\d+: damaged or truncated gzip"):
+        read_mrqa_answers(written(packed[:-50]))
+    for damaged in (packed[:-50], packed[:5000] + b"\0\0\0\0" + packed[5004:]):
+        with pytest.raises(DataError, match="file: damaged or truncated gzip"):
+            read_predictions(written(damaged))
+
+
+def test_missing_files(tmp_path):
+    for read in (read_mrqa_answers, read_squad_references, read_predictions, read_probabilities, read_triples):
+        with pytest.raises(DataError, match=r"none\.json: cannot be read: No such file"):
+            read(tmp_path / "none.json")
+
+
+def squad(*questions):
+    return json.dumps(
+        {"version": "v2.0", "data": [{"title": "t", "paragraphs": [{"context": "c", "qas": list(questions)}]}]}
+    )
+
+
+def test_squad_and_klue_questions(written):
+    answers = [{"text": "x", "answer_start": 3}, {"text": "y", "answer_start": 3}]
+    questions = (
+        {"id": "squad", "question": "?", "answers": answers, "is_impossible": False},
+        {"id": "impossible", "question": "?", "answers": [], "plausible_answers": answers, "is_impossible": True},
+        {"guid": "klue", "question": "?", "answers": answers[:1], "question_type": 1, "is_impossible": False},
+        {"id": "old", "question": "?", "answers": answers[:1]},
+        {"id": "old-without", "question": "?", "answers": []},
+    )
+    expected = {
+        "squad": (["x", "y"], False), "impossible": ([], True), "klue": (["x"], False),
+        "old": (["x"], False), "old-without": ([], True),
+    }  # fmt: skip
+    assert read_squad_references(written(squad(*questions))) == expected
+    assert read_squad_references(written(gzip.compress(squad(*questions).encode()))) == expected
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ("[]", "Expected `object`, got `array`"),
+        ('{"data": [{"paragraphs": [{}]}]}', r"missing required field `qas` - at `\$\.data\[0\]\.paragraphs\[0\]`"),
+        ('{\n"data": [\n}', ":3: not valid JSON"),
+        ('{"data": [', ":1: not valid JSON: .*truncated"),
+        (squad({"id": "q1", "answers": []}, {"id": "q1", "answers": []}), "'q1' is given twice"),
+        (squad({"id": "q1", "answers": []}, {"answers": []}), "neither 'id' nor 'guid'; it comes after 'q1'"),
+        (squad({"answers": []}), "it comes after the start"),
+    ],
+)
+def test_faulty_squad_files(written, content, fault):
+    with pytest.raises(DataError, match="file.*" + fault):
+        read_squad_references(written(content))
+
+
+@pytest.mark.parametrize(
+    ("read", "content", "fault"),
+    [
+        (read_predictions, '{"q1": "x", "q2": 7}', "prediction of 'q2' must be a string, not a number"),
+        (read_predictions, '{"q2": null}', "prediction of 'q2' must be a string, not a null"),
+        (read_predictions, '{"q2": ["x"]}', "prediction of 'q2' must be a string, not a list"),
+        (read_predictions, '{"q2": true}', "prediction of 'q2' must be a string, not a truth value"),
+        (read_predictions, '["x"]', "must be one JSON object .*not a list"),
+        (read_predictions, '"x"', "must be one JSON object .*not a string"),
+        (read_predictions, '{"q1": "x",\n}', ":2: not valid JSON"),
+        (read_predictions, "", "not valid JSON"),
+        (read_probabilities, '{"q1": 0, "q2": "0.5"}', "probability of 'q2' must be a number, not a string"),
+        (read_probabilities, '{"q2": true}', "probability of 'q2' must be a number, not a truth value"),
+        (read_probabilities, '{"q2": NaN}', "not valid JSON"),
+        (read_triples, '{"q2": 7}', "prediction of 'q2' must be a string"),
+        (read_triples, '[{"id": "q"}, 5]', r"Expected `object`, got `int` - at `\$\[1\]`"),
+        (read_triples, '{"id": "q", "prediction_text": ""}\n{"id": "r",', ":2: not valid JSON"),
+        (read_triples, '{"id": "q", "prediction_text": ""}\n7', ":2: Expected `object`"),
+        (read_triples, "", "not valid JSON"),
+    ],
+)
+def test_faulty_predictions(written, read, content, fault):
+    with pytest.raises(DataError, match="file.*" + fault):
+        read(written(content))
+
+
+def test_predictions_and_probabilities(written):
+    assert read_predictions(written('{"b": "x", "a": ""}')) == {"b": "x", "a": ""}
+    assert list(read_probabilities(written('{"b": 1, "a": 0.25}')).items()) == [("b", 1.0), ("a", 0.25)]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        json.dumps,
+        lambda triples: json.dumps(triples, indent=1),
+        lambda triples: "\n".join(map(json.dumps, triples)),
+        lambda triples: "\n".join(map(json.dumps, triples)) + "\n\n",
+    ],
+)
+@pytest.mark.parametrize("count", [1, 2])
+def test_triples_as_list_or_lines(written, form, count):
+    triples = [{"id": f"q{n}", "prediction_text": "x\ny", "no_answer_probability": 0.5} for n in range(count)]
+    assert read_triples(written(form(triples))) == triples
+
+
+def test_texts_by_id_as_triples(written):
+    for text in ('{"a": "x", "b": ""}', '{\n "a": "x",\n "b": ""\n}'):
+        assert read_triples(written(text)) == [{"id": "a", "prediction_text": "x"}, {"id": "b", "prediction_text": ""}]
+
+
+def test_folders_are_paired_by_name(tmp_path):
+    data, predictions = tmp_path / "data", tmp_path / "predictions"
+    data.mkdir()
+    with pytest.raises(DataError, match="cannot be listed.*predictions"):
+        paired_files(data, predictions)
+    predictions.mkdir()
+    with pytest.raises(DataError, match=r"no NAME\.jsonl"):
+        paired_files(data, predictions)
+    for name in ("B.jsonl.gz", "A.v2.jsonl", "README.md"):
+        (data / name).touch()
+    for name in ("A.v2.json", "B.json", "notes.txt"):
+        (predictions / name).touch()
+    assert paired_files(data, predictions) == {
+        "A.v2": (data / "A.v2.jsonl", predictions / "A.v2.json"),
+        "B": (data / "B.jsonl.gz", predictions / "B.json"),
+    }
+    (predictions / "C.json").touch()
+    with pytest.raises(DataError, match=r"C\.json: there is no C\.jsonl"):
+        paired_files(data, predictions)
+    (data / "C.jsonl").touch()
+    (predictions / "B.json").unlink()
+    with pytest.raises(DataError, match=r"B\.json: there are no predictions for .*B\.jsonl\.gz"):
+        paired_files(data, predictions)
+    (data / "C.jsonl.gz").touch()
+    with pytest.raises(DataError, match=r"C\.jsonl\.gz: the data set is there twice"):
+        paired_files(data, predictions)

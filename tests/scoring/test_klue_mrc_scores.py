@@ -1,0 +1,240 @@
+import difflib
+
+import plain_rules
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convinse.errors import ScoringError
+from convinse.scoring.klue_mrc import character_f1, evaluate, klue_em, klue_rouge_w
+
+KOREAN = st.lists(st.sampled_from(["한국", "한국은", "《책》", "the", "2020년", "?", "A"]), max_size=3).map(" ".join)
+QUESTIONS = st.lists(
+    st.tuples(
+        st.lists(KOREAN.map(lambda text: "가 " + text), max_size=2),
+        KOREAN,
+        st.sampled_from([0.0, 0.2, 0.5, 0.5, 0.9, 1.0]),
+    ),
+    min_size=1,
+    max_size=7,
+)
+
+
+def prediction(qid, text, probability=0.0):
+    return {"id": qid, "prediction_text": text, "no_answer_probability": probability}
+
+
+def reference(qid, *texts, unanswerable=False):
+    return {"id": qid, "answers": [{"text": text} for text in texts], "unanswerable": unanswerable}
+
+
+def both(questions):
+    """Predictions and references of (gold texts, prediction, probability); no gold text: unanswerable."""
+    pairs = [(f"q{number}", *question) for number, question in enumerate(questions)]
+    return (
+        [prediction(qid, text, probability) for qid, _, text, probability in pairs],
+        [reference(qid, *golds, unanswerable=not golds) for qid, golds, _, _ in pairs],
+    )
+
+
+def single(gold, text, **options):
+    return evaluate([prediction("q", text)], [reference("q", *gold, unanswerable=not gold)], **options)
+
+
+def test_the_example_of_the_metric_card():
+    qid = "klue-mrc-v1_train_12311"
+    result = evaluate(
+        [{"prediction_text": "2020", "id": qid, "no_answer_probability": 0.0}],
+        [{"answers": {"answer_start": [38], "text": ["2020"]}, "id": qid}],
+    )
+    expected = {
+        "exact": 100.0, "f1": 100.0, "total": 1, "HasAns_exact": 100.0, "HasAns_f1": 100.0, "HasAns_total": 1,
+        "best_exact": 100.0, "best_exact_thresh": 0.0, "best_f1": 100.0, "best_f1_thresh": 0.0,
+    }  # fmt: skip
+    assert result == expected and list(result) == list(expected)
+
+
+@pytest.mark.parametrize(
+    ("gold", "text", "exact", "f1"),
+    [
+        (["삼성전자"], "삼성전자", 100.0, 100.0),
+        (["삼성전자"], "삼성전자가", 0.0, 0.0),  # a particle makes another token
+        (["한국 은행 총재"], "한국 은행", 0.0, 80.0),
+        (["SK텔레콤"], "sk텔레콤.", 100.0, 100.0),
+        (["《책》"], "책", 0.0, 0.0),  # brackets beyond ASCII stay
+        (["책"], "'책'", 100.0, 100.0),
+        (["The Beatles"], "beatles", 100.0, 100.0),
+        ([], "", 100.0, 100.0),
+        ([], "없음", 0.0, 0.0),
+        (["the"], "the", 100.0, 100.0),
+        (["the"], "", 100.0, 100.0),
+        (["?", "책"], "", 0.0, 0.0),
+    ],
+)
+def test_hand_computed(gold, text, exact, f1):
+    result = single(gold, text)
+    assert (result["exact"], result["f1"]) == (exact, pytest.approx(f1))
+    assert (
+        f"{'NoAns' if gold else 'HasAns'}_exact" not in result
+    ) and f"{'HasAns' if gold else 'NoAns'}_exact" in result
+
+
+def test_articles_can_be_kept():
+    assert single(["The Beatles"], "beatles", keep_articles=True)["exact"] == 0.0
+    assert single(["The Beatles"], "beatles", keep_articles=True)["f1"] == pytest.approx(200 / 3)
+    assert single(["the"], "", keep_articles=True)["exact"] == 0.0
+
+
+def test_unanswerable_questions_have_one_right_answer_whatever_their_texts():
+    plausible = {"id": "q", "answers": {"text": ["서울"], "answer_start": [3]}, "unanswerable": True}
+    assert evaluate([prediction("q", "서울")], [plausible])["NoAns_exact"] == 0.0
+    assert evaluate([prediction("q", "")], [plausible])["NoAns_exact"] == 100.0
+    assert "HasAns_total" not in evaluate([prediction("q", "")], [plausible])
+
+
+def test_without_probabilities_there_are_no_best_scores():
+    result = evaluate([{"id": "q", "prediction_text": "x"}], [reference("q", "x")])
+    assert not [name for name in result if name.startswith("best")]
+    assert result["exact"] == 100.0
+
+
+def test_the_order_of_equal_probabilities_is_that_of_the_predictions():
+    references = [reference("no", unanswerable=True), reference("yes", "x")]
+    first = evaluate([prediction("yes", "x", 0.5), prediction("no", "y", 0.5)], references)
+    assert (first["best_exact"], first["best_exact_thresh"]) == (100.0, 0.5)
+    second = evaluate([prediction("no", "y", 0.5), prediction("yes", "x", 0.5)], references)
+    assert (second["best_exact"], second["best_exact_thresh"]) == (50.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "message"),
+    [
+        ([prediction("q1", "x")], [reference("q2", "x")], "reference 'q2' has no prediction"),
+        ([prediction("q1", "x"), prediction("q2", "x")], [reference("q2", "x")], "prediction 'q1' has no reference"),
+        ([prediction("q1", "x")] * 2, [reference("q1", "x")], "prediction 'q1' is given twice"),
+        ([prediction("q1", "x")], [reference("q1", "x")] * 2, "reference 'q1' is given twice"),
+        ([prediction("q1", "x")], [reference("q1")], "reference 'q1' is answerable but has no answer text"),
+        ([prediction("q1", "x")], [reference("q1", "", " ")], "reference 'q1' is answerable but has no answer text"),
+        ([prediction("q1", "x")], [{"id": "q1", "answers": {"text": []}}], "'q1' is answerable"),
+        ([prediction("q1", "x")], [{"id": "q1"}], "reference 'q1': answers must be"),
+        ([prediction("q1", "x")], [{"id": "q1", "answers": {"text": "x"}}], "reference 'q1': answers must be"),
+        ([prediction("q1", "x")], [{"id": "q1", "answers": [{"txt": "x"}]}], "reference 'q1': the text .* not nothing"),
+        ([prediction("q1", "x", 1.5)], [reference("q1", "x")], "prediction 'q1': .*from 0 to 1: 1.5"),
+        ([prediction("q1", "x", -0.1)], [reference("q1", "x")], "prediction 'q1': .*from 0 to 1: -0.1"),
+        ([prediction("q1", "x", float("nan"))], [reference("q1", "x")], "prediction 'q1': .*from 0 to 1: nan"),
+        ([prediction("q1", "x", "0.5")], [reference("q1", "x")], "prediction 'q1': .*from 0 to 1: '0.5'"),
+        (
+            [prediction("q1", None)],
+            [reference("q1", "x")],
+            "prediction 'q1': prediction_text must be a string, not nothing",
+        ),
+        ([prediction("q1", 5)], [reference("q1", "x")], "prediction 'q1': prediction_text must be a string, not int"),
+        (
+            [prediction("q1", "x"), {"id": "q2", "prediction_text": "x"}],
+            [reference("q1", "x"), reference("q2", "x")],
+            "prediction 'q2' has no no_answer_probability",
+        ),
+        ([{"prediction_text": "x"}], [], "prediction 1: .*not nothing"),
+        ([], [{"id": 7, "answers": []}], "reference 1: .*not int"),
+        ([], [], "no question"),
+    ],
+)
+def test_what_cannot_be_scored(predictions, references, message):
+    with pytest.raises(ScoringError, match=message):
+        evaluate(predictions, references)
+
+
+@given(QUESTIONS, st.sampled_from([0.1, 0.5, 1.0]), st.booleans())
+def test_the_same_as_the_plain_rules(questions, threshold, keep_articles):
+    result = evaluate(*both(questions), threshold, keep_articles=keep_articles)
+    golds, texts, probabilities = (
+        {f"q{n}": question[part] for n, question in enumerate(questions)} for part in range(3)
+    )
+    assert result == plain_rules.squad2(golds, texts, probabilities, threshold, not keep_articles)
+
+
+@given(QUESTIONS, st.randoms(use_true_random=False))
+def test_in_range_and_whatever_the_order_of_references_and_answers(questions, shuffler):
+    predictions, references = both(questions)
+    result = evaluate(predictions, references, char_f1=True, rouge_w=True)
+    assert all(0.0 <= value <= 100.0 for name, value in result.items() if not name.endswith("total"))
+    shuffled = [
+        {**item, "answers": {"text": [answer["text"] for answer in reversed(item["answers"])]}}
+        for item in shuffler.sample(references, len(references))
+    ]
+    assert evaluate(predictions, shuffled, char_f1=True, rouge_w=True) == pytest.approx(result)
+
+
+@given(QUESTIONS)
+def test_perfect_predictions_have_100_in_every_measure(questions):
+    predictions, references = both([(golds, golds[0] if golds else "", p) for golds, _, p in questions])
+    result = evaluate(predictions, references, char_f1=True, rouge_w=True)
+    assert all(value == 100.0 for name, value in result.items() if not name.endswith(("total", "thresh")))
+
+
+@pytest.mark.parametrize(
+    ("gold", "text", "f1"),
+    [
+        (["삼성전자"], "삼성전자가", 8 / 9),  # 4 of 5 characters, 4 of 4
+        (["《한국 은행》"], "한국은행", 1.0),  # brackets and blanks do not count
+        (["‘책’", "가나"], "가", 2 / 3),
+        (["가가나"], "가나나", 2 / 3),
+        (["The a"], "thea", 1.0),  # articles are characters as others
+        (["가"], "", 0.0),
+        ([""], "", 1.0),
+    ],
+)
+def test_character_f1_by_hand(gold, text, f1):
+    assert character_f1(text, gold) == pytest.approx(f1)
+
+
+@pytest.mark.parametrize(
+    ("gold", "text", "em", "score"),
+    [
+        (["삼성전자"], "삼성전자", 1.0, 1.0),
+        (["삼성전자"], "삼성전자가", 0.0, 8 / 9),
+        (["가나다라"], "가나마라", 0.0, 0.5),  # one run, "가나"; a subsequence would have three characters
+        (["가 나"], "가 나 다", 0.0, 3 / 4),  # the blank is a character
+        (["The 책"], "the 책", 1.0, 1.0),
+        (["The 책"], "책", 0.0, 2 / 6),  # articles stay
+        (["《책》"], "책", 0.0, 1 / 2),
+        (["가", "나다"], "나", 0.0, 2 / 3),
+        (["가"], "", 0.0, 0.0),
+        ([""], "", 1.0, 1.0),
+        ([""], "가", 0.0, 0.0),
+        (["?"], "!", 1.0, 1.0),
+        (["가'()‘’나"], "가 나", 1.0, 1.0),  # the one run of characters that is a blank
+        (["가‘나"], "가 나", 0.0, 1 / 3),
+    ],
+)
+def test_measures_of_klues_baseline_by_hand(gold, text, em, score):
+    assert (klue_em(text, gold), klue_rouge_w(text, gold)) == (em, pytest.approx(score))
+
+
+@given(st.text("가나 다", max_size=12), st.text("가나 다", max_size=12))
+def test_the_longest_run_is_difflibs(one, other):
+    one, other = (" ".join(text.split()) for text in (one, other))
+    size = difflib.SequenceMatcher(None, one, other).find_longest_match(0, len(one), 0, len(other)).size
+    expected = float(one == other) if not other else 2 * size / (len(one) + len(other))
+    assert klue_rouge_w(one, [other]) == pytest.approx(expected)
+
+
+def test_in_long_answers_frequent_characters_are_passed_over_as_in_the_baseline():
+    gold = "가나" * 100
+    assert klue_rouge_w("나가", [gold[:198]]) == pytest.approx(2 * 2 / 200)
+    assert klue_rouge_w("나가", [gold]) == 0.0
+
+
+def test_further_measures_are_off_by_default_and_follow_the_groups_and_the_threshold():
+    predictions = [prediction("a", "삼성전자가", 0.2), prediction("b", "없음", 0.8), prediction("c", "가", 0.8)]
+    references = [reference("a", "삼성전자"), reference("b", unanswerable=True), reference("c", "가")]
+    plain = evaluate(predictions, references)
+    assert len(plain) == 13
+    more = evaluate(predictions, references, 0.5, char_f1=True, rouge_w=True)
+    assert more["char_f1"] == pytest.approx(100 * (8 / 9 + 1 + 0) / 3)
+    assert more["HasAns_char_f1"] == pytest.approx(100 * 4 / 9)
+    assert more["klue_rouge_w"] == pytest.approx(100 * (8 / 9 + 1 + 0) / 3)
+    assert (more["klue_em"], more["NoAns_klue_em"]) == (pytest.approx(100 / 3), 100.0)
+    assert set(evaluate(predictions, references, char_f1=True)) - set(plain) == {
+        "char_f1", "HasAns_char_f1", "NoAns_char_f1"
+    }  # fmt: skip

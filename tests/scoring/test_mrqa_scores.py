@@ -1,0 +1,97 @@
+import random
+
+import plain_rules
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from perturbed import needs_sample, thousand
+
+from convinse.errors import ConvinseError, ScoringError
+from convinse.scoring.mrqa import evaluate, macro_average
+
+TEXTS = st.lists(
+    st.sampled_from(["the", "a", "An", "cat", "cats", "Cat.", "U.S.", "?", "—", "2,000", "책을", "the—cat", "\n"]),
+    max_size=4,
+).map(" ".join)
+ANSWERS = st.dictionaries(
+    st.sampled_from("abcdefgh"), st.lists(TEXTS, min_size=1, max_size=3), min_size=1, max_size=8
+)  # fmt: skip
+PREDICTIONS = st.dictionaries(st.sampled_from("abcdefghx"), TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "exact", "f1"),
+    [
+        (["Harrison Ford"], "harrison ford.", 100.0, 100.0),
+        (["Harrison Ford"], "Ford", 0.0, 200 / 3),
+        (["a fine", "the heavy fine"], "heavy fine", 100.0, 100.0),
+        (["one two", "two three"], "two three four", 0.0, 80.0),  # the best answer, not the first
+        (["one two", "two three"], "zero two three", 0.0, 80.0),
+        (["x y z", "x"], "x y", 0.0, 80.0),
+        # what sets this scorer apart from SQuAD 2.0's: nothing in common is F1 0
+        ([""], "", 100.0, 0.0),
+        (["the"], "the", 100.0, 0.0),
+        (["the"], "", 100.0, 0.0),
+        (["?", "cat"], "an", 100.0, 0.0),
+        (["the cat"], "the", 0.0, 0.0),
+        (["cat"], "", 0.0, 0.0),
+    ],
+)
+def test_hand_computed(gold, prediction, exact, f1):
+    assert evaluate({"q": gold}, {"q": prediction}) == {"exact_match": exact, "f1": pytest.approx(f1)}
+
+
+def test_a_missing_prediction_counts_0_with_a_warning(caplog):
+    answers = {"a": ["x"], "b": ["y"], "c": ["z"], "d": ["z"]}
+    assert evaluate(answers, {"a": "x", "other": "y"}) == {"exact_match": 25.0, "f1": 25.0}
+    assert caplog.messages == ["3 of 4 questions have no prediction and count 0: b, c, d"]
+    assert caplog.records[0].levelname == "WARNING"
+
+
+def test_questions_without_a_prediction_can_be_left_out(caplog):
+    answers = {"a": ["x"], "b": ["y"], "none": []}
+    assert evaluate(answers, {"a": "x", "none": ""}, skip_no_answer=True) == {"exact_match": 100.0, "f1": 100.0}
+    assert not caplog.messages
+
+
+def test_what_cannot_be_scored():
+    with pytest.raises(ScoringError, match="dev: question 'q7' has no accepted answer; --skip-no-answer"):
+        evaluate({"q7": []}, {"q7": ""}, name="dev")
+    for answers, predictions, skip in (({}, {}, False), ({"q": ["x"]}, {}, True)):
+        with pytest.raises(ConvinseError, match="no question"):
+            evaluate(answers, predictions, skip)
+
+
+def test_a_perfect_reader_has_100_and_an_empty_one_0():
+    answers = {"a": ["The cat"], "b": ["x", "y z"]}
+    assert evaluate(answers, {"a": "The cat", "b": "y z"}) == {"exact_match": 100.0, "f1": 100.0}
+    assert evaluate(answers, {"a": "", "b": ""}) == {"exact_match": 0.0, "f1": 0.0}
+
+
+@given(ANSWERS, PREDICTIONS)
+def test_the_same_as_the_plain_rules(answers, predictions):
+    result = evaluate(answers, predictions)
+    assert result == plain_rules.mrqa(answers, predictions)
+    assert all(0.0 <= value <= 100.0 for value in result.values())
+
+
+@given(ANSWERS, PREDICTIONS, st.randoms(use_true_random=False))
+def test_the_order_of_questions_and_answers_does_not_matter(answers, predictions, shuffler: random.Random):
+    keys = shuffler.sample(list(answers), len(answers))
+    shuffled = {key: shuffler.sample(answers[key], len(answers[key])) for key in keys}
+    assert evaluate(shuffled, predictions) == pytest.approx(evaluate(answers, predictions))
+
+
+@needs_sample
+def test_a_thousand_predictions_for_the_newsqa_sample():
+    answers, predictions = thousand()
+    expected = {"exact_match": 48.6, "f1": 69.17241190096446}  # by the plain rules
+    assert plain_rules.mrqa(answers, predictions) == expected
+    assert evaluate(answers, predictions) == expected
+
+
+def test_the_macro_average_weighs_data_sets_equally():
+    results = {"small": {"exact_match": 100.0, "f1": 50.0}, "large": {"exact_match": 0.0, "f1": 25.0}}
+    assert macro_average(results) == {"exact_match": 50.0, "f1": 37.5}
+    with pytest.raises(ScoringError):
+        macro_average({})

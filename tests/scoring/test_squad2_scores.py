@@ -1,0 +1,200 @@
+import itertools
+
+import plain_rules
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from perturbed import needs_sample, thousand
+
+from convinse.errors import ScoringError
+from convinse.scoring import mrqa
+from convinse.scoring.squad2 import evaluate
+
+TEXTS = st.lists(st.sampled_from(["the", "a", "cat", "dog", "Cat.", "?", "—"]), max_size=3).map(" ".join)
+PROBABILITIES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5, 0.75, 1.0])
+QUESTIONS = st.lists(
+    st.tuples(st.lists(TEXTS, max_size=3), TEXTS, PROBABILITIES), min_size=1, max_size=8
+)  # fmt: skip
+
+
+def columns(questions):
+    """Gold answers, predictions and probabilities by id, of tuples."""
+    return tuple({f"q{number}": question[part] for number, question in enumerate(questions)} for part in range(3))
+
+
+@pytest.mark.parametrize(
+    ("gold", "prediction", "exact", "f1"),
+    [
+        (["Harrison Ford"], "the harrison ford.", 100.0, 100.0),
+        (["Harrison Ford"], "Ford", 0.0, 200 / 3),
+        (["one two", "two three"], "two three four", 0.0, 80.0),
+        ([], "", 100.0, 100.0),
+        ([], "x", 0.0, 0.0),
+        ([], "the", 100.0, 100.0),  # it normalises to nothing
+        # what sets this scorer apart from MRQA's: two empty texts agree
+        ([""], "", 100.0, 100.0),
+        (["the"], "the", 100.0, 100.0),
+        (["the"], "", 100.0, 100.0),
+        (["?"], "x", 0.0, 0.0),
+        (["the", "cat"], "", 0.0, 0.0),  # an answer that normalises to nothing does not count beside another
+        (["the", "cat"], "a", 0.0, 0.0),
+        (["the", "cat"], "cat", 100.0, 100.0),
+    ],
+)
+def test_hand_computed(gold, prediction, exact, f1):
+    result = evaluate({"q": gold}, {"q": prediction})
+    group = "HasAns_" if gold else "NoAns_"
+    values = {"exact": exact, "f1": pytest.approx(f1), "total": 1}
+    assert result == {**values, **{group + name: value for name, value in values.items()}}
+
+
+def test_the_official_scorers_differ_on_purpose_built_cases():
+    for text in ("", "the", "?"):
+        assert mrqa.evaluate({"q": [text]}, {"q": text}) == {"exact_match": 100.0, "f1": 0.0}
+        assert evaluate({"q": [text]}, {"q": text})["f1"] == 100.0
+    answers = {"a": ["x"], "b": ["y"]}
+    assert mrqa.evaluate(answers, {"a": "x"}) == {"exact_match": 50.0, "f1": 50.0}
+    assert evaluate(answers, {"a": "x"})["exact"] == 100.0
+
+
+def test_a_missing_prediction_is_skipped_with_a_warning(caplog):
+    result = evaluate({"a": ["x"], "b": ["y"], "c": []}, {"a": "x", "other": "x"}, {"a": 0.5})
+    assert result == {
+        "exact": 100.0, "f1": 100.0, "total": 1, "HasAns_exact": 100.0, "HasAns_f1": 100.0, "HasAns_total": 1,
+        "best_exact": 100.0, "best_exact_thresh": 0.5, "best_f1": 100.0, "best_f1_thresh": 0.5,
+    }  # fmt: skip
+    assert caplog.messages == ["2 of 3 questions have no prediction and are skipped: b, c"]
+    assert caplog.records[0].levelname == "WARNING"
+
+
+def test_groups_thresholds_and_the_order_of_the_keys():
+    answers = {"a": ["one two"], "b": ["three"], "c": [], "d": []}
+    predictions = {"a": "one", "b": "four", "c": "five", "d": ""}
+    na_probs = {"a": 0.2, "b": 0.6, "c": 0.4, "d": 0.9}
+    # walk: 2 unanswerable; +2/3 (a, F1) or +0 (exact); -1 (c); 0 (b); 0 (d)
+    expected = {
+        "exact": 25.0, "f1": 100 * (2 / 3 + 1) / 4, "total": 4,
+        "HasAns_exact": 0.0, "HasAns_f1": 100 / 3, "HasAns_total": 2,
+        "NoAns_exact": 50.0, "NoAns_f1": 50.0, "NoAns_total": 2,
+        "best_exact": 50.0, "best_exact_thresh": 0.0, "best_f1": 100 * (2 + 2 / 3) / 4, "best_f1_thresh": 0.2,
+    }  # fmt: skip
+    result = evaluate(answers, predictions, na_probs)
+    assert result == pytest.approx(expected)
+    assert list(result) == list(expected)
+    above = evaluate(answers, predictions, na_probs, na_prob_thresh=0.4)  # c is at the threshold, not above it
+    assert (above["exact"], above["NoAns_exact"], above["HasAns_f1"]) == (25.0, 50.0, pytest.approx(100 / 3))
+    above = evaluate(answers, predictions, na_probs, na_prob_thresh=0.3)
+    assert (above["exact"], above["NoAns_exact"]) == (50.0, 100.0)
+    assert above["best_f1"] == result["best_f1"]  # found on the scores without a threshold
+
+
+def test_without_probabilities_there_are_no_best_scores_and_nothing_is_above_the_threshold():
+    result = evaluate({"a": ["x"], "b": []}, {"a": "x", "b": "y"})
+    assert list(result) == [group + name for group in ("", "HasAns_", "NoAns_") for name in ("exact", "f1", "total")]
+    assert result["exact"] == 50.0
+
+
+def test_equal_probabilities_are_walked_in_the_order_of_the_probabilities():
+    answers, predictions = {"no": [], "yes": ["x"]}, {"no": "y", "yes": "x"}
+    first = evaluate(answers, predictions, {"yes": 0.5, "no": 0.5})
+    assert (first["best_exact"], first["best_exact_thresh"]) == (100.0, 0.5)  # between the two, where no threshold is
+    second = evaluate(answers, predictions, {"no": 0.5, "yes": 0.5})
+    assert (second["best_exact"], second["best_exact_thresh"]) == (50.0, 0.0)
+
+
+def test_a_prediction_that_normalises_to_nothing_still_costs_the_walk_a_point():
+    result = evaluate({"no": [], "yes": ["x"]}, {"no": "the", "yes": "x"}, {"no": 0.1, "yes": 0.2})
+    assert (result["exact"], result["best_exact"]) == (100.0, 50.0)
+
+
+@pytest.mark.parametrize(
+    ("answers", "predictions", "na_probs", "message"),
+    [
+        ({}, {"a": "x"}, None, "no question"),
+        ({"q1": ["x"]}, {"a": "x"}, None, "none of the 1 questions.*'q1'"),
+        ({"q1": ["x"]}, {"q1": "x"}, {"q2": 0.5}, "'q1' has a prediction but no no-answer probability"),
+        ({"q1": ["x"]}, {"q1": "x"}, {"q1": float("nan")}, "'q1' is nan"),
+        ({"q1": ["x"]}, {"q1": "x"}, {"q1": float("inf")}, "'q1' is inf"),
+    ],
+)
+def test_what_cannot_be_scored(answers, predictions, na_probs, message):
+    with pytest.raises(ScoringError, match=message):
+        evaluate(answers, predictions, na_probs)
+
+
+@given(QUESTIONS, st.sampled_from([0.0, 0.25, 0.6, 1.0]), st.booleans())
+def test_the_same_as_the_plain_rules(questions, threshold, with_probabilities):
+    answers, predictions, na_probs = columns(questions)
+    na_probs = na_probs if with_probabilities else None
+    result = evaluate(answers, predictions, na_probs, threshold)
+    assert result == plain_rules.squad2(answers, predictions, na_probs, threshold)
+    assert all(0.0 <= value <= 100.0 for name, value in result.items() if not name.endswith("total"))
+
+
+@given(QUESTIONS, st.randoms(use_true_random=False))
+def test_the_order_of_questions_and_predictions_does_not_matter(questions, shuffler):
+    answers, predictions, na_probs = columns(questions)
+    other = {qid: answers[qid] for qid in shuffler.sample(list(answers), len(answers))}
+    texts = {qid: predictions[qid] for qid in shuffler.sample(list(answers), len(answers))}
+    assert evaluate(other, texts, na_probs) == pytest.approx(evaluate(answers, predictions, na_probs))
+
+
+@given(QUESTIONS, st.randoms(use_true_random=False))
+def test_the_order_of_different_probabilities_does_not_matter(questions, shuffler):
+    answers, predictions, na_probs = columns(questions)
+    na_probs = {qid: number / 10 for number, qid in enumerate(na_probs)}
+    shuffled = {qid: na_probs[qid] for qid in shuffler.sample(list(na_probs), len(na_probs))}
+    assert evaluate(answers, predictions, shuffled) == pytest.approx(evaluate(answers, predictions, na_probs))
+
+
+@given(QUESTIONS, st.booleans())
+def test_perfect_predictions_have_100(questions, with_probabilities):
+    answers, _, na_probs = columns(questions)
+    answers = {qid: ["cat " + text for text in texts] for qid, texts in answers.items()}
+    predictions = {qid: texts[-1] if texts else "" for qid, texts in answers.items()}
+    result = evaluate(answers, predictions, na_probs if with_probabilities else None)
+    scores = [value for name, value in result.items() if name.endswith(("exact", "f1"))]
+    assert scores == [100.0] * len(scores)
+
+
+@given(
+    st.lists(st.tuples(st.lists(TEXTS, max_size=2), st.sampled_from(["", "cat", "dog cat"])), min_size=1, max_size=7)
+)
+def test_thresholds_are_optimal_by_brute_force(questions):
+    """Where no two probabilities are equal: no set of the surest questions does better, and the threshold gives the value."""
+    answers, predictions = columns([(*question, None) for question in questions])[:2]
+    na_probs = {qid: (number * 3 % 7 + 1) / 10 for number, qid in enumerate(answers)}
+    result = evaluate(answers, predictions, na_probs)
+    for name in ("exact", "f1"):
+        by_threshold = {
+            threshold: evaluate(answers, predictions, na_probs, threshold)[name]
+            for threshold in (0.0, *na_probs.values())
+        }
+        best, threshold = result[f"best_{name}"], result[f"best_{name}_thresh"]
+        assert best == pytest.approx(max(by_threshold.values()))
+        assert by_threshold[threshold] == pytest.approx(best)
+        assert threshold == min(place for place, value in by_threshold.items() if value == pytest.approx(best))
+
+
+@given(QUESTIONS)
+def test_with_ties_the_walk_is_never_worse_than_a_threshold(questions):
+    answers, predictions, na_probs = columns([(gold, text and "cat", p) for gold, text, p in questions])
+    result = evaluate(answers, predictions, na_probs)
+    for threshold, name in itertools.product(na_probs.values(), ("exact", "f1")):
+        assert result[f"best_{name}"] >= evaluate(answers, predictions, na_probs, threshold)[name] - 1e-9
+
+
+@needs_sample
+def test_a_thousand_predictions_for_the_newsqa_sample():
+    answers, predictions = thousand()
+    answers = {qid: [] if int(qid) % 3 == 0 else texts for qid, texts in answers.items()}
+    na_probs = {qid: int(qid) * 37 % 101 / 100 for qid in answers}
+    expected = {  # by the plain rules
+        "exact": 34.7, "f1": 43.381390028100625, "total": 1000,
+        "HasAns_exact": 29.42942942942943, "HasAns_f1": 42.464549591742575, "HasAns_total": 666,
+        "NoAns_exact": 45.209580838323355, "NoAns_f1": 45.209580838323355, "NoAns_total": 334,
+        "best_exact": 36.3, "best_exact_thresh": 0.97, "best_f1": 49.5729089769881, "best_f1_thresh": 0.98,
+    }  # fmt: skip
+    result = evaluate(answers, predictions, na_probs, 0.6)
+    assert result == plain_rules.squad2(answers, predictions, na_probs, 0.6)
+    assert result == pytest.approx(expected, rel=1e-14)  # newer Pythons add floats with less rounding

@@ -1,0 +1,181 @@
+"""`evaluate mrqa`, `squad` and `klue-mrc`: one JSON object on standard output, warnings and errors on standard error."""
+
+import gzip
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from convinse.cli import main
+
+
+def write(name, content):
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    path.write_bytes(gzip.compress(data.encode()) if path.suffix == ".gz" else data.encode())
+    return name
+
+
+def mrqa_file(name, **answers):
+    qas = [{"qid": qid, "question": "?", "answers": golds} for qid, golds in answers.items()]
+    return write(name, '{"header": {"dataset": "x"}}\n' + json.dumps({"context": "c", "qas": qas}) + "\n")
+
+
+def squad_file(name, key="id", **answers):
+    qas = [
+        {
+            key: qid,
+            "question": "?",
+            "answers": [{"text": gold, "answer_start": 0} for gold in golds],
+            "is_impossible": not golds,
+        }
+        for qid, golds in answers.items()
+    ]
+    return write(name, {"version": "2", "data": [{"title": "t", "paragraphs": [{"context": "c", "qas": qas}]}]})
+
+
+@pytest.fixture
+def evaluated(capsys):
+    """Run `evaluate ...`; returns the object on standard output, and standard error."""
+
+    def run(*arguments):
+        assert main(["evaluate", *arguments]) == 0
+        captured = capsys.readouterr()
+        assert captured.out.count("\n") == 1
+        return json.loads(captured.out), captured.err
+
+    return run
+
+
+@pytest.fixture
+def refused(capsys):
+    """Run `evaluate ...`, which must fail; returns the one line on standard error."""
+
+    def run(*arguments):
+        assert main(["evaluate", *arguments]) == 1
+        captured = capsys.readouterr()
+        assert captured.out == "" and captured.err.count("\n") == 1
+        return captured.err
+
+    return run
+
+
+@pytest.mark.parametrize("name", ["dev.jsonl", "dev.jsonl.gz"])
+def test_mrqa(evaluated, name):
+    data = mrqa_file(name, a=["The cat"], b=["x y"], c=["z"])
+    predictions = write("p.json", {"a": "cat", "b": "x"})
+    result, errors = evaluated("mrqa", data, predictions, "--quiet")
+    assert result == {"exact_match": 100 / 3, "f1": pytest.approx(100 * (1 + 2 / 3) / 3)}
+    assert errors == f"{name}: 1 of 3 questions have no prediction and count 0: c\n"
+    result, errors = evaluated("mrqa", data, predictions, "--skip-no-answer")
+    assert (result["exact_match"], errors) == (50.0, "")
+
+
+def test_mrqa_folders(evaluated, refused):
+    mrqa_file("data/One.jsonl", a=["x"])
+    mrqa_file("data/Two.jsonl.gz", a=["x"], b=["y"])
+    write("predictions/One.json", {"a": "x"})
+    write("predictions/Two.json", {"a": "x", "b": "z"})
+    result, _ = evaluated("mrqa", "data", "predictions")
+    assert result == {
+        "One": {"exact_match": 100.0, "f1": 100.0},
+        "Two": {"exact_match": 50.0, "f1": 50.0},
+        "macro": {"exact_match": 75.0, "f1": 75.0},
+    }
+    assert "give two folders or two files" in refused("mrqa", "data", "predictions/One.json")
+    assert "give two folders or two files" in refused("mrqa", "data/One.jsonl", "predictions")
+    mrqa_file("data/macro.jsonl", a=["x"])
+    write("predictions/macro.json", {"a": "x"})
+    assert "no data set can be called 'macro'" in refused("mrqa", "data", "predictions")
+
+
+def test_mrqa_errors_name_the_place(refused):
+    data = mrqa_file("dev.jsonl", a=["x"], b=[])
+    assert "p.json: the prediction of 'a' must be a string" in refused("mrqa", data, write("p.json", {"a": 1}))
+    assert "p.json: must be one JSON object" in refused("mrqa", data, write("p.json", ["x"]))
+    assert "dev.jsonl: question 'b' has no accepted answer" in refused("mrqa", data, write("p.json", {"b": ""}))
+    write("dev.jsonl", Path(data).read_text() * 2)
+    assert "dev.jsonl:3: no 'qas'" in refused("mrqa", data, "p.json")
+
+
+def test_squad(evaluated):
+    data = squad_file("dev.json", a=["one two"], b=["three"], c=[], d=[])
+    predictions = write("p.json", {"a": "one", "b": "three", "c": "five"})
+    result, errors = evaluated("squad", data, predictions)
+    assert (result["total"], result["exact"], result["HasAns_exact"], result["NoAns_exact"]) == (3, 100 / 3, 50.0, 0.0)
+    assert "best_exact" not in result
+    assert errors == "1 of 4 questions have no prediction and are skipped: d\n"
+    na_probs = write("na.json", {"a": 0.3, "b": 0.1, "c": 0.4, "d": 0})
+    result, _ = evaluated("squad", data, predictions, "--na-probs", na_probs, "--na-prob-thresh", "0.35")
+    assert (result["exact"], result["NoAns_exact"]) == (200 / 3, 100.0)
+    assert (result["best_exact"], result["best_exact_thresh"]) == (200 / 3, 0.1)
+    assert (result["best_f1"], result["best_f1_thresh"]) == (pytest.approx(100 * (8 / 3) / 3), 0.3)
+
+
+def test_squad_plots(evaluated):
+    pytest.importorskip("matplotlib")
+    data, predictions = squad_file("dev.json", a=["x"], b=[]), write("p.json", {"a": "x", "b": ""})
+    na_probs = write("na.json", {"a": 0.3, "b": 0.6})
+    result, _ = evaluated("squad", data, predictions, "--na-probs", na_probs, "--plots", "plots")
+    assert (result["pr_exact_ap"], result["pr_f1_ap"], result["pr_oracle_ap"]) == (100.0, 100.0, 100.0)
+    assert len(list(Path("plots").glob("*.png"))) == 5
+
+
+def test_squad_usage(capsys, refused, monkeypatch):
+    data, predictions = squad_file("dev.json", a=["x"]), write("p.json", {"a": "x"})
+    with pytest.raises(SystemExit) as stop:
+        main(["evaluate", "squad", data, predictions, "--plots", "plots"])
+    assert stop.value.code == 2 and "--plots needs --na-probs" in capsys.readouterr().err
+    assert "question 'a' has a prediction but no" in refused(
+        "squad", data, predictions, "--na-probs", write("na.json", {})
+    )
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    line = refused("squad", data, predictions, "--na-probs", write("na.json", {"a": 1}), "--plots", "plots")
+    assert "pip install 'convinse[plots]'" in line
+
+
+@pytest.mark.parametrize("key", ["guid", "id"])
+def test_klue_mrc(evaluated, key):
+    data = squad_file("dev.json", key, a=["삼성전자"], b=[])
+    triples = [
+        {"id": "a", "prediction_text": "삼성전자가", "no_answer_probability": 0.1},
+        {"id": "b", "prediction_text": "없음", "no_answer_probability": 0.9},
+    ]
+    for predictions in (write("p.json", triples), write("p.jsonl", "\n".join(map(json.dumps, triples)))):
+        result, errors = evaluated("klue-mrc", data, predictions, "--na-prob-thresh", "0.5")
+        assert (len(result), result["exact"], result["best_exact"], errors) == (13, 50.0, 50.0, "")
+    texts = write("texts.json", {triple["id"]: triple["prediction_text"] for triple in triples})
+    assert len(evaluated("klue-mrc", data, texts)[0]) == 9
+    na_probs = write("na.json", {triple["id"]: triple["no_answer_probability"] for triple in triples})
+    assert evaluated("klue-mrc", data, texts, "--na-probs", na_probs, "--na-prob-thresh", "0.5")[0] == result
+    more, _ = evaluated("klue-mrc", data, predictions, "--char-f1", "--rouge-w")
+    assert more["HasAns_char_f1"] == more["HasAns_klue_rouge_w"] == pytest.approx(800 / 9)
+    assert more["klue_em"] == 0.0
+
+
+def test_klue_mrc_articles(evaluated):
+    data, predictions = squad_file("dev.json", a=["The Beatles"]), write("p.json", {"a": "Beatles"})
+    assert evaluated("klue-mrc", data, predictions)[0]["exact"] == 100.0
+    assert evaluated("klue-mrc", data, predictions, "--keep-articles")[0]["exact"] == 0.0
+
+
+def test_klue_mrc_errors_name_the_id(refused):
+    data = squad_file("dev.json", "guid", q1=["x"], q2=["y"])
+    assert "reference 'q2' has no prediction" in refused("klue-mrc", data, write("p.json", {"q1": "x"}))
+    assert "prediction 'q3' has no reference" in refused(
+        "klue-mrc", data, write("p.json", {"q1": "", "q2": "", "q3": ""})
+    )
+    texts = write("p.json", {"q1": "x", "q2": "y"})
+    assert "na.json: no probability for prediction 'q2'" in refused(
+        "klue-mrc", data, texts, "--na-probs", write("na.json", {"q1": 0.5})
+    )
+    assert "prediction 'q2': no_answer_probability must be" in refused(
+        "klue-mrc", data, texts, "--na-probs", write("na.json", {"q1": 0.5, "q2": 1.01})
+    )
+    triples = [{"id": "q1", "prediction_text": "x", "no_answer_probability": 0.5}]
+    assert "holds probabilities already" in refused(
+        "klue-mrc", data, write("t.json", triples), "--na-probs", write("na.json", {"q1": 0.5})
+    )
