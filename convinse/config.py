@@ -100,6 +100,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     ers_use_cache: bool = True
     ers_cache_path: str = "cache/"
     ers_wikipedia_dump: str | None = SNAPSHOT + "wikipedia.db"
+    ers_passage_index: str | None = None
     ers_on_the_fly: bool = False
     ers_wikipedia_api: Address = "https://en.wikipedia.org/w/api.php"
     ers_wikidata_api: Address = "https://www.wikidata.org/w/api.php"

@@ -19,7 +19,7 @@ KEYS = """
     name qu ers ha benchmark benchmark_path train_input_path dev_input_path test_input_path output_path
     source_combinations history_separator sr_delimiter clocq_use_api clocq_host clocq_port clocq_p clocq_params
     kb_path ers_use_cache ers_cache_path ers_wikipedia_dump ers_on_the_fly ers_wikipedia_api
-    ers_wikidata_api ers_user_agent ers_deadline ers_missing_ttl
+    ers_wikidata_api ers_user_agent ers_deadline ers_missing_ttl ers_passage_index
     evr_min_evidence_length evr_max_evidence_length evr_max_entities evr_require_entity evs evs_max_evidences evs_model evs_bi_encoder
     evs_precision ha_model ha_max_answers device seed
 """

@@ -9,7 +9,7 @@ from .arguments import Commands
 
 
 def add(commands: Commands) -> None:
-    """`evaluate answers`, `evaluate mrqa`, `evaluate squad`, `evaluate klue-mrc`."""
+    """`evaluate answers`, `evaluate mrqa`, `evaluate squad`, `evaluate klue-mrc`, `evaluate poleval`."""
     commands = commands.group("evaluate", "measures of finished results, as one JSON object")
     sub = commands.add("answers", _answers, "P@1, MRR, Hit@5 and answer presence of a pipeline run")
     sub.add_argument("file", metavar="TURNS.jsonl", help="written by `pipeline`")
@@ -37,6 +37,13 @@ def add(commands: Commands) -> None:
     sub.add_argument("--char-f1", action="store_true", help="add KorQuAD's F1 over characters")
     sub.add_argument("--rouge-w", action="store_true", help="add exact match and ROUGE-W as KLUE's baseline has them")
     sub.add_argument("--keep-articles", action="store_true", help="do not remove English articles")
+
+    sub = commands.add(
+        "poleval", _poleval, "NDCG@10, MRR@10 and recall of PolEval 2022's passage retrieval, in percent"
+    )
+    sub.add_argument("expected", metavar="EXPECTED", help="expected.tsv (ids a line) or pairs.tsv (with its header)")
+    sub.add_argument("submission", metavar="SUBMISSION", help="ids a line, or scored pairs")
+    sub.add_argument("--questions", metavar="IN.tsv", help="names the sets (default: in.tsv beside EXPECTED)")
 
 
 def _add_probabilities(parser: argparse.ArgumentParser) -> None:
@@ -130,6 +137,15 @@ def _klue_mrc(options: argparse.Namespace) -> int:
             keep_articles=options.keep_articles,
         )
     )
+
+
+def _poleval(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from ..scoring.poleval import evaluate, read_expected, read_submission
+
+    expected = read_expected(Path(options.expected), Path(options.questions) if options.questions else None)
+    return _print(evaluate(expected, read_submission(Path(options.submission), expected)))
 
 
 def _print(result: dict[str, Any]) -> int:

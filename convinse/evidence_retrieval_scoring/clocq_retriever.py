@@ -13,6 +13,7 @@ from ..evidence import Entity, Evidence, merge_duplicates, normalize_source, uni
 from ..knowledge_base.api_client import ClocqApi
 from ..knowledge_base.index import Fact, KnowledgeBase
 from ..knowledge_base.search_space import QuestionEntity, SearchSpace, fact_text, is_named
+from .passage_retriever import PassageRetriever
 from .wikipedia_retriever import WikipediaRetriever
 
 _VERSION = 2  # of the search space; raised when the same data and parameters give other results
@@ -60,6 +61,15 @@ class ClocqRetriever:
     def _search_space(self) -> SearchSpace:
         return SearchSpace(self.kb, self.config.clocq_params, self.config.clocq_p)
 
+    @cached_property
+    def passages(self) -> PassageRetriever | None:
+        """The retriever of `ers_passage_index`, or None; passages are linked to items of the embedded knowledge base."""
+        if self.config.ers_passage_index is None:
+            return None
+        from ..knowledge_base.linking import EntityLinker
+
+        return PassageRetriever(self.config, EntityLinker(self.kb, self.config.clocq_params).link)
+
     @property
     def _origin(self) -> str:
         """Where facts come from, as the cache knows it."""
@@ -72,6 +82,7 @@ class ClocqRetriever:
     def retrieve_evidences(self, text: str, sources: Sequence[str]) -> tuple[list[Evidence], list[QuestionEntity]]:
         """The evidences of the wanted sources for a question or representation, and the question's items.
 
+        With `ers_passage_index`, the best passages for the whole text are among the `text` evidences.
         Equal evidences (text and source) are one, with the entities of all.
         """
         sources = [normalize_source(source) for source in sources]
@@ -82,6 +93,8 @@ class ClocqRetriever:
             for entity in filter(is_named, entities):
                 found = self.retrieve_wikipedia_evidences(entity)
                 evidences += [evidence for evidence in found if evidence["source"] in sources]
+        if "text" in sources and self.passages is not None:
+            evidences += self.passages.retrieve_passages(text)
         return merge_duplicates(evidences), entities
 
     def retrieve_KB_facts(self, text: str) -> tuple[list[Evidence], list[QuestionEntity]]:  # noqa: N802 - CONVINSE's name

@@ -1,0 +1,114 @@
+"""Evidences from an index of plain passages: what a private corpus answers without Wikidata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from ..config import Config, resolve
+from ..evidence import Entity, Evidence, unique_entities
+from ..literals import find_literals
+from ..text import stems
+from .bm25 import BM25Scorer
+
+if TYPE_CHECKING:
+    from ..knowledge_base.linking import Mention
+    from ..passages.blocks import Passage
+    from ..passages.index import PassageIndex
+
+_REMEMBERED = 4096  # passages whose entities are kept
+
+
+class PassageRetriever:
+    """The best passages of an index as `text` evidences.
+
+    The entities of an evidence are what the linker finds in the passage, its dates and numbers, and the title: the item
+    that the linker knows by it, else an entity of its own whose id is the title in double quotes. A passage without any
+    stays an evidence; the `evr_*` filters are for Wikipedia pages and do not apply.
+
+    Args:
+        config: `ers_passage_index` is the folder, `evs_max_evidences` how many passages a question gets at most.
+        link: finds the items in a text, see `EntityLinker.link`; None to link nothing.
+        index: the index to use instead of the configured one.
+    """
+
+    def __init__(
+        self, config: Config, link: Callable[[str], list[Mention]] | None = None, index: PassageIndex | None = None
+    ) -> None:
+        self._config = config
+        self._link = link
+        self._annotated = lru_cache(maxsize=_REMEMBERED)(self._annotate)
+        if index is not None:
+            self.index = index
+
+    @cached_property
+    def index(self) -> PassageIndex:
+        """The configured index, opened on first use."""
+        from ..passages.index import PassageIndex
+
+        assert self._config.ers_passage_index is not None
+        return PassageIndex(resolve(self._config.ers_passage_index))
+
+    def retrieve_passages(self, text: str) -> list[Evidence]:
+        """The best passages for a question or representation, best first.
+
+        `retrieved_for_entity` is there where the title is named in `text`: then it is what the question is about, and no
+        answer.
+        """
+        numbers = [hit.number for hit in self.index.search(text, self._config.evs_max_evidences)]
+        asked = set(stems(text, keep_stop_words=True))
+        return [
+            self._evidence(number, passage, asked)
+            for number, passage in zip(numbers, self.index.passages(numbers), strict=True)
+        ]
+
+    def _evidence(self, number: int, passage: Passage, asked: set[str]) -> Evidence:
+        from ..passages.search import passage_text
+
+        mentions, entities, title = self._annotated(number, passage.title or "", passage.text)
+        evidence: Evidence = {
+            "evidence_text": passage_text(passage.title, passage.text),
+            "source": "text",
+            "disambiguations": [list(mention) for mention in mentions],
+            "wikidata_entities": [{"id": one["id"], "label": one["label"]} for one in entities],
+        }
+        words = stems(title["label"], keep_stop_words=True) if title is not None else []
+        if title is not None and words and asked.issuperset(words):
+            evidence["retrieved_for_entity"] = {"id": title["id"], "label": title["label"]}
+        return evidence
+
+    def _annotate(
+        self, number: int, title: str, text: str
+    ) -> tuple[list[tuple[str, str]], list[Entity], Entity | None]:
+        """Mentions, entities and the entity of the title; `number` only tells passages apart."""
+        spans: list[tuple[int, int, Entity]] = [(span.start, span.end, span.entity) for span in find_literals(text)]
+        spans += [
+            span for span in self._linked(text) if all(end <= span[0] or span[1] <= start for start, end, _ in spans)
+        ]
+        spans.sort(key=lambda span: span[:2])
+        mentions = [(text[start:end], entity["id"]) for start, end, entity in spans]
+        own: Entity | None = None
+        title = title.strip()
+        if title:
+            whole = [entity for start, end, entity in self._linked(title) if (start, end) == (0, len(title))]
+            own = whole[0] if whole else {"id": f'"{title}"', "label": title}
+            mentions.insert(0, (title, own["id"]))
+        return mentions, unique_entities([*([own] if own else []), *(entity for _, _, entity in spans)]), own
+
+    def _linked(self, text: str) -> list[tuple[int, int, Entity]]:
+        """The best item of each mention, where it stands in the text as it is."""
+        found = []
+        for mention in self._link(text) if self._link is not None else ():
+            if mention.candidates and text[mention.start : mention.end].startswith(mention.surface):
+                best = mention.candidates[0]
+                found.append((mention.start, mention.end, Entity(id=best.id, label=best.label)))
+        return found
+
+
+class GivenScores(BM25Scorer):
+    """Takes the scores that the evidences bring along: passages of an index are scored there already, over the corpus."""
+
+    def scores(self, query: str, evidences: Sequence[Evidence]) -> list[float]:
+        """The score of every evidence, in the given order."""
+        return [evidence["score"] for evidence in evidences]

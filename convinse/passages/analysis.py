@@ -1,0 +1,149 @@
+"""From a text to the terms that are indexed: words in lower case, folded, without stop words, stemmed.
+
+What a language does not say is left out: without a stemmer words stay as they are, without a list of stop words all count.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import pairwise
+
+from ..errors import DataError, nearest
+from ..text import STOP_WORDS as _ENGLISH
+
+VERSION = 1  # raised when the same text gives other terms
+NEUTRAL = "mul"  # no stemming, no stop words
+_STEMMERS = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish", "fr": "french", "ga": "irish",
+    "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian",
+    "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian",
+    "ru": "russian", "sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish",
+}  # fmt: skip
+_BIGRAMS = ("ja", "ko", "zh")  # no stemmer, but a name of their own
+LANGUAGES = tuple(sorted([*_STEMMERS, *_BIGRAMS, NEUTRAL]))
+# Letters that are letters of their own, and not another one with an accent: folding leaves them, stemmers know them.
+_OWN_LETTERS = {
+    "pl": "ąćęłńóśźż",
+    "de": "äöüß",
+    "fr": "àâçèéêëîïôùûü",
+    "es": "áéíóúüñ",
+    "it": "àèéìíòóùú",
+    "en": "",
+    NEUTRAL: "",
+}
+_STOP_WORDS = {
+    "en": _ENGLISH,
+    "pl": frozenset(
+        "a aby albo ale ani aż bez bo bowiem by być był była byli było były będą będzie choć ci co coś czego czemu czy czyli czym "
+        "dla dlaczego do dokąd gdy gdyby gdyż gdzie go i ich ile im ilu iż ja jak jaka jaką jaki jakich jakie jakiego jakiej "
+        "jakim jakimi jako je jednak jego jej jemu jest jestem jeszcze jeśli jeżeli już każda każdy kiedy kim kogo komu która "
+        "którą które którego której który których którym którymi którzy kto lecz lub ma mają mi mnie może można mu my na nad "
+        "nam nas nasz nazywa nazywał nazywała nią nich nie niej nim nimi niż no o od oraz po pod podczas poza ponieważ przed "
+        "przez przy s są się skąd ta tą tak taka taki takie tam te tego tej temu ten też to tobie tu twój ty tych tylko tym "
+        "tymi u w was we wasz więc wszystkie wszystko wy z za zaś ze że żeby".split()
+    ),
+    "de": frozenset(
+        "aber als am an auch auf aus bei bin bis da das dass dem den der des die dies diese dieser du ein eine einem einen "
+        "einer eines er es für hat hatte ich ihr im in ist mit nach nicht noch nur ob oder sein sich sie sind so um und uns "
+        "vom von vor wann war waren warum was welche welcher welches wem wen wenn wer werden wie wir wird wo wurde wurden zu "
+        "zum zur über".split()
+    ),
+    "fr": frozenset(
+        "a à au aux avec ce ces cette c d dans de des du elle en est et étaient était été être eu il ils j je l la le les leur "
+        "lui m mais ne n on ont ou où par pas pour pourquoi qu quand que quel quelle quelles quels qui s sa se ses son sont sur "
+        "t un une vous y".split()
+    ),
+    "es": frozenset(
+        "a al como cómo con cuál cuáles cuándo cuando de del dónde donde el ella en era es esta este fue ha han hay la las le "
+        "les lo los más me no o para pero por porque que qué quien quién quienes se ser si sin sobre son su sus te un una uno "
+        "y ya".split()
+    ),
+}
+_WORD = re.compile(r"\w+")
+# Scripts that write without blanks, or glue endings to words: pairs of neighbouring characters are their terms.
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff]{2,}")
+_STROKES = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"})
+
+
+def stop_words(language: str) -> frozenset[str]:
+    """The stop words of a language; none where there is no list."""
+    return _STOP_WORDS.get(language, frozenset())
+
+
+class Analyzer:
+    """The terms of texts in one language.
+
+    1. The text is composed (NFC), put into lower case and cut into words (letters, digits, underscores).
+    2. Runs of two or more Hangul, Han or Kana become their overlapping pairs of characters: Korean glues its particles
+       to words, Chinese and Japanese write without blanks.
+    3. Stop words are left out.
+    4. Latin letters lose accents unless they are letters of the language (Polish ł, ą, ó stay, é becomes e); fullwidth
+       forms become usual ones. Letters of other scripts stay.
+    5. The Snowball stemmer of the language, where there is one.
+
+    Args:
+        language: a code of `LANGUAGES`; `mul` stems nothing and has no stop words.
+
+    Raises:
+        DataError: an unknown language.
+    """
+
+    def __init__(self, language: str = NEUTRAL) -> None:
+        if language not in LANGUAGES:
+            raise DataError(f"language '{language}' is not known; {nearest(language, list(LANGUAGES))}")
+        self.language = language
+        self._stop_words = stop_words(language)
+        self._own = _OWN_LETTERS.get(language)
+        self._stem = None
+        if language in _STEMMERS:
+            import Stemmer
+
+            stemmer = Stemmer.Stemmer(_STEMMERS[language])
+            stemmer.maxCacheSize = 0  # who calls keeps what it has seen
+            self._stem = stemmer.stemWord
+
+    def words(self, text: str) -> list[str]:
+        """The words of a text (steps 1 and 2), stop words included: all that depends on their neighbours."""
+        if not text.isascii():
+            text = unicodedata.normalize("NFC", text)
+            text = _UNSPACED.sub(_pairs, text)
+        return _WORD.findall(text.lower())
+
+    def term(self, word: str) -> str | None:
+        """What a word of `words` is indexed as (steps 3 to 5); None for a stop word."""
+        if word in self._stop_words:
+            return None
+        if not word.isascii():
+            word = self._fold(word)
+            if word in self._stop_words:
+                return None
+        return self._stem(word) if self._stem is not None else word
+
+    def terms(self, texts: Iterable[str]) -> list[str]:
+        """The terms of texts, in order."""
+        found = (self.term(word) for text in texts for word in self.words(text))
+        return [term for term in found if term is not None]
+
+    def _fold(self, word: str) -> str:
+        return "".join(
+            char if char.isascii() or (self._own is not None and char in self._own) else _plain(char, self._own is None)
+            for char in word
+        )
+
+
+def _pairs(match: re.Match[str]) -> str:
+    return f" {' '.join(one + other for one, other in pairwise(match[0]))} "
+
+
+@lru_cache(maxsize=10_000)
+def _plain(char: str, keep_accents: bool) -> str:
+    """A letter in its usual form; a Latin one without accents unless they are kept."""
+    usual = unicodedata.normalize("NFKC", char).lower()
+    if keep_accents or not unicodedata.name(usual[0], "").startswith("LATIN"):
+        return usual
+    bare = "".join(one for one in unicodedata.normalize("NFKD", usual) if not unicodedata.combining(one))
+    return bare.translate(_STROKES)

@@ -1,0 +1,172 @@
+"""Questions of a file against one index, or against an index for each set of questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Protocol
+
+from ..errors import DataError, IndexFileError, nearest
+from ..evidence import Evidence
+from ..progress import progress
+from .index import PassageIndex
+from .layout import is_index
+from .questions import Question
+from .runs import Answer, Found
+
+_AT_ONCE = 32  # questions that are reranked together
+
+
+class Reranker(Protocol):
+    """Ranks evidences for queries, several queries together."""
+
+    def rank_all(
+        self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]], top_k: int
+    ) -> list[list[Evidence]]:
+        """For each query the best `top_k` of its evidences with `score`, best first; all other fields kept."""
+
+
+class Collection:
+    """A folder that is an index, or holds one in a folder for each set of questions; opened on first use.
+
+    Args:
+        folder: the folder.
+        language: that the indexes must have been built with; None for any.
+
+    Raises:
+        IndexFileError: the folder is neither.
+    """
+
+    def __init__(self, folder: Path, language: str | None = None) -> None:
+        self._folder = folder
+        self._language = language
+        self._open: dict[Path, PassageIndex] = {}
+        self.sets: dict[str, Path] | None = None
+        if is_index(folder):
+            return
+        if folder.is_dir():
+            self.sets = {path.name: path for path in sorted(folder.iterdir()) if is_index(path)}
+        if not self.sets:
+            self.sets = None
+            self._opened(folder)  # says what is wrong
+
+    def index(self, question: Question) -> PassageIndex:
+        """The index that a question asks.
+
+        Raises:
+            IndexFileError: the question's set has none, or it cannot be opened.
+            DataError: the question has no set, but there are several.
+        """
+        if self.sets is None:
+            return self._opened(self._folder)
+        if question.set is None:
+            raise DataError(
+                f"{self._folder}: holds an index for each of {', '.join(self.sets)}; these questions name no set, give one of the folders"
+            )
+        if question.set not in self.sets:
+            raise IndexFileError(
+                f"{self._folder}: no index for the set '{question.set}'; {nearest(question.set, list(self.sets))}"
+            )
+        return self._opened(self.sets[question.set])
+
+    def _opened(self, path: Path) -> PassageIndex:
+        if path not in self._open:
+            index = PassageIndex(path)
+            if self._language not in (None, index.parameters.language):
+                raise IndexFileError(
+                    f"{path}: built with the language {index.parameters.language}, not {self._language}; build it again with --force"
+                )
+            self._open[path] = index
+        return self._open[path]
+
+
+def search(
+    collection: Collection,
+    questions: Sequence[Question],
+    top: int = 10,
+    reranker: Reranker | None = None,
+    candidates: int = 200,
+    quiet: bool = True,
+) -> Iterator[Answer]:
+    """The best `top` passages of every question, in the order of the questions.
+
+    Args:
+        collection: where to search.
+        questions: see `read_questions`.
+        top: passages of a question; fewer only where the index has fewer (those that share no term are `padding`).
+        reranker: puts the best `candidates` into a new order; None keeps that of BM25.
+        candidates: passages that the reranker sees, at least `top`.
+        quiet: show no progress.
+    """
+    for question in questions:  # before the first search: a missing index is told at once
+        collection.index(question)
+    with progress("searching", len(questions), "questions", quiet) as advance:
+        for start in range(0, len(questions), _AT_ONCE):
+            part = questions[start : start + _AT_ONCE]
+            yield from _search(collection, part, top, reranker, max(top, candidates))
+            advance(len(part))
+
+
+def _search(
+    collection: Collection, questions: Sequence[Question], top: int, reranker: Reranker | None, candidates: int
+) -> Iterator[Answer]:
+    if reranker is None:
+        for question in questions:
+            index = collection.index(question)
+            hits = index.search(question.text, top)
+            passages = index.passages([hit.number for hit in hits])
+            found = [
+                Found(hit.id, hit.score, passage.title, passage.text)
+                for hit, passage in zip(hits, passages, strict=True)
+            ]
+            yield _padded(question, index, found, top)
+        return
+    evidences = [candidate_evidences(collection.index(one), one.text, candidates) for one in questions]
+    ranked = reranker.rank_all([question.text for question in questions], evidences, top)
+    for question, best in zip(questions, ranked, strict=True):
+        found = [Found(*one["passage"][:1], one["score"], *one["passage"][1:]) for one in best]  # type: ignore[typeddict-item]
+        yield _padded(question, collection.index(question), found, top)
+
+
+def candidate_evidences(index: PassageIndex, question: str, number: int) -> list[Evidence]:
+    """The best passages as evidences with their BM25 score, and `passage` (id, title, text)."""
+    hits = index.search(question, number)
+    passages = index.passages([hit.number for hit in hits])
+    return [
+        {  # type: ignore[typeddict-unknown-key]
+            "evidence_text": passage_text(passage.title, passage.text),
+            "source": "text",
+            "disambiguations": [],
+            "wikidata_entities": [],
+            "score": hit.score,
+            "passage": (passage.id, passage.title, passage.text),
+        }
+        for hit, passage in zip(hits, passages, strict=True)
+    ]
+
+
+def passage_text(title: str | None, text: str) -> str:
+    """A passage as one text: its title, as Wikipedia evidences have it, and what it says."""
+    return f"{title}, {text}" if title and title.strip() else text
+
+
+def _padded(question: Question, index: PassageIndex, found: Sequence[Found], top: int) -> Answer:
+    wanted = min(top, len(index)) - len(found)
+    if wanted <= 0:
+        return Answer(question, found)
+    known = {one.id for one in found}
+    padding = []
+    for number in range(len(index)):
+        if len(padding) == wanted:
+            break
+        one = index.id(number)
+        if one not in known:
+            padding.append(one)
+    return Answer(question, found, padding)
+
+
+def by_set(questions: Sequence[Question]) -> dict[str, int]:
+    """How many questions each set has, in the order of their names."""
+    names = sorted(question.set or "" for question in questions)
+    return {name: len(list(group)) for name, group in groupby(names)}

@@ -1,0 +1,215 @@
+"""The measures of PolEval 2022's passage retrieval (https://2022.poleval.pl/tasks/task3): NDCG@10 in percent, and others.
+
+Two pairs of files are read:
+
+- the task's: `expected.tsv` has the relevant passage ids of a question in each line, the submission the retrieved ones,
+  best first; lines belong together by their number. `in.tsv` beside the expected file tells the sets.
+- `pairs.tsv` (question-id, passage-id, score; tab-separated with that header) and a submission of the same three columns
+  (its header may be left out), where a higher score is better.
+
+How the open cases count:
+
+- Ids are separated by tabs or blanks. An id that comes twice in a submission counts at its first place only; the second
+  one takes up its place all the same. Repeated relevant ids count once.
+- Ids that are not relevant, or not in the corpus at all, are simply not relevant. A short list has nothing at the places
+  that are missing, and the ideal ranking is not shortened. An empty line, or a question of `pairs.tsv` that the submission
+  does not name, counts 0. What stands beyond the tenth place (the hundredth for recall@100) does not count.
+- Equal scores of a submission keep the order of its lines.
+- In `pairs.tsv`, a score above 0 is the gain of the passage (NDCG) and makes it relevant (the other measures).
+
+The measures themselves are those of trec_eval, computed by ir_measures: with gain g at place i, DCG is the sum of
+g / log2(i + 1), which NDCG divides by that of the best possible order of ten.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..benchmarks.jsonlines import open_packed, reading
+from ..errors import DataError, DependencyError, ScoringError
+
+ALL, MACRO = "all", "macro"
+MEASURES = {"ndcg_at_10": "nDCG@10", "mrr_at_10": "RR@10", "recall_at_10": "R@10", "recall_at_100": "R@100"}
+_PAIRS_HEADER = ["question-id", "passage-id", "score"]
+_QUESTIONS = "in.tsv"
+
+
+class Expected(NamedTuple):
+    """The gain of each relevant passage by question, and the set of each question."""
+
+    gains: dict[str, dict[str, int]]
+    sets: dict[str, str]
+    by_line: bool  # questions are lines, with their number as id
+
+
+def read_expected(path: Path, questions: Path | None = None) -> Expected:
+    """Relevant passages from `expected.tsv` or `pairs.tsv`, told apart by the header of the latter.
+
+    Args:
+        path: the file.
+        questions: the `in.tsv` that names the sets; default: the one beside `path`, where there is one.
+
+    Raises:
+        DataError: a file cannot be read or a line is not as the format has it; file and line named.
+        ScoringError: `in.tsv` has another number of lines.
+    """
+    rows = _rows(path)
+    if not rows:
+        raise DataError(f"{path}: no lines; expected passage ids, or the header {' '.join(_PAIRS_HEADER)} and pairs")
+    if rows[0] == _PAIRS_HEADER:
+        gains: dict[str, dict[str, int]] = {}
+        for number, question, passage, score in _scored(path, rows):
+            gain = int(score)
+            if gain != score or gain < 0:
+                raise DataError(f"{path}:{number}: the score {score:g} is no whole number of 0 or more")
+            if gains.setdefault(question, {}).setdefault(passage, gain) != gain:
+                raise DataError(f"{path}:{number}: passage '{passage}' of question '{question}' has two scores")
+        for question, found in gains.items():
+            if not any(found.values()):
+                raise DataError(f"{path}: question '{question}' has no relevant passage")
+        if not gains:
+            raise DataError(f"{path}: no pairs below the header")
+        return Expected(gains, dict.fromkeys(gains, ALL), False)
+    for number, row in enumerate(rows, 1):
+        if not row:
+            raise DataError(f"{path}:{number}: an empty line; each question must have a relevant passage")
+    lines = {str(number): dict.fromkeys(row, 1) for number, row in enumerate(rows, 1)}
+    return Expected(lines, _sets(path, questions, len(rows)), True)
+
+
+def _sets(path: Path, questions: Path | None, lines: int) -> dict[str, str]:
+    beside = path.with_name(_QUESTIONS)
+    source = questions or (beside if beside.is_file() else None)
+    if source is None:
+        return {str(number): ALL for number in range(1, lines + 1)}
+    from ..passages.questions import read_questions
+
+    found = read_questions(source)
+    if len(found) != lines:
+        raise ScoringError(f"{source}: {len(found)} questions, but {path} has {lines} lines; they must belong together")
+    sets = {str(number): question.set or ALL for number, question in enumerate(found, 1)}
+    if MACRO in sets.values():
+        raise DataError(f"{source}: no set can be called '{MACRO}', the name of the average")
+    return sets
+
+
+def read_submission(path: Path, expected: Expected) -> dict[str, list[str]]:
+    """The retrieved passage ids by question, best first, in the form that `expected` has.
+
+    Raises:
+        DataError: the file cannot be read or a line is not as the format has it.
+        ScoringError: it has another number of lines, or names a question that is not expected.
+    """
+    rows = _rows(path)
+    if expected.by_line:
+        if rows and rows[0] == _PAIRS_HEADER:
+            raise ScoringError(f"{path}: holds scored pairs, the expected file lines of ids; give files of one form")
+        if len(rows) != len(expected.gains):
+            raise ScoringError(f"{path}: {len(rows)} lines, but {len(expected.gains)} are expected, one a question")
+        return {str(number): row for number, row in enumerate(rows, 1)}
+    scores: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    for number, question, passage, score in _scored(path, rows):
+        if question not in expected.gains:
+            raise ScoringError(f"{path}:{number}: question '{question}' is not in the expected file")
+        scores[question].append((score, passage))
+    return {
+        question: [passage for _, passage in sorted(found, key=lambda pair: -pair[0])]
+        for question, found in scores.items()
+    }
+
+
+def evaluate(expected: Expected, retrieved: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """NDCG@10, MRR@10, recall@10 and recall@100 in percent with four digits, by set, and their mean over the sets.
+
+    Args:
+        expected: see `read_expected`.
+        retrieved: passage ids by question, best first.
+
+    Returns:
+        `{"sets": {name: {"num_questions", "ndcg_at_10", "mrr_at_10", "recall_at_10", "recall_at_100"}}, "macro": {...}}`.
+
+    Raises:
+        DependencyError: the extra `ir` is not installed.
+    """
+    values = _measure(expected.gains, {question: retrieved.get(question, ()) for question in expected.gains})
+    questions: dict[str, list[str]] = defaultdict(list)
+    for question in expected.gains:
+        questions[expected.sets[question]].append(question)
+    means = {
+        name: {key: math.fsum(values[one][key] for one in group) / len(group) for key in MEASURES}
+        for name, group in sorted(questions.items())
+    }
+    macro = {key: math.fsum(mean[key] for mean in means.values()) / len(means) for key in MEASURES}
+    return {
+        "sets": {name: {"num_questions": len(questions[name]), **_percent(mean)} for name, mean in means.items()},
+        MACRO: {"num_questions": len(expected.gains), **_percent(macro)},
+    }
+
+
+def _measure(
+    gains: Mapping[str, Mapping[str, int]], retrieved: Mapping[str, Sequence[str]]
+) -> dict[str, dict[str, float]]:
+    try:
+        import ir_measures
+    except ModuleNotFoundError as error:
+        raise DependencyError(
+            f"evaluate poleval needs ir_measures ({error.name} is missing); run pip install 'convinse[ir]'"
+        ) from error
+
+    def judged() -> Iterator[Any]:
+        for question, found in gains.items():
+            for passage, gain in found.items():
+                yield ir_measures.Qrel(question, passage, gain)
+
+    def run() -> Iterator[Any]:
+        for question, passages in retrieved.items():
+            seen: set[str] = set()
+            for place, passage in enumerate(passages):
+                # a blank is in no id: what is repeated takes up its place as a passage that nobody looks for
+                name = f"{passage} {place}" if passage in seen else passage
+                seen.add(passage)
+                yield ir_measures.ScoredDoc(question, name, float(len(passages) - place))
+
+    keys = {ir_measures.parse_measure(name): key for key, name in MEASURES.items()}
+    values: dict[str, dict[str, float]] = {question: dict.fromkeys(MEASURES, 0.0) for question in gains}
+    for metric in ir_measures.iter_calc(list(keys), judged(), run()):
+        values[metric.query_id][keys[metric.measure]] = metric.value
+    return values
+
+
+def _percent(values: Mapping[str, float]) -> dict[str, float]:
+    return {key: round(100 * value, 4) for key, value in values.items()}
+
+
+def _rows(path: Path) -> list[list[str]]:
+    """The fields of all lines; a line break at the end of the file begins no line."""
+    with open_packed(path) as file, reading(path, lambda: 1):
+        lines = file.read().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    if not lines[-1].strip():
+        lines.pop()
+    rows = []
+    for number, line in enumerate(lines, 1):
+        try:
+            rows.append(line.decode().split())
+        except UnicodeDecodeError:
+            raise DataError(f"{path}:{number}: no UTF-8") from None
+    return rows
+
+
+def _scored(path: Path, rows: Sequence[Sequence[str]]) -> Iterator[tuple[int, str, str, float]]:
+    """(line, question, passage, score) of the rows below an optional header."""
+    for number, row in enumerate(rows, 1):
+        if not row or (number == 1 and list(row) == _PAIRS_HEADER):
+            continue
+        try:
+            question, passage, text = row
+            score = float(text)
+        except ValueError:
+            score = math.nan
+        if not math.isfinite(score):
+            raise DataError(f"{path}:{number}: expected question id, passage id and score, separated by tabs")
+        yield number, question, passage, score

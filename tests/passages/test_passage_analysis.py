@@ -1,0 +1,55 @@
+import unicodedata
+
+import pytest
+
+from convinse.errors import DataError
+from convinse.passages.analysis import LANGUAGES, Analyzer, stop_words
+
+
+def test_polish_letters_stay_and_foreign_accents_go():
+    analyzer = Analyzer("pl")
+    assert analyzer.terms(["łódź ląd"]) != analyzer.terms(["lodz lad"])
+    assert analyzer.terms(["Beyoncé"]) == analyzer.terms(["beyonce"])
+
+
+def test_polish_forms_share_a_stem():
+    analyzer = Analyzer("pl")
+    assert len(set(analyzer.terms(["miasto miasta miastem miastami"]))) == 1
+    assert analyzer.terms(["Jak nazywa się miasto"]) == analyzer.terms(["miasto"])
+
+
+def test_without_a_language_all_words_count_and_latin_accents_go():
+    assert Analyzer().terms(["The cats, żółć! Straße"]) == ["the", "cats", "zolc", "strasse"]
+
+
+def test_decomposed_text_is_the_same_text():
+    for language in ("pl", "ko", "mul"):
+        for text in ("żółta łódź", "서울은 한국"):
+            analyzer = Analyzer(language)
+            assert analyzer.terms([unicodedata.normalize("NFD", text)]) == analyzer.terms([text])
+
+
+def test_korean_syllables_are_kept_and_particles_do_not_hide_the_word():
+    analyzer = Analyzer("ko")
+    assert analyzer.terms(["서울은"]) == ["서울", "울은"]
+    assert set(analyzer.terms(["서울의"])) & set(analyzer.terms(["서울은"])) == {"서울"}
+    assert analyzer.terms(["나 K팝"]) == ["나", "k팝"]
+
+
+def test_fullwidth_and_upper_case():
+    assert Analyzer("mul").terms(["ＡＢＣ ŁÓDŹ Ωmega"]) == ["abc", "lodz", "ωmega"]
+
+
+def test_languages_without_a_list_have_no_stop_words():
+    assert stop_words("fi") == frozenset() and "się" in stop_words("pl")
+    assert len(Analyzer("fi").terms(["ja on"])) == 2
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_can_be_used(language):
+    assert Analyzer(language).terms(["Warszawa 1944"])[-1] == "1944"
+
+
+def test_an_unknown_language_is_refused():
+    with pytest.raises(DataError, match="language 'polish' is not known"):
+        Analyzer("polish")

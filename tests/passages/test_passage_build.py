@@ -1,0 +1,123 @@
+import bz2
+import gzip
+
+import pytest
+
+from convinse.errors import DataError, OutputError
+from convinse.passages import build as building
+from convinse.passages.build import build_index
+from convinse.passages.index import PassageIndex
+from convinse.passages.layout import Parameters
+
+GOOD = '{"id": "1", "text": "jeden"}\n'
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"text": "x"}', "missing required field `id`"),
+        ('{"id": "2"}', "missing required field `text`"),
+        ('{"id": 2, "text": "x"}', "Expected `str`, got `int`"),
+        ('{"id": "2", "text": null}', "Expected `str`, got `null`"),
+        ('{"id": "2", "text": "x", "title": 3}', "title"),
+        ('{"id": "", "text": "x"}', "the id '' is empty"),
+        ('{"id": "a b", "text": "x"}', "the id 'a b' holds white space"),
+        ('{"id": "2", "text": " \\n"}', "passage '2' has no text"),
+        ("[1]", "Expected `object`"),
+        ("{", "not valid JSON"),
+        ('{"id": "2", "text": "\xff"}', "not valid JSON|utf-8|UTF-8"),
+    ],
+)
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_bad_line_is_named(tmp_path, monkeypatch, line, message, processes):
+    monkeypatch.setattr(building, "_BLOCK_BYTES", 10)
+    path = tmp_path / "p.jl"
+    path.write_bytes((GOOD + "\n").encode() + line.encode("latin-1") + b"\n" + GOOD.encode())
+    with pytest.raises(DataError, match=message) as error:
+        build_index(path, tmp_path / "index", processes=processes)
+    assert str(error.value).startswith(f"{path}:3: ") and "\n" not in str(error.value)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_id_that_comes_twice_is_named_with_both_lines(tmp_path):
+    path = tmp_path / "p.jl"
+    path.write_text(GOOD + '\n{"id": "2", "text": "dwa"}\n' + GOOD)
+    with pytest.raises(DataError, match="p.jl:4: the id '1' was given in line 1 already"):
+        build_index(path, tmp_path / "index")
+    assert not (tmp_path / "index").exists()
+
+
+def test_files_without_passages(tmp_path):
+    with pytest.raises(DataError, match="nowhere.jl: cannot be read"):
+        build_index(tmp_path / "nowhere.jl", tmp_path / "index")
+    for content in (b"", b"\n\n"):
+        (tmp_path / "p.jl").write_bytes(content)
+        with pytest.raises(DataError, match="no passages"):
+            build_index(tmp_path / "p.jl", tmp_path / "index")
+
+
+def test_packed_files_and_a_byte_order_mark(tmp_path):
+    for number, data in enumerate(
+        (gzip.compress(GOOD.encode()), bz2.compress(GOOD.encode()), b"\xef\xbb\xbf" + GOOD.encode())
+    ):
+        (tmp_path / "p.jl").write_bytes(data)
+        build_index(tmp_path / "p.jl", tmp_path / f"{number}")
+        assert [hit.id for hit in PassageIndex(tmp_path / f"{number}").search("jeden")] == ["1"]
+    (tmp_path / "p.jl").write_bytes(gzip.compress(GOOD.encode() * 1000)[:-9])
+    with pytest.raises(DataError, match="is the file complete"):
+        build_index(tmp_path / "p.jl", tmp_path / "cut")
+
+
+def test_nothing_is_overwritten_without_force(corpus, tmp_path):
+    path, output = corpus([("1", "jeden")]), tmp_path / "index"
+    build_index(path, output)
+    with pytest.raises(OutputError, match="holds an index already; --force replaces it"):
+        build_index(path, output)
+    with pytest.raises(OutputError, match="holds an index with other parameters already"):
+        build_index(path, output, Parameters("pl"))
+    build_index(path, output, Parameters("pl"), force=True)
+    assert PassageIndex(output).parameters.language == "pl"
+    (output / "manifest.json").write_text("{")
+    with pytest.raises(OutputError, match="holds a damaged index"):
+        build_index(path, output)
+    build_index(path, output, force=True)
+    PassageIndex(output)
+
+
+def test_another_folder_is_never_replaced(corpus, tmp_path):
+    (tmp_path / "mine").mkdir()
+    build_index(corpus([("1", "jeden")]), tmp_path / "mine")  # an empty folder may be filled
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.txt").write_text("x")
+    for force in (False, True):
+        with pytest.raises(OutputError, match="exists and is no passage index"):
+            build_index(corpus([("1", "jeden")]), tmp_path / "other", force=force)
+    assert (tmp_path / "other" / "thesis.txt").read_text() == "x"
+
+
+def test_a_failed_build_leaves_the_old_index(corpus, tmp_path):
+    build_index(corpus([("1", "jeden")]), tmp_path / "index")
+    (tmp_path / "bad.jl").write_text(GOOD + "{\n")
+    with pytest.raises(DataError):
+        build_index(tmp_path / "bad.jl", tmp_path / "index", force=True)
+    assert PassageIndex(tmp_path / "index").search("jeden")
+
+
+@pytest.mark.parametrize(
+    "parameters", [Parameters(k1=0), Parameters(b=1.5), Parameters(title_weight=-1), Parameters(k1=float("nan"))]
+)
+def test_parameters_that_make_no_sense(corpus, tmp_path, parameters):
+    with pytest.raises(DataError, match="the weight must be 0 or more"):
+        build_index(corpus([("1", "jeden")]), tmp_path / "index", parameters)
+
+
+def test_too_little_memory_is_told(corpus, tmp_path):
+    with pytest.raises(DataError, match="give 64MB or more"):
+        build_index(corpus([("1", "jeden")]), tmp_path / "index", memory=1000)
+
+
+def test_only_the_files_of_the_index_are_left(corpus, tmp_path):
+    built = build_index(corpus([("1", "jeden dwa"), ("2", "dwa")]), tmp_path / "index")
+    assert {path.name for path in (tmp_path / "index").iterdir()} == {"manifest.json", *built.manifest.files}
+    assert (built.manifest.passages, built.manifest.terms, built.manifest.postings) == (2, 2, 3)
+    assert built.manifest.mean_length == 1.5

@@ -1,0 +1,199 @@
+import json
+import math
+import random
+import shutil
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from convinse.errors import IndexFileError
+from convinse.passages import build as building
+from convinse.passages import merge
+from convinse.passages.build import build_index
+from convinse.passages.index import PassageIndex
+from convinse.passages.layout import ARRAYS, Parameters
+
+
+def zipf_rows(number, seed=1, words=400):
+    """Passages of made-up words, frequent and rare; some are repeated, so that there are ties."""
+    rng = random.Random(seed)
+    weights = [1 / (rank + 1) for rank in range(words)]
+    rows = []
+    for place in range(number):
+        if place % 50 == 49:
+            rows.append((f"{place}-0", *rows[place - 20][1:]))
+            continue
+        text = " ".join(f"w{one}" for one in rng.choices(range(words), weights, k=rng.randint(1, 60)))
+        title = " ".join(f"w{one}" for one in rng.choices(range(words), weights, k=2))
+        rows.append((f"{place}-0", text, title) if place % 3 else (f"{place}-0", text))
+    return rows
+
+
+def brute_force(rows, question, parameters, top, terms=str.split):
+    """All passages scored by the formula of `PassageIndex`, one after the other."""
+    weight, k1, b = parameters.title_weight, parameters.k1, parameters.b
+    texts = [Counter(terms(row[1])) for row in rows]
+    titles = [Counter(terms(row[2])) if len(row) > 2 else Counter() for row in rows]
+    lengths = [text.total() + weight * title.total() for text, title in zip(texts, titles, strict=True)]
+    mean = sum(lengths) / len(rows)
+    scored = []
+    wanted = dict.fromkeys(terms(question))
+    having = {term: sum(term in one or term in two for one, two in zip(texts, titles, strict=True)) for term in wanted}
+    for number, (text, title) in enumerate(zip(texts, titles, strict=True)):
+        score = 0.0
+        for term in wanted:
+            often = min(text[term], 31) + weight * min(title[term], 7)
+            idf = math.log(1 + (len(rows) - having[term] + 0.5) / (having[term] + 0.5))
+            score += idf * often / (often + k1 * (1 - b + b * lengths[number] / mean)) if often else 0.0
+        if any(text[term] or title[term] for term in wanted):
+            scored.append((-round(score, 9), number))
+    return [(rows[number][0], -score) for score, number in sorted(scored)[:top]]
+
+
+@pytest.mark.parametrize("parameters", [Parameters(), Parameters(title_weight=0.5, k1=0.9, b=0.4), Parameters(b=0.0)])
+def test_the_results_are_those_of_brute_force(corpus, tmp_path, parameters):
+    rows = zipf_rows(700)
+    build_index(corpus(rows), tmp_path / "index", parameters)
+    index = PassageIndex(tmp_path / "index")
+    rng = random.Random(2)
+    for _ in range(60):
+        question = " ".join(f"w{int(rng.paretovariate(0.4)) % 420}" for _ in range(rng.randint(1, 8)))
+        for top in (1, 10, 1000):
+            found = [(hit.id, hit.score) for hit in index.search(question, top)]
+            wanted = brute_force(rows, question, parameters, top)
+            assert [one for one, _ in found] == [one for one, _ in wanted]
+            assert [score for _, score in found] == pytest.approx([score for _, score in wanted], abs=2e-9)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=40), min_size=1, max_size=30),
+    st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6),
+)
+def test_any_small_corpus(corpus, tmp_path, texts, question):
+    rows = [(str(number), " ".join(text)) for number, text in enumerate(texts)]
+    build_index(corpus(rows), tmp_path / "index", Parameters(), force=True, processes=1)
+    found = [hit.id for hit in PassageIndex(tmp_path / "index").search(" ".join(question), 5)]
+    assert found == [one for one, _ in brute_force(rows, " ".join(question), Parameters(), 5)]
+
+
+def test_many_blocks_and_chunks_give_the_same_index(corpus, tmp_path, monkeypatch):
+    rows = zipf_rows(600)
+    path = corpus(rows)
+    build_index(path, tmp_path / "one")
+    monkeypatch.setattr(building, "_BLOCK_BYTES", 9000)
+    monkeypatch.setattr(merge, "_LEAST_POSTINGS", 100)
+    monkeypatch.setattr(merge, "_POSTING_BYTES", 1 << 30)
+    build_index(path, tmp_path / "two", processes=1)
+    build_index(path, tmp_path / "three", processes=2)
+    one, two, three = (PassageIndex(tmp_path / name) for name in ("one", "two", "three"))
+    for name in ARRAYS:
+        if name not in ("lines", "group_first", "group_start"):
+            same = (tmp_path / "one" / name).read_bytes()
+            assert same == (tmp_path / "two" / name).read_bytes() == (tmp_path / "three" / name).read_bytes(), name
+    assert one.build_id == two.build_id == three.build_id
+    numbers = [0, 599, 31, 32, 33, 310]
+    for index in (one, two, three):
+        assert [(passage.id, passage.text) for passage in index.passages(numbers)] == [rows[n][:2] for n in numbers]
+
+
+def test_occurrences_count_up_to_a_limit(corpus, tmp_path):
+    rows = [(str(n), " ".join(["a"] * n + ["b"] * 40), " ".join(["a"] * (n % 11))) for n in range(1, 60)]
+    build_index(corpus(rows), tmp_path / "index")
+    found = [(hit.id, hit.score) for hit in PassageIndex(tmp_path / "index").search("a", 60)]
+    assert found == brute_force(rows, "a", Parameters(), 60)
+
+
+def test_titles_count_by_their_weight(corpus, tmp_path):
+    path = corpus([("text", "żubr las", "inny"), ("title", "inny las", "żubr"), ("none", "nic tu", "las")])
+    ranked = {}
+    for weight in (0.0, 0.5, 3.0):
+        build_index(path, tmp_path / f"{weight}", Parameters("pl", weight))
+        ranked[weight] = [hit.id for hit in PassageIndex(tmp_path / f"{weight}").search("żubry")]
+    assert ranked[3.0] == ["title", "text"] and ranked[0.5] == ["text", "title"]
+
+
+def test_a_passage_comes_back_as_it_was_given(tmp_path):
+    path = tmp_path / "p.jl"
+    path.write_text(
+        '{"text": "Zażółć", "id": "1", "meta": {"a": [1]}, "title": null}\n\n{"id":"2","text":"x","title":"T"}'
+    )
+    build_index(path, tmp_path / "index")
+    index = PassageIndex(tmp_path / "index")
+    assert (index.passage(0).text, index.passage(0).title, index.passage(1).title) == ("Zażółć", None, "T")
+    assert index.id(1) == "2" and len(index) == 2
+
+
+def test_questions_without_a_known_word_find_nothing(corpus, tmp_path):
+    build_index(corpus([("1", "a b"), ("2", "się")]), tmp_path / "index", Parameters("pl"))
+    index = PassageIndex(tmp_path / "index")
+    assert index.search("?!") == index.search("nieznane") == index.search("się") == index.search("b", 0) == []
+    build_index(corpus([("2", "się")]), tmp_path / "empty", Parameters("pl"))
+    assert PassageIndex(tmp_path / "empty").search("się") == []
+
+
+def test_threads_do_not_disturb_each_other(corpus, tmp_path):
+    build_index(corpus(zipf_rows(400)), tmp_path / "index")
+    index = PassageIndex(tmp_path / "index")
+    questions = [f"w{n % 7} w{n} w{n * 3}" for n in range(100)]
+    alone = [index.search(question) for question in questions]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(index.search, questions)) == alone
+
+
+@pytest.fixture
+def built(corpus, tmp_path):
+    build_index(corpus(zipf_rows(40)), tmp_path / "index", Parameters("en"))
+    return tmp_path / "index"
+
+
+@pytest.mark.parametrize("name", sorted(ARRAYS))
+def test_a_damaged_file_is_refused(built, name):
+    data = (built / name).read_bytes()
+    (built / name).write_bytes(data[:-1])
+    with pytest.raises(IndexFileError, match=rf"{name}: \d+ bytes where the manifest says"):
+        PassageIndex(built)
+    (built / name).write_bytes(bytes([data[0] ^ 1]) + data[1:])
+    with pytest.raises(IndexFileError, match=f"{name}: altered since it was built"):
+        PassageIndex(built)
+    (built / name).unlink()
+    with pytest.raises(IndexFileError, match=f"{name}: cannot be read"):
+        PassageIndex(built)
+
+
+def test_a_folder_that_is_no_index(built, tmp_path):
+    with pytest.raises(IndexFileError, match="no passage index here"):
+        PassageIndex(tmp_path / "nowhere")
+    (built / "manifest.json").unlink()
+    with pytest.raises(IndexFileError, match="it is half-written"):
+        PassageIndex(built)
+
+
+def test_another_format_other_parameters_and_a_damaged_manifest(built):
+    manifest = json.loads((built / "manifest.json").read_text())
+    with pytest.raises(IndexFileError, match="built with language en, .*wanted language pl"):
+        PassageIndex(built, Parameters("pl"))
+    PassageIndex(built, msgspec.convert(manifest["parameters"], Parameters))
+    for change, message in (
+        ({"format": 0}, "format 0, this version reads"),
+        ({"parameters": {"analysis": 0}}, "older analysis"),
+        ({"passages": "many"}, "damaged"),
+        ({"files": {}}, "names no file"),
+    ):
+        (built / "manifest.json").write_text(json.dumps({**manifest, **change}))
+        with pytest.raises(IndexFileError, match=message):
+            PassageIndex(built)
+    (built / "manifest.json").write_text("{")
+    with pytest.raises(IndexFileError, match="damaged"):
+        PassageIndex(built)
+
+
+def test_an_index_can_be_copied_and_is_not_changed_by_searching(built, tmp_path):
+    before = {path.name: path.read_bytes() for path in built.iterdir()}
+    shutil.copytree(built, tmp_path / "copy")
+    assert PassageIndex(tmp_path / "copy").search("w1 w2") == PassageIndex(built).search("w1 w2")
+    assert {path.name: path.read_bytes() for path in built.iterdir()} == before

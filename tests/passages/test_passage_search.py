@@ -1,0 +1,153 @@
+import json
+
+import pytest
+
+from convinse.errors import DataError, IndexFileError, OutputError
+from convinse.passages.build import build_index
+from convinse.passages.layout import Parameters
+from convinse.passages.questions import Question, read_questions
+from convinse.passages.runs import Answer, Found, write_run
+from convinse.passages.search import Collection, candidate_evidences, search
+
+ROWS = [(f"p{n}", "kot pies koń ryba"[: 3 + n], f"Tytuł {n}") for n in range(12)]
+
+
+@pytest.fixture
+def folder(corpus, tmp_path):
+    for name in ("one", "two"):
+        rows = ROWS if name == "one" else [("x1", "kot"), ("x2", "pies")]
+        build_index(corpus(rows), tmp_path / "sets" / name, Parameters("pl"))
+    return tmp_path / "sets"
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_questions_of_both_formats(tmp_path):
+    lines = write(tmp_path / "q.jl", '{"id": "7", "text": "Kto?", "more": 1}\n\n{"id": "8", "text": "Co?"}\n')
+    assert read_questions(lines) == [Question("7", "Kto?"), Question("8", "Co?")]
+    table = write(tmp_path / "in.tsv", 'one\tKto „to" jest?\r\ntwo\tCo?')
+    assert read_questions(table) == [Question("1", 'Kto „to" jest?', "one"), Question("2", "Co?", "two")]
+    headed = write(tmp_path / "headed.tsv", "set\ttext\none\tKto?\n")
+    assert read_questions(headed) == [Question("1", "Kto?", "one")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no questions"),
+        ("set\ttext\n", "no questions below"),
+        ("one\tKto?\nCo?\n", "q:2: expected a set name and a question"),
+        ("one\tKto?\textra\n", "q:1: expected"),
+        ("one\t \n", "q:1: expected"),
+        ("one\tKto?\n\ntwo\tCo?\n", "q:2: an empty line"),
+        ('{"id": "1", "text": "a"}\n{"id": "1", "text": "b"}\n', "q:2: the id '1' was given in line 1"),
+        ('{"id": "1", "text": " "}\n', "q:1: question '1' has no text"),
+        ('{"id": "a b", "text": "a"}\n', "q:1: the id 'a b'"),
+        ('{"id": "1"}\n', "q:1: .*text"),
+        ('{"id": "1", "text": "a"}\n{"id"\n', "q:2: not valid JSON"),
+    ],
+)
+def test_questions_that_cannot_be_read(tmp_path, text, message):
+    with pytest.raises(DataError, match=message):
+        read_questions(write(tmp_path / "q", text))
+    with pytest.raises(DataError, match="r:2: no UTF-8"):
+        (tmp_path / "r").write_bytes(b"one\ta\none\t\xff\n")
+        read_questions(tmp_path / "r")
+
+
+def test_sets_are_routed_by_their_name(folder):
+    collection = Collection(folder)
+    questions = [Question("1", "kot", "two"), Question("2", "koty", "one"), Question("3", "pies", "two")]
+    answers = list(search(collection, questions, top=1))
+    assert [answer.question for answer in answers] == questions
+    assert [answer.passages[0].id for answer in answers] == ["x1", "p0", "x2"]
+    with pytest.raises(IndexFileError, match="no index for the set 'tow'; did you mean 'two'"):
+        next(search(collection, [*questions, Question("4", "kot", "tow")]))
+    with pytest.raises(DataError, match="these questions name no set"):
+        next(search(collection, [Question("4", "kot")]))
+    assert next(search(Collection(folder / "two"), [Question("4", "kot", "any")])).passages[0].id == "x1"
+
+
+def test_a_folder_without_indexes(tmp_path, folder):
+    with pytest.raises(IndexFileError, match="no passage index here"):
+        Collection(tmp_path / "nowhere")
+    with pytest.raises(IndexFileError, match="built with the language pl, not en"):
+        list(search(Collection(folder, "en"), [Question("1", "kot", "one")]))
+
+
+def test_exactly_ten_ids_where_there_are_ten(folder, tmp_path):
+    collection = Collection(folder)
+    questions = [Question("1", "kot", "one"), Question("2", "nieznane", "one"), Question("3", "kot", "two")]
+    write_run(tmp_path / "out.tsv", search(collection, questions), "poleval")
+    rows = [line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines()]
+    assert [len(row) for row in rows] == [10, 10, 2] and all(len(set(row)) == len(row) for row in rows)
+    assert rows[2] == ["x1", "x2"] and rows[1] == [f"p{n}" for n in range(10)]
+    write_run(tmp_path / "out.trec", search(collection, questions), "trec")
+    assert {line.split()[0] for line in (tmp_path / "out.trec").read_text().splitlines()} == {"1", "3"}
+
+
+class Longest:
+    """A reranker that prefers long texts."""
+
+    def rank_all(self, queries, evidences, top_k):
+        self.seen = [len(found) for found in evidences]
+        return [
+            [{**one, "score": float(len(one["evidence_text"]))} for one in sorted(found, key=lambda one: -len(one["evidence_text"]))][:top_k]
+            for found in evidences
+        ]  # fmt: skip
+
+
+def test_a_reranker_orders_the_candidates(folder):
+    reranker = Longest()
+    collection = Collection(folder)
+    questions = [Question(str(n), "kot pies", "one") for n in range(40)]
+    answers = list(search(collection, questions, 3, reranker, candidates=5))
+    assert len(answers) == 40 and reranker.seen == [5] * 8
+    candidates = candidate_evidences(collection.index(questions[0]), "kot pies", 5)
+    lengths = sorted((len(one["evidence_text"]) for one in candidates), reverse=True)
+    assert [found.score for found in answers[0].passages] == lengths[:3]
+    best = answers[0].passages[0]
+    assert f"{best.title}, {best.text}" in {one["evidence_text"] for one in candidates}
+    assert best.id in {one["passage"][0] for one in candidates}
+
+
+ANSWER = Answer(
+    Question("q1", "Kto?", "one"),
+    [Found("a", 2.0, "T", "Tekst"), Found("b", 1.5, None, "x"), Found("c", 1.5, None, "y")],
+    ["z"],
+)
+
+
+def test_formats(tmp_path):
+    assert write_run(tmp_path / "p", [ANSWER], "poleval") == 1
+    assert (tmp_path / "p").read_text() == "a\tb\tc\tz\n"
+    write_run(tmp_path / "t", [ANSWER], "trec")
+    assert (tmp_path / "t").read_text().splitlines() == [
+        "q1 Q0 a 1 2.000000 convinse", "q1 Q0 b 2 1.500000 convinse", "q1 Q0 c 3 1.499999 convinse",
+    ]  # fmt: skip
+    write_run(tmp_path / "j", [ANSWER], "jsonl")
+    record = json.loads((tmp_path / "j").read_text())
+    assert (record["id"], record["set"], record["text"]) == ("q1", "one", "Kto?")
+    assert record["passages"][0] == {"id": "a", "score": 2.0, "title": "T", "text": "Tekst"}
+
+
+def test_a_trec_run_is_read_by_ir_measures(tmp_path):
+    ir_measures = pytest.importorskip("ir_measures")
+    write_run(tmp_path / "t", [ANSWER], "trec")
+    run = list(ir_measures.read_trec_run(str(tmp_path / "t")))
+    assert [(one.query_id, one.doc_id) for one in run] == [("q1", "a"), ("q1", "b"), ("q1", "c")]
+    qrels = [ir_measures.Qrel("q1", "c", 1)]
+    assert ir_measures.calc_aggregate([ir_measures.RR @ 10], qrels, run)[ir_measures.RR @ 10] == pytest.approx(1 / 3)
+
+
+def test_an_output_is_replaced_with_force_only(tmp_path):
+    write_run(tmp_path / "p", [ANSWER], "poleval")
+    with pytest.raises(OutputError, match="exists already; --force replaces it"):
+        write_run(tmp_path / "p", [], "poleval")
+    write_run(tmp_path / "p", [], "poleval", force=True)
+    assert (tmp_path / "p").read_text() == ""
+    with pytest.raises(OutputError, match="is a folder"):
+        write_run(tmp_path, [], "poleval", force=True)

@@ -1,0 +1,160 @@
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from convinse.errors import DataError, DependencyError, ScoringError
+from convinse.scoring.poleval import Expected, evaluate, read_expected, read_submission
+
+pytest.importorskip("ir_measures")
+DATA = Path(os.environ.get("CONVINSE_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data") / "poleval2022"
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def scores(tmp_path, expected, submission, questions=None):
+    expected = read_expected(write(tmp_path / "expected.tsv", expected), questions)
+    return evaluate(expected, read_submission(write(tmp_path / "out.tsv", submission), expected))
+
+
+def dcg(places):
+    return sum(1 / math.log2(place + 1) for place in places)
+
+
+def test_one_question_by_hand(tmp_path):
+    found = scores(tmp_path, "a\tb\tc\n", "x\ta\ty\tb\n")["sets"]["all"]
+    assert found == {
+        "num_questions": 1,
+        "ndcg_at_10": round(100 * dcg([2, 4]) / dcg([1, 2, 3]), 4),
+        "mrr_at_10": 50.0,
+        "recall_at_10": 66.6667,
+        "recall_at_100": 66.6667,
+    }
+
+
+def test_the_ideal_has_ten_places_at_most(tmp_path):
+    ids = [f"p{n}" for n in range(12)]
+    found = scores(tmp_path, "\t".join(ids) + "\n", "\t".join(ids[:10]) + "\n")["sets"]["all"]
+    assert found["ndcg_at_10"] == 100.0 and found["recall_at_10"] == 83.3333
+
+
+def test_what_is_beyond_the_tenth_place_counts_for_recall_only(tmp_path):
+    row = [f"x{n}" for n in range(10)] + ["a"]
+    found = scores(tmp_path, "a\n", "\t".join(row) + "\n")["sets"]["all"]
+    assert (found["ndcg_at_10"], found["mrr_at_10"], found["recall_at_10"], found["recall_at_100"]) == (0, 0, 0, 100)
+    far = [f"x{n}" for n in range(100)] + ["a"]
+    assert scores(tmp_path, "a\n", "\t".join(far) + "\n")["sets"]["all"]["recall_at_100"] == 0
+
+
+def test_a_repeated_id_takes_a_place_and_counts_once(tmp_path):
+    found = scores(tmp_path, "a\tb\n", "a\ta\ta\tb\n")["sets"]["all"]
+    assert found["ndcg_at_10"] == round(100 * dcg([1, 4]) / dcg([1, 2]), 4) and found["recall_at_10"] == 100
+    assert scores(tmp_path, "a\ta\n", "a\n")["sets"]["all"]["ndcg_at_10"] == 100
+
+
+def test_empty_and_short_lines(tmp_path):
+    found = scores(tmp_path, "a\nb\nc\n", "a\n\nc  x\n")["sets"]["all"]
+    assert found["ndcg_at_10"] == round(200 / 3, 4)
+    assert scores(tmp_path, "a\n", "\n")["sets"]["all"]["mrr_at_10"] == 0
+
+
+def test_sets_and_their_mean(tmp_path):
+    write(tmp_path / "in.tsv", "one\tq?\none\tq?\none\tq?\ntwo\tq?\n")
+    found = scores(tmp_path, "a\na\na\na\n", "a\na\nx\na\n")
+    assert list(found["sets"]) == ["one", "two"] and found["sets"]["one"]["num_questions"] == 3
+    assert found["sets"]["one"]["ndcg_at_10"] == 66.6667 and found["sets"]["two"]["ndcg_at_10"] == 100
+    assert found["macro"]["ndcg_at_10"] == 83.3333 and found["macro"]["num_questions"] == 4
+    other = write(tmp_path / "other.tsv", "x\tq?\n" * 4)
+    assert list(scores(tmp_path, "a\na\na\na\n", "a\na\nx\na\n", other)["sets"]) == ["x"]
+
+
+PAIRS = "question-id\tpassage-id\tscore\n1\ta\t1\n1\tb\t1\n2\tc\t1\n"
+
+
+def test_pairs_with_ties_in_the_order_of_their_lines(tmp_path):
+    found = scores(tmp_path, PAIRS, "1\tx\t0.5\n2\tc\t-3\n1\ta\t0.5\n1\tb\t0.1\n1\tz\t0.9\n")["sets"]["all"]
+    assert found["num_questions"] == 2
+    assert found["ndcg_at_10"] == round(50 * dcg([3, 4]) / dcg([1, 2]) + 50, 4)
+    assert found["mrr_at_10"] == round(100 * (1 / 3 + 1) / 2, 4)
+    headed = scores(tmp_path, PAIRS, "question-id\tpassage-id\tscore\n1\ta\t2\n1\tb\t1\n")["sets"]["all"]
+    assert headed["ndcg_at_10"] == 50  # question 2 is not answered
+
+
+def test_a_repeated_pair_counts_at_its_best_score(tmp_path):
+    found = scores(tmp_path, PAIRS, "1\ta\t0.1\n1\ta\t0.9\n2\tc\t1\n")["sets"]["all"]
+    assert found["ndcg_at_10"] == round(50 / dcg([1, 2]) + 50, 4)
+
+
+def test_graded_pairs(tmp_path):
+    found = scores(
+        tmp_path, "question-id\tpassage-id\tscore\n1\ta\t3\n1\tb\t1\n1\tc\t0\n", "1\tb\t2\n1\ta\t1\n1\tc\t3\n"
+    )
+    value = found["sets"]["all"]
+    assert value["ndcg_at_10"] == round(100 * (1 / math.log2(3) + 3 / 2) / (3 + 1 / math.log2(3)), 4)
+    assert value["mrr_at_10"] == 50.0
+
+
+@pytest.mark.parametrize(
+    ("expected", "submission", "error", "message"),
+    [
+        ("", "", DataError, "expected.tsv: no lines"),
+        ("a\n\nb\n", "", DataError, "expected.tsv:2: an empty line"),
+        ("a\nb\n", "a\n", ScoringError, "out.tsv: 1 lines, but 2 are expected"),
+        ("a\n", PAIRS, ScoringError, "holds scored pairs"),
+        (PAIRS, "3\ta\t1\n", ScoringError, "out.tsv:1: question '3' is not in the expected file"),
+        (PAIRS, "1\ta\n", DataError, "out.tsv:1: expected question id"),
+        (PAIRS, "1\ta\tgood\n", DataError, "out.tsv:1: expected question id"),
+        (PAIRS, "1\ta\tnan\n", DataError, "out.tsv:1: expected question id"),
+        (PAIRS + "1\td\t0.5\n", "", DataError, "expected.tsv:5: the score 0.5"),
+        (PAIRS + "1\ta\t2\n", "", DataError, "expected.tsv:5: passage 'a' of question '1' has two scores"),
+        (PAIRS + "3\td\t0\n", "", DataError, "question '3' has no relevant passage"),
+        ("question-id\tpassage-id\tscore\n", "", DataError, "no pairs"),
+    ],
+)
+def test_files_that_cannot_be_scored(tmp_path, expected, submission, error, message):
+    with pytest.raises(error, match=message):
+        scores(tmp_path, expected, submission)
+
+
+def test_questions_that_do_not_belong(tmp_path):
+    write(tmp_path / "in.tsv", "one\tq?\n")
+    with pytest.raises(ScoringError, match="1 questions, but .* has 2 lines"):
+        scores(tmp_path, "a\nb\n", "a\nb\n")
+    write(tmp_path / "in.tsv", "macro\tq?\n")
+    with pytest.raises(DataError, match="no set can be called 'macro'"):
+        scores(tmp_path, "a\n", "a\n")
+    (tmp_path / "bad.tsv").write_bytes(b"a\n\xff\n")
+    with pytest.raises(DataError, match="bad.tsv:2: no UTF-8"):
+        read_expected(tmp_path / "bad.tsv")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_expected(tmp_path / "nowhere.tsv")
+
+
+def test_without_the_package_one_line_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    with pytest.raises(DependencyError, match=r"run pip install 'convinse\[ir\]'"):
+        evaluate(Expected({"1": {"a": 1}}, {"1": "all"}, True), {})
+
+
+def test_reading_needs_no_optional_package():
+    code = "import sys; import convinse.scoring.poleval; sys.exit('ir_measures' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parents[2])
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the data of PolEval 2022 is not there")
+def test_the_task_s_own_files():
+    expected = read_expected(DATA / "dev-0" / "expected.tsv")
+    assert len(expected.gains) == 599 and set(expected.sets.values()) == {"wiki-trivia"}
+    submission = read_submission(DATA / "dev-0" / "expected.tsv", expected)
+    assert sum(len(set(row)) < len(row) for row in submission.values()) == 11  # the task's file repeats ids
+    submission = {question: list(dict.fromkeys(row)) for question, row in submission.items()}
+    found = evaluate(expected, submission)
+    assert found["macro"]["ndcg_at_10"] == found["macro"]["mrr_at_10"] == 100.0
+    backwards = evaluate(expected, {question: [*"xy", *reversed(row)] for question, row in submission.items()})
+    assert backwards["macro"]["mrr_at_10"] == pytest.approx(100 / 3, abs=1e-4)
