@@ -98,7 +98,7 @@ def types_from_label(label: str) -> tuple[str, ...]:
 
 def is_existential(question: str) -> bool:
     """Whether a question asks for yes or no: its first word, fillers aside, is a form of be, do, have, can or will."""
-    tokens = [token for token in re.findall(r"[a-z']+", question.lower()) if token not in _FILLERS]
+    tokens = [token for token in re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", question.lower()) if token not in _FILLERS]
     return bool(tokens) and tokens[0] in _EXISTENTIAL
 
 

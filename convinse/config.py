@@ -121,6 +121,8 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     evs_training: EvsTraining = EvsTraining()
     ha_model: str | None = None
     ha_max_answers: Positive = 10
+    ha_max_length: Annotated[int, msgspec.Meta(ge=64)] = 512
+    ha_stride: NotNegative = 128
     device: Annotated[str, msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
     seed: NotNegative = 42
     custom: dict[str, Any] = {}
@@ -195,6 +197,8 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
         raise ConfigError(f"{where}: {error}") from None
     if not combinations:
         raise ConfigError(f"{where}: source_combinations is empty; give at least one, such as kb_text")
+    if config.evs_cascade.lexical == config.evs_cascade.dense == 0:
+        raise ConfigError(f"{where}: evs_cascade: lexical and dense are both 0; the cross-encoder would see nothing")
     if config.clocq_params.bm25_limit is True:
         raise ConfigError(f"{where}: clocq_params.bm25_limit: give a number of facts, or false for no limit")
     return config
@@ -202,7 +206,9 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
 
 def _choices(key: str) -> str:
     """The valid values of a key that has a fixed set of them."""
-    hint = get_type_hints(Config).get(key)
+    hint: Any = Config
+    for name in key.split("."):
+        hint = get_type_hints(hint).get(name) if isinstance(hint, type) else None
     return f"; valid: {', '.join(get_args(hint))}" if get_origin(hint) is Literal else ""
 
 
@@ -227,7 +233,7 @@ def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: st
     for key in data:
         if key not in valid:
             hint = nearest(str(key), valid)
-            if not hint.startswith("did you mean"):
+            if struct is Config and not hint.startswith("did you mean"):
                 hint = "keys of your own modules belong below 'custom'; the README lists the valid ones"
             raise ConfigError(f"{where}: unknown key '{key}'; {hint}")
 

@@ -20,9 +20,9 @@ from ..encoder.checkpoint import load_checkpoint, save_checkpoint
 from ..errors import ConfigError, DataError, OutputError
 from ..evidence import Evidence
 from ..files import remove, replacing, sha256
+from ..models import model_path
 from ..scoring.convqa import has_answer
 from ..training_data import understood_conversations
-from .neural import model_path
 
 if TYPE_CHECKING:
     import torch
