@@ -170,13 +170,16 @@ class TextTokenizer:
                 start += step
         sequences = Sequences(ids, _lengths(ids), np.array(types, dtype=np.int64), second_type, self._pad_id)
         offsets = [encodings[distinct[second]][1] for _, second in pairs]
-        return Windows(sequences, np.array(pair_of, dtype=np.int64), np.array(begins, dtype=np.int64), offsets, len(after))
+        return Windows(
+            sequences, np.array(pair_of, dtype=np.int64), np.array(begins, dtype=np.int64), offsets, len(after)
+        )
 
     def _with_offsets(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Token ids [t] and character offsets [t, 2] of each text."""
         found = []
         for start in range(0, len(texts), _CHUNK):
-            for encoding in self._tokenizer.encode_batch(list(texts[start : start + _CHUNK]), add_special_tokens=False):
+            whole = [_without_lone_surrogates(text) for text in texts[start : start + _CHUNK]]
+            for encoding in self._tokenizer.encode_batch(whole, add_special_tokens=False):
                 offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
                 found.append((np.array(encoding.ids, dtype=np.int32), offsets))
         return found
