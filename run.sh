@@ -26,7 +26,7 @@ fi
 extras=${CONVINSE_EXTRAS:-}
 case " ${1:-} " in
     " test ") extras="${extras:+$extras,}test" ;;
-    " train " | " read ") extras="${extras:+$extras,}neural" ;;
+    " train " | " read " | " serve ") extras="${extras:+$extras,}neural" ;;
 esac
 venv="$root/.venv"
 wanted=$(cat "$root/setup.cfg" "$root/pyproject.toml" "$root/constraints.txt" | cksum)

@@ -213,12 +213,14 @@ def resolve(path: str) -> Path:
 def find_config(name: str | os.PathLike[str]) -> Path:
     """The file of a configuration: as given, else in `config/` here, else among the project's own (checkout or wheel).
 
+    The project's own are found with and without `config/` before their name.
+
     Raises:
         ConfigError: there is none; the message lists the places and the nearest name.
     """
     given = Path(name)
     roots = [Path("config"), project_root() / "config", Path(sys.prefix) / "share" / "convinse" / "config"]
-    for candidate in [given, *(root / given for root in roots)]:
+    for candidate in [given, *(root / given for root in roots), *(root.parent / given for root in roots)]:
         if candidate.is_file():
             return candidate
     known = [path.relative_to(root).as_posix() for root in roots if root.is_dir() for path in root.rglob("*.yml")]

@@ -123,8 +123,18 @@ def test_evaluate_answers_prints_one_json_object(small, capsys):
 
 
 def test_train_a_module_that_learns_nothing_says_so(small, capsys):
-    assert main(["train", "all", "kb"]) == 0
-    assert capsys.readouterr().out.count("nothing to train") == 3
+    assert main(["train", "qu", "kb"]) == main(["train", "ha", "kb"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "qu: 'slots' has nothing to train",
+        "ha: 'entity_voting' has nothing to train",
+    ]
+
+
+def test_training_without_a_checkpoint_to_start_from_names_the_key(small, capsys):
+    for stage in ("ers", "all"):
+        assert main(["train", stage, "kb"]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "set evs_training: {base: " in line
 
 
 def test_train_calls_the_module(small, monkeypatch):

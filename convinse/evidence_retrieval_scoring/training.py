@@ -67,7 +67,9 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     config, settings = ers.config, ers.config.evs_training
     base = settings.base or config.evs_model
     if base is None:
-        raise NothingToTrainError("train ers needs a checkpoint to start from: set evs_training: {base: FOLDER or hub name}")
+        raise NothingToTrainError(
+            "train ers needs a checkpoint to start from: set evs_training: {base: FOLDER or hub name}"
+        )
     key = "evs_training.base" if settings.base else "evs_model"
     output = Path(settings.output or Path(config.output_path) / config.name / "evs_model").expanduser()
     check_output(output, "evs_training.output")

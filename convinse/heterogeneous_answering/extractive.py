@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
+from ..encoder.checkpoint import Checkpoint
 from ..errors import ConfigError
 from ..evidence import RankedAnswer, Turn
 from ..models import model_path
@@ -13,6 +14,8 @@ from .extractive_reader import ExtractiveReader
 from .typed_answering import TypedAnswering
 
 _SPANS = 5  # of an evidence
+_LEAST_FIT = 0.01  # of what does not fit the expected type: an answer where there is no better one, such as "twelve"
+_NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
 
 class ExtractiveAnswering(TypedAnswering):
@@ -32,16 +35,21 @@ class ExtractiveAnswering(TypedAnswering):
         super().__init__(config, kb)
         if reader is not None:
             self.reader = reader
-        elif not config.ha_model:
-            raise ConfigError("ha: extractive needs ha_model: a folder of a question-answering model, or a hub name")
+        elif not config.ha_model and not config.ha_training.base:
+            raise ConfigError(_NO_MODEL)
 
     @cached_property
     def reader(self) -> ExtractiveReader:
         """The reader that `ha_model` names, loaded on first use."""
+        if not self.config.ha_model:  # named for training only
+            raise ConfigError(_NO_MODEL)
+        return self.build_reader(model_path(self.config.ha_model))
+
+    def build_reader(self, model: str | Checkpoint) -> ExtractiveReader:
+        """A reader with the configured settings."""
         config = self.config
-        assert config.ha_model is not None
         return ExtractiveReader(
-            model_path(config.ha_model),
+            model,
             config.device,
             precision=config.evs_precision,
             max_length=config.ha_max_length,
@@ -50,6 +58,12 @@ class ExtractiveAnswering(TypedAnswering):
             token_budget=config.evs_token_budget,
             key="ha_model",
         )
+
+    def train(self, sources: Sequence[str]) -> None:
+        """Train the reader on the configured conversations; see `supervision.train_answering`."""
+        from .supervision import train_answering
+
+        train_answering(self, sources)
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """Read and merge; see the base class."""
@@ -88,6 +102,6 @@ class ExtractiveAnswering(TypedAnswering):
                 read[id(turn)],
                 evidences,
                 weights,
-                lambda entity: 0.0 if entity["id"] in own else self.fit(wanted, entity),  # noqa: B023
+                lambda entity: 0.0 if entity["id"] in own else max(_LEAST_FIT, self.fit(wanted, entity)),  # noqa: B023
                 self.config.ha_max_answers,
             )

@@ -273,3 +273,37 @@ def test_a_loss_that_is_no_number_is_an_error(tmp_path):
 def test_the_state_holds_no_pickle(tmp_path):
     Toy(tmp_path).run()
     assert {path.suffix for path in (tmp_path / "state").iterdir()} == {".json", ".safetensors"}
+
+
+def test_a_step_may_come_in_summands():
+    """They are propagated one after the other, each computed when the one before is done."""
+    inputs, events = torch.randn(6, 4, generator=torch.Generator().manual_seed(1)), []
+
+    def weights_after(loss_of):
+        torch.manual_seed(3)
+        model = torch.nn.Linear(4, 1)
+        hook = model.weight.register_hook(lambda gradient: events.append("backward"))
+        module._train_step(model, torch.optim.SGD(model.parameters(), lr=1.0), loss_of, inputs, 0.1, torch.device("cpu"))
+        hook.remove()
+        return model.weight.detach()
+
+    def parts(model, step):
+        for part in step.split(2):
+            events.append("forward")
+            yield model(part).float().square().sum() / 100
+
+    whole = weights_after(lambda model, step: model(step).float().square().sum() / 100)
+    events.clear()
+    assert torch.allclose(weights_after(parts), whole, atol=1e-3)
+    assert events == ["forward", "backward"] * 3
+    assert not torch.allclose(weights_after(lambda model, step: iter([])), whole, atol=1e-3)  # nothing to learn from
+
+
+def test_a_summand_that_is_no_number_is_an_error():
+    model = torch.nn.Linear(1, 1)
+    step = [torch.ones(()), torch.tensor(float("nan"))]
+    with pytest.raises(ModelError, match="the loss is nan"):
+        module._train_step(
+            model, torch.optim.SGD(model.parameters(), lr=1.0),
+            lambda _, values: (model.weight.sum() * value for value in values), step, 0.1, torch.device("cpu"),
+        )  # fmt: skip
