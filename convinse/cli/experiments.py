@@ -138,7 +138,7 @@ def _print_turn(turn: Any) -> None:
 
 
 def _train(options: argparse.Namespace) -> int:
-    from ..errors import ConfigError
+    from ..errors import ConfigError, NothingToTrainError
     from ..pipeline import STAGES, build_stage
 
     if options.stage == "reader":
@@ -154,7 +154,12 @@ def _train(options: argparse.Namespace) -> int:
         if type(module).train is STAGES[stage].train:  # type: ignore[attr-defined]
             print(f"{stage}: '{getattr(config, stage)}' has nothing to train")
             continue
-        module.train(sources)
+        try:
+            module.train(sources)
+        except NothingToTrainError as error:
+            if options.stage != "all":
+                raise
+            print(f"{stage}: {error}")
         module.store_cache()
     return 0
 

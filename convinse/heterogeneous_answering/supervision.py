@@ -22,7 +22,7 @@ import msgspec
 from ..config import Config, to_dict
 from ..encoder.checkpoint import load_checkpoint
 from ..encoder.trained import check_output, settings_list, validation_table, write_trained
-from ..errors import ConfigError, DataError
+from ..errors import DataError, NothingToTrainError
 from ..evidence import Entity, Evidence, Turn
 from ..files import sha256
 from ..literals import find_literals, is_date, is_number
@@ -68,7 +68,7 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     config, settings = ha.config, ha.config.ha_training
     base = settings.base or config.ha_model
     if base is None:
-        raise ConfigError("train ha needs a checkpoint to start from: set ha_training: {base: FOLDER or hub name}")
+        raise NothingToTrainError("train ha needs a checkpoint to start from: set ha_training: {base: FOLDER or hub name}")
     output = Path(settings.output or Path(config.output_path) / config.name / "ha_model").expanduser()
     check_output(output, "ha_training.output")
     checkpoint = load_checkpoint(
