@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -47,6 +47,7 @@ class Speed:
     logit_difference: float | None = None
     spearman: float | None = None
     top_overlap: float | None = None
+    seconds: list[float] = field(default_factory=list)
 
 
 class Material(NamedTuple):
@@ -124,6 +125,7 @@ def _measure(bench: Bench, name: str, folder: Path, material: Material) -> None:
         for row in rows:
             row.of_ceiling = work / median[row.system] / ceiling
     for row in rows:
+        row.seconds = seconds[row.system]
         if row.system not in compared:
             continue
         row.logit_difference = float(np.abs(odds[row.system] - exact).max())
@@ -184,6 +186,7 @@ def _show(bench: Bench, name: str, material: Material, rows: list[Speed], tokens
     bench.console.print(
         f"tokens of a pair: mean {tokens['mean']:.1f}, median {tokens['p50']:.0f}, 5th to 95th percentile "
         f"{tokens['p5']:.0f} to {tokens['p95']:.0f}, longest {tokens['longest']}; top-{TOP} over {len(material.lists)} "
-        f"candidate lists of {len(material.listed)} pairs"
+        f"candidate lists of {len(material.listed)} pairs; of {bench.size.rounds} rounds, a system's slowest takes up to "
+        f"{max(max(row.seconds) / min(row.seconds) for row in rows):.2f}x its fastest"
         + ("" if bench.on_gpu else "; no GPU was measured: --device cuda on a machine with one")
     )
