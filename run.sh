@@ -26,17 +26,18 @@ fi
 extras=${CONVINSE_EXTRAS:-}
 case " ${1:-} " in
     " test ") extras="${extras:+$extras,}test" ;;
-    " train " | " read ") extras="${extras:+$extras,}neural" ;;
+    " train " | " read " | " serve ") extras="${extras:+$extras,}neural" ;;
+    " evaluate ") case " ${2:-} " in " poleval ") extras="${extras:+$extras,}ir" ;; esac ;;
 esac
 venv="$root/.venv"
 wanted=$(cat "$root/setup.cfg" "$root/pyproject.toml" "$root/constraints.txt" | cksum)
-# the stamp of an extra (and of "base") holds what was installed; the extra test has neural in it
+# the stamp of an extra (and of "base") holds what was installed; the extra test has neural and ir in it
 stamped() { [ "$(cat "$venv/.convinse-stamp-$1" 2>/dev/null)" = "$wanted" ]; }
 ready() {
     local extra
     [ -x "$venv/bin/python" ] && stamped base || return 1
     for extra in ${extras//,/ }; do
-        stamped "$extra" || { [ "$extra" = neural ] && stamped test; } || return 1
+        stamped "$extra" || { case "$extra" in neural | ir) stamped test ;; *) false ;; esac; } || return 1
     done
 }
 

@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from .evidence import Conversation, Entity, Evidence, Turn
     from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
     from .evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
+    from .evidence_retrieval_scoring.reranker import BertReranker
     from .evidence_retrieval_scoring.wikipedia_retriever import WikipediaRetriever
     from .heterogeneous_answering.base import HeterogeneousAnswering
+    from .heterogeneous_answering.extractive_reader import ExtractiveReader
     from .pipeline import Pipeline
     from .question_understanding.base import QuestionUnderstanding
 
 _PUBLIC = {
+    "BertReranker": "evidence_retrieval_scoring.reranker",
     "ClocqRetriever": "evidence_retrieval_scoring.clocq_retriever",
     "Config": "config",
     "Conversation": "evidence",
@@ -27,6 +30,7 @@ _PUBLIC = {
     "Entity": "evidence",
     "Evidence": "evidence",
     "EvidenceRetrievalScoring": "evidence_retrieval_scoring.base",
+    "ExtractiveReader": "heterogeneous_answering.extractive_reader",
     "HeterogeneousAnswering": "heterogeneous_answering.base",
     "Pipeline": "pipeline",
     "QuestionUnderstanding": "question_understanding.base",

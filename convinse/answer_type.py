@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -98,7 +99,8 @@ def types_from_label(label: str) -> tuple[str, ...]:
 
 def is_existential(question: str) -> bool:
     """Whether a question asks for yes or no: its first word, fillers aside, is a form of be, do, have, can or will."""
-    tokens = [token for token in re.findall(r"[a-z']+", question.lower()) if token not in _FILLERS]
+    written = unicodedata.normalize("NFC", question.lower())  # or the accent of "Dóra" may end the word "do"
+    tokens = [token for token in re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", written) if token not in _FILLERS]
     return bool(tokens) and tokens[0] in _EXISTENTIAL
 
 

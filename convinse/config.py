@@ -6,13 +6,14 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from .errors import ConfigError, nearest, one_line
 from .evidence import parse_sources
 
+S = TypeVar("S", bound=msgspec.Struct)
 SNAPSHOT = "snapshot:"  # a path that starts so lies in the package
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
@@ -20,7 +21,9 @@ NotNegative = Annotated[int, msgspec.Meta(ge=0)]
 Weight = Annotated[float, msgspec.Meta(ge=0)]
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Days = Annotated[float, msgspec.Meta(ge=0)]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/]+")]
+Device = Annotated[str, msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
 
 
 class ClocqParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,8 +71,67 @@ class EvsTraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     positives: Positive = 4
     negatives: Positive = 11
     learning_rate: Seconds = 5e-5
-    warmup: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.1
+    warmup: Share = 0.1
     weight_decay: Weight = 0.01
+
+
+class HaTraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How `train ha` trains the extractive reader.
+
+    base: the checkpoint to start from (default: `ha_model`); output: the model folder to write (default:
+    `{output_path}/{name}/ha_model`); minutes: of training steps, after which it stops (the best epoch is kept);
+    patience: epochs without a better validation after which it stops; batch_size: evidences of one step; positives,
+    negatives: evidences with and without an answer of a turn in one epoch; negative_windows: share of the windows
+    without the answer, of evidences that hold it further on, that are learned from.
+    """
+
+    base: str | None = None
+    output: str | None = None
+    epochs: Positive = 3
+    minutes: Seconds | None = None
+    patience: Positive = 2
+    batch_size: Positive = 16
+    positives: Positive = 4
+    negatives: NotNegative = 4
+    negative_windows: Share = 0.1
+    learning_rate: Seconds = 3e-5
+    warmup: Share = 0.1
+    weight_decay: Weight = 0.01
+
+
+class ReaderTraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A file of `train reader`: how to train a reader on MRQA files (NAME.jsonl or NAME.jsonl.gz).
+
+    base: the checkpoint to start from; output: the model folder to write; train_folder, dev_folders: where the files
+    are; train_sets: names of the files to train on (null: all of the folder); examples: questions drawn from each
+    (null: all); dev_questions: questions drawn from each dev set to choose the epoch by (null: all; the final figures
+    are always of all); validations: of an epoch, each of which keeps the best weights and what a stopped run goes on
+    from; patience: validations without a better one after which it stops; batch_size: questions of one step;
+    token_budget: most tokens computed at a time (null: the device's default); negative_windows: share of the windows
+    without an answer, of contexts that have one further on, that are learned from; minutes: of training steps.
+    """
+
+    base: str
+    output: str
+    train_folder: str
+    dev_folders: list[str]
+    train_sets: list[str] | None = None
+    examples: Positive | None = 75_000
+    dev_questions: Positive | None = None
+    epochs: Positive = 2
+    validations: Positive = 1
+    minutes: Seconds | None = None
+    patience: Positive = 2
+    batch_size: Positive = 32
+    token_budget: Positive | None = None
+    max_length: Annotated[int, msgspec.Meta(ge=64)] = 512
+    stride: NotNegative = 128
+    negative_windows: Share = 0.1
+    learning_rate: Seconds = 3e-5
+    warmup: Share = 0.1
+    weight_decay: Weight = 0.01
+    device: Device = "auto"
+    seed: NotNegative = 42
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -122,7 +184,10 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     evs_training: EvsTraining = EvsTraining()
     ha_model: str | None = None
     ha_max_answers: Positive = 10
-    device: Annotated[str, msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$")] = "auto"
+    ha_max_length: Annotated[int, msgspec.Meta(ge=64)] = 512
+    ha_stride: NotNegative = 128
+    ha_training: HaTraining = HaTraining()
+    device: Device = "auto"
     seed: NotNegative = 42
     custom: dict[str, Any] = {}
 
@@ -149,12 +214,14 @@ def resolve(path: str) -> Path:
 def find_config(name: str | os.PathLike[str]) -> Path:
     """The file of a configuration: as given, else in `config/` here, else among the project's own (checkout or wheel).
 
+    The project's own are found with and without `config/` before their name.
+
     Raises:
         ConfigError: there is none; the message lists the places and the nearest name.
     """
     given = Path(name)
     roots = [Path("config"), project_root() / "config", Path(sys.prefix) / "share" / "convinse" / "config"]
-    for candidate in [given, *(root / given for root in roots)]:
+    for candidate in [given, *(root / given for root in roots), *(root.parent / given for root in roots)]:
         if candidate.is_file():
             return candidate
     known = [path.relative_to(root).as_posix() for root in roots if root.is_dir() for path in root.rglob("*.yml")]
@@ -177,33 +244,48 @@ def load_config(name_or_path: str | os.PathLike[str] = "config.yml", **overrides
     return parse_config({**_read_yaml(path), **overrides}, str(path))
 
 
+def load_reader_training(name_or_path: str | os.PathLike[str], **overrides: Any) -> ReaderTraining:
+    """Read, check and freeze a file of `train reader`; the errors are those of `load_config`."""
+    path = find_config(name_or_path)
+    return _convert({**_read_yaml(path), **overrides}, ReaderTraining, str(path))
+
+
 def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Config:
     """A mapping of keys -> the checked configuration; `where` names its origin in messages."""
-    _check_keys(data, Config, where)
-    for key, nested in (("clocq_params", ClocqParams), ("evs_cascade", EvsCascade), ("evs_training", EvsTraining)):
-        if isinstance(data.get(key), Mapping):
-            _check_keys(data[key], nested, f"{where}: {key}")
-    try:
-        config = msgspec.convert(dict(data), Config)
-    except msgspec.ValidationError as error:
-        text, _, place = str(error).partition(" - at ")
-        key = place.strip("`").removeprefix("$.") or "configuration"
-        given = data.get(key.split("[")[0].split(".")[0])
-        raise ConfigError(f"{where}: {key}: {text[0].lower() + text[1:]}{_choices(key)} (given: {given!r})") from None
+    config = _convert(data, Config, where)
     try:
         combinations = config.combinations
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
     if not combinations:
         raise ConfigError(f"{where}: source_combinations is empty; give at least one, such as kb_text")
+    if config.evs_cascade.lexical == config.evs_cascade.dense == 0:
+        raise ConfigError(f"{where}: evs_cascade: lexical and dense are both 0; the cross-encoder would see nothing")
     if config.clocq_params.bm25_limit is True:
         raise ConfigError(f"{where}: clocq_params.bm25_limit: give a number of facts, or false for no limit")
     return config
 
 
-def _choices(key: str) -> str:
+def _convert(data: Mapping[str, Any], kind: type[S], where: str) -> S:
+    """A mapping of keys -> a checked structure, those inside of it included."""
+    _check_keys(data, kind, where)
+    for key, nested in get_type_hints(kind).items():
+        if isinstance(nested, type) and issubclass(nested, msgspec.Struct) and isinstance(data.get(key), Mapping):
+            _check_keys(data[key], nested, f"{where}: {key}")
+    try:
+        return msgspec.convert(dict(data), kind)
+    except msgspec.ValidationError as error:
+        text, _, place = str(error).partition(" - at ")
+        key = place.strip("`").removeprefix("$.") or "configuration"
+        shown = f" (given: {data.get(key.split('[')[0].split('.')[0])!r})" if place else ""
+        raise ConfigError(f"{where}: {key}: {text[0].lower() + text[1:]}{_choices(key, kind)}{shown}") from None
+
+
+def _choices(key: str, kind: type[msgspec.Struct]) -> str:
     """The valid values of a key that has a fixed set of them."""
-    hint = get_type_hints(Config).get(key)
+    hint: Any = kind
+    for name in key.split("."):
+        hint = get_type_hints(hint).get(name) if isinstance(hint, type) else None
     return f"; valid: {', '.join(get_args(hint))}" if get_origin(hint) is Literal else ""
 
 
@@ -211,7 +293,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     import yaml
 
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        data = _loader(path.read_text(encoding="utf-8")).get_single_data()
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {one_line(error)}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
@@ -223,12 +305,26 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     return data
 
 
+def _loader(text: str):  # noqa: ANN202 - yaml has no types
+    """PyYAML's safe loader, for which 3e-5 is a number, too (YAML 1.1 wants 3.0e-5)."""
+    import re
+
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        pass
+
+    number = re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+$")
+    Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+0123456789"))
+    return Loader(text)
+
+
 def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: str) -> None:
     valid = list(struct.__struct_fields__)
     for key in data:
         if key not in valid:
             hint = nearest(str(key), valid)
-            if not hint.startswith("did you mean"):
+            if struct is Config and not hint.startswith("did you mean"):
                 hint = "keys of your own modules belong below 'custom'; the README lists the valid ones"
             raise ConfigError(f"{where}: unknown key '{key}'; {hint}")
 

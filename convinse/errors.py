@@ -4,6 +4,7 @@
 
     ConvinseError             one line: what went wrong, where, what to do
     ├── ConfigError           a configuration file or override
+    │   └── NothingToTrainError   a stage cannot be trained as configured
     ├── DataError             an input file: conversations, dumps, pages
     ├── ModuleError           a stage module: unknown name, failed import, broken contract
     ├── IndexFileError        a built file (knowledge base, Wikipedia dump) is missing, damaged or too new
@@ -26,6 +27,10 @@ class ConvinseError(Exception):
 
 class ConfigError(ConvinseError):
     """A configuration is wrong; the text names the file, the key and a remedy."""
+
+
+class NothingToTrainError(ConfigError):
+    """A stage that can be trained has nothing to start from; `train all` passes it over."""
 
 
 class DataError(ConvinseError):

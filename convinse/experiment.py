@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 from .benchmarks.convmix import read_conversations
 from .config import Config, to_dict
+from .encoder.checkpoint import folder_id
 from .errors import DataError
 from .files import sha256
+from .models import model_path
 from .pipeline import Pipeline
 from .progress import progress
 from .results import RunFolder, fingerprint
@@ -58,6 +60,7 @@ def run_experiment(
         raise DataError(f"{path}: no such file; check {part}_input_path and benchmark_path")
     conversations = read_conversations(path)[:limit]
     settings = {key: value for key, value in to_dict(config).items() if key not in _NO_RESULT}
+    settings["models"] = [folder_id(folder) for folder in _model_folders(config)]
     run_id = fingerprint(settings, sha256(path), list(sources), use_gold_answers)
     folder = Path(config.output_path) / config.name / "_".join(sources)
     with RunFolder(folder, run_id, restart) as output, Pipeline(config) as pipeline:
@@ -84,3 +87,9 @@ def run_experiment(
         metrics |= groups
         output.write_metrics(metrics)
     return Outcome(tuple(sources), folder, metrics)
+
+
+def _model_folders(config: Config) -> list[Path]:
+    """Folders of models: one that was trained anew is another run, though its name is the same."""
+    names = (config.evs_model, config.evs_bi_encoder, config.ha_model)
+    return [folder for name in names if name and (folder := Path(model_path(name)).expanduser()).is_dir()]

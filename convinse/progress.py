@@ -21,8 +21,8 @@ class Advance(Protocol):
 
 
 @contextmanager
-def progress(title: str, total: int, unit: str, quiet: bool = False) -> Iterator[Advance]:
-    """Show how far work of `total` units is while the block runs."""
+def progress(title: str, total: int | None, unit: str, quiet: bool = False) -> Iterator[Advance]:
+    """Show how far work of `total` units (None: nobody knows how many) is while the block runs."""
     if quiet:
         yield lambda units=1: None
     elif sys.stderr.isatty():
@@ -46,7 +46,7 @@ def progress(title: str, total: int, unit: str, quiet: bool = False) -> Iterator
 
 
 class _LogProgress:
-    def __init__(self, title: str, total: int, unit: str) -> None:
+    def __init__(self, title: str, total: int | None, unit: str) -> None:
         self._title, self._total, self._unit = title, total, unit
         self._done = 0
         self._start = self._last = time.monotonic()
@@ -57,5 +57,8 @@ class _LogProgress:
         if now - self._last >= _LOG_EVERY or self._done == self._total:
             self._last = now
             rate = self._done / max(now - self._start, 1e-9)
+            if self._total is None:
+                LOGGER.info("%s: %d %s, %.1f a second", self._title, self._done, self._unit, rate)
+                return
             left = (self._total - self._done) / rate if rate else 0.0
             LOGGER.info("%s: %d of %d %s, %.0f s left", self._title, self._done, self._total, self._unit, left)

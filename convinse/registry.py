@@ -23,7 +23,10 @@ _MODULES: dict[str, dict[str, str]] = {
         "native": "convinse.evidence_retrieval_scoring.native:NativeERS",
         "clocq_bm25": "convinse.evidence_retrieval_scoring.native:ClocqBM25",
     },
-    "ha": {"entity_voting": "convinse.heterogeneous_answering.entity_voting:EntityVoting"},
+    "ha": {
+        "entity_voting": "convinse.heterogeneous_answering.entity_voting:EntityVoting",
+        "extractive": "convinse.heterogeneous_answering.extractive:ExtractiveAnswering",
+    },
     "converters": {},  # of data sets: those of the project register themselves (benchmarks/converters.py)
 }
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from .benchmarks.convmix import read_conversations
 from .config import Config
 from .errors import DataError
-from .evidence import Conversation
+from .evidence import Conversation, Turn
+from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from .question_understanding.base import QuestionUnderstanding, history_turn
 from .registry import find_module
 
@@ -28,8 +31,29 @@ def understood_conversations(config: Config, part: str) -> list[Conversation]:
                     f"{path}: conversation {conversation['conv_id']}, turn {number} has no answers; training needs them"
                 )
             history = [history_turn(earlier, True) for earlier in conversation["questions"][:number]]
+            turn.pop("structured_representation", None)  # results of the pipeline may be trained on
             returned = module.inference_on_turn(turn, history)
             if not isinstance(turn.get("structured_representation"), str):
                 turn["structured_representation"] = str(returned)
     module.store_cache()
     return conversations
+
+
+def turns_with_evidences(config: Config, part: str, sources: Sequence[str]) -> Iterator[Turn]:
+    """The turns of `train`, `dev` or `test`, each with the `top_evidences` of the configured ERS; a few at a time.
+
+    Raises:
+        DataError: as `understood_conversations`.
+    """
+    module = find_module("ers", config.ers, EvidenceRetrievalScoring)(config)
+    conversations = understood_conversations(config, part)
+    size = module.conversations_at_once
+    try:
+        for start in range(0, len(conversations), size):
+            turns = [turn for each in conversations[start : start + size] for turn in each["questions"]]
+            module.inference_on_turns(turns, sources)
+            yield from turns
+            for turn in turns:
+                turn.pop("top_evidences", None)  # whoever needs them has a copy; all of a large part are too many
+    finally:
+        module.store_cache()

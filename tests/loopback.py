@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
-from convinse.knowledge_base.server import _listen, create_app, uvicorn_server
+from convinse.http_server import listen, uvicorn_server
+from convinse.knowledge_base.server import create_app
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -108,7 +109,7 @@ def scripted_server(*steps):
 @contextmanager
 def clocq_server(kb):
     """What `kb serve` serves, in a thread; yields its port."""
-    listener = _listen("127.0.0.1", 0)
+    listener = listen("127.0.0.1", 0)
     server = uvicorn_server(create_app(kb))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
@@ -122,5 +123,5 @@ def clocq_server(kb):
 
 def free_port():
     """A port that nobody listens on."""
-    with _listen("127.0.0.1", 0) as listener:
+    with listen("127.0.0.1", 0) as listener:
         return listener.getsockname()[1]

@@ -8,6 +8,7 @@ from convinse.config import (
     Config,
     find_config,
     load_config,
+    load_reader_training,
     parse_config,
     project_root,
     resolve,
@@ -21,7 +22,7 @@ KEYS = """
     kb_path ers_use_cache ers_cache_path ers_wikipedia_dump ers_on_the_fly ers_wikipedia_api
     ers_wikidata_api ers_user_agent ers_deadline ers_missing_ttl ers_passage_index
     evr_min_evidence_length evr_max_evidence_length evr_max_entities evr_require_entity evs evs_max_evidences evs_model evs_bi_encoder
-    evs_precision ha_model ha_max_answers device seed
+    evs_cascade evs_max_length evs_token_budget evs_precision evs_training ha_model ha_max_length ha_stride ha_training ha_max_answers device seed
 """
 
 
@@ -101,6 +102,16 @@ ers_wikipedia_dump: null
     assert config.ers_wikipedia_dump is None
 
 
+def test_scoring_and_its_training_are_set_by_keys_of_their_own(written):
+    path = written("evs_cascade: {lexical: 7}\nevs_training: {base: some/model, minutes: 1.5, loss: pairwise, learning_rate: 2e-5}\nevs_token_budget: null\n")
+    config = load_config(path)
+    assert (config.evs_cascade.lexical, config.evs_cascade.dense) == (7, Config().evs_cascade.dense)
+    assert (config.evs_training.base, config.evs_training.minutes, config.evs_training.loss) == ("some/model", 1.5, "pairwise")
+    assert config.evs_training.learning_rate == 2e-5  # a string for YAML 1.1
+    assert config.evs_training.epochs == Config().evs_training.epochs
+    assert parse_config(to_dict(config)) == config
+
+
 def test_keys_of_ones_own_stand_below_custom(written):
     config = load_config(written("custom:\n  my_key: [1, {deep: true}]\n"))
     assert config.custom == {"my_key": [1, {"deep": True}]}
@@ -126,7 +137,7 @@ def test_a_configuration_is_its_plain_values():
 
 @pytest.mark.parametrize("path", sorted((project_root() / "config").rglob("*.yml")), ids=lambda path: path.name)
 def test_the_configurations_of_the_project_are_valid(path):
-    load_config(path)
+    (load_reader_training if path.parent.name == "mrqa" else load_config)(path)
 
 
 @pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "cuda:1"])
@@ -188,6 +199,18 @@ def test_live_pages_can_be_asked_for():
         ("my_own_key: 5", ["unknown key 'my_own_key'", "custom"]),
         ("1: 2", ["unknown key '1'"]),
         ("clocq_params: {h_mach: 1}", ["clocq_params", "did you mean 'h_match'"]),
+        ("evs_cascade: {lexicl: 1}", ["evs_cascade: unknown key 'lexicl'", "did you mean 'lexical'"]),
+        ("evs_cascade: {other: 1}", ["evs_cascade: unknown key 'other'", "valid: dense, lexical"]),
+        ("evs_cascade: {lexical: -1}", ["evs_cascade.lexical", ">= 0"]),
+        ("evs_cascade: {lexical: 0, dense: 0}", ["evs_cascade: lexical and dense are both 0"]),
+        ("evs_cascade: 5", ["evs_cascade", "given: 5"]),
+        ("evs_training: {learning-rate: 1}", ["evs_training: unknown key 'learning-rate'", "did you mean 'learning_rate'"]),
+        ("evs_training: {loss: triplet}", ["evs_training.loss", "'triplet'", "valid: listwise, pairwise"]),
+        ("evs_training: {epochs: 0}", ["evs_training.epochs", ">= 1"]),
+        ("evs_training: {warmup: 2}", ["evs_training.warmup", "<= 1"]),
+        ("evs: bm26", ["evs:", "valid: auto, bm25, cross_encoder, cascade"]),
+        ("evs_max_length: 10", ["evs_max_length", ">= 64"]),
+        ("evs_token_budget: 0", ["evs_token_budget", ">= 1"]),
         ("evs_max_evidences: many", ["evs_max_evidences", "int", "'many'"]),
         ("evs_max_evidences: 0", ["evs_max_evidences", "1"]),
         ("evs_max_evidences: 2.5", ["evs_max_evidences"]),
@@ -250,3 +273,10 @@ def test_an_override_can_mend_a_wrong_key(written):
 def test_a_folder_is_no_configuration(workdir):
     (workdir / "folder.yml").mkdir()
     assert "folder.yml" in refused("folder.yml")
+
+
+def test_a_number_in_scientific_notation_without_a_point_is_a_number(workdir):
+    Path("a.yml").write_text("evs_training: {learning_rate: 3e-5}\nclocq_p: 1000\nname: 1e5x\n")
+    config = load_config("a.yml")
+    assert config.evs_training.learning_rate == 3e-5
+    assert config.clocq_p == 1000 and config.name == "1e5x"

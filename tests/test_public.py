@@ -27,14 +27,28 @@ def test_unknown_name():
 def test_import_loads_nothing_heavy():
     code = "import sys, convinse; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True).stdout.split()
-    assert not {"torch", "numpy", "msgspec", "rich", "sqlite3", "bm25s"} & set(loaded)
+    assert not {"torch", "transformers", "tokenizers", "safetensors", "numpy", "msgspec", "rich", "sqlite3", "bm25s"} & set(loaded)
+
+
+def test_answering_without_a_model_loads_no_neural_package(run_python):
+    code = (
+        "import sys\n"
+        "from convinse.cli import main\n"
+        "assert main(['ask', 'Who directed the film Titanic?', '--sources', 'kb']) == 0\n"
+        "print(*sys.modules)"
+    )
+    loaded = run_python(f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}").split()
+    assert "numpy" in loaded and not {"torch", "transformers", "tokenizers", "safetensors"} & set(loaded)
 
 
 def test_importing_every_module_has_no_side_effect(workdir):
     code = (
         "import importlib, pkgutil, convinse\n"
         "for module in pkgutil.walk_packages(convinse.__path__, 'convinse.'):\n"
-        "    if not module.name.endswith('__main__'): importlib.import_module(module.name)\n"
+        "    if module.name.endswith('__main__'): continue\n"
+        "    try: importlib.import_module(module.name)\n"
+        "    except ImportError as error:\n"
+        "        if error.name not in ('torch', 'safetensors', 'transformers'): raise\n"  # the extra neural is missing
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)})
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
@@ -47,6 +61,7 @@ def test_the_layers_of_the_house():
     above = {
         "knowledge_base": (*stages, "pipeline", "cli", "experiment", "cache"),
         "wikipedia": (*stages, "pipeline", "cli", "experiment", "cache", "knowledge_base"),
+        "encoder": (*stages, "pipeline", "cli", "experiment", "cache", "knowledge_base", "wikipedia"),
         "scoring": (*stages, "pipeline", "cli", "experiment", "knowledge_base"),
         **{stage: (*(other for other in stages if other != stage), "pipeline", "cli", "experiment") for stage in stages},
     }

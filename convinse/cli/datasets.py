@@ -54,7 +54,8 @@ def _convert(options: argparse.Namespace) -> int:
 
     output = Path(options.output)
     done = convert(Path(options.input), output, options.to, options.source, quiet=options.quiet)
-    table = Table(title=f"{output} ({done.source} to {done.target})", title_justify="left", show_header=False)
+    print(f"{output} ({done.source} to {done.target})")  # a table's title would be broken at the table's width
+    table = Table(show_header=False)
     table.add_column()
     table.add_column(justify="right")
     for what, count in done.counts.items():

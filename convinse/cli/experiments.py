@@ -41,9 +41,15 @@ def add(commands: Commands) -> None:
     sub.add_argument("--config", default="config.yml", help="the configuration (default config.yml)")
     sub.add_argument("--json", action="store_true", help="print the conversation as one JSON object")
 
-    sub = commands.add("train", _train, "train one stage, or all three in order", KEPT)
-    sub.add_argument("stage", choices=("qu", "ers", "ha", "all"))
-    sub.add_argument("words", nargs="*", metavar="SOURCES|CONFIG")
+    kept = "finished epochs are kept, run the command again to go on"
+    sub = commands.add("train", _train, "train one stage, all three in order, or a reader on MRQA data", kept)
+    sub.add_argument("stage", choices=("qu", "ers", "ha", "all", "reader"))
+    sub.add_argument("words", nargs="*", metavar="SOURCES|CONFIG", help="of a stage")
+    group = sub.add_argument_group("train reader")
+    group.add_argument("--config", metavar="FILE", help="such as config/mrqa/bert_base.yml")
+    group.add_argument("--data", metavar="DIR", help="take DIR/train and DIR/dev, DIR/dev-in, DIR/dev-out instead")
+    group.add_argument("--base", metavar="FOLDER", help="the model or hub name to start from instead")
+    group.add_argument("--output", metavar="FOLDER", help="the model folder to write instead")
 
 
 def _pipeline(options: argparse.Namespace) -> int:
@@ -132,14 +138,62 @@ def _print_turn(turn: Any) -> None:
 
 
 def _train(options: argparse.Namespace) -> int:
+    from ..errors import ConfigError, NothingToTrainError
     from ..pipeline import STAGES, build_stage
 
+    if options.stage == "reader":
+        return _train_reader(options)
+    for name in ("config", "data", "base", "output"):
+        if getattr(options, name) is not None:
+            raise ConfigError(
+                f"--{name} belongs to train reader; give SOURCES and CONFIG as train {options.stage} kb_text my.yml"
+            )
     sources, config = sources_and_config(options.words)
     for stage in STAGES if options.stage == "all" else [options.stage]:
         module = build_stage(stage, config)
         if type(module).train is STAGES[stage].train:  # type: ignore[attr-defined]
             print(f"{stage}: '{getattr(config, stage)}' has nothing to train")
             continue
-        module.train(sources)
+        try:
+            module.train(sources)
+        except NothingToTrainError as error:
+            if options.stage != "all":
+                raise
+            print(f"{stage}: {error}")
         module.store_cache()
+    return 0
+
+
+def _train_reader(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from rich.table import Table
+
+    from ..config import load_reader_training
+    from ..errors import ConfigError
+    from ..heterogeneous_answering.mrqa_training import shown, train_on_mrqa
+
+    if options.words or not options.config:
+        raise ConfigError(
+            "train reader takes its settings by --config FILE, such as --config config/mrqa/bert_base.yml"
+        )
+    changes: dict[str, Any] = {"base": options.base, "output": options.output}
+    if options.data:
+        data = Path(options.data)
+        folders = [data / name for name in ("dev", "dev-in", "dev-out") if (data / name).is_dir()]
+        if not folders:
+            raise ConfigError(f"--data: {data}: has no folder dev, dev-in or dev-out; see the README for the layout")
+        changes |= {"train_folder": str(data / "train"), "dev_folders": [str(folder) for folder in folders]}
+    changes = {key: value for key, value in changes.items() if value is not None}
+    trained = train_on_mrqa(load_reader_training(options.config, **changes), options.quiet)
+    table = Table(title="EM / F1 on the dev sets", title_justify="left")
+    table.add_column("(I) in-domain, (O) out-of-domain")
+    for name in ("BERT-Base", "BERT-Large", "this model"):
+        table.add_column(name, justify="right")
+    for row in trained.table():
+        if row.title.startswith("mean"):
+            table.add_section()
+        table.add_row(row.title, shown(row.base), shown(row.large), shown(row.own))
+    console().print(table)
+    print(f"{trained.folder}: model, card (README.md), training.json")
     return 0

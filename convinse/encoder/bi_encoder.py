@@ -52,7 +52,7 @@ class BiEncoder:
         from .tokens import TextTokenizer
 
         self.dimension = int(checkpoint.model.config.hidden_size)
-        self._pool_first = _pools_first(checkpoint.folder, f"{key}: {model}")
+        self._pool_first = _pools_first(checkpoint.folder or _hub_pooling(str(model)), f"{key}: {model}")
         self._name = f"{key}: {model}"
         self._engine = Engine(checkpoint.model, device, precision, token_budget)
         self._tokenizer = TextTokenizer.of(checkpoint, max_length)
@@ -103,6 +103,19 @@ def _pools_first(folder: Path | None, where: str) -> bool:
     return modes == {"cls"}
 
 
+def _hub_pooling(name: str) -> Path | None:
+    """Where the pooling files of a hub model are: fetched beside its weights, or kept from an earlier time."""
+    from transformers.utils import cached_file
+
+    found = None
+    for file in ("modules.json", "1_Pooling/config.json"):
+        path = cached_file(
+            name, file, _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False
+        )
+        found = Path(path).parents[file.count("/")] if path else found
+    return found
+
+
 def _json(folder: Path | None, name: str, where: str, default: Any) -> Any:
     path = None if folder is None else folder / name
     if path is None or not path.is_file():
@@ -112,5 +125,7 @@ def _json(folder: Path | None, name: str, where: str, default: Any) -> Any:
         if type(content) is not type(default):
             raise ValueError(f"a {type(content).__name__} where a {type(default).__name__} belongs")
     except (OSError, ValueError) as error:
-        raise ModelError(f"{where}: {name} cannot be read ({one_line(error)}); copy it from the original model") from error
+        raise ModelError(
+            f"{where}: {name} cannot be read ({one_line(error)}); copy it from the original model"
+        ) from error
     return content

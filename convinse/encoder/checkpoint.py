@@ -22,7 +22,14 @@ _MODEL_CLASSES = {
     "question-answering": "AutoModelForQuestionAnswering",
     "embedding": "AutoModel",
 }
-_VOCABULARIES = ("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
+_VOCABULARIES = (
+    "tokenizer.json",
+    "vocab.txt",
+    "vocab.json",
+    "tokenizer.model",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+)
 _NO_LIMIT = 10**6  # tokenizers without a length limit report a number beyond
 
 
@@ -108,7 +115,9 @@ def load_checkpoint(
         raise ModelError(f"{where}: is no {task} checkpoint: {', '.join(missing[:3])} missing; train one from it first")
     rows = model.get_input_embeddings().num_embeddings
     if len(tokenizer) > rows:
-        raise ModelError(f"{where}: its tokenizer has {len(tokenizer)} words, but the model has {rows}; they do not belong together")
+        raise ModelError(
+            f"{where}: its tokenizer has {len(tokenizer)} words, but the model has {rows}; they do not belong together"
+        )
     if not tokenizer.is_fast:
         raise ModelError(f"{where}: has no fast tokenizer; save it with a tokenizer.json")
     model_id = folder_id(folder) if local else f"{name}@{getattr(model.config, '_commit_hash', None)}"
@@ -127,7 +136,9 @@ def _check_folder(folder: Path, where: str) -> None:
         hint = f" (there is {others[0]}, but pickled weights are not loaded: convert them)" if others else ""
         raise ModelError(f"{where}: no model.safetensors there{hint}")
     if not any((folder / name).is_file() for name in _VOCABULARIES):  # transformers would make an empty one
-        raise ModelError(f"{where}: no tokenizer.json or vocabulary there; copy them from the model it was trained from")
+        raise ModelError(
+            f"{where}: no tokenizer.json or vocabulary there; copy them from the model it was trained from"
+        )
 
 
 def _libraries():  # noqa: ANN202 - modules

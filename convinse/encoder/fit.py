@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,7 +63,7 @@ class FitResult:
 def fit(
     model: PreTrainedModel,
     steps_of: Callable[[int], Sequence[Any]],
-    loss_of: Callable[[PreTrainedModel, Any], torch.Tensor],
+    loss_of: Callable[[PreTrainedModel, Any], torch.Tensor | Iterable[torch.Tensor]],
     validate: Callable[[PreTrainedModel], dict[str, float]],
     criterion: Callable[[dict[str, float]], float],
     settings: FitSettings,
@@ -79,7 +79,7 @@ def fit(
     Args:
         model: to be trained; it is moved to the device, and back to the CPU at the end.
         steps_of: the steps of an epoch (1, 2, ...); the same for the same number, and as many in each.
-        loss_of: the loss of a step, a scalar.
+        loss_of: the loss of a step, a scalar; or its summands one by one, so that only one is in memory at a time.
         validate: measures of the model as it stands (in evaluation mode).
         criterion: from these measures to the number that the best epoch maximises.
         settings: see there.
@@ -164,12 +164,19 @@ def _rate(step: int, total: int, settings: FitSettings) -> float:
 def _train_step(model: Any, optimizer: Any, loss_of: Any, step: Any, rate: float, device: torch.device) -> None:
     for group in optimizer.param_groups:
         group["lr"] = rate
-    with autocast(device):
-        loss = loss_of(model, step)
-    if not torch.isfinite(loss):
-        raise ModelError(f"training: the loss is {loss.item()}; lower learning_rate or look for empty examples")
     optimizer.zero_grad(set_to_none=True)
-    loss.backward()
+    with autocast(device):
+        found = loss_of(model, step)
+    summands = iter([found] if isinstance(found, torch.Tensor) else found)
+    while True:
+        with autocast(device):  # what makes the summands computes when asked for the next
+            loss = next(summands, None)
+        if loss is None:
+            break
+        if not torch.isfinite(loss):
+            raise ModelError(f"training: the loss is {loss.item()}; lower learning_rate or look for empty examples")
+        loss.backward()
+        del loss
     torch.nn.utils.clip_grad_norm_(model.parameters(), _LARGEST_NORM)
     optimizer.step()
 

@@ -52,6 +52,25 @@ class Sequences:
         return input_ids, mask.astype(np.int64), types
 
 
+@dataclass(frozen=True)
+class Windows:
+    """Windows over the second texts of pairs.
+
+    Attributes:
+        sequences: the model inputs, one for each window.
+        pair_of: [w] the pair that a window belongs to.
+        begins: [w] the window's first token among the tokens of the pair's second text.
+        offsets: for each pair, [t, 2] character offsets of the second text's tokens, into the text as given.
+        trailing: special tokens behind the window.
+    """
+
+    sequences: Sequences
+    pair_of: np.ndarray
+    begins: np.ndarray
+    offsets: list[np.ndarray]
+    trailing: int
+
+
 class _Template(NamedTuple):
     """The special tokens around one text, or around and between two."""
 
@@ -121,6 +140,49 @@ class TextTokenizer:
             ids.append(np.concatenate((before, first, between, second[: room - len(first)], after)))
             types[place] = len(before) + len(first) + len(between)
         return Sequences(ids, _lengths(ids), types, second_type, self._pad_id)
+
+    def windows(self, pairs: Sequence[tuple[str, str]], stride: int) -> Windows:
+        """`[CLS] first [SEP] a window of second [SEP]` for each window of each pair.
+
+        A second text that does not fit is read in windows of which each shares `stride` tokens with the one before.
+        The first text is cut as in `pairs`, only that it leaves the second at least half of the room.
+        """
+        before, between, after, second_type, _ = self._template
+        room = self.max_length - len(before) - len(between) - len(after)
+        firsts = self.ids([first for first, _ in pairs])
+        distinct = {second: place for place, second in enumerate(dict.fromkeys(second for _, second in pairs))}
+        encodings = self._with_offsets(list(distinct))
+        ids, types, pair_of, begins = [], [], [], []
+        for place, (first, (_, second)) in enumerate(zip(firsts, pairs, strict=True)):
+            tokens = encodings[distinct[second]][0]
+            if len(first) > room // 2 and len(first) + len(tokens) > room:
+                first = first[-max(room // 2, room - len(tokens)) :]
+            size = room - len(first)
+            step = max(1, size - stride)
+            start = 0
+            while True:
+                ids.append(np.concatenate((before, first, between, tokens[start : start + size], after)))
+                types.append(len(before) + len(first) + len(between))
+                pair_of.append(place)
+                begins.append(start)
+                if start + size >= len(tokens):
+                    break
+                start += step
+        sequences = Sequences(ids, _lengths(ids), np.array(types, dtype=np.int64), second_type, self._pad_id)
+        offsets = [encodings[distinct[second]][1] for _, second in pairs]
+        return Windows(
+            sequences, np.array(pair_of, dtype=np.int64), np.array(begins, dtype=np.int64), offsets, len(after)
+        )
+
+    def _with_offsets(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Token ids [t] and character offsets [t, 2] of each text."""
+        found = []
+        for start in range(0, len(texts), _CHUNK):
+            whole = [_without_lone_surrogates(text) for text in texts[start : start + _CHUNK]]
+            for encoding in self._tokenizer.encode_batch(whole, add_special_tokens=False):
+                offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+                found.append((np.array(encoding.ids, dtype=np.int32), offsets))
+        return found
 
     def singles(self, texts: Sequence[str]) -> Sequences:
         """`[CLS] text [SEP]` for each text, the text cut to fit."""

@@ -95,7 +95,7 @@ class Cascade:
                 rankings.append(_order(dense[number], texts))
                 limits.append(self._dense)
             values = _reciprocal_ranks(rankings)
-            chosen = np.zeros(len(candidates), dtype=bool)
+            chosen = np.full(len(candidates), self._reranker is None)  # without it nothing comes before the fusion
             for ranking, limit in zip(rankings, limits, strict=True):
                 chosen[ranking[:limit]] = True
             order = np.array(

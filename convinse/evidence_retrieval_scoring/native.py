@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal, Protocol, runtime_checkable
 
 from ..config import Config
-from ..errors import ConfigError
+from ..errors import ConfigError, NothingToTrainError
 from ..evidence import Evidence, Turn
 from .base import EvidenceRetrievalScoring
 from .bm25 import BM25Scorer, QueryExpansion
@@ -118,7 +118,7 @@ class ClocqBM25(NativeERS):
 
     def train(self, sources: Sequence[str]) -> None:
         """Refuse: there is nothing to train."""
-        raise ConfigError("ers: 'clocq_bm25' has nothing to train; use ers: native with evs_model")
+        raise NothingToTrainError("ers: 'clocq_bm25' has nothing to train; use ers: native with evs_model")
 
 
 def scoring_method(config: Config) -> Literal["bm25", "cross_encoder", "cascade"]:

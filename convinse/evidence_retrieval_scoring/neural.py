@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ..config import Config, resolve
+from ..config import Config
+from ..models import model_path
 from .bm25 import BM25Scorer
 from .cascade import Cascade
 from .reranker import BertReranker
@@ -47,8 +48,3 @@ def build_scorer(
     return Cascade(
         bm25, reranker, bi_encoder, vectors, lexical=config.evs_cascade.lexical, dense=config.evs_cascade.dense
     )
-
-
-def model_path(name: str) -> str:
-    """A model of the configuration: `snapshot:NAME` lies in the package, other names are folders or hub names."""
-    return str(resolve(name)) if name.startswith("snapshot:") else name

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..encoder.checkpoint import load_checkpoint
+from ..encoder.checkpoint import Checkpoint, load_checkpoint
 from ..errors import ModelError
 from ..evidence import Evidence
 
@@ -29,7 +29,7 @@ class BertReranker:
     alone up to rounding (about 1e-6 in fp32), not on the other pairs or their order.
 
     Args:
-        model: a folder with `model.safetensors`, or a hub name.
+        model: a folder with `model.safetensors`, a hub name, or a checkpoint in memory (it is changed).
         device: `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:1`.
         precision: `auto` (bf16 on a GPU, fp32 on a CPU), `fp32`, `fp16`, `bf16`, `int8` (CPU only).
         max_length: most tokens of a pair; the evidence is cut, not the query.
@@ -43,7 +43,7 @@ class BertReranker:
 
     def __init__(
         self,
-        model: str | Path,
+        model: str | Path | Checkpoint,
         device: str = "auto",
         *,
         precision: Precision = "auto",
@@ -51,7 +51,7 @@ class BertReranker:
         token_budget: int | None = None,
         key: str = "model",
     ) -> None:
-        checkpoint = load_checkpoint(model, "sequence-classification", key)
+        checkpoint = model if isinstance(model, Checkpoint) else load_checkpoint(model, "sequence-classification", key)
         from ..encoder.engine import Engine
         from ..encoder.tokens import TextTokenizer
 
@@ -90,7 +90,7 @@ class BertReranker:
         if len(wrong):
             query, text = distinct[int(wrong[0])]
             raise ModelError(
-                f"the score of evidence '{text[:_SHOWN]}' for '{query[:_SHOWN]}' is not a number "
+                f"the score of evidence {text[:_SHOWN]!r} for {query[:_SHOWN]!r} is not a number "
                 f"({len(wrong)} of {len(distinct)} pairs); the model's weights are broken, or try evs_precision: fp32"
             )
         return scores[rows] if logits else _sigmoid(scores[rows])

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from ..config import Config, to_dict
-from ..encoder.checkpoint import load_checkpoint, save_checkpoint
-from ..errors import ConfigError, DataError, OutputError
+from ..encoder.checkpoint import load_checkpoint
+from ..encoder.trained import check_output, settings_list, state_of, validation_table, write_trained
+from ..errors import DataError, NothingToTrainError
 from ..evidence import Evidence
-from ..files import remove, replacing, sha256
+from ..files import sha256
+from ..models import model_path
 from ..scoring.convqa import has_answer
 from ..training_data import understood_conversations
-from .neural import model_path
 
 if TYPE_CHECKING:
     import torch
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 
 _HARD = 50  # best-ranked wrong evidences that hard negatives are drawn from
 _BEST_POSITIVES = 8  # best-ranked right evidences that positives are drawn from
-_VALIDATED = 200  # best-ranked candidates of a turn that validation ranks
+_VALIDATED = 150  # best-ranked candidates of a turn that validation ranks
+_VALIDATED_TURNS = 60  # drawn from the dev part, always the same ones
 _SHOWN_AT = 5
 
 
@@ -57,7 +59,7 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
         The model folder, for `evs_model`.
 
     Raises:
-        ConfigError: no checkpoint to start from is named.
+        NothingToTrainError: no checkpoint to start from is named.
         DataError: a part is missing, or no turn has right and wrong evidences.
         ModelError: the checkpoint cannot be loaded, or training diverges.
         OutputError: at the output is something else than a model that was trained here.
@@ -65,11 +67,12 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     config, settings = ers.config, ers.config.evs_training
     base = settings.base or config.evs_model
     if base is None:
-        raise ConfigError("train ers needs a checkpoint to start from: set evs_training: {base: FOLDER or hub name}")
+        raise NothingToTrainError(
+            "train ers needs a checkpoint to start from: set evs_training: {base: FOLDER or hub name}"
+        )
     key = "evs_training.base" if settings.base else "evs_model"
     output = Path(settings.output or Path(config.output_path) / config.name / "evs_model").expanduser()
-    if output.exists() and not (output / "training.json").is_file() and not (output.is_dir() and not any(output.iterdir())):
-        raise OutputError(f"{output}: is no model that was trained here, so it is not replaced; name another evs_training.output")
+    check_output(output, "evs_training.output")
     checkpoint = load_checkpoint(model_path(base), "sequence-classification", key, new_head=True)
     if checkpoint.model.config.num_labels not in (1, 2) or checkpoint.missing:
         checkpoint = load_checkpoint(
@@ -81,8 +84,13 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     train, dev = (examples(ers, sources, part) for part in ("train", "dev"))
     if not train or not dev:
         raise DataError(f"train ers: no turn of the {'dev' if train else 'train'} part has right and wrong evidences")
+    if len(dev) > _VALIDATED_TURNS:
+        dev = random.Random(config.seed).sample(dev, _VALIDATED_TURNS)
     tokenizer = TextTokenizer.of(checkpoint, config.evs_max_length)
     ers.logger.info("train ers: %d turns to train on, %d to validate on", len(train), len(dev))
+    lexical = ranking_measures([example.right for example in dev], config.evs_max_evidences)
+    shown = ", ".join(f"{name} {value:.4f}" for name, value in lexical.items())
+    ers.logger.info("train ers: BM25 alone: %s", shown)
     start = time.perf_counter()
     fitted = fit(
         checkpoint.model,
@@ -100,20 +108,14 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
             config.device,
             config.seed,
         ),  # fmt: skip
-        output.with_name(f".{output.name}.training"),
+        state_of(output),
         _run_id(config, sources, checkpoint.model_id),
         title="train ers",
         quiet=not ers.logger.isEnabledFor(logging.INFO),
         keep_untrained=not checkpoint.missing,
     )
-    card = _card(config, sources, base, fitted, len(train), len(dev), time.perf_counter() - start)
-    with replacing(output) as temporary:
-        save_checkpoint(checkpoint, temporary)
-        (temporary / "README.md").write_text(card, encoding="utf-8")
-        (temporary / "training.json").write_bytes(
-            msgspec.json.format(msgspec.json.encode({"best_epoch": fitted.best, "epochs": fitted.history}))
-        )
-    remove(output.with_name(f".{output.name}.training"))
+    card = _card(config, sources, base, lexical, fitted, len(train), len(dev), time.perf_counter() - start)
+    write_trained(checkpoint, output, card, fitted)
     ers.logger.info("train ers: epoch %d is in %s; name it in evs_model", fitted.best, output)
     return output
 
@@ -196,26 +198,32 @@ def _odds(model: Any, sequences: Any) -> torch.Tensor:
 
 
 def validate(model: Any, dev: Sequence[Example], tokenizer: Any, config: Config) -> dict[str, float]:
-    """Answer presence at `evs_max_evidences` and at 5, and MRR of the first right evidence, each turn's best candidates ranked anew."""
+    """The measures of `ranking_measures`, each turn's best candidates by BM25 ranked anew by the model."""
     import torch
 
     from ..encoder.fit import autocast
 
-    presence = near = reciprocal = 0.0
+    ranked = []
     with torch.inference_mode(), autocast(model.device):
         for example in dev:
             texts, right = example.texts[:_VALIDATED], example.right[:_VALIDATED]
             odds = _odds(model, tokenizer.pairs([(example.query, text) for text in texts])).float().tolist()
             order = sorted(range(len(texts)), key=lambda place: (-odds[place], texts[place]))
-            first = next((rank for rank, place in enumerate(order, 1) if right[place]), None)
-            if first is not None:
-                presence += first <= config.evs_max_evidences
-                near += first <= _SHOWN_AT
-                reciprocal += 1 / first
+            ranked.append([right[place] for place in order])
+    return ranking_measures(ranked, config.evs_max_evidences)
+
+
+def ranking_measures(ranked: Sequence[Sequence[bool]], most: int) -> dict[str, float]:
+    """Answer presence at `most` and at 5, and MRR of the first right evidence, over turns (best evidence first)."""
+    firsts = [next((rank for rank, right in enumerate(turn, 1) if right), None) for turn in ranked]
+
+    def presence(at: int) -> float:
+        return sum(first is not None and first <= at for first in firsts) / len(firsts)
+
     return {
-        "answer_presence": presence / len(dev),
-        f"answer_presence_at_{_SHOWN_AT}": near / len(dev),
-        "mrr": reciprocal / len(dev),
+        "answer_presence": presence(most),
+        f"answer_presence_at_{_SHOWN_AT}": presence(_SHOWN_AT),
+        "mrr": sum(1 / first for first in firsts if first is not None) / len(firsts),
     }
 
 
@@ -227,15 +235,16 @@ def _run_id(config: Config, sources: Sequence[str], model_id: str) -> str:
     return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:32]
 
 
-def _card(config: Config, sources: Sequence[str], base: str, fitted: Any, train: int, dev: int, seconds: float) -> str:
-    settings = "\n".join(f"- {key}: {value}" for key, value in to_dict(config)["evs_training"].items())
-    names = list(fitted.history[0])
-    rows = "\n".join(
-        f"| {epoch}{' (kept)' if epoch == fitted.best else ''} | "
-        + " | ".join(f"{measures[name]:.4f}" for name in names)
-        + " |"
-        for epoch, measures in enumerate(fitted.history)
-    )
+def _card(
+    config: Config,
+    sources: Sequence[str],
+    base: str,
+    lexical: dict[str, float],
+    fitted: Any,
+    train: int,
+    dev: int,
+    seconds: float,
+) -> str:
     return f"""---
 library_name: transformers
 pipeline_tag: text-ranking
@@ -250,12 +259,10 @@ Benchmark `{config.benchmark}`: {train} turns to train on and {dev} to validate 
 without a gold answer. Evidences with one count as relevant (distant supervision).
 
 ## Settings
-{settings}
+{settings_list(to_dict(config)["evs_training"])}
 
 ## Validation
 Of each turn the {_VALIDATED} best candidates by BM25 were ranked anew; `answer_presence` is at {config.evs_max_evidences}.
 
-| epoch | {" | ".join(names)} |
-|---|{"---|" * len(names)}
-{rows}
+{validation_table(fitted, others={"BM25 alone": lexical})}
 """

@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 
-from ..answer_type import AnswerType, expected_type, fit, parse_label, types_from_label
-from ..config import Config, resolve
-from ..evidence import Entity, Evidence, RankedAnswer, Turn
-from ..knowledge_base.index import KnowledgeBase
+from ..evidence import Evidence, RankedAnswer, Turn
 from ..text import fold, stem, stems
-from .base import HeterogeneousAnswering
+from .typed_answering import SUPPORT, TypedAnswering
 
 _SHARPNESS = 4.0  # exponent of an evidence's weight: higher listens to the best evidences only
 _FLOOR = 1e-3  # of a weight: what fits the type counts even where no word matches
-_COVERED = 0.75  # share of a yes/no question's words that one evidence must hold for a "yes"
-_CLASS_WEIGHT = 0.2
-_CLASSES_WANTED = frozenset(
-    "genre kind style type sort instrument position profession job occupation language sport award prize religion colour color species".split()
-)
 _FAR, _REACH = 0.3, 3.0  # the least weight of a place in an evidence; words over which nearness halves
 _BEHIND = 3.0  # how much farther a word behind an entity is than one before it ("Director is", "directed by")
 _ECHO = 0.1  # an answer seldom repeats the words of the question ("Award for Directing" to "who directed")
-_SUPPORT = 3  # evidences named per answer
-_YES: Entity = {"id": "Yes", "label": "Yes"}
-_NO: Entity = {"id": "No", "label": "No"}
 
 
-class EntityVoting(HeterogeneousAnswering):
+class EntityVoting(TypedAnswering):
     """The entities of the top evidences are the candidates; every evidence votes for its entities.
 
     - A vote weighs `(score / best score) ** 4`, shared by the square root of the number of entities in the evidence.
@@ -43,22 +31,12 @@ class EntityVoting(HeterogeneousAnswering):
         kb: the knowledge base to use instead of the configured one.
     """
 
-    def __init__(self, config: Config, kb: KnowledgeBase | None = None) -> None:
-        super().__init__(config)
-        if kb is not None:
-            self.kb = kb
-
-    @cached_property
-    def kb(self) -> KnowledgeBase:
-        """The knowledge base that types are looked up in, opened on first use."""
-        return KnowledgeBase(resolve(self.config.kb_path))
-
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """Vote; see the base class."""
         evidences = turn["top_evidences"]
-        expected = self._expected(turn)
+        expected = self.expected(turn)
         if expected.kind == "yesno":
-            turn["pred_answers"] = self._yes_or_no(turn, evidences)
+            turn["pred_answers"] = self.yes_or_no(turn, evidences)
             return turn["pred_answers"]
         own = {evidence["retrieved_for_entity"]["id"] for evidence in evidences if "retrieved_for_entity" in evidence}
         best = max((evidence.get("score", 1.0) for evidence in evidences), default=0.0)
@@ -72,7 +50,7 @@ class EntityVoting(HeterogeneousAnswering):
             candidates = [entity for entity in evidence["wikidata_entities"] if entity["id"] not in own]
             near = nearness(evidence, wanted)
             fits = [
-                self._fit(expected, entity)
+                self.fit(expected, entity)
                 * near.get(entity["id"], _FAR)
                 * (_ECHO if echo & set(stems(entity["label"])) else 1.0)
                 for entity in candidates
@@ -92,15 +70,11 @@ class EntityVoting(HeterogeneousAnswering):
                 "answer": {"id": entity_id, "label": labels[entity_id]},
                 "score": round(votes[entity_id] / total, 6),
                 "rank": rank,
-                "evidences": support[entity_id][:_SUPPORT],
+                "evidences": support[entity_id][:SUPPORT],
             }
             for rank, entity_id in enumerate(ranked[: self.config.ha_max_answers], 1)
         ]
         return turn["pred_answers"]
-
-    def _expected(self, turn: Turn) -> AnswerType:
-        slots = turn.get("structured_representation", "").split(self.config.sr_delimiter.strip())
-        return parse_label(slots[-1]) if len(slots) == 4 else expected_type(turn["question"])
 
     def _wanted(self, turn: Turn, evidences: Sequence[Evidence]) -> set[str]:
         """Stems of what is asked, without the names of the question's own items."""
@@ -109,30 +83,6 @@ class EntityVoting(HeterogeneousAnswering):
         }
         asked = turn.get("structured_representation") or turn["question"]
         return set(stems(asked)) - {word for name in names for word in stems(name)}
-
-    def _fit(self, expected: AnswerType, entity: Entity) -> float:
-        types: Iterable[str] = ()
-        if entity["id"].startswith("Q"):
-            types = self.kb.types(entity["id"]) or types_from_label(entity["label"])
-        suits = fit(expected, entity["id"], types)
-        # a class ("football club", a lower-case label) is no answer to "which club", but one to "which genre"
-        is_class = entity["id"].startswith("Q") and entity["label"][:1].islower()
-        return suits * _CLASS_WEIGHT if is_class and not _CLASSES_WANTED.intersection(expected.words) else suits
-
-    def _yes_or_no(self, turn: Turn, evidences: Sequence[Evidence]) -> list[RankedAnswer]:
-        wanted = set(stems(turn.get("structured_representation") or turn["question"])) - {"yes"}
-        coverage = [
-            len(wanted & set(stems(evidence["evidence_text"]))) / len(wanted) if wanted else 0.0
-            for evidence in evidences
-        ]
-        best = max(coverage, default=0.0)
-        support = sorted(range(len(coverage)), key=lambda place: (-coverage[place], place))[:_SUPPORT]
-        first, second = (_YES, _NO) if best >= _COVERED else (_NO, _YES)
-        certainty = round(best if first is _YES else 1 - best, 6)
-        return [
-            {"answer": dict(first), "score": certainty, "rank": 1, "evidences": support},  # type: ignore[typeddict-item]
-            {"answer": dict(second), "score": round(1 - certainty, 6), "rank": 2, "evidences": support},  # type: ignore[typeddict-item]
-        ]
 
 
 def nearness(evidence: Evidence, wanted: set[str]) -> dict[str, float]:

@@ -7,22 +7,16 @@ in CLOCQ: its id as label, no facts, no types, frequencies of 0. A request that 
 
 from __future__ import annotations
 
-import asyncio
 import functools
-import ipaddress
-import logging
-import os
 import re
-import socket
 from collections.abc import Callable
-from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
 from ..config import ClocqParams
-from ..errors import ConvinseError, NetworkError, one_line
 from ..evidence import Entity
+from ..http_server import BadRequestError, json_endpoint, parse, refusing, run
 from ..literals import date_entity, is_date
 from .search_space import QuestionEntity, SearchSpace
 
@@ -33,15 +27,11 @@ if TYPE_CHECKING:
 
     from .index import Fact, KnowledgeBase
 
-LOGGER = logging.getLogger(__name__)
 _MAX_BODY = 1_000_000  # bytes
-_MAX_DISCARDED = 20 * _MAX_BODY  # of a body that is too large: read on, so that its sender gets to read the answer
-_BODY_TIMEOUT = 30.0  # seconds for a request's body to arrive
 _MAX_QUESTION = 10_000  # characters
 _MAX_FACTS = 1_000_000
 _ENGINES = 16  # search spaces that are kept ready, one for each set of parameters
 _ID = re.compile(r"[QP][1-9][0-9]{0,17}")
-_LOOPBACK_NAMES = ("localhost", "ip6-localhost")
 
 Limit = Annotated[int, msgspec.Meta(ge=1, le=_MAX_FACTS)]
 
@@ -110,7 +100,7 @@ class ClocqService:
     def _search(self, request: _Question) -> tuple[list[Any], list[QuestionEntity]]:
         params = request.parameters or ClocqParams()
         if params.bm25_limit is True:
-            raise _BadRequestError("parameters.bm25_limit: give a number of facts, or false for no limit")
+            raise BadRequestError("parameters.bm25_limit: give a number of facts, or false for no limit")
         return self._engine(params).search(request.question)
 
     def _neighborhood(self, request: _Neighborhood, look_up: Callable[[str, int], list[Fact]]) -> list[Any]:
@@ -146,10 +136,6 @@ class ClocqService:
         return [[{**entity, "type": types[entity["id"]]} for entity in fact] for fact in facts]
 
 
-class _BadRequestError(Exception):
-    """The text says what is wrong with a request."""
-
-
 def search_space_answer(facts: list[Any], entities: list[QuestionEntity]) -> dict[str, Any]:
     """What `/search_space` answers."""
     return {"kb_item_tuple": entities, "search_space": facts}
@@ -158,7 +144,7 @@ def search_space_answer(facts: list[Any], entities: list[QuestionEntity]) -> dic
 def _checked(entity_id: str, key: str = "item") -> str:
     """An id as it is. Dates pass, too: CLOCQ counts them as items, and they stand in facts."""
     if not _ID.fullmatch(entity_id) and not is_date(entity_id):
-        raise _BadRequestError(f"{key}: {entity_id[:50]!r} is no id; give one such as Q42 or P31")
+        raise BadRequestError(f"{key}: {entity_id[:50]!r} is no id; give one such as Q42 or P31")
     return entity_id
 
 
@@ -170,85 +156,24 @@ def create_app(kb: KnowledgeBase) -> Starlette:
     from starlette.routing import Route
 
     service = ClocqService(kb)
+    known = ", ".join(sorted(service.functions))
+    refuse = refusing({404: f"unknown path; known: {known}, /test", 405: "wrong method; use POST (GET for /test)"})
 
     async def test(_: Request) -> Response:
         return PlainTextResponse("Test successful!")
-
-    async def refuse(_: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        known = ", ".join(sorted(service.functions))
-        text = {404: f"unknown path; known: {known}, /test", 405: "wrong method; use POST (GET for /test)"}
-        return _answer({"error": text.get(error.status_code, error.detail)}, error.status_code, error.headers)
 
     routes = [Route(path, _endpoint(shape, function), methods=["POST"]) for path, (shape, function) in service.functions.items()]  # fmt: skip
     return Starlette(routes=[*routes, Route("/test", test)], exception_handlers={HTTPException: refuse})
 
 
 def _endpoint(shape: type[msgspec.Struct], function: Callable[[Any], Any]) -> Callable[..., Any]:
-    """An ASGI endpoint: the body is read here, the work is done in a thread."""
+    """An ASGI endpoint: the body is read in the event loop, the work is done in a thread."""
     from starlette.concurrency import run_in_threadpool
-    from starlette.requests import ClientDisconnect
 
-    def work(body: bytes) -> tuple[bytes, int]:
-        try:
-            return msgspec.json.encode(function(_parse(body, shape))), 200
-        except _BadRequestError as error:
-            return _error(str(error)), 400
-        except ConvinseError as error:
-            LOGGER.error("%s", one_line(error))
-            return _error(one_line(error)), 500
-        except Exception:  # whatever it is: the client gets no traceback, and the server goes on
-            LOGGER.exception("a request failed")
-            return _error("the server failed; its log says why"), 500
+    def work(body: bytes) -> msgspec.Raw:
+        return msgspec.Raw(msgspec.json.encode(function(parse(body, shape))))
 
-    async def endpoint(request: Request) -> Response:
-        from starlette.responses import Response
-
-        try:
-            body = await asyncio.wait_for(_body(request), _BODY_TIMEOUT)
-        except (asyncio.TimeoutError, TimeoutError):  # not yet the same in Python 3.10
-            return _answer({"error": f"no whole body within {_BODY_TIMEOUT:.0f} s"}, 408, {"Connection": "close"})
-        except ClientDisconnect:
-            return Response(status_code=400)
-        if body is None:
-            return _answer({"error": f"the body is larger than {_MAX_BODY} bytes"}, 413, {"Connection": "close"})
-        content, status = await run_in_threadpool(work, body)
-        return Response(content, status, media_type="application/json")
-
-    return endpoint
-
-
-async def _body(request: Request) -> bytes | None:
-    """The body, or None when it is too large."""
-    blocks = []
-    size = 0
-    async for block in request.stream():
-        size += len(block)
-        if size <= _MAX_BODY:
-            blocks.append(block)
-        elif size > _MAX_DISCARDED:
-            break
-    return b"".join(blocks) if size <= _MAX_BODY else None
-
-
-def _parse(body: bytes, shape: type[msgspec.Struct]) -> Any:
-    try:
-        return msgspec.json.decode(body, type=shape)
-    except msgspec.ValidationError as error:
-        text, _, place = str(error).partition(" - at `$.")
-        raise _BadRequestError(f"{place.rstrip('`')}: {text}" if place else text) from None
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise _BadRequestError(f"the body is not JSON: {one_line(error)}") from None
-
-
-def _error(text: str) -> bytes:
-    return msgspec.json.encode({"error": text})
-
-
-def _answer(value: Any, status: int, headers: Any = None) -> Response:
-    from starlette.responses import Response
-
-    return Response(msgspec.json.encode(value), status, headers, media_type="application/json")
+    return json_endpoint(functools.partial(run_in_threadpool, work), _MAX_BODY)
 
 
 def serve(
@@ -265,70 +190,4 @@ def serve(
     Raises:
         NetworkError: `host` is no address of this machine, or the port is taken.
     """
-    app = create_app(kb)
-    with closing(_listen(host, port)) as listener:
-        address = _url(listener)
-        if not _is_loopback(host):
-            LOGGER.warning("%s: reachable from other machines; the server asks nobody for a password", address)
-        server = uvicorn_server(app, ready and functools.partial(ready, address))
-        with suppress(KeyboardInterrupt):  # uvicorn ends in order first, then raises what it caught
-            server.run(sockets=[listener])
-
-
-def uvicorn_server(app: Starlette, started: Callable[[], None] | None = None) -> Any:
-    """A `uvicorn.Server` for the application, with settings that do not depend on what else is installed."""
-    import uvicorn
-
-    class Server(uvicorn.Server):
-        async def startup(self, *arguments: Any, **options: Any) -> None:
-            await super().startup(*arguments, **options)
-            if started is not None:
-                started()
-
-    return Server(
-        uvicorn.Config(
-            app,
-            loop="asyncio",
-            http="h11",
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=5,
-        )
-    )
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, protocol)
-    except (OSError, UnicodeError) as error:
-        raise NetworkError(f"{host}: cannot listen there ({one_line(error)}); choose another --host") from None
-    try:
-        if os.name == "posix":  # else a port stays taken for minutes after a server has ended
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(2048)
-    except OSError as error:
-        listener.close()
-        raise NetworkError(
-            f"{host}:{port}: cannot listen there ({one_line(error)}); choose another --host or --port"
-        ) from None
-    return listener
-
-
-def _url(listener: socket.socket) -> str:
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def _is_loopback(host: str) -> bool:
-    if host in _LOOPBACK_NAMES:
-        return True
-    with suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return False
+    run(create_app(kb), host, port, ready)

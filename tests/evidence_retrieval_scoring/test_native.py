@@ -3,8 +3,9 @@ import copy
 import pytest
 
 from convinse.config import parse_config
+from convinse.errors import ConfigError
 from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
-from convinse.evidence_retrieval_scoring.native import ClocqBM25, NativeERS
+from convinse.evidence_retrieval_scoring.native import ClocqBM25, NativeERS, scoring_method
 from convinse.registry import find_module
 from convinse.testing import EvidenceRetrievalScoringContract
 
@@ -85,6 +86,81 @@ def test_a_scorer_of_one_s_own_is_used():
     NativeERS(parse_config({}), retriever=Retriever(), scorer=Backwards()).inference_on_turns([asked], ("kb",))
     assert asked["top_evidences"] == Backwards().rank("", EVIDENCES, 9)
     assert asked["answer_presence"]
+
+
+class Together(Backwards):
+    """A scorer that computes turns together."""
+
+    def __init__(self):
+        self.calls = []
+
+    def rank_all(self, queries, evidences, top_k):
+        self.calls.append((queries, len(evidences)))
+        return [self.rank(query, candidates, top_k) for query, candidates in zip(queries, evidences, strict=True)]
+
+
+def test_a_scorer_that_ranks_one_turn_only_is_called_turn_by_turn():
+    turns = [turn(), turn()]
+    found = NativeERS(parse_config({}), retriever=Retriever(), scorer=Backwards()).inference_on_turns(turns, ("kb",))
+    assert found == [one["top_evidences"] for one in turns] == [Backwards().rank("", EVIDENCES, 9)] * 2
+
+
+def test_a_scorer_that_ranks_several_is_called_once():
+    turns, scorer = [turn(), {**turn(), "structured_representation": "other"}], Together()
+    found = NativeERS(parse_config({}), retriever=Retriever(), scorer=scorer).inference_on_turns(iter(turns), ("kb",))
+    assert scorer.calls == [(["|| The Hobbit || wrote || person", "other"], 2)]
+    assert found == [one["top_evidences"] for one in turns] == [Backwards().rank("", EVIDENCES, 9)] * 2
+    assert all(one["answer_presence"] is True and one["question_entities"] == ENTITIES for one in turns)
+
+
+def test_a_subclass_with_a_way_of_its_own_is_called_turn_by_turn():
+    class Mine(NativeERS):
+        def inference_on_turn(self, turn, sources):
+            return self.retrieve(turn, sources)[:1]
+
+    scorer = Together()
+    module = Mine(parse_config({}), retriever=Retriever(), scorer=scorer)
+    assert [len(found) for found in module.inference_on_turns([turn(), turn()], ("kb",))] == [1, 1]
+    assert not scorer.calls
+
+
+@pytest.mark.parametrize(
+    ("keys", "method"),
+    [
+        ({}, "bm25"),
+        ({"evs_model": "m"}, "cascade"),
+        ({"evs_bi_encoder": "m"}, "cascade"),
+        ({"evs": "bm25", "evs_model": "m"}, "bm25"),
+        ({"evs": "cross_encoder", "evs_model": "m"}, "cross_encoder"),
+        ({"evs": "cascade", "evs_bi_encoder": "m"}, "cascade"),
+    ],
+)
+def test_what_evs_means(keys, method):
+    assert scoring_method(parse_config(keys)) == method
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"evs": "cross_encoder"}, "evs: cross_encoder needs evs_model"),
+        ({"evs": "cross_encoder", "evs_bi_encoder": "m"}, "evs: cross_encoder needs evs_model"),
+        ({"evs": "cascade"}, "evs: cascade needs evs_model"),
+    ],
+)
+def test_a_method_without_its_model_is_refused(keys, words):
+    with pytest.raises(ConfigError, match=words):
+        NativeERS(parse_config(keys), retriever=Retriever())
+
+
+def test_clocq_bm25_has_nothing_to_train():
+    with pytest.raises(ConfigError, match="'clocq_bm25' has nothing to train; use ers: native"):
+        ClocqBM25(parse_config({"evs_model": "m"}), retriever=Retriever()).train(("kb",))
+
+
+def test_clocq_bm25_takes_its_own_scorer_whatever_is_configured():
+    module = ClocqBM25(parse_config({"evs_model": "nowhere/at/all"}), retriever=Retriever())
+    assert module.conversations_at_once == 1
+    assert [one["score"] for one in module.inference_on_turns([turn()], ("kb",))[0]][0] > 0
 
 
 def test_store_cache_closes_that_of_the_retriever():

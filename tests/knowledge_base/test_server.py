@@ -8,9 +8,9 @@ import threading
 import pytest
 from loopback import clocq_server
 
+from convinse import http_server
 from convinse.config import ClocqParams
 from convinse.errors import IndexFileError
-from convinse.knowledge_base import server as server_module
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import SearchSpace
 
@@ -308,7 +308,7 @@ def test_a_fault_of_the_server_is_no_traceback(world_kb, monkeypatch, caplog):
 
 
 def test_a_body_that_does_not_arrive(port, monkeypatch, post):
-    monkeypatch.setattr(server_module, "_BODY_TIMEOUT", 0.2)
+    monkeypatch.setattr(http_server, "_BODY_TIMEOUT", 0.2)
     with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
         client.sendall(b"POST /connect HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
         assert b" 408 " in client.recv(4096)

@@ -1,0 +1,174 @@
+"""From spans to ranked answers: the same answer in several evidences is one, and is named by the item it stands for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from rapidfuzz import fuzz, process
+
+from ..evidence import Entity, Evidence, RankedAnswer
+from ..literals import find_literals, is_date, is_number
+from ..text import fold
+from .extractive_reader import AnswerSpan
+
+_NEAR = 88.0  # least similarity (0 to 100) of a span and an item's name
+_SUPPORT = 3  # evidences named per answer
+_ARTICLES = frozenset(("a", "an", "the"))
+_SHORTEST = 4  # characters of a span that may match a name nearly
+_FITS = 0.5  # of the expected type, for an item to stand for a span that names none
+
+
+@dataclass
+class _Candidate:
+    """An answer as it grows: its item, its literal or its words, the evidences that hold it."""
+
+    entity: Entity
+    value: float = 0.0
+    support: list[tuple[float, int]] = field(default_factory=list)
+    spellings: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: _Candidate) -> None:
+        self.value += other.value
+        self.support += other.support
+        self.spellings += other.spellings
+
+
+def rank_answers(
+    spans: Sequence[AnswerSpan],
+    evidences: Sequence[Evidence],
+    weights: Sequence[float],
+    fit: Callable[[Entity], float],
+    most: int,
+) -> list[RankedAnswer]:
+    """The best answers of a turn.
+
+    A span adds its probability, times the weight of its evidence and how well its item fits the expected type, to
+    the answer that it stands for. Words that name no item are one answer where they are the same but for case,
+    accents, punctuation, articles and blanks, spelt as they are most often; where the same words name an item in
+    another evidence they stand for that item. The score of an answer is its share of all.
+
+    Args:
+        spans: of the evidences; `span.context` is the place of its evidence.
+        evidences: of the turn.
+        weights: of each evidence, 0 or more.
+        fit: how well an item or literal fits the expected type, from 0 to 1.
+        most: answers wanted.
+
+    Returns:
+        Ranks 1, 2, 3, ...; `evidences` are the places of those that add most to the answer.
+    """
+    named: dict[str, _Candidate] = {}  # id -> an item or a literal
+    words: dict[str, _Candidate] = {}  # normalised string -> words
+    items_of: dict[str, dict[str, None]] = {}  # normalised string -> ids of what it stands for somewhere
+    names: dict[int, dict[str, Entity]] = {}
+    for span in spans:
+        place = span.context
+        if place not in names:
+            names[place] = _names(evidences[place])
+        entity = _named(span.text, evidences[place], fit, names[place])
+        string = _normalize(span.text)
+        if entity is None:
+            entity = _words(span.text)
+            candidate = words.setdefault(string, _Candidate(entity))
+            candidate.spellings[entity["label"]] += 1
+        else:
+            key = entity["id"].lower()
+            candidate = named.setdefault(key, _Candidate(entity))
+            for name in (string, _normalize(entity["label"])):
+                items_of.setdefault(name, {})[key] = None
+        value = span.probability * weights[place]
+        candidate.value += value
+        candidate.support.append((-value, place))
+    for string, candidate in words.items():
+        if string in items_of:
+            max((named[key] for key in items_of[string]), key=lambda item: item.value).add(candidate)
+        else:
+            candidate.entity = _words(candidate.spellings.most_common(1)[0][0])
+            named.setdefault(f"words {string}", candidate)
+    scored = [(candidate.value * fit(candidate.entity), candidate) for candidate in named.values()]
+    total = sum(score for score, _ in scored) or 1.0
+    ranked = sorted(
+        ((score, candidate) for score, candidate in scored if score > 0),
+        key=lambda pair: (-round(pair[0], 9), pair[1].entity["id"]),
+    )
+    return [
+        {
+            "answer": dict(candidate.entity),
+            "score": round(score / total, 6),
+            "rank": rank,
+            "evidences": list(dict.fromkeys(place for _, place in sorted(candidate.support)))[:_SUPPORT],
+        }
+        for rank, (score, candidate) in enumerate(ranked[:most], 1)
+    ]  # type: ignore[return-value]
+
+
+def find_entity(
+    text: str, evidence: Evidence, fit: Callable[[Entity], float], names: dict[str, Entity] | None = None
+) -> Entity:
+    """What a span of an evidence stands for.
+
+    In this order: an item (or a date, a number) whose name in the evidence is the span, but for case, accents and
+    punctuation; a date or a number written out; an item whose name is nearly the span, or stands in it; the evidence's
+    own item, where the span is a part of its name and it fits the expected type; else the words themselves.
+    """
+    names = _names(evidence) if names is None else names
+    return _named(text, evidence, fit, names) or _words(text)
+
+
+def _named(text: str, evidence: Evidence, fit: Callable[[Entity], float], names: dict[str, Entity]) -> Entity | None:
+    """What `find_entity` finds before it takes the words themselves."""
+    folded = fold(text)
+    exact = names.get(folded)
+    if exact is not None:
+        return exact
+    literal = _literal(text)
+    if literal is not None:
+        return names.get(fold(literal["label"]), literal)
+    if len(folded) >= _SHORTEST and names:
+        near = process.extractOne(folded, names.keys(), scorer=fuzz.token_sort_ratio, score_cutoff=_NEAR)
+        if near is not None:
+            return names[near[0]]
+        held = [name for name in names if len(name) >= _SHORTEST and f" {name} " in f" {folded} "]
+        if held:
+            return names[max(held, key=len)]
+    own = evidence.get("retrieved_for_entity")
+    if own is not None and folded and f" {folded} " in f" {fold(own['label'])} " and fit(own) >= _FITS:
+        return own
+    return None
+
+
+def _words(text: str) -> Entity:
+    words = " ".join(text.split())
+    return {"id": words, "label": words}
+
+
+def _normalize(text: str) -> str:
+    """The string that spellings of the same words share; a text without words (`+`) is its own."""
+    return " ".join(word for word in fold(text).split() if word not in _ARTICLES) or text.strip().lower()
+
+
+def _names(evidence: Evidence) -> dict[str, Entity]:
+    """The folded names under which an evidence mentions items, dates and numbers."""
+    labels = {entity["id"]: entity["label"] for entity in evidence["wikidata_entities"]}
+    found: dict[str, Entity] = {}
+    for surface, entity_id in evidence["disambiguations"]:
+        found.setdefault(fold(surface), {"id": entity_id, "label": labels.get(entity_id, surface)})
+    for entity in evidence["wikidata_entities"]:
+        found.setdefault(fold(entity["label"]), entity)
+    found.pop("", None)
+    return found
+
+
+def _literal(text: str) -> Entity | None:
+    """The one date or number that a span is, whatever words stand around it: "on 11 June 1969", "about 300"."""
+    found: dict[str, Entity] = {}
+    for literal in find_literals(text):
+        found[literal.entity["id"]] = literal.entity
+    dates = [entity for entity in found.values() if is_date(entity["id"])]
+    if len(dates) == 1:
+        return dates[0]
+    numbers = [entity for entity in found.values() if is_number(entity["id"])]
+    letters = sum(char.isalpha() for char in text)
+    return numbers[0] if len(found) == 1 and numbers and letters <= len(text) // 2 else None

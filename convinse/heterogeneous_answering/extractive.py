@@ -1,0 +1,107 @@
+"""Extractive answering: a reader marks answers in the top evidences, which are merged and named by items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from ..encoder.checkpoint import Checkpoint
+from ..errors import ConfigError
+from ..evidence import RankedAnswer, Turn
+from ..models import model_path
+from .answers import rank_answers
+from .extractive_reader import ExtractiveReader
+from .typed_answering import TypedAnswering
+
+_SPANS = 5  # of an evidence
+_LEAST_FIT = 0.01  # of what does not fit the expected type: an answer where there is no better one, such as "twelve"
+_NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
+
+
+class ExtractiveAnswering(TypedAnswering):
+    """Answers with an extractive reader (`ha_model`), all evidences of all turns read together.
+
+    An answer's score adds up, over the evidences, the probability of its spans times the evidence's score (as a share
+    of the best one's) and how well it fits the expected answer type. The items that the question is about are no answers.
+    Questions for yes or no are answered by the coverage of their words, as in `entity_voting`.
+
+    Args:
+        config: `ha_model`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `evs_precision`, `device` and `kb_path` are used.
+        kb: the knowledge base to use instead of the configured one.
+        reader: the reader to use instead of the configured one.
+    """
+
+    def __init__(self, config, kb=None, reader: ExtractiveReader | None = None) -> None:  # noqa: ANN001 - as the parent
+        super().__init__(config, kb)
+        if reader is not None:
+            self.reader = reader
+        elif not config.ha_model and not config.ha_training.base:
+            raise ConfigError(_NO_MODEL)
+
+    @cached_property
+    def reader(self) -> ExtractiveReader:
+        """The reader that `ha_model` names, loaded on first use."""
+        if not self.config.ha_model:  # named for training only
+            raise ConfigError(_NO_MODEL)
+        return self.build_reader(model_path(self.config.ha_model))
+
+    def build_reader(self, model: str | Checkpoint) -> ExtractiveReader:
+        """A reader with the configured settings."""
+        config = self.config
+        return ExtractiveReader(
+            model,
+            config.device,
+            precision=config.evs_precision,
+            max_length=config.ha_max_length,
+            stride=config.ha_stride,
+            best=_SPANS,
+            token_budget=config.evs_token_budget,
+            key="ha_model",
+        )
+
+    def train(self, sources: Sequence[str]) -> None:
+        """Train the reader on the configured conversations; see `supervision.train_answering`."""
+        from .supervision import train_answering
+
+        train_answering(self, sources)
+
+    def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
+        """Read and merge; see the base class."""
+        self._answer([turn])
+        return turn["pred_answers"]
+
+    def inference_on_turns(self, turns: Iterable[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
+        """Read the evidences of all turns together; see the base class."""
+        turns = list(turns)
+        if type(self).inference_on_turn is not ExtractiveAnswering.inference_on_turn:
+            return super().inference_on_turns(turns, sources)
+        self._answer(turns)
+        for turn in turns:
+            self.finish_turn(turn, turn["pred_answers"])
+        return [turn["pred_answers"] for turn in turns]
+
+    def _answer(self, turns: Sequence[Turn]) -> None:
+        expected = [self.expected(turn) for turn in turns]
+        reading = [turn for turn, wanted in zip(turns, expected, strict=True) if wanted.kind != "yesno"]
+        spans = self.reader.read_all(
+            [turn.get("structured_representation") or turn["question"] for turn in reading],
+            [[evidence["evidence_text"] for evidence in turn["top_evidences"]] for turn in reading],
+        )
+        read = dict(zip(map(id, reading), spans, strict=True))
+        for turn, wanted in zip(turns, expected, strict=True):
+            evidences = turn["top_evidences"]
+            if wanted.kind == "yesno":
+                turn["pred_answers"] = self.yes_or_no(turn, evidences)
+                continue
+            own = {
+                evidence["retrieved_for_entity"]["id"] for evidence in evidences if "retrieved_for_entity" in evidence
+            }
+            best = max((evidence.get("score", 1.0) for evidence in evidences), default=0.0)
+            weights = [max(0.0, evidence.get("score", 1.0)) / best if best > 0 else 1.0 for evidence in evidences]
+            turn["pred_answers"] = rank_answers(
+                read[id(turn)],
+                evidences,
+                weights,
+                lambda entity: 0.0 if entity["id"] in own else max(_LEAST_FIT, self.fit(wanted, entity)),  # noqa: B023
+                self.config.ha_max_answers,
+            )

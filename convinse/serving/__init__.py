@@ -1,0 +1,1 @@
+"""HTTP servers over the project's models."""

@@ -1,0 +1,156 @@
+"""The scorers that are measured: the project's, sentence-transformers' CrossEncoder; and what a GPU could do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from convinse.config import Config
+from convinse.evidence import Evidence
+from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
+from convinse.evidence_retrieval_scoring.reranker import BertReranker
+
+from .measures import best_first, interleaved
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel
+
+    from convinse.encoder.bi_encoder import BiEncoder
+    from convinse.evidence_retrieval_scoring.cascade import Cascade
+    from convinse.vector_cache import VectorCache
+
+SETTINGS = Config()
+E = SETTINGS.evs_max_evidences
+MAX_LENGTH = SETTINGS.evs_max_length
+DEFAULT_BATCH = 32  # of CrossEncoder.predict
+_MATRIX, _PRODUCTS = 8192, 50
+
+
+class Ours:
+    """`BertReranker`, which tokenises anew at each call: it would know the texts of the round before."""
+
+    def __init__(self, folder: Path, device: str, precision: str) -> None:
+        from convinse.encoder.checkpoint import load_checkpoint
+
+        self.reranker = BertReranker(folder, device, precision=precision, max_length=MAX_LENGTH)  # type: ignore[arg-type]
+        self._checkpoint = load_checkpoint(folder, "sequence-classification")
+        self.model = self.reranker.engine.model
+
+    def forget(self) -> None:
+        """Forget the tokens of all texts."""
+        from convinse.encoder.tokens import TextTokenizer
+
+        self.reranker.tokenizer = TextTokenizer.of(self._checkpoint, MAX_LENGTH)
+
+    def odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """[n] log odds."""
+        self.forget()
+        return self.reranker.predict(pairs, logits=True)
+
+
+class Peer:
+    """sentence-transformers' `CrossEncoder`, fed as its users do."""
+
+    def __init__(self, folder: Path, device: str, dtype: str = "float32") -> None:
+        import torch
+        from sentence_transformers import CrossEncoder
+
+        self._encoder = CrossEncoder(
+            str(folder), device=device, max_length=MAX_LENGTH, local_files_only=True, model_kwargs={"dtype": dtype}
+        )
+        self._raw = torch.nn.Identity()
+        self.model = self._encoder.transformers_model
+
+    def odds(self, pairs: Sequence[tuple[str, str]], batch: int = DEFAULT_BATCH) -> np.ndarray:
+        """[n] log odds; a probability is their sigmoid, or the softmax of two logits."""
+        logits = self._encoder.predict(
+            list(pairs), batch_size=batch, show_progress_bar=False, activation_fn=self._raw, convert_to_numpy=True
+        )
+        return logits if logits.ndim == 1 else logits[:, 1] - logits[:, 0]
+
+    def best_batch(self, pairs: Sequence[tuple[str, str]], sizes: Sequence[int]) -> int:
+        """The fastest of some batch sizes: the mean of two passes, in turn."""
+        passes = {size: lambda size=size: self.odds(pairs, size) for size in sizes}
+        seconds, _ = interleaved(passes, 2)
+        return min(sizes, key=lambda size: sum(seconds[size]))
+
+
+class Dense:
+    """The bi-encoder alone, over all candidates."""
+
+    def __init__(self, encoder: BiEncoder, vectors: VectorCache) -> None:
+        self._encoder = encoder
+        self._vectors = vectors
+
+    def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
+        """The best evidences; of equal ones the first by text."""
+        texts = [evidence["evidence_text"] for evidence in evidences]
+        vectors, known = self._vectors.get(texts)
+        unknown = np.flatnonzero(~known)
+        if len(unknown):
+            vectors[unknown] = self._encoder.embed([texts[place] for place in unknown])
+        scores = vectors.astype(np.float32) @ self._encoder.embed([query])[0]
+        return [evidences[place] for place in best_first(scores, texts)[:top_k]]
+
+
+def new_cascade(bm25: BM25Scorer, scorer: Ours | None, encoder: BiEncoder, folder: Path) -> Cascade:
+    """A cascade with the default settings, which opens the embeddings kept in a folder as a new process does."""
+    from convinse.evidence_retrieval_scoring.cascade import Cascade
+    from convinse.vector_cache import VectorCache
+
+    vectors = VectorCache(folder, encoder.model_id, encoder.dimension)
+    chosen = SETTINGS.evs_cascade
+    reranker = None if scorer is None else scorer.reranker
+    return Cascade(bm25, reranker, encoder, vectors, lexical=chosen.lexical, dense=chosen.dense)
+
+
+class Padding:
+    """Counts the tokens that a model computes, and those of them that only fill up a batch, while it is open."""
+
+    def __init__(self, model: PreTrainedModel) -> None:
+        self._model = model
+        self._slots = 0
+        self._tokens: list[torch.Tensor] = []
+
+    def __enter__(self) -> Padding:
+        encoder = self._model.base_model  # sentence-transformers calls `forward` of the whole past its hooks
+        self._handle = encoder.register_forward_pre_hook(self._count, with_kwargs=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._handle.remove()
+
+    def _count(self, _: torch.nn.Module, __: tuple[Any, ...], arguments: dict[str, Any]) -> None:
+        mask = arguments["attention_mask"]
+        self._slots += mask.numel()
+        self._tokens.append(mask.sum())  # read later: a GPU is not waited for
+
+    @property
+    def tokens(self) -> int:
+        """Tokens without padding."""
+        return sum(int(number) for number in self._tokens)
+
+    @property
+    def share(self) -> float:
+        """Of the padding among all."""
+        return 1 - self.tokens / max(1, self._slots)
+
+
+def matrix_ceiling(device: str) -> float:
+    """Operations a second of a large bf16 matrix product, measured."""
+    import torch
+
+    a, b = (torch.randn(_MATRIX, _MATRIX, device=device, dtype=torch.bfloat16) for _ in range(2))
+    for _ in range(_PRODUCTS):
+        a @ b
+    torch.cuda.synchronize(device)
+    start = time.perf_counter()
+    for _ in range(_PRODUCTS):
+        a @ b
+    torch.cuda.synchronize(device)
+    return _PRODUCTS * 2 * _MATRIX**3 / (time.perf_counter() - start)

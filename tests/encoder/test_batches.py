@@ -1,0 +1,34 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convinse.encoder.batches import token_batches
+
+LENGTHS = st.lists(st.integers(0, 300), max_size=80)
+
+
+@given(LENGTHS, st.integers(1, 2000))
+def test_each_place_once_within_the_budget_longest_first(lengths, budget):
+    batches = [batch.tolist() for batch in token_batches(lengths, budget)]
+    assert sorted(sum(batches, [])) == list(range(len(lengths)))
+    for batch in batches:
+        assert batch
+        assert len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= budget
+    in_order = [lengths[place] for batch in batches for place in batch]
+    assert in_order == sorted(lengths, reverse=True)
+
+
+@given(LENGTHS, st.integers(1, 2000))
+def test_no_batch_could_take_the_next_one(lengths, budget):
+    batches = [batch.tolist() for batch in token_batches(lengths, budget)]
+    for batch in batches[:-1]:
+        assert (len(batch) + 1) * max(1, lengths[batch[0]]) > budget
+
+
+def test_equal_lengths_stay_in_order():
+    assert [batch.tolist() for batch in token_batches([5, 7, 5, 7, 5], 14)] == [[1, 3], [0, 2], [4]]
+
+
+def test_nothing_gives_nothing():
+    assert list(token_batches([], 10)) == []
+    assert list(token_batches(np.array([], dtype=np.int64), 10)) == []

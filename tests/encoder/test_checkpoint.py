@@ -1,0 +1,166 @@
+"""What a checkpoint must be, and what is said of one that is not."""
+
+import json
+import shutil
+
+import pytest
+from tiny_models import copy_of, damage, save_model, tiny, torch
+
+from convinse.encoder.checkpoint import folder_id, load_checkpoint
+from convinse.errors import ModelError
+
+
+def refused(folder, task="sequence-classification", **options):
+    with pytest.raises(ModelError) as caught:
+        load_checkpoint(folder, task, "evs_model", **options)
+    message = str(caught.value)
+    assert message.startswith(f"evs_model: {folder}: ") and "\n" not in message
+    return message.removeprefix(f"evs_model: {folder}: ")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return copy_of(tiny(), tmp_path / "model")
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert"])
+@pytest.mark.parametrize("task", ["sequence-classification", "question-answering", "embedding"])
+def test_each_kind_is_loaded_for_each_task(kind, task):
+    checkpoint = load_checkpoint(tiny(kind, task), task)
+    assert checkpoint.missing == () and checkpoint.max_length == 512
+    assert {parameter.dtype for parameter in checkpoint.model.parameters()} == {torch.float32}
+
+
+def test_half_precision_files_are_computed_in_fp32(folder):
+    damage(folder, lambda tensors: tensors.update({name: tensor.half() for name, tensor in tensors.items()}))
+    model = load_checkpoint(folder, "sequence-classification").model
+    assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
+
+
+def test_a_missing_folder(tmp_path):
+    assert refused(tmp_path / "none").startswith("no such folder; train a model first")
+    assert refused("./none").startswith("no such folder")
+    (tmp_path / "file").write_text("")
+    assert refused(tmp_path / "file").startswith("no such folder")
+
+
+def test_a_folder_without_a_configuration(folder):
+    (folder / "config.json").unlink()
+    assert refused(folder).startswith("no config.json there")
+
+
+def test_pickled_weights_are_not_loaded(folder):
+    class Trap:
+        def __reduce__(self):
+            return open, (str(folder / "opened"), "w")
+
+    (folder / "model.safetensors").unlink()
+    assert refused(folder) == "no model.safetensors there"
+    torch.save({"classifier.weight": Trap()}, folder / "pytorch_model.bin")
+    assert "there is pytorch_model.bin, but pickled weights are not loaded" in refused(folder)
+    shutil.copy(
+        tiny() / "model.safetensors", folder / "model_of_yesterday.safetensors"
+    )  # a name that is no checkpoint's
+    assert refused(folder).startswith("cannot be loaded (OSError")
+    assert not (folder / "opened").exists()
+
+
+def test_code_of_a_folder_is_not_run(folder):
+    settings = json.loads((folder / "config.json").read_text())
+    settings |= {
+        "model_type": "mine",
+        "auto_map": {"AutoConfig": "mine.Config", "AutoModelForSequenceClassification": "mine.Model"},
+    }
+    (folder / "config.json").write_text(json.dumps(settings))
+    (folder / "mine.py").write_text(f"open({str(folder / 'opened')!r}, 'w')\n")
+    assert "cannot be loaded" in refused(folder)
+    assert not (folder / "opened").exists()
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
+@pytest.mark.parametrize("change", ["cut", "noise", "empty"])
+def test_a_damaged_file(folder, file, change):
+    content = (folder / file).read_bytes()
+    new = {"cut": content[: len(content) // 2], "noise": b"\xff\x00\x17" * 400, "empty": b""}[change]
+    (folder / file).write_bytes(new)
+    assert refused(folder).startswith("cannot be loaded (")
+
+
+def test_a_folder_without_a_tokenizer(folder):
+    (folder / "tokenizer.json").unlink()
+    assert refused(folder).startswith("no tokenizer.json or vocabulary there")
+
+
+def test_a_tokenizer_of_another_model(folder):
+    shutil.copy(tiny("bert", vocab_size=100) / "config.json", folder)
+    shutil.copy(tiny("bert", vocab_size=100) / "model.safetensors", folder)
+    assert "but the model has 100; they do not belong together" in refused(folder)
+
+
+@pytest.mark.parametrize(
+    ("have", "wanted", "name"),
+    [
+        ("question-answering", "sequence-classification", "classifier.bias"),
+        ("embedding", "sequence-classification", "classifier.bias"),
+        ("embedding", "question-answering", "qa_outputs.bias"),
+        ("sequence-classification", "question-answering", "qa_outputs.bias"),
+    ],
+)
+def test_a_missing_head(have, wanted, name):
+    folder = tiny("bert", have)
+    message = refused(folder, wanted)
+    assert message.startswith(f"is no {wanted} checkpoint: ") and name in message
+    assert name in load_checkpoint(folder, wanted, new_head=True).missing
+
+
+def test_any_head_s_encoder_embeds():
+    assert load_checkpoint(tiny("bert", "question-answering"), "embedding").missing == ()
+    assert load_checkpoint(tiny(), "embedding").missing == ()
+
+
+def test_a_new_head_depends_on_its_seed_only():
+    folder = tiny("bert", "embedding")
+
+    def head(seed):
+        state = torch.get_rng_state()
+        model = load_checkpoint(folder, "sequence-classification", new_head=True, labels=1, seed=seed).model
+        assert torch.equal(state, torch.get_rng_state())
+        return model.classifier.weight
+
+    assert head(1).shape == (1, 32)
+    assert torch.equal(head(1), head(1)) and not torch.equal(head(1), head(2))
+
+
+def test_a_head_of_another_size_is_replaced_where_a_new_one_is_wanted():
+    checkpoint = load_checkpoint(tiny(labels=3), "sequence-classification", new_head=True, labels=1)
+    assert checkpoint.missing == ("classifier.bias", "classifier.weight")
+    assert checkpoint.model.classifier.weight.shape == (1, 32)
+
+
+@pytest.mark.parametrize("new_head", [False, True])
+def test_weights_that_are_not_those_of_the_configuration(folder, new_head):
+    shutil.copy(tiny("bert", intermediate_size=48) / "model.safetensors", folder)
+    assert "not those of its config.json: bert.encoder.layer.0.intermediate" in refused(folder, new_head=new_head)
+    damage(
+        copy := copy_of(tiny(), folder.parent / "other"),
+        lambda tensors: tensors.pop("bert.encoder.layer.1.output.dense.weight"),
+    )
+    assert "bert.encoder.layer.1.output.dense.weight missing" in refused(copy, new_head=new_head)
+
+
+def test_a_head_that_is_not_that_of_the_configuration(folder):
+    shutil.copy(tiny(labels=3) / "model.safetensors", folder)
+    assert "not those of its config.json: classifier.bias, classifier.weight" in refused(folder)
+
+
+def test_the_id_changes_with_the_weights(folder, tmp_path):
+    assert load_checkpoint(folder, "sequence-classification").model_id == folder_id(folder) == folder_id(tiny())
+    assert folder_id(save_model(tmp_path / "other", seed=1)) != folder_id(folder)
+    (folder / "1_Pooling").mkdir()
+    (folder / "1_Pooling/config.json").write_text("{}")
+    assert folder_id(folder) != folder_id(tiny())
+
+
+def test_loading_prints_nothing(capfd):
+    load_checkpoint(tiny("bert", "embedding"), "sequence-classification", new_head=True, labels=1)
+    assert capfd.readouterr() == ("", "")

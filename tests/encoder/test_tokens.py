@@ -1,0 +1,150 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_models import WORDS, byte_pairs, tiny, word_pieces
+
+from convinse.encoder import tokens
+from convinse.encoder.checkpoint import load_checkpoint
+from convinse.encoder.tokens import TextTokenizer
+from convinse.errors import ModelError
+
+TEXTS = [
+    "", " ", "the hobbit", "The Hobbit, author, J. R. R. Tolkien", "中文字的 город", "Толстой написал роман", "naïve café",
+    "😀 the 👩‍👩‍👧 film", "a\u200bb\u0301", "one, two. " * 300, "#" * 700, "\x00\x07 tab\tand\nline", "[SEP] [CLS] <s> </s>",
+]  # fmt: skip
+QUERIES = ["", "who directed titanic", "|| The Hobbit || wrote || person", "город 😀"]
+BOTH = pytest.mark.parametrize("make", [word_pieces, byte_pairs])
+
+
+def parts(make, max_length):
+    theirs = make()
+    return TextTokenizer(make().backend_tokenizer, max_length, theirs.pad_token_id), theirs
+
+
+def theirs_of(tokenizer, pair, max_length=None):
+    """A pair by transformers; as lists, for in a call of its own an empty second text counts as none."""
+    options = {} if max_length is None else {"truncation": "only_second", "max_length": max_length}
+    return {name: rows[0] for name, rows in tokenizer([pair[0]], [pair[1]], **options).items()}
+
+
+def same(sequences, place, expected, pad_id):
+    """Whether a sequence, alone in a batch, is what transformers' tokenizer gives."""
+    import numpy as np
+
+    ids, mask, types = sequences.padded(np.array([place]))
+    assert ids[0].tolist() == expected["input_ids"]
+    assert mask[0].tolist() == expected["attention_mask"]
+    assert types[0].tolist() == expected.get("token_type_ids", [0] * len(types[0]))
+
+
+@BOTH
+@pytest.mark.parametrize("max_length", [64, 80, 200])
+def test_pairs_are_those_of_transformers(make, max_length):
+    ours, theirs = parts(make, max_length)
+    pairs = [(query, text) for query in QUERIES for text in TEXTS]
+    sequences = ours.pairs(pairs)
+    for place, pair in enumerate(pairs):
+        same(sequences, place, theirs_of(theirs, pair, max_length), theirs.pad_token_id)
+    assert sequences.lengths.max() == max_length
+
+
+@BOTH
+@given(first=st.text(max_size=12), second=st.text(max_size=300))
+def test_any_pair_is_that_of_transformers(make, first, second):
+    ours, theirs = _PARTS.setdefault(make, parts(make, 128))
+    same(ours.pairs([(first, second)]), 0, theirs_of(theirs, (first, second), 128), 0)
+
+
+_PARTS = {}
+
+
+@BOTH
+@pytest.mark.parametrize("max_length", [48, 200])
+def test_single_texts_are_those_of_transformers(make, max_length):
+    ours, theirs = parts(make, max_length)
+    sequences = ours.singles(TEXTS)
+    for place, text in enumerate(TEXTS):
+        same(sequences, place, theirs(text, truncation=True, max_length=max_length), theirs.pad_token_id)
+
+
+@BOTH
+def test_a_batch_is_padded_as_transformers_does(make):
+    import numpy as np
+
+    ours, theirs = parts(make, 64)
+    pairs = [(QUERIES[2], text) for text in TEXTS]
+    expected = theirs(
+        [q for q, _ in pairs], [t for _, t in pairs], truncation="only_second", max_length=64, padding=True
+    )
+    ids, mask, types = ours.pairs(pairs).padded(np.arange(len(pairs)))
+    assert ids.tolist() == expected["input_ids"]
+    assert mask.tolist() == expected["attention_mask"]
+    assert types.tolist() == expected.get("token_type_ids", np.zeros_like(ids).tolist())
+
+
+@pytest.mark.parametrize("words", [29, 45 - 16, 45 - 15, 45, 46, 100])
+@pytest.mark.parametrize("left", [0, 3, 15, 16, 17, 100])
+def test_the_query_is_cut_only_where_it_leaves_fewer_than_16_tokens(words, left):
+    """48 tokens, of which 45 are for the two texts."""
+    tokenizer = word_pieces()
+    numbers = WORDS[-10:]
+    query = [numbers[n % 10] for n in range(words)]
+    ours = TextTokenizer(tokenizer.backend_tokenizer, 48, 0)
+    sequences = ours.pairs([(" ".join(query), " ".join(["hobbit"] * left))])
+    found = tokenizer.convert_ids_to_tokens(sequences.ids[0].tolist())
+    middle = found.index("[SEP]")
+    first, second = found[1:middle], found[middle + 1 : -1]
+    assert len(found) <= 48
+    assert second == ["hobbit"] * len(second)
+    assert len(second) == min(left, 45 - len(first))
+    assert first == query[words - len(first) :]  # the end stays
+    assert len(first) == (words if words + min(left, 16) <= 45 else 45 - min(left, 16))
+    assert sequences.firsts[0] == len(first) + 2
+
+
+def test_a_text_is_tokenised_once():
+    tokenizer = word_pieces().backend_tokenizer
+    seen = []
+
+    class Spy:
+        def __getattr__(self, name):
+            return getattr(tokenizer, name)
+
+        def encode_batch_fast(self, texts, **options):
+            seen.extend(texts)
+            return tokenizer.encode_batch_fast(texts, **options)
+
+    ours = TextTokenizer(Spy(), 64, 0)
+    ours.pairs([("one", "two"), ("one", "three"), ("two", "three")])
+    ours.singles(["three", "four"])
+    assert seen == ["one", "two", "three", "four"]
+
+
+def test_a_full_cache_begins_anew(monkeypatch):
+    monkeypatch.setattr(tokens, "_CACHED_TOKENS", 10)
+    monkeypatch.setattr(tokens, "_CHUNK", 3)
+    ours, theirs = parts(word_pieces, 64)
+    for _ in range(3):
+        for text in ("the lord of the rings", "who wrote the hobbit", "when and where"):
+            pairs = [("the book", f"{text} {number}") for number in WORDS[-10:]]
+            sequences = ours.pairs(pairs)
+            for place, pair in enumerate(pairs):
+                same(sequences, place, theirs_of(theirs, pair), 0)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert"])
+def test_max_length_is_lowered_to_the_model_s(kind):
+    assert TextTokenizer.of(load_checkpoint(tiny(kind), "sequence-classification"), 10_000).max_length == 512
+    assert TextTokenizer.of(load_checkpoint(tiny(kind), "sequence-classification"), 100).max_length == 100
+
+
+def test_too_few_tokens_are_refused():
+    with pytest.raises(ModelError, match="at most 34 tokens leave no room .* at least 35"):
+        TextTokenizer(word_pieces().backend_tokenizer, 34, 0)
+    TextTokenizer(word_pieces().backend_tokenizer, 35, 0)
+
+
+def test_lone_surrogates_are_no_error():
+    """JSON may hold them: half of a character that is two in UTF-16."""
+    ours, _ = parts(word_pieces, 64)
+    assert len(ours.pairs([("one \ud800", "two \udfff three")]).ids[0]) > 5

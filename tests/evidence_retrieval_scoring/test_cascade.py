@@ -1,0 +1,201 @@
+import copy
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_models import WORDS, Counted, tiny
+
+from convinse.encoder.bi_encoder import BiEncoder
+from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
+from convinse.evidence_retrieval_scoring.cascade import Cascade
+from convinse.evidence_retrieval_scoring.reranker import BertReranker
+from convinse.vector_cache import VectorCache
+
+QUERY = "who wrote the hobbit book"
+
+
+def evidence(text, source="kb"):
+    return {
+        "evidence_text": text,
+        "source": source,
+        "disambiguations": [],
+        "wikidata_entities": [{"id": "Q1", "label": "one"}],
+    }
+
+
+def many(number, seed=0):
+    chance = random.Random(seed)
+    return [evidence(" ".join(chance.choices(WORDS, k=chance.randint(2, 20)))) for _ in range(number)]
+
+
+EVIDENCES = many(150)
+
+
+@pytest.fixture(scope="module")
+def reranker():
+    return BertReranker(tiny(), "cpu")
+
+
+@pytest.fixture(scope="module")
+def bi_encoder():
+    return BiEncoder(tiny("bert", "embedding", seed=3), "cpu")
+
+
+def texts(evidences):
+    return [one["evidence_text"] for one in evidences]
+
+
+def by_bm25(candidates, query=QUERY):
+    scores = BM25Scorer().scores(query, candidates)
+    return sorted(range(len(candidates)), key=lambda n: (-scores[n], candidates[n]["evidence_text"], n))
+
+
+def by_vectors(bi_encoder, candidates, query=QUERY):
+    vectors = bi_encoder.embed(texts(candidates)).astype(np.float16).astype(np.float32)
+    scores = (vectors @ bi_encoder.embed([query])[0]).astype(np.float64).round(6)
+    return sorted(range(len(candidates)), key=lambda n: (-scores[n], candidates[n]["evidence_text"], n))
+
+
+def fused(*rankings):
+    values = {}
+    for ranking in rankings:
+        for rank, place in enumerate(ranking, 1):
+            values[place] = values.get(place, 0) + 1 / (60 + rank)
+    return values
+
+
+@pytest.mark.parametrize(("lexical", "dense"), [(10, 15), (0, 12), (12, 0), (1, 1), (500, 500)])
+def test_the_cross_encoder_sees_the_best_of_both(reranker, bi_encoder, lexical, dense):
+    cascade = Cascade(BM25Scorer(), reranker, bi_encoder, lexical=lexical, dense=dense)
+    chosen = {*by_bm25(EVIDENCES)[:lexical], *by_vectors(bi_encoder, EVIDENCES)[:dense]}
+    found = cascade.rank(QUERY, EVIDENCES, len(chosen))
+    expected = reranker.rank(QUERY, [EVIDENCES[place] for place in chosen])
+    assert texts(found) == texts(expected)
+    assert [one["score"] for one in found] == pytest.approx([one["score"] for one in expected], abs=1e-5)
+
+
+def test_the_others_follow_in_the_order_of_the_fusion_with_score_0(reranker, bi_encoder):
+    cascade = Cascade(BM25Scorer(), reranker, bi_encoder, lexical=5, dense=5)
+    lexical, dense = by_bm25(EVIDENCES), by_vectors(bi_encoder, EVIDENCES)
+    chosen = {*lexical[:5], *dense[:5]}
+    values = fused(lexical, dense)
+    rest = sorted(set(range(150)) - chosen, key=lambda n: (-values[n], EVIDENCES[n]["evidence_text"], n))
+    found = cascade.rank(QUERY, EVIDENCES, 40)
+    assert len(found) == 40
+    assert found[len(chosen) :] == [{**EVIDENCES[place], "score": 0.0} for place in rest[: 40 - len(chosen)]]
+    assert all(one["score"] > 0 for one in found[: len(chosen)])
+
+
+def test_without_a_cross_encoder_the_fusion_is_final(bi_encoder):
+    lexical, dense = by_bm25(EVIDENCES), by_vectors(bi_encoder, EVIDENCES)
+    values = fused(lexical, dense)
+    cascade = Cascade(BM25Scorer(), None, bi_encoder, lexical=150, dense=150)
+    expected = sorted(range(150), key=lambda n: (-values[n], EVIDENCES[n]["evidence_text"], n))
+    found = cascade.rank(QUERY, EVIDENCES, 30)
+    assert found == [{**EVIDENCES[place], "score": pytest.approx(values[place], abs=1e-6)} for place in expected[:30]]
+
+
+def test_without_a_cross_encoder_the_best_come_first(bi_encoder):
+    for lexical, dense in ((3, 4), (0, 1), (20, 20)):
+        found = Cascade(BM25Scorer(), None, bi_encoder, lexical=lexical, dense=dense).rank(QUERY, EVIDENCES, 100)
+        scores = [one["score"] for one in found]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_without_a_bi_encoder_bm25_chooses_alone(reranker):
+    cascade = Cascade(BM25Scorer(), reranker, None, lexical=7, dense=9)
+    order = by_bm25(EVIDENCES)
+    expected = reranker.rank(QUERY, [EVIDENCES[place] for place in order[:16]])
+    found = cascade.rank(QUERY, EVIDENCES, 20)
+    assert texts(found[:16]) == texts(expected)
+    assert found[16:] == [{**EVIDENCES[place], "score": 0.0} for place in order[16:20]]
+
+
+def test_the_cross_encoder_computes_what_was_chosen_only(bi_encoder):
+    made = BertReranker(tiny(), "cpu")
+    counted = Counted(made.engine.model)
+    Cascade(BM25Scorer(), made, bi_encoder, lexical=10, dense=10).rank(QUERY, EVIDENCES, 100)
+    assert 10 <= counted.sequences <= 20
+
+
+def test_the_given_evidences_stay_as_they_are(reranker, bi_encoder):
+    given = copy.deepcopy(EVIDENCES)
+    Cascade(BM25Scorer(), reranker, bi_encoder, lexical=3, dense=3).rank(QUERY, given, 50)
+    Cascade(BM25Scorer(), None, bi_encoder).rank(QUERY, given, 50)
+    assert given == EVIDENCES
+
+
+@pytest.mark.parametrize("folder", [True, False])
+def test_embeddings_are_computed_once(tmp_path, reranker, folder):
+    made = BiEncoder(tiny("bert", "embedding", seed=3), "cpu")
+    path = tmp_path if folder else None
+    vectors = VectorCache(path, made.model_id, made.dimension)
+    cascade = Cascade(BM25Scorer(), reranker, made, vectors, lexical=10, dense=10)
+    counted = Counted(made._engine.model)
+    first = cascade.rank(QUERY, EVIDENCES, 30)
+    distinct = len(set(texts(EVIDENCES)))
+    assert counted.sequences == distinct + 1
+    assert cascade.rank(QUERY, EVIDENCES, 30) == first
+    assert counted.sequences == distinct + 2  # the query
+    cascade.rank(QUERY, [*EVIDENCES, *many(3, seed=9)], 30)
+    assert counted.sequences == distinct + 3 + 3
+    if folder:  # and the next process finds them
+        cascade.close()
+        other = VectorCache(path, made.model_id, made.dimension)
+        again = Cascade(BM25Scorer(), reranker, made, other, lexical=10, dense=10)
+        assert again.rank(QUERY, EVIDENCES, 30) == first
+        assert counted.sequences == distinct + 3 + 3 + 1
+        other.close()
+    assert Cascade(BM25Scorer(), reranker, made, None, lexical=10, dense=10).rank(QUERY, EVIDENCES, 30) == first
+
+
+@pytest.mark.parametrize("with_reranker", [True, False])
+@pytest.mark.parametrize("with_vectors", [True, False])
+def test_together_is_as_one_by_one(reranker, bi_encoder, with_reranker, with_vectors):
+    def cascade():
+        vectors = VectorCache(None, bi_encoder.model_id, 32) if with_vectors else None
+        return Cascade(BM25Scorer(), reranker if with_reranker else None, bi_encoder, vectors, lexical=8, dense=8)
+
+    queries = [QUERY, "titanic director", "", QUERY]
+    evidences = [EVIDENCES, EVIDENCES[40:90], many(60, seed=5), []]
+    together = cascade().rank_all(queries, evidences, 25)
+    assert [len(found) for found in together] == [25, 25, 25, 0]
+    for query, candidates, found in zip(queries, evidences, together, strict=True):
+        alone = cascade().rank(query, candidates, 25)
+        assert texts(found) == texts(alone)
+        assert [one["score"] for one in found] == pytest.approx([one["score"] for one in alone], abs=1e-5)
+
+
+def test_equal_evidences_of_several_sources_are_all_kept(reranker, bi_encoder):
+    cascade = Cascade(BM25Scorer(), reranker, bi_encoder, lexical=4, dense=4)
+    twins = [evidence("the hobbit", source) for source in ("text", "kb", "info")]
+    found = cascade.rank(QUERY, [*twins, *EVIDENCES[:5]], 8)
+    assert sorted(one["source"] for one in found if one["evidence_text"] == "the hobbit") == ["info", "kb", "text"]
+    assert len({one["score"] for one in found if one["evidence_text"] == "the hobbit"} - {0.0}) == 1
+
+
+class LengthReranker:
+    """Ranks by length: a reranker of one's own, without a model."""
+
+    def rank_all(self, queries, evidences, top_k):
+        ranked = [sorted(candidates, key=lambda one: -len(one["evidence_text"]))[:top_k] for candidates in evidences]
+        return [[{**one, "score": float(len(one["evidence_text"]))} for one in best] for best in ranked]
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS[:12]), max_size=4).map(" ".join), max_size=25),
+    st.integers(0, 8), st.integers(0, 8), st.integers(0, 30),
+)  # fmt: skip
+def test_any_candidates(sentences, lexical, dense, top_k):
+    candidates = [evidence(text) for text in sentences]
+    cascade = Cascade(BM25Scorer(), LengthReranker(), None, lexical=lexical, dense=dense)
+    found = cascade.rank("the a of hobbit wrote", candidates, top_k)
+    assert len(found) == min(top_k, len(candidates))
+    order = by_bm25(candidates, "the a of hobbit wrote")
+    chosen = sorted(
+        (candidates[place] for place in order[: lexical + dense]), key=lambda one: -len(one["evidence_text"])
+    )
+    rest = [candidates[place] for place in order[lexical + dense :]]
+    assert texts(found) == texts([*chosen, *rest][:top_k])

@@ -1,0 +1,239 @@
+"""The native ERS with neural scorers, and the pipeline with one."""
+
+import copy
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tiny_models import Counted, copy_of, damage, tiny
+
+from convinse.benchmarks.convmix import read_conversations
+from convinse.cli import main
+from convinse.config import load_config, parse_config
+from convinse.errors import ModelError
+from convinse.evidence_retrieval_scoring.cascade import Cascade
+from convinse.evidence_retrieval_scoring.native import NativeERS
+from convinse.evidence_retrieval_scoring.neural import build_scorer
+from convinse.evidence_retrieval_scoring.reranker import BertReranker
+from convinse.models import model_path
+from convinse.pipeline import Pipeline
+from convinse.testing import without
+
+SOURCES = ("kb", "text", "table", "info")
+
+
+@pytest.fixture(scope="module")
+def turns():
+    """Some turns of the snapshot, as the ERS gets them."""
+    config = parse_config({"ers_use_cache": False, "evr_max_entities": 3})
+    conversations = read_conversations(config.input_path("test"))[:3]
+    with Pipeline(config) as pipeline:
+        done = pipeline.run(conversations, "kb")
+    return [without(turn, "top_evidences", "pred_answers", "question_entities", "answer_presence", "answer_presence_per_src")
+            for conversation in done for turn in conversation["questions"][:2]]  # fmt: skip
+
+
+def ers(kind=NativeERS, **keys):
+    return kind(parse_config({"ers_use_cache": False, "evs_max_evidences": 12, "device": "cpu", **keys}))
+
+
+METHODS = {
+    "cross_encoder": {"evs": "cross_encoder", "evs_model": str(tiny())},
+    "cascade": {
+        "evs_model": str(tiny()),
+        "evs_bi_encoder": str(tiny("bert", "embedding")),
+        "evs_cascade": {"lexical": 6, "dense": 6},
+    },
+    "lexical": {"evs": "cascade", "evs_model": str(tiny())},
+    "dense": {"evs_bi_encoder": str(tiny("bert", "embedding"))},
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_turns_together_are_as_turn_by_turn(turns, method):
+    together, alone = copy.deepcopy(turns), copy.deepcopy(turns)
+    returned = ers(**METHODS[method]).inference_on_turns(together, SOURCES)
+    module = ers(**METHODS[method])
+    for turn in alone:
+        module.inference_on_turns([turn], SOURCES)
+    assert returned == [turn["top_evidences"] for turn in together]
+    for one, other in zip(together, alone, strict=True):
+        assert len(one["top_evidences"]) == 12
+        assert [e.pop("score") for e in one["top_evidences"]] == pytest.approx(
+            [e.pop("score") for e in other["top_evidences"]], abs=1e-5
+        )
+        assert one == other
+        assert {"answer_presence", "answer_presence_per_src", "question_entities"} <= one.keys()
+
+
+def test_turns_are_computed_together_and_equal_pairs_once(turns):
+    module = ers(evs="cross_encoder", evs_model=str(tiny()))
+    counted = Counted(module.scorer.engine.model)
+    module.inference_on_turns(copy.deepcopy(turns[:2]), SOURCES)
+    once = counted.sequences
+    module.inference_on_turns(copy.deepcopy([*turns[:2], *turns[:2]]), SOURCES)
+    assert counted.sequences == 2 * once
+
+
+def test_inference_on_turn_alone(turns):
+    module, turn = ers(evs="cross_encoder", evs_model=str(tiny())), copy.deepcopy(turns[0])
+    found = module.inference_on_turn(turn, ["kb"])
+    assert turn["top_evidences"] is found and {one["source"] for one in found} == {"kb"}
+    assert found == module.inference_on_turns([copy.deepcopy(turns[0])], ["kb"])[0]
+
+
+def test_inference_on_turn_of_a_subclass_is_called(turns):
+    class Mine(NativeERS):
+        def inference_on_turn(self, turn, sources):
+            return super().inference_on_turn(turn, sources)[:1]
+
+    asked = copy.deepcopy(turns[:2])
+    for turn, found in zip(
+        asked, ers(Mine, evs="cross_encoder", evs_model=str(tiny())).inference_on_turns(asked, SOURCES), strict=True
+    ):
+        assert turn["top_evidences"] == found
+
+
+def test_retrieve_of_a_subclass_is_called(turns):
+    class Mine(NativeERS):
+        def retrieve(self, turn, sources):
+            return super().retrieve(turn, sources)[:2]
+
+    found = ers(Mine, evs="cross_encoder", evs_model=str(tiny())).inference_on_turns(copy.deepcopy(turns[:2]), SOURCES)
+    assert [len(best) for best in found] == [2, 2]
+
+
+def test_what_an_earlier_run_left_is_not_used(turns):
+    turn = {**copy.deepcopy(turns[0]), "top_evidences": [{"evidence_text": "old"}]}
+    (found,) = ers(**METHODS["cascade"]).inference_on_turns([turn], SOURCES)
+    assert "old" not in {one["evidence_text"] for one in turn["top_evidences"]} and turn["top_evidences"] == found
+
+
+def test_conversations_are_scored_together_with_a_model_only():
+    assert ers(**METHODS["cascade"]).conversations_at_once > 1
+    assert ers().conversations_at_once == 1
+
+
+def test_the_scorer_is_the_configured_one():
+    assert isinstance(ers(**METHODS["cascade"]).scorer, Cascade)
+    assert isinstance(ers(evs_model=str(tiny())).scorer, Cascade)
+    module = ers(
+        evs="cross_encoder", evs_model=str(tiny()), evs_max_length=77, evs_token_budget=99, evs_precision="int8"
+    )
+    assert isinstance(module.scorer, BertReranker)
+    assert module.scorer.tokenizer.max_length == 77
+    assert (module.scorer.engine.token_budget, module.scorer.engine.precision) == (99, "int8")
+    assert ers(evs="bm25", evs_model=str(tiny())).scorer is not None
+    assert not isinstance(ers(evs="bm25", evs_model=str(tiny())).scorer, Cascade | BertReranker)
+
+
+def test_the_cascade_s_numbers_are_the_configured_ones(turns):
+    module = ers(**METHODS["cascade"])
+    (found,) = module.inference_on_turns(copy.deepcopy(turns[:1]), SOURCES)
+    assert 6 <= sum(one["score"] > 0 for one in found) <= 12
+    one = ers(**{**METHODS["cascade"], "evs_cascade": {"lexical": 1, "dense": 0}})
+    (found,) = one.inference_on_turns(copy.deepcopy(turns[:1]), SOURCES)
+    assert [one["score"] > 0 for one in found] == [True] + [False] * 11
+
+
+def test_embeddings_are_kept_in_the_cache_folder(workdir, turns):
+    config = parse_config({"ers_cache_path": "mine", "evs_max_evidences": 12, "device": "cpu", **METHODS["cascade"]})
+    for expected in (True, False):
+        module = NativeERS(config)
+        counted = Counted(module.scorer._bi_encoder._engine.model)
+        module.inference_on_turns(copy.deepcopy(turns[:1]), ["kb"])
+        module.store_cache()
+        assert (counted.sequences > 1) == expected
+    (file,) = Path("mine/vectors").iterdir()
+    assert file.suffix == ".vectors"
+
+
+def test_without_the_cache_nothing_is_written(workdir, turns):
+    ers(**METHODS["cascade"]).inference_on_turns(copy.deepcopy(turns[:1]), ["kb"])
+    assert list(workdir.iterdir()) == []
+
+
+def test_a_model_of_the_package():
+    assert Path(model_path("snapshot:some")).parts[-2:] == ("snapshot", "some")
+    assert model_path("some/name") == "some/name"
+
+
+@pytest.mark.parametrize("key", ["evs_model", "evs_bi_encoder"])
+def test_a_broken_model_names_its_key(tmp_path, key):
+    config = parse_config({"ers_use_cache": False, key: str(tmp_path / "none")})
+    with pytest.raises(ModelError, match=f"^{key}: {tmp_path}/none: no such folder"):
+        build_scorer(config, "cascade", None)
+
+
+# --- the pipeline
+
+
+@pytest.fixture
+def written(workdir):
+    def write(**keys):
+        keys = {"name": "mine", "evs_max_evidences": 10, "evr_max_entities": 3, "device": "cpu", **keys}
+        Path("my.yml").write_text(json.dumps(keys))
+        return "my.yml"
+
+    return write
+
+
+def pipeline(config, *more):
+    return main(["pipeline", "kb_text", config, "--limit", "2", "--quiet", *more])
+
+
+def results():
+    return [
+        turn
+        for line in Path("results/mine/kb_text/turns.jsonl").read_text().splitlines()
+        for turn in json.loads(line)["questions"]
+    ]
+
+
+@pytest.mark.parametrize("more", [(), ("--pred-answers",)])
+def test_the_pipeline_uses_the_cascade_where_a_model_is_configured(written, more):
+    assert pipeline(written(**METHODS["cascade"]), *more) == 0
+    turns = results()
+    assert len(turns) == 10
+    # the first turn has the same representation in every mode; its scores are the cross-encoder's
+    turn = turns[0]
+    scores = np.array([one["score"] for one in turn["top_evidences"]])
+    own = BertReranker(tiny(), "cpu").predict(
+        [(turn["structured_representation"], one["evidence_text"]) for one in turn["top_evidences"]]
+    )
+    assert (scores > 0).sum() >= 6
+    np.testing.assert_allclose(scores[scores > 0], own[scores > 0], atol=1e-5)
+    assert scores.tolist() == sorted(scores, reverse=True)
+    assert json.loads(Path("results/mine/kb_text/metrics.json").read_text())["num_questions"] == 10
+
+
+@pytest.mark.parametrize("key", ["evs_model", "evs_bi_encoder"])
+def test_a_missing_folder_is_one_line_that_names_the_key(written, capsys, tmp_path, key):
+    assert pipeline(written(**{key: str(tmp_path / "none")})) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"convinse: {key}: {tmp_path}/none: no such folder; ")
+
+
+def test_a_damaged_model_is_one_line_that_names_the_key(written, capsys, tmp_path):
+    file = copy_of(tiny(), tmp_path / "model") / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:1000])
+    assert pipeline(written(evs_model=str(tmp_path / "model"))) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"convinse: evs_model: {tmp_path}/model: cannot be loaded (SafetensorError: ")
+
+
+def test_scores_that_are_no_numbers_stop_the_pipeline(written, capsys, tmp_path):
+    damage(copy_of(tiny(), tmp_path / "model"), lambda tensors: tensors["classifier.bias"].fill_(float("nan")))
+    assert pipeline(written(evs_model=str(tmp_path / "model"))) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "not a number" in line and "weights are broken" in line
+
+
+def test_a_method_without_its_model_is_one_line(written, capsys):
+    assert pipeline(written(evs="cross_encoder")) == 1
+    assert capsys.readouterr().err.startswith("convinse: evs: cross_encoder needs evs_model: ")
+
+
+def test_the_default_configuration_needs_no_model():
+    assert load_config().evs == "auto" and load_config().evs_model is None

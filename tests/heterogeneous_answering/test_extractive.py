@@ -1,0 +1,270 @@
+"""Extractive answering as a module, and in the pipeline."""
+
+import copy
+import json
+import unicodedata
+from pathlib import Path
+
+import pytest
+from tiny_models import Counted, copy_of, damage, tiny
+
+from convinse.benchmarks.convmix import read_conversations
+from convinse.cli import main
+from convinse.config import parse_config
+from convinse.errors import ConfigError, ModelError
+from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
+from convinse.heterogeneous_answering.extractive_reader import AnswerSpan, ExtractiveReader
+from convinse.pipeline import Pipeline
+from convinse.testing import HeterogeneousAnsweringContract, without
+
+MODEL = str(tiny(task="question-answering"))
+SOURCES = ("kb", "text", "table", "info")
+TITANIC = {"id": "Q44578", "label": "Titanic"}
+CAMERON = {"id": "Q42574", "label": "James Cameron"}
+WINSLET = {"id": "Q202765", "label": "Kate Winslet"}
+ADDED = ("pred_answers", "p_at_1", "mrr", "h_at_5")
+
+
+@pytest.fixture(scope="module")
+def turns():
+    """Turns of two conversations of the snapshot, as the module gets them."""
+    config = parse_config({"ers_use_cache": False, "evs_max_evidences": 15})
+    with Pipeline(config) as pipeline:
+        done = pipeline.run(read_conversations(config.input_path("test"))[:2], SOURCES)
+    return [without(turn, *ADDED) for conversation in done for turn in conversation["questions"]]
+
+
+def module(**keys):
+    return ExtractiveAnswering(parse_config({"ha": "extractive", "ha_model": MODEL, "device": "cpu", **keys}))
+
+
+class TestContract(HeterogeneousAnsweringContract):
+    def make(self, config):
+        return ExtractiveAnswering(config, reader=ExtractiveReader(MODEL, "cpu", best=5))
+
+
+def test_turns_together_are_as_turn_by_turn(turns):
+    together, alone = copy.deepcopy(turns), copy.deepcopy(turns)
+    returned = module().inference_on_turns(together, SOURCES)
+    one_by_one = module()
+    for turn in alone:
+        one_by_one.inference_on_turns([turn], SOURCES)
+    assert returned == [turn["pred_answers"] for turn in together]
+    assert sum(map(len, returned)) > 10
+    for one, other in zip(together, alone, strict=True):
+        pairs = list(zip(one.pop("pred_answers"), other.pop("pred_answers"), strict=True))
+        assert [a.pop("score") for a, _ in pairs] == pytest.approx([b.pop("score") for _, b in pairs], abs=1e-5)
+        assert [a for a, _ in pairs] == [b for _, b in pairs]
+        assert one == other and {"p_at_1", "mrr", "h_at_5"} <= one.keys()
+
+
+def test_all_turns_are_read_together_and_evidences_once(turns):
+    made = module(evs_token_budget=10**6)
+    counted = Counted(made.reader.engine.model)
+    made.inference_on_turns(copy.deepcopy([*turns[:2], *turns[:2]]), SOURCES)
+    assert len(counted.batches) == 1
+    pairs = {
+        (turn["structured_representation"], e["evidence_text"]) for turn in turns[:2] for e in turn["top_evidences"]
+    }
+    assert counted.sequences == len(pairs)
+
+
+def test_answers_name_the_evidences_that_support_them(turns):
+    for turn, answers in zip(turns, module().inference_on_turns(copy.deepcopy(turns), SOURCES), strict=True):
+        assert [answer["rank"] for answer in answers] == list(range(1, len(answers) + 1))
+        assert all(1 <= len(set(answer["evidences"])) == len(answer["evidences"]) <= 3 for answer in answers)
+        for answer in answers:
+            if answer["answer"]["id"].startswith("Q"):
+                held = [turn["top_evidences"][place]["wikidata_entities"] for place in answer["evidences"]]
+                own = [turn["top_evidences"][place].get("retrieved_for_entity") for place in answer["evidences"]]
+                ids = {entity["id"] for entities in held for entity in entities} | {
+                    entity["id"] for entity in own if entity
+                }
+                assert answer["answer"]["id"] in ids
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_at_most_so_many_answers(turns, most):
+    found = module(ha_max_answers=most).inference_on_turns(copy.deepcopy(turns), SOURCES)
+    everything = module(ha_max_answers=100).inference_on_turns(copy.deepcopy(turns), SOURCES)
+    assert max(map(len, found)) == most
+    for few, many in zip(found, everything, strict=True):
+        assert [answer["answer"] for answer in few] == [answer["answer"] for answer in many[:most]]
+
+
+class Fixed:
+    """A reader that marks given words; it stands for a trained one."""
+
+    def __init__(self, *words):
+        self.words = words
+        self.asked = []
+
+    def read_all(self, questions, contexts, top_k=None):
+        self.asked += questions
+        return [
+            [
+                AnswerSpan(word, place, text.index(word), text.index(word) + len(word), 1.0, 0.5, 0.1)
+                for place, text in enumerate(texts) for word in self.words if word in text
+            ]
+            for texts in contexts
+        ]  # fmt: skip
+
+
+class Types:
+    def types(self, entity_id):
+        return {"Q42574": ("human",), "Q202765": ("human",), "Q44578": ("film",)}.get(entity_id, ())
+
+
+def evidence(text, *entities, score=1.0):
+    return {
+        "evidence_text": text, "source": "text", "disambiguations": [], "wikidata_entities": list(entities),
+        "retrieved_for_entity": TITANIC, "score": score,
+    }  # fmt: skip
+
+
+def answered(turn, *words, **keys):
+    reader = Fixed(*words)
+    made = ExtractiveAnswering(parse_config(keys), Types(), reader)
+    return made.inference_on_turn(turn, SOURCES), reader
+
+
+def test_what_the_question_is_about_is_no_answer():
+    turn = {"question": "Which film?", "top_evidences": [evidence("Titanic by James Cameron", TITANIC, CAMERON)]}
+    answers, reader = answered(turn, "Titanic", "James Cameron")
+    assert [answer["answer"]["label"] for answer in answers] == ["James Cameron"]
+    assert reader.asked == ["Which film?"]
+    turn["structured_representation"] = "|| Titanic || which || film"
+    assert answered(turn, "x")[1].asked == ["|| Titanic || which || film"]
+
+
+def test_the_expected_type_and_the_score_of_evidences_count():
+    found = [
+        evidence("in Titanic Kate Winslet played", WINSLET, score=2.0),
+        evidence("on 19 December 1997 by James Cameron", CAMERON),
+    ]
+    who = {"question": "Who was it?", "top_evidences": found}
+    words = ("Kate Winslet", "James Cameron", "19 December 1997")
+    answers = answered(who, *words)[0]
+    assert [(a["answer"], a["score"]) for a in answers[:2]] == [
+        (WINSLET, pytest.approx(2 / 3.01, abs=1e-6)),
+        (CAMERON, pytest.approx(1 / 3.01, abs=1e-6)),
+    ]
+    assert answers[2]["score"] < 0.01  # no person
+    when = {"question": "When was it?", "top_evidences": found}
+    assert [a["answer"]["id"] for a in answered(when, *words)[0]][0] == "1997-12-19T00:00:00Z"
+    for scores in ((0.0, 0.0), (-1.0, -2.0)):  # of a scorer that knows no better: all count the same
+        for each, score in zip(found, scores, strict=True):
+            each["score"] = score
+        assert [a["score"] for a in answered(who, *words)[0][:2]] == [pytest.approx(0.5, abs=0.01)] * 2
+
+
+NO_YES_OR_NO = [
+    "Isabel Allende, when was she born?",
+    "Isabel",
+    "Document of the year?",
+    "Doña Flor, who wrote it?",
+    unicodedata.normalize("NFD", "Dóra, who is her husband?"),
+    "Hasbro's founder?",
+    "Canada, who leads it?",
+    "Amélie, who directed it?",
+]
+
+
+@pytest.mark.parametrize("question", NO_YES_OR_NO)
+def test_names_that_begin_like_verbs_are_no_questions_for_yes_or_no(question):
+    turn = {"question": question, "top_evidences": [evidence("by James Cameron on 19 December 1997", CAMERON)]}
+    answers, reader = answered(turn, "James Cameron", "19 December 1997")
+    assert reader.asked == [question]
+    assert not {"Yes", "No"} & {answer["answer"]["id"] for answer in answers}
+
+
+@pytest.mark.parametrize(
+    "question", ["Is James Cameron the director?", "and did James Cameron direct it?", "Has he won?"]
+)
+def test_questions_for_yes_or_no_are_not_read(question):
+    turn = {
+        "question": question,
+        "top_evidences": [evidence("James Cameron is the director and did direct it", CAMERON)],
+    }
+    answers, reader = answered(turn, "James Cameron")
+    assert reader.asked == []
+    assert {answer["answer"]["id"] for answer in answers} == {"Yes", "No"}
+    assert answers[0]["answer"]["id"] == ("No" if "won" in question else "Yes")
+
+
+def test_what_does_not_fit_the_expected_type_is_better_than_nothing():
+    many = {"question": "How many apostles are there?", "top_evidences": [evidence("there are twelve apostles")]}
+    assert [(a["answer"]["label"], a["score"]) for a in answered(many, "twelve")[0]] == [("twelve", 1.0)]
+    assert answered(many, "Titanic")[0] == []
+
+
+def test_turns_without_evidences_and_with_empty_ones():
+    assert answered({"question": "Who?", "top_evidences": []}, "x")[0] == []
+    (found,) = module().inference_on_turns([{"question": "Who?", "top_evidences": [evidence(" ")]}], SOURCES)
+    assert found == []
+
+
+def test_a_subclass_that_answers_turn_by_turn_is_asked_so(turns):
+    class Own(ExtractiveAnswering):
+        def inference_on_turn(self, turn, sources):
+            turn["pred_answers"] = [{"answer": CAMERON, "score": 1.0, "rank": 1}]
+            return turn["pred_answers"]
+
+    made = Own(parse_config({"ha_model": MODEL}))
+    assert [found[0]["answer"] for found in made.inference_on_turns(copy.deepcopy(turns), SOURCES)] == [CAMERON] * len(
+        turns
+    )
+
+
+@pytest.fixture
+def config_file():
+    def write(**keys):
+        lines = {"name": "mine", "ha": "extractive", "ha_model": MODEL, "device": "cpu", "evs_max_evidences": 10,
+                 "ha_max_answers": 4, "ers_cache_path": "cache", **keys}  # fmt: skip
+        Path("my.yml").write_text("".join(f"{key}: {value}\n" for key, value in lines.items() if value is not None))
+
+    return write
+
+
+def test_the_pipeline_answers_the_embedded_conversations(config_file, capsys):
+    config_file()
+    assert main(["pipeline", "kb_text_table_info", "my.yml", "--limit", "3", "--quiet"]) == 0
+    lines = Path("results/mine/kb_text_table_info/turns.jsonl").read_text().splitlines()
+    found = [turn for line in lines for turn in json.loads(line)["questions"]]
+    assert len(lines) == 3 and all(1 <= len(turn["pred_answers"]) <= 4 for turn in found)
+    assert all(0 <= place < 10 for turn in found for answer in turn["pred_answers"] for place in answer["evidences"])
+    metrics = json.loads(Path("results/mine/kb_text_table_info/metrics.json").read_text())
+    assert metrics["num_questions"] == len(found)
+    assert "P@1" in capsys.readouterr().out
+
+
+def one_line_error(capsys, *words):
+    assert main(["pipeline", "kb", "my.yml", "--limit", "1", "--quiet"]) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("convinse: ") and err.count("\n") == 1 and "Traceback" not in err, err
+    assert all(word in err for word in words), err
+
+
+def test_configuration_errors_are_one_line(config_file, capsys, tmp_path):
+    config_file(ha_model=None)
+    one_line_error(capsys, "ha_model", "ha: extractive")
+    config_file(ha_model="./nowhere")
+    one_line_error(capsys, "ha_model: ./nowhere", "no such folder")
+    config_file(ha_model=tiny())
+    one_line_error(capsys, "ha_model", "question-answering")
+    config_file(ha_stride="some")
+    one_line_error(capsys, "ha_stride", "my.yml")
+    config_file(ha_max_length=8)
+    one_line_error(capsys, "ha_max_length")
+    config_file(
+        ha_model=damage(copy_of(Path(MODEL), tmp_path / "broken"), lambda t: t["qa_outputs.bias"].fill_(float("nan")))
+    )
+    one_line_error(capsys, "not numbers")
+
+
+def test_the_module_alone_says_what_it_needs():
+    with pytest.raises(ConfigError, match="ha_model"):
+        ExtractiveAnswering(parse_config({"ha": "extractive"}))
+    made = ExtractiveAnswering(parse_config({"ha_model": "./nowhere"}))  # a light constructor: loaded on first use
+    with pytest.raises(ModelError, match="nowhere"):
+        made.inference_on_turn({"question": "Who?", "top_evidences": [evidence("x y")]}, SOURCES)

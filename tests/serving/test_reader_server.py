@@ -1,0 +1,360 @@
+"""The MRQA prediction server, in a process as a user starts it and in a thread where its insides are looked at."""
+
+import http.client
+import json
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import requests
+from tiny_models import Counted, copy_of, damage, tiny
+
+from convinse import http_server
+from convinse.cli import main
+from convinse.heterogeneous_answering.extractive_reader import ExtractiveReader
+from convinse.http_server import listen, uvicorn_server
+from convinse.serving import reader_server
+
+ROOT = Path(__file__).resolve().parents[2]
+MODEL = tiny(task="question-answering")
+CONTEXTS = [
+    {
+        "context": f"[TLE] The Hobbit [PAR] Tolkien wrote the book number {n} in cafe\u0301 😀 of England",
+        "context_tokens": [["[TLE]", 0]],
+        "qas": [
+            {"qid": f"{n}-a", "question": "who wrote the book", "question_tokens": [["who", 0]], "answers": ["x"],
+             "detected_answers": [{"text": "x", "char_spans": [[0, 0]], "token_spans": [[0, 0]]}]},
+            {"qid": f"{n}-b", "question": f"where {n}"},
+        ],
+    }
+    for n in range(6)
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return ExtractiveReader(MODEL, "cpu")
+
+
+@pytest.fixture(scope="module")
+def expected(reader):
+    return {
+        qa["qid"]: reader.read(qa["question"], [context["context"]])[0].text
+        for context in CONTEXTS
+        for qa in context["qas"]
+    }
+
+
+def answers_of(context, expected):
+    return {qa["qid"]: expected[qa["qid"]] for qa in context["qas"]}
+
+
+@contextmanager
+def started(*arguments):
+    """`convinse serve reader` in a process of its own; yields it and its port."""
+    command = [
+        sys.executable,
+        "-m",
+        "convinse",
+        "serve",
+        "reader",
+        "--port",
+        "0",
+        "--device",
+        "cpu",
+        *map(str, arguments),
+    ]
+    process = subprocess.Popen(
+        command, env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        line = process.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
+        assert found, process.communicate(timeout=10)
+        yield process, int(found[1])
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(scope="module")
+def server():
+    """The port of a server that all tests with good and bad requests share."""
+    with started("--model", MODEL) as (process, port):
+        yield port
+        assert process.poll() is None
+
+
+@contextmanager
+def in_thread(reader, most=reader_server.MAX_BODY):
+    listener = listen("127.0.0.1", 0)
+    running = uvicorn_server(reader_server.create_app(reader, most))
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield listener.getsockname()[1]
+    finally:
+        running.should_exit = True
+        thread.join()
+        listener.close()
+
+
+def post(port, body, path="/", method="POST"):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        connection.request(method, path, body)
+        response = connection.getresponse()
+        assert response.headers["Content-Type"] == "application/json"
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+def refused(port, body, status=400, **options):
+    found, value = post(port, body, **options)
+    assert found == status, value
+    assert list(value) == ["error"] and "\n" not in value["error"] and "Traceback" not in value["error"]
+    return value["error"]
+
+
+def test_the_clients_of_the_task(server, expected, tmp_path):
+    """As the task's own client does: it knocks at the port, then posts a file's contexts and joins the answers."""
+    file = tmp_path / "data.jsonl"
+    file.write_text("\n".join(map(json.dumps, [{"header": {"dataset": "x", "split": "dev"}}, *CONTEXTS])))
+    with socket.create_connection(("127.0.0.1", server), timeout=5):
+        time.sleep(0.2)  # says nothing, and goes
+    found = {}
+    for line in file.read_text().splitlines():
+        response = requests.post(f"http://127.0.0.1:{server}", json=json.loads(line), timeout=30)
+        assert response.status_code == 200 and response.headers["Content-Type"] == "application/json"
+        found.update(response.json())
+    assert found == expected
+
+
+def test_get_tells_what_it_is(server):
+    status, value = post(server, None, method="GET")
+    assert status == 200 and "MRQA" in value["use"] and value["model"]
+
+
+def test_contexts_without_questions_or_words(server):
+    assert post(server, '{"context": "the book", "qas": []}') == (200, {})
+    assert post(server, '{"context": " \\r\\n", "qas": [{"qid": "a", "question": "who"}]}') == (200, {"a": ""})
+    assert post(server, '{"header": {"dataset": "x"}}') == (200, {})
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"qid=1", "not JSON"),
+        (b"\xff\xfe\x00", "not JSON"),
+        (b"[" * 100_000, ""),
+        (b"[]", "object"),
+        (b"null", "object"),
+        (b"{}", "context"),
+        (b'{"context": "the book"}', "qas"),
+        (b'{"qas": []}', "context"),
+        (b'{"context": 5, "qas": []}', "context"),
+        (b'{"context": "x", "qas": {}}', "qas"),
+        (b'{"context": "x", "qas": [{"qid": "a"}]}', "question"),
+        (b'{"context": "x", "qas": [{"question": "a"}]}', "qid"),
+        (b'{"context": "x", "qas": [{"qid": 1, "question": "a"}]}', "qas[0].qid"),
+        (b'{"context": "x", "qas": [{"qid": "a", "question": null}]}', "qas[0].question"),
+        (b'{"context": "x", "qas": [{"qid": "a", "question": "b"}, {"qid": "a", "question": "c"}]}', "'a' appears 2 times"),
+        (b'{"context": "\\ud800", "qas": []}', "not JSON"),
+        (b'{"context": NaN, "qas": []}', "not JSON"),
+        (b'{"header": 5}', "context"),
+    ],
+)  # fmt: skip
+def test_bodies_that_are_no_context(server, body, words):
+    assert words in refused(server, body)
+
+
+def test_a_large_body_and_then_a_good_one(server, expected):
+    assert "10000000" in refused(server, b'{"context": "' + b"x" * 50_000_000, 413)
+    chunks = iter([b"x" * 1_000_000] * 11)
+    assert refused(server, chunks, 413)
+    assert post(server, json.dumps(CONTEXTS[0])) == (200, answers_of(CONTEXTS[0], expected))
+
+
+def test_too_many_questions_on_a_long_context(server):
+    qas = [{"qid": str(n), "question": "who"} for n in range(100)]
+    assert "100 questions" in refused(server, json.dumps({"context": "the " * 100_000, "qas": qas}), 413)
+
+
+def test_wrong_paths_and_methods(server):
+    refused(server, b"{}", 404, path="/predict")
+    refused(server, b"{}", 405, method="PUT")
+
+
+def test_max_body_is_obeyed(reader):
+    with in_thread(reader, most=100) as port:
+        assert post(port, json.dumps({"context": "x" * 50, "qas": []}))[0] == 200
+        assert "100 bytes" in refused(port, json.dumps({"context": "x" * 100, "qas": []}), 413)
+
+
+def test_a_body_that_does_not_arrive(reader, monkeypatch):
+    monkeypatch.setattr(http_server, "_BODY_TIMEOUT", 0.2)
+    with in_thread(reader) as port, socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+        client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
+        assert b" 408 " in client.recv(4096)
+
+
+class Held:
+    """A reader whose first call waits until it is let go; notes how many questions each call has."""
+
+    def __init__(self, reader):
+        self._reader = reader
+        self.model_id = reader.model_id
+        self.calls = []
+        self.entered, self.go = threading.Event(), threading.Event()
+
+    def read_all(self, questions, contexts, top_k=None):
+        self.calls.append(len(questions))
+        self.entered.set()
+        assert self.go.wait(30)
+        return self._reader.read_all(questions, contexts, top_k)
+
+
+def while_held(port, held, bodies):
+    """Post a first body, and the others while it is being read; all responses in order."""
+    with ThreadPoolExecutor(len(bodies)) as pool:
+        first = pool.submit(post, port, bodies[0])
+        assert held.entered.wait(30)
+        others = [pool.submit(post, port, body) for body in bodies[1:]]
+        time.sleep(0.5)  # for them to arrive
+        held.go.set()
+        return [first.result(), *(other.result() for other in others)]
+
+
+def test_requests_that_wait_are_read_together(reader, expected):
+    held = Held(reader)
+    with in_thread(held) as port:
+        found = while_held(port, held, [json.dumps(context) for context in CONTEXTS])
+        assert held.calls == [2, 10]
+        assert found == [(200, answers_of(context, expected)) for context in CONTEXTS]
+        counted = Counted(reader.engine.model)
+        assert post(port, json.dumps(CONTEXTS[1]))[0] == 200  # and on it goes
+        assert held.calls == [2, 10, 2] and len(counted.batches) == 1
+
+
+def test_what_waits_is_read_in_parts_where_it_is_too_much(reader, expected, monkeypatch):
+    size = reader_server._Context(
+        CONTEXTS[0]["context"], [reader_server._Question(**{"qid": "", "question": "who wrote the book"})] * 2
+    ).size
+    monkeypatch.setattr(reader_server, "_MOST_READ", 2 * size + 10)
+    held = Held(reader)
+    with in_thread(held) as port:
+        found = while_held(port, held, [json.dumps(context) for context in CONTEXTS])
+    assert held.calls == [2, 4, 4, 2]
+    assert found == [(200, answers_of(context, expected)) for context in CONTEXTS]
+
+
+class Failing(Held):
+    def read_all(self, questions, contexts, top_k=None):
+        found = super().read_all(questions, contexts, top_k)
+        if any("number 3" in text for texts in contexts for text in texts):
+            raise ValueError("a secret")
+        return found
+
+
+def test_a_request_that_fails_does_not_fail_the_others(reader, expected, caplog):
+    failing = Failing(reader)
+    with in_thread(failing) as port:
+        found = while_held(port, failing, [json.dumps(context) for context in CONTEXTS])
+        assert found.pop(3) == (500, {"error": "the server failed; its log says why"})
+        assert found == [(200, answers_of(context, expected)) for n, context in enumerate(CONTEXTS) if n != 3]
+        assert "a secret" in caplog.text
+        assert post(port, json.dumps(CONTEXTS[0]))[0] == 200
+
+
+def test_a_model_that_is_broken_is_an_error_with_its_reason(tmp_path, caplog):
+    folder = damage(copy_of(MODEL, tmp_path / "broken"), lambda tensors: tensors["qa_outputs.bias"].fill_(float("nan")))
+    with in_thread(ExtractiveReader(folder, "cpu")) as port:
+        assert "not numbers" in refused(port, json.dumps(CONTEXTS[0]), 500)
+
+
+def test_a_client_that_goes_away_leaves_the_others_alone(reader, expected):
+    held = Held(reader)
+    with in_thread(held) as port:
+        body = json.dumps(CONTEXTS[0]).encode()
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+            client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+            assert held.entered.wait(30)
+        held.go.set()
+        assert post(port, json.dumps(CONTEXTS[1])) == (200, answers_of(CONTEXTS[1], expected))
+
+
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_answers_what_is_in_flight(ending):
+    slow = {
+        "context": "the book of Tolkien " * 4000,
+        "qas": [{"qid": str(n), "question": f"who {n}"} for n in range(14)],
+    }
+    short = {"context": "the book", "qas": [{"qid": "short", "question": "who"}]}
+    with started("--model", MODEL) as (process, port), ThreadPoolExecutor(2) as pool:
+        first = pool.submit(post, port, json.dumps(slow))
+        time.sleep(0.4)
+        second = pool.submit(post, port, json.dumps(short))
+        time.sleep(0.2)
+        assert not first.done()
+        process.send_signal(ending)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out, err) == (0, "", "")
+        assert first.result()[0] == 200 and len(first.result()[1]) == 14
+        assert second.result()[0] == 200 and set(second.result()[1]) == {"short"}
+        with pytest.raises(OSError):
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+
+
+def test_wrong_starts_are_one_line(tmp_path, capsys):
+    def fails(*arguments, words):
+        assert main(["serve", "reader", "--device", "cpu", *map(str, arguments)]) == 1
+        err = capsys.readouterr().err
+        assert err.startswith("convinse: ") and err.count("\n") == 1
+        assert all(word in err for word in words), err
+
+    fails(words=["ha_model", "--model"])
+    fails("--model", "./nowhere", words=["./nowhere", "no such folder"])
+    fails("--model", tiny(), words=["question-answering"])
+    fails("--model", MODEL, "--precision", "fp8", words=["evs_precision"])
+    fails("--config", "nothing.yml", words=["nothing.yml"])
+    fails("--model", MODEL, "--host", "192.0.2.1", words=["192.0.2.1", "--host"])
+    with listen("127.0.0.1", 0) as taken:
+        fails("--model", MODEL, "--port", taken.getsockname()[1], words=["cannot listen", "--port"])
+
+
+def test_the_model_of_a_configuration(tmp_path, monkeypatch):
+    config = tmp_path / "my.yml"
+    config.write_text(f"ha: extractive\nha_model: {MODEL}\n")
+    given = {}
+    monkeypatch.setattr(
+        reader_server, "serve", lambda reader, *rest, **more: given.update(reader=reader, rest=rest, **more)
+    )
+    assert (
+        main(
+            ["serve", "reader", "--config", str(config), "--device", "cpu", "--precision", "int8", "--max-body", "2MB"]
+        )
+        == 0
+    )
+    assert (
+        given["reader"].engine.precision == "int8"
+        and given["rest"][:2] == ("127.0.0.1", 8888)
+        and given["most"] == 2_000_000
+    )
+
+
+@pytest.mark.parametrize("arguments", [[], ["cat"], ["reader", "--port", "x"], ["reader", "--max-body", "much"]])
+def test_wrong_usage(arguments):
+    with pytest.raises(SystemExit, match="2"):
+        main(["serve", *arguments])

@@ -1,0 +1,143 @@
+"""Tiny random models, made where a test needs them. Importing this skips the tests without the extra `neural`."""
+
+import atexit
+import shutil
+import string
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the extra neural")
+transformers = pytest.importorskip("transformers", reason="needs the extra neural")
+
+from convinse.encoder.checkpoint import quiet  # noqa: E402
+
+torch.set_num_threads(1)  # models so small gain nothing by more, and lose much where the cores are shared
+
+WORDS = """the a of in and who what when where directed wrote written played author director film book novel song born
+country city united kingdom england france south africa hobbit tolkien titanic james cameron peter jackson lord rings
+actor cast member publication date place birth award won one two three four five six seven eight nine ten""".split()
+_SIGNS = string.ascii_lowercase + string.digits + string.punctuation + "абвгдеийклмнопрстуяéü中文字的"
+SHORT, LONG = 128, 512  # tokens that the models can take
+
+
+def word_pieces(max_length: int = LONG):
+    """An uncased BERT tokenizer that knows some words, and letters."""
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, *_SIGNS, *(f"##{sign}" for sign in _SIGNS)]
+    vocabulary = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+    return transformers.BertTokenizerFast(vocab=vocabulary, model_max_length=max_length)
+
+
+def byte_pairs(max_length: int = LONG):
+    """A RoBERTa tokenizer: bytes and a few merges."""
+    from tokenizers.pre_tokenizers import ByteLevel
+
+    pieces = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *sorted(ByteLevel.alphabet()), "th", "the", "Ġt", "er"]
+    vocabulary = {piece: number for number, piece in enumerate(pieces)}
+    merges = [("t", "h"), ("th", "e"), ("Ġ", "t"), ("e", "r")]
+    return transformers.RobertaTokenizerFast(vocab=vocabulary, merges=merges, model_max_length=max_length)
+
+
+_HEADS = {
+    "sequence-classification": "ForSequenceClassification",
+    "question-answering": "ForQuestionAnswering",
+    "embedding": "Model",
+}
+
+
+def save_model(
+    folder: Path, kind: str = "bert", task: str = "sequence-classification", labels: int = 1, seed: int = 0, **config
+) -> Path:
+    """A random model of two layers of 32 numbers and its tokenizer; its weights are large, so that scores differ."""
+    prefix = {"bert": "Bert", "roberta": "Roberta", "distilbert": "DistilBert"}[kind]
+    tokenizer = byte_pairs() if kind == "roberta" else word_pieces()
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    if kind == "distilbert":
+        sizes = {"dim": 32, "n_layers": 2, "n_heads": 2, "hidden_dim": 64}
+    if kind == "roberta":
+        sizes |= {"type_vocab_size": 1, "pad_token_id": tokenizer.pad_token_id}
+    positions = LONG + 2 if kind == "roberta" else LONG
+    settings = {
+        "vocab_size": len(tokenizer),
+        "max_position_embeddings": positions,
+        "initializer_range": 0.4,
+        **sizes,
+        **config,
+    }
+    if task == "sequence-classification":
+        settings["num_labels"] = labels
+    with torch.random.fork_rng(devices=[]), quiet():
+        torch.manual_seed(seed)
+        model = getattr(transformers, prefix + _HEADS[task])(
+            getattr(transformers, f"{prefix}Config")(**settings)
+        ).eval()
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                if name.endswith("bias"):
+                    parameter.normal_(std=0.1)  # they begin as zeros, and zeros hide mistakes
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    return Path(folder)
+
+
+@cache
+def _root() -> Path:
+    root = Path(tempfile.mkdtemp(prefix="tiny-models-"))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    return root
+
+
+@cache
+def tiny(*arguments, **options) -> Path:
+    """The folder of such a model (see `save_model`), made once a session; not to be written to."""
+    return save_model(Path(tempfile.mkdtemp(dir=_root())), *arguments, **options)
+
+
+def copy_of(folder: Path, target: Path) -> Path:
+    """A copy that a test may damage."""
+    return Path(shutil.copytree(folder, target))
+
+
+def damage(folder: Path, change) -> Path:
+    """Change the tensors of a saved model: `change` gets them as a dictionary."""
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    return folder
+
+
+def own_forward(folder: Path, pairs, max_length: int, task: str = "sequence-classification"):
+    """Logits (or token vectors) of pairs as transformers computes them, one by one: the ground truth."""
+    kind = {"sequence-classification": "AutoModelForSequenceClassification", "embedding": "AutoModel"}[task]
+    with quiet():
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        model = getattr(transformers, kind).from_pretrained(folder).eval()
+    outputs = []
+    for pair in pairs:
+        # as lists: in a call of its own an empty second text counts as none
+        texts = [[pair]] if isinstance(pair, str) else [[pair[0]], [pair[1]]]
+        truncation = "only_first" if isinstance(pair, str) else "only_second"
+        inputs = tokenizer(*texts, truncation=truncation, max_length=max_length, return_tensors="pt")
+        with torch.inference_mode():
+            output = model(**inputs)
+        outputs.append(output[0][0].numpy())
+    return outputs
+
+
+class Counted:
+    """What a model computes from now on: its batches, as arrays of ids."""
+
+    def __init__(self, model):
+        self.batches = []
+        self._hook = model.register_forward_pre_hook(self._note, with_kwargs=True)
+
+    def _note(self, _, __, arguments):
+        self.batches.append(arguments["input_ids"].cpu().numpy())
+
+    @property
+    def sequences(self):
+        return sum(len(batch) for batch in self.batches)
