@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import os
 import random
 import sys
@@ -33,7 +34,9 @@ def main() -> int:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        _generate(work, questions)
+        generator = multiprocessing.get_context("spawn").Process(target=_generate, args=(work, questions))
+        generator.start()  # not here: a command starts with the memory of who starts it
+        generator.join()
         for name, arguments in _commands(work):
             seconds, peak = _run(arguments)
             rows.append({"command": name, "seconds": round(seconds, 2), "peak_mb": round(peak)})

@@ -26,9 +26,9 @@ class Size:
 
     pairs: int = 2000
     rounds: int = 3
-    tried: int = 200  # pairs to find the peer's best batch size with
-    batches: tuple[int, ...] = (8, 16, 32, 64, 128)
-    list_pairs: int = 1000
+    tried: int = 100  # pairs to find the peer's best batch size with
+    batches: tuple[int, ...] = (8, 16, 64)
+    list_pairs: int = 600
     candidates: int = 3000
     warm_turns: int = 5
     questions: int | None = None
