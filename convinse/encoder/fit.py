@@ -24,6 +24,8 @@ from .precision import find_device
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
+    from ..config import EvsTraining, HaTraining, ReaderTraining
+
 LOGGER = logging.getLogger(__name__)
 _LARGEST_NORM = 1.0  # of the gradient of a step
 _NO_DECAY = ("bias", "LayerNorm.weight", "layer_norm.weight")
@@ -50,6 +52,22 @@ class FitSettings:
     patience: int = 2
     device: str = "auto"
     seed: int = 42
+
+    @classmethod
+    def of(
+        cls, settings: EvsTraining | HaTraining | ReaderTraining, device: str, seed: int, parts: int = 1
+    ) -> FitSettings:
+        """Those of a section of the configuration; its epochs are cut into `parts`, each validated."""
+        return cls(
+            settings.epochs * parts,
+            settings.learning_rate,
+            settings.warmup,
+            settings.weight_decay,
+            settings.minutes,
+            settings.patience,
+            device,
+            seed,
+        )
 
 
 @dataclass

@@ -98,16 +98,7 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
         lambda model, step: _loss(model, step, tokenizer, settings.loss),
         lambda model: validate(model, dev, tokenizer, config),
         lambda measures: measures["answer_presence"] + measures["mrr"],
-        FitSettings(
-            settings.epochs,
-            settings.learning_rate,
-            settings.warmup,
-            settings.weight_decay,
-            settings.minutes,
-            settings.patience,
-            config.device,
-            config.seed,
-        ),  # fmt: skip
+        FitSettings.of(settings, config.device, config.seed),
         state_of(output),
         _run_id(config, sources, checkpoint.model_id),
         title="train ers",

@@ -78,16 +78,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> Trained:
         lambda reader: validate(reader, dev, quiet),
         lambda measures: measures[f"{_MACRO} F1"],
         ReaderSettings(
-            FitSettings(
-                settings.epochs * parts,
-                settings.learning_rate,
-                settings.warmup,
-                settings.weight_decay,
-                settings.minutes,
-                settings.patience,
-                settings.device,
-                settings.seed,
-            ),  # fmt: skip
+            FitSettings.of(settings, settings.device, settings.seed, parts),
             settings.max_length,
             settings.stride,
             settings.negative_windows,

@@ -68,7 +68,9 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     config, settings = ha.config, ha.config.ha_training
     base = settings.base or config.ha_model
     if base is None:
-        raise NothingToTrainError("train ha needs a checkpoint to start from: set ha_training: {base: FOLDER or hub name}")
+        raise NothingToTrainError(
+            "train ha needs a checkpoint to start from: set ha_training: {base: FOLDER or hub name}"
+        )
     output = Path(settings.output or Path(config.output_path) / config.name / "ha_model").expanduser()
     check_output(output, "ha_training.output")
     checkpoint = load_checkpoint(
@@ -96,16 +98,7 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
         lambda reader: validate(ha, reader, dev, sources),  # type: ignore[arg-type]
         lambda measures: measures["p_at_1"] + measures["mrr"],
         ReaderSettings(
-            FitSettings(
-                settings.epochs,
-                settings.learning_rate,
-                settings.warmup,
-                settings.weight_decay,
-                settings.minutes,
-                settings.patience,
-                config.device,
-                config.seed,
-            ),  # fmt: skip
+            FitSettings.of(settings, config.device, config.seed),
             config.ha_max_length,
             config.ha_stride,
             settings.negative_windows,
