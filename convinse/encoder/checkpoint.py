@@ -145,10 +145,13 @@ def _libraries():  # noqa: ANN202 - modules
     try:
         import torch
         import transformers
+
+        from .joint import register
     except ImportError as error:
         raise DependencyError(
             f"models need PyTorch and transformers ({error.name} is missing); run pip install 'convinse[neural]'"
         ) from error
+    register()
     return torch, transformers
 
 

@@ -1,0 +1,150 @@
+"""One BERT with three heads: relevance of a text for a query, start and end of the answer in it, an embedding.
+
+A pass over `[CLS] query [SEP] text [SEP]` ranks the text and reads it; a pass over `[CLS] text [SEP]` embeds it (the mean
+of the last hidden states). "No answer" is the span of [CLS], as in BERT's readers of SQuAD 2.0. Weights may be stored in
+int8 with a scale per row (a quarter of their size); they are float32 again when loaded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+from transformers import (
+    AutoConfig,
+    AutoModel,
+    AutoModelForQuestionAnswering,
+    AutoModelForSequenceClassification,
+    BertConfig,
+    BertModel,
+)
+from transformers.models.bert.modeling_bert import BertPreTrainedModel
+from transformers.utils import ModelOutput, cached_file
+
+Storage = Literal["float32", "float16", "int8"]
+WEIGHTS = "model.safetensors"
+_SCALES = ".int8_scales"  # behind a tensor's name: what its rows are multiplied by
+_LEVELS = 127
+_SMALLEST = 4096  # numbers of a matrix worth rounding
+
+
+class JointConfig(BertConfig):
+    """Settings of a `JointModel`: those of its BERT; one output of relevance."""
+
+    model_type = "convinse_joint"
+
+    def __init__(self, num_labels: int = 1, **options: Any) -> None:
+        super().__init__(num_labels=num_labels, **options)
+
+
+@dataclass
+class JointOutput(ModelOutput):
+    """What a pass gives.
+
+    Attributes:
+        logits: [b, 1] log odds that the text is relevant.
+        start_logits, end_logits: [b, tokens] of the answer's first and last token; [CLS] stands for no answer.
+        last_hidden_state: [b, tokens, hidden], of which an embedding is the mean.
+    """
+
+    logits: torch.Tensor | None = None
+    start_logits: torch.Tensor | None = None
+    end_logits: torch.Tensor | None = None
+    last_hidden_state: torch.Tensor | None = None
+
+
+class JointModel(BertPreTrainedModel):
+    """A BERT that ranks, reads and embeds."""
+
+    config_class = JointConfig
+    base_model_prefix = "bert"
+
+    def __init__(self, config: JointConfig) -> None:
+        super().__init__(config)
+        self.num_labels = config.num_labels
+        self.bert = BertModel(config, add_pooling_layer=False)
+        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+        self.relevance_hidden = nn.Linear(config.hidden_size, config.hidden_size)
+        self.relevance = nn.Linear(config.hidden_size, 1)
+        self.span = nn.Linear(config.hidden_size, 2)
+        self.post_init()
+
+    def forward(
+        self,
+        input_ids: torch.Tensor,
+        attention_mask: torch.Tensor | None = None,
+        token_type_ids: torch.Tensor | None = None,
+        **_: Any,
+    ) -> JointOutput:
+        """[b, tokens] ids, mask and token types -> the outputs of all heads."""
+        hidden = self.bert(input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids).last_hidden_state
+        dropped = self.dropout(hidden)
+        relevance = self.relevance(self.dropout(torch.tanh(self.relevance_hidden(dropped[:, 0]))))
+        start, end = self.span(dropped).unbind(dim=-1)
+        return JointOutput(logits=relevance, start_logits=start, end_logits=end, last_hidden_state=hidden)
+
+    @classmethod
+    def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **options: Any) -> Any:
+        """As of any Hugging Face model; weights stored in int8 become float32."""
+        if pretrained_model_name_or_path is None or options.get("state_dict") is not None:
+            return super().from_pretrained(pretrained_model_name_or_path, *args, **options)
+        path = cached_file(
+            pretrained_model_name_or_path,
+            WEIGHTS,
+            **{name: options[name] for name in ("cache_dir", "revision", "token", "local_files_only") if name in options},
+        )
+        weights = load_file(path)
+        if not any(name.endswith(_SCALES) for name in weights):
+            return super().from_pretrained(pretrained_model_name_or_path, *args, **options)
+        if options.get("config") is None:
+            options["config"] = JointConfig.from_pretrained(pretrained_model_name_or_path)
+        return super().from_pretrained(None, *args, state_dict=_restored(weights), **options)
+
+    def save_pretrained(self, save_directory: str | os.PathLike[str], *, storage: Storage = "float32", **options: Any) -> None:
+        """As of any Hugging Face model.
+
+        Args:
+            save_directory: the folder.
+            storage: how matrices are stored; int8 rounds each row to 255 levels.
+            options: see `transformers.PreTrainedModel.save_pretrained`.
+        """
+        super().save_pretrained(save_directory, **options)
+        if storage != "float32":
+            path = Path(save_directory) / WEIGHTS
+            save_file(_stored(load_file(path), storage), path, metadata={"format": "pt"})
+
+
+def _stored(weights: Mapping[str, torch.Tensor], storage: Storage) -> dict[str, torch.Tensor]:
+    stored: dict[str, torch.Tensor] = {}
+    for name, tensor in weights.items():
+        if tensor.dim() != 2 or tensor.numel() < _SMALLEST:
+            stored[name] = tensor.contiguous()
+        elif storage == "float16":
+            stored[name] = tensor.half().contiguous()
+        else:
+            scales = (tensor.abs().amax(dim=1) / _LEVELS).clamp_min(torch.finfo(torch.float32).tiny)
+            stored[name] = (tensor / scales[:, None]).round().to(torch.int8).contiguous()
+            stored[name + _SCALES] = scales
+    return stored
+
+
+def _restored(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    restored = {}
+    for name, tensor in weights.items():
+        if not name.endswith(_SCALES):
+            scales = weights.get(name + _SCALES)
+            restored[name] = tensor.float() if scales is None else tensor.float() * scales[:, None]
+    return restored
+
+
+def register() -> None:
+    """Make the model known to `AutoModel` and its kin: a folder's `config.json` then says what it is."""
+    AutoConfig.register(JointConfig.model_type, JointConfig, exist_ok=True)
+    for auto in (AutoModel, AutoModelForSequenceClassification, AutoModelForQuestionAnswering):
+        auto.register(JointConfig, JointModel, exist_ok=True)
