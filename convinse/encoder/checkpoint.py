@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import DependencyError, ModelError, one_line
 from ..files import sha256
@@ -155,10 +155,10 @@ def _libraries():  # noqa: ANN202 - modules
     return torch, transformers
 
 
-def save_checkpoint(checkpoint: Checkpoint, folder: Path) -> None:
-    """Write the model (safetensors) and its tokenizer as a Hugging Face folder."""
+def save_checkpoint(checkpoint: Checkpoint, folder: Path, **options: Any) -> None:
+    """Write the model (safetensors) and its tokenizer as a Hugging Face folder; `options` go to `save_pretrained`."""
     with quiet():
-        checkpoint.model.save_pretrained(folder)
+        checkpoint.model.save_pretrained(folder, **options)
         checkpoint.tokenizer.save_pretrained(folder)
 
 

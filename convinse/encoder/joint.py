@@ -69,7 +69,8 @@ class JointModel(BertPreTrainedModel):
         super().__init__(config)
         self.num_labels = config.num_labels
         self.bert = BertModel(config, add_pooling_layer=False)
-        self.dropout = nn.Dropout(config.hidden_dropout_prob)
+        dropout = config.hidden_dropout_prob if config.classifier_dropout is None else config.classifier_dropout
+        self.dropout = nn.Dropout(dropout)
         self.relevance_hidden = nn.Linear(config.hidden_size, config.hidden_size)
         self.relevance = nn.Linear(config.hidden_size, 1)
         self.span = nn.Linear(config.hidden_size, 2)

@@ -31,7 +31,12 @@ def state_of(output: Path) -> Path:
 
 
 def write_trained(
-    checkpoint: Checkpoint, output: Path, card: str, fitted: FitResult, record: Mapping[str, Any] | None = None
+    checkpoint: Checkpoint,
+    output: Path,
+    card: str,
+    fitted: FitResult,
+    record: Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> None:
     """Write model, tokenizer, card (`README.md`) and record (`training.json`); then the state of the run goes.
 
@@ -41,9 +46,10 @@ def write_trained(
         card: Markdown.
         fitted: the measures of all epochs go into the record.
         record: what else goes into it.
+        options: go to the model's `save_pretrained`.
     """
     with replacing(output) as temporary:
-        save_checkpoint(checkpoint, temporary)
+        save_checkpoint(checkpoint, temporary, **options)
         (temporary / "README.md").write_text(card, encoding="utf-8")
         content = {"best_epoch": fitted.best, "epochs": fitted.history, **(record or {})}
         (temporary / _RECORD).write_bytes(msgspec.json.format(msgspec.json.encode(content)))

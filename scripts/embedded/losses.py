@@ -1,0 +1,98 @@
+"""What the embedded model is trained to minimise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from convinse.encoder.engine import model_inputs
+from convinse.encoder.tokens import Sequences
+from embedded.batches import Batch
+
+_LOWEST = -1e4
+_TEMPERATURE = 0.05  # of cosines
+_SURE = 0.3  # weight of each pair's own loss beside that of its list: it keeps the odds meaningful between lists
+_NOTHING = 0.5  # weight of "no answer here" beside an answer
+
+
+def pair_losses(model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
+    """(ranking, reading): sums over the examples of a batch.
+
+    Ranking: cross-entropy of the relevant candidates among all of the example, and of each pair alone. Reading: negative
+    log-likelihood of the answers' spans (any of them), or of [CLS] for texts without one.
+    """
+    places = np.arange(len(batch.relevant))
+    output = model(**model_inputs(model, batch.sequences, places, model.device))
+    odds = output.logits.float()[:, 0]
+    relevant = torch.from_numpy(batch.relevant).to(odds.device)
+    lists = []
+    for own, right in zip(odds.split(batch.sizes), relevant.split(batch.sizes), strict=True):
+        if not bool(right.all()):
+            lists.append(torch.logsumexp(own, 0) - torch.logsumexp(own[right], 0))
+    each = functional.binary_cross_entropy_with_logits(odds, relevant.float(), reduction="none")
+    balance = sum(part.mean() for part in each.split(batch.sizes))
+    ranking = (torch.stack(lists).sum() if lists else odds.sum() * 0) + _SURE * balance
+    return ranking, _reading(output, batch)
+
+
+def _reading(output: Any, batch: Batch) -> Tensor:
+    starts, ends = _log_probabilities(output, batch)
+    losses = []
+    for row, spans in enumerate(batch.spans):
+        if batch.readable[row]:
+            spans_here = torch.from_numpy(spans).to(starts.device)
+            likelihood = torch.logsumexp(starts[row, spans_here[:, 0]] + ends[row, spans_here[:, 1]], 0)
+            losses.append(-likelihood * (1.0 if batch.relevant[row] else _NOTHING))
+    return torch.stack(losses).sum() if losses else starts.sum() * 0
+
+
+def _log_probabilities(output: Any, batch: Batch) -> tuple[Tensor, Tensor]:
+    """[p, tokens] of start and end, over the text's tokens and [CLS]."""
+    start, end = output.start_logits.float(), output.end_logits.float()
+    columns = torch.arange(start.shape[1], device=start.device)[None, :]
+    firsts, ends = (torch.from_numpy(array).to(start.device)[:, None] for array in (batch.firsts, batch.ends))
+    allowed = ((columns >= firsts) & (columns < ends)) | (columns == 0)
+    return tuple(functional.log_softmax(logits.masked_fill(~allowed, _LOWEST), dim=1) for logits in (start, end))  # type: ignore[return-value]
+
+
+def embed(model: Any, sequences: Sequences, budget: int) -> Tensor:
+    """[n, hidden] mean-pooled embeddings of length 1, computed in batches of similar length."""
+    from convinse.encoder.batches import token_batches
+
+    parts, order = [], []
+    for places in token_batches(sequences.lengths, budget):
+        inputs = model_inputs(model, sequences, places, model.device)
+        hidden = model(**inputs).last_hidden_state.float()
+        mask = inputs["attention_mask"].unsqueeze(-1).to(hidden.dtype)
+        parts.append(functional.normalize((hidden * mask).sum(1) / mask.sum(1), dim=1))
+        order.append(places)
+    back = torch.from_numpy(np.argsort(np.concatenate(order)))
+    return torch.cat(parts)[back.to(parts[0].device)]
+
+
+def embedding_losses(
+    queries: Tensor, texts: Tensor, teacher_queries: Tensor, teacher_texts: Tensor, groups: Sequence[str]
+) -> tuple[Tensor, Tensor]:
+    """(contrast, distillation): means over the queries.
+
+    Args:
+        queries: [q, hidden] of length 1.
+        texts: [t, hidden]: first the relevant text of each query, in their order, then other texts.
+        teacher_queries, teacher_texts: the same of the model to stay close to.
+        groups: [q] texts of queries of the same group are not each other's negatives.
+    """
+    cosines = queries @ texts.T / _TEMPERATURE
+    own = torch.arange(len(groups), device=cosines.device)
+    same = torch.tensor([[a == b for b in groups] for a in groups], device=cosines.device)
+    same[own, own] = False
+    allowed = torch.ones_like(cosines, dtype=torch.bool)
+    allowed[:, : len(groups)] = ~same
+    contrast = functional.cross_entropy(cosines.masked_fill(~allowed, _LOWEST), own)
+    target = functional.softmax(teacher_queries @ teacher_texts.T / _TEMPERATURE, dim=1)
+    distillation = functional.kl_div(functional.log_softmax(cosines, dim=1), target, reduction="batchmean")
+    return contrast, distillation

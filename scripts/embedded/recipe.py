@@ -1,0 +1,237 @@
+"""The recipe of the embedded model: a mixture of data sets, two stages of training, calibration, a model folder.
+
+The second stage goes on from the first and also learns from texts of which only the first stage's model marked the
+answers: those of SQuAD's sentences that it is sure of (self-training).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import random
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+
+from convinse.encoder.checkpoint import Checkpoint
+from convinse.encoder.fit import FitResult, FitSettings, fit
+from convinse.encoder.tokens import TextTokenizer
+from convinse.errors import ConfigError
+from embedded.batches import batch, drawn, example_batches, with_foreign
+from embedded.examples import Example, of_part
+from embedded.losses import embed, embedding_losses, pair_losses
+from embedded.validation import calibrate, marked, validate
+
+LOGGER = logging.getLogger("convinse.train_embedded")
+PSEUDO = "squad_pseudo"
+_LONG = 300  # characters of a text beside which there is one negative only
+_LONGEST_EMBEDDED = 600  # characters of a text that the embedding learns from
+
+
+class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One run over the mixture.
+
+    Attributes:
+        mixture: examples drawn from each data set in an epoch (all, where it has fewer).
+        epochs: of that size.
+        validations: of an epoch; each keeps the best weights and what a stopped run goes on from.
+        learning_rate: the highest.
+        minutes: of training steps, after which the stage ends early; None: no limit.
+    """
+
+    mixture: dict[str, int]
+    epochs: int = 1
+    validations: int = 4
+    learning_rate: float = 1e-4
+    minutes: float | None = None
+
+
+class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How the embedded model is trained; see `config/embedded.yml`.
+
+    Attributes:
+        base: a folder with the weights to start from, or None for those of the package that carries all-MiniLM-L6-v2.
+        first, second: the two stages.
+        batch_size: examples of a step.
+        negatives: irrelevant texts beside each relevant one, of the same example; 1 beside a long one.
+        foreign: share of the examples that get one more from another example, the easy case.
+        max_length: tokens of a pair; of longer texts a window is learned from.
+        portion: characters, padding counted, that are computed at once.
+        token_budget: tokens that are computed at once where nothing is learned, and of the embeddings.
+        embedding_every: steps between those that also train the embedding.
+        contrast, distillation: weights of the embedding's two losses.
+        sure: the least probability of an answer marked by the first stage's model.
+        unmarked: most texts that it marks.
+        dev_examples: of each data set, that a validation looks at.
+    """
+
+    base: str | None = None
+    first: Stage
+    second: Stage
+    batch_size: int = 32
+    negatives: int = 2
+    foreign: float = 0.3
+    max_length: int = 192
+    portion: int = 10_000
+    token_budget: int = 4096
+    embedding_every: int = 4
+    contrast: float = 0.5
+    distillation: float = 0.5
+    sure: float = 0.6
+    unmarked: int = 6000
+    dev_examples: int = 80
+    warmup: float = 0.06
+    weight_decay: float = 0.01
+    patience: int = 99
+    seed: int = 42
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class Data:
+    """The examples of all data sets by name, and sentences in their paragraphs for self-training."""
+
+    train: dict[str, list[Example]]
+    dev: dict[str, list[Example]]
+    contexts: list[tuple[Example, tuple[int, int]]]
+    run_id: str
+
+
+def gather(builders: dict[str, Callable[[], Iterable[Example]]], contexts: Iterable[Any]) -> Data:
+    """Build all data sets; each example is in the part that its key says."""
+    train: dict[str, list[Example]] = {}
+    dev: dict[str, list[Example]] = {}
+    digest = hashlib.sha256()
+    for name, build in builders.items():
+        start = time.perf_counter()
+        examples = list(build())
+        train[name], dev[name] = list(of_part(examples, "train")), list(of_part(examples, "dev"))
+        digest.update(repr(examples).encode())
+        LOGGER.info(
+            "%s: %d examples to train on, %d held out (%.0f s)",
+            name, len(train[name]), len(dev[name]), time.perf_counter() - start,
+        )  # fmt: skip
+    return Data(train, dev, [pair for pair in contexts if pair[0].part == "train"], digest.hexdigest()[:32])
+
+
+def train_stages(
+    checkpoint: Checkpoint, teacher: Any, data: Data, recipe: Recipe, state: Path
+) -> tuple[FitResult, FitResult, int]:
+    """Train in place; returns what both stages gave, and the number of answers that the first one marked."""
+    tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
+    checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(False)
+    chance = random.Random(recipe.seed)
+    dev = {
+        name: chance.sample(examples, min(recipe.dev_examples, len(examples)))
+        for name, examples in data.dev.items()
+        if examples and name in recipe.second.mixture
+    }
+    first = _stage("first", checkpoint, teacher, tokenizer, data.train, dev, recipe, recipe.first, state, data.run_id)
+    contexts = chance.sample(data.contexts, min(recipe.unmarked, len(data.contexts)))
+    pseudo = marked(checkpoint.model, tokenizer, contexts, recipe.sure, recipe.token_budget)
+    LOGGER.info("self-training: %d of %d answers are sure", len(pseudo), len(contexts))
+    train = {**data.train, PSEUDO: pseudo}
+    run_id = f"{data.run_id} {hashlib.sha256(repr(pseudo).encode()).hexdigest()}"
+    second = _stage("second", checkpoint, teacher, tokenizer, train, dev, recipe, recipe.second, state, run_id)
+    checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(True)
+    calibrate(checkpoint.model, tokenizer, [example for examples in dev.values() for example in examples])
+    return first, second, len(pseudo)
+
+
+def _stage(
+    name: str,
+    checkpoint: Checkpoint,
+    teacher: Any,
+    tokenizer: TextTokenizer,
+    train: dict[str, list[Example]],
+    dev: dict[str, list[Example]],
+    recipe: Recipe,
+    stage: Stage,
+    state: Path,
+    run_id: str,
+) -> FitResult:
+    unknown = sorted(set(stage.mixture) - set(train))
+    if unknown:
+        raise ConfigError(f"mixture: unknown data set {unknown[0]}; known: {', '.join(sorted(train))}")
+    settings = FitSettings(
+        stage.epochs * stage.validations, stage.learning_rate, recipe.warmup, recipe.weight_decay, stage.minutes,
+        recipe.patience, recipe.device, recipe.seed,
+    )  # fmt: skip
+    return fit(
+        checkpoint.model,
+        lambda number: _steps(train, stage, recipe, number),
+        lambda model, step: _losses(model, teacher, tokenizer, step, recipe),
+        lambda model: validate(model, tokenizer, dev, recipe.token_budget),
+        lambda measures: measures["mean"],
+        settings,
+        state / name,
+        hashlib.sha256(repr((run_id, recipe, stage)).encode()).hexdigest()[:32],
+        title=f"{name} stage",
+    )
+
+
+@dataclass(frozen=True)
+class Step:
+    """Examples to learn from at once; whether the embedding learns from them, too; of the windows drawn."""
+
+    examples: list[Example]
+    embeds: bool
+    seed: str
+
+
+def _steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number: int) -> list[Step]:
+    """The steps of one part of an epoch: each data set spread evenly over them."""
+    epoch, part = divmod(number - 1, stage.validations)
+    chance = random.Random(f"{recipe.seed} {epoch}")
+    order = []
+    for name, most in sorted(stage.mixture.items()):
+        examples = train[name]
+        places = chance.sample(range(len(examples)), min(most, len(examples)))
+        order += [((rank + chance.random()) / len(places), name, place) for rank, place in enumerate(places)]
+    order.sort()
+    count = max(1, len(order) // (recipe.batch_size * stage.validations)) * stage.validations
+    bounds = [len(order) * step // count for step in range(count + 1)]
+    steps = []
+    for step in range(part * count // stage.validations, (part + 1) * count // stage.validations):
+        examples = []
+        for _, name, place in order[bounds[step] : bounds[step + 1]]:
+            example = train[name][place]
+            most = 1 if len(example.candidates[0].text) > _LONG else recipe.negatives
+            examples.append(drawn(example, 0 if name == PSEUDO else most, chance))
+        embeds = step % recipe.embedding_every == 0
+        steps.append(Step(with_foreign(examples, recipe.foreign, chance), embeds, f"{recipe.seed} {epoch} {step}"))
+    return steps
+
+
+def _losses(model: Any, teacher: Any, tokenizer: TextTokenizer, step: Step, recipe: Recipe) -> Iterable[torch.Tensor]:
+    chance = random.Random(step.seed)
+    for portion in example_batches(step.examples, recipe.portion):
+        ranking, reading = pair_losses(model, batch(portion, tokenizer, chance))
+        yield (ranking + reading) / len(step.examples)
+    if step.embeds:
+        examples = [example for example in step.examples if len(example.candidates[0].text) <= _LONGEST_EMBEDDED]
+        if len(examples) > 1:
+            yield _embedding_loss(model, teacher, tokenizer, examples, recipe)
+
+
+
+def _embedding_loss(
+    model: Any, teacher: Any, tokenizer: TextTokenizer, examples: Sequence[Example], recipe: Recipe
+) -> torch.Tensor:
+    queries = tokenizer.singles([example.query for example in examples])
+    texts = [example.candidates[0].text for example in examples]
+    texts += [candidate.text for example in examples for candidate in example.candidates[1:2]]
+    sequences = tokenizer.singles([text[:_LONGEST_EMBEDDED] for text in texts])
+    with torch.no_grad():
+        teacher.to(model.device)
+        targets = [embed(teacher, part, recipe.token_budget) for part in (queries, sequences)]
+    groups = [example.group or example.key for example in examples]
+    contrast, distillation = embedding_losses(
+        embed(model, queries, recipe.token_budget), embed(model, sequences, recipe.token_budget), *targets, groups
+    )
+    return recipe.contrast * contrast + recipe.distillation * distillation

