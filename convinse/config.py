@@ -186,6 +186,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     ha_max_answers: Positive = 10
     ha_max_length: Annotated[int, msgspec.Meta(ge=64)] = 512
     ha_stride: NotNegative = 128
+    ha_share_pass: bool = True
     ha_training: HaTraining = HaTraining()
     device: Device = "auto"
     seed: NotNegative = 42

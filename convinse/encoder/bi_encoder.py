@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import ModelError, one_line
-from .checkpoint import load_checkpoint
+from .pool import ModelPool, load
 
 if TYPE_CHECKING:
     import torch
@@ -35,6 +35,7 @@ class BiEncoder:
         max_length: most tokens of a text; longer ones are cut.
         token_budget: most tokens of a batch; None for the device's default.
         key: the configuration key that named the model, for messages.
+        models: where a joint model is shared with others.
     """
 
     def __init__(
@@ -46,16 +47,24 @@ class BiEncoder:
         max_length: int = 256,
         token_budget: int | None = None,
         key: str = "evs_bi_encoder",
+        models: ModelPool | None = None,
     ) -> None:
-        checkpoint = load_checkpoint(model, "embedding", key)
-        from .engine import Engine
-        from .tokens import TextTokenizer
-
+        loaded = load(
+            model,
+            "embedding",
+            device,
+            precision=precision,
+            max_length=max_length,
+            token_budget=token_budget,
+            key=key,
+            models=models,
+        )
+        checkpoint = loaded.checkpoint
         self.dimension = int(checkpoint.model.config.hidden_size)
         self._pool_first = _pools_first(checkpoint.folder or _hub_pooling(str(model)), f"{key}: {model}")
         self._name = f"{key}: {model}"
-        self._engine = Engine(checkpoint.model, device, precision, token_budget)
-        self._tokenizer = TextTokenizer.of(checkpoint, max_length)
+        self._engine = loaded.engine
+        self._tokenizer = loaded.tokenizer
         self.model_id = f"{checkpoint.model_id}/{self._tokenizer.max_length}/{self._engine.precision}"
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:

@@ -138,9 +138,12 @@ def _stored(weights: Mapping[str, torch.Tensor], storage: Storage) -> dict[str, 
 def _restored(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     restored = {}
     for name, tensor in weights.items():
-        if not name.endswith(_SCALES):
-            scales = weights.get(name + _SCALES)
-            restored[name] = tensor.float() if scales is None else tensor.float() * scales[:, None]
+        if name.endswith(_SCALES):
+            continue
+        scales = weights.get(name + _SCALES)
+        if scales is None and not tensor.is_floating_point():
+            raise ValueError(f"{name} is stored in {tensor.dtype} without {name}{_SCALES}")
+        restored[name] = tensor.float() if scales is None else tensor.float() * scales[:, None]
     return restored
 
 

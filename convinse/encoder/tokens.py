@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from .checkpoint import Checkpoint
 
 _CACHED_TOKENS = 20_000_000  # of texts; the cache begins anew when it is full (about 100 MB)
+_CACHED_OFFSETS = 4_000_000  # the same of tokens with offsets, which only readers need (about 80 MB)
 _CHUNK = 8192  # texts a call of the tokenizer
 _SHORTEST_SECOND = 16  # tokens left for the second text where the first would take all
 
@@ -81,6 +83,45 @@ class _Template(NamedTuple):
     after_one: np.ndarray
 
 
+class _Texts:
+    """Tokens of texts as they are, each text tokenised once while it is remembered."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._ids: dict[str, np.ndarray] = {}
+        self._tokens = 0
+        self._with_offsets: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        self._offsets = 0
+
+    def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
+        """The token ids of each text."""
+        if self._tokens > _CACHED_TOKENS:
+            self._ids = {text: self._ids[text] for text in dict.fromkeys(texts) if text in self._ids}
+            self._tokens = sum(map(len, self._ids.values()))
+        new = [text for text in dict.fromkeys(texts) if text not in self._ids]
+        for chunk in _chunks(new):
+            encodings = self._tokenizer.encode_batch_fast(_unicode(chunk), add_special_tokens=False)
+            for text, encoding in zip(chunk, encodings, strict=True):
+                self._ids[text] = np.array(encoding.ids, dtype=np.int32)
+                self._tokens += len(encoding)
+        return [self._ids[text] for text in texts]
+
+    def with_offsets(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Token ids [t] and character offsets [t, 2] of each text."""
+        known = self._with_offsets
+        if self._offsets > _CACHED_OFFSETS:
+            known = self._with_offsets = {text: known[text] for text in dict.fromkeys(texts) if text in known}
+            self._offsets = sum(len(ids) for ids, _ in known.values())
+        for chunk in _chunks([text for text in dict.fromkeys(texts) if text not in known]):
+            for text, encoding in zip(
+                chunk, self._tokenizer.encode_batch(_unicode(chunk), add_special_tokens=False), strict=True
+            ):
+                offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+                known[text] = np.array(encoding.ids, dtype=np.int32), offsets
+                self._offsets += len(offsets)
+        return [known[text] for text in texts]
+
+
 class TextTokenizer:
     """Turns texts into model inputs.
 
@@ -88,16 +129,22 @@ class TextTokenizer:
         tokenizer: a fast tokenizer with the model's special tokens in its post-processor.
         max_length: most tokens of an input, special tokens counted.
         pad_id: the id that fills batches.
+
+    Attributes:
+        max_length: as given.
+        trailing: special tokens behind a pair's second text.
     """
 
     def __init__(self, tokenizer: Tokenizer, max_length: int, pad_id: int) -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        self._tokenizer = tokenizer
         self._template = _template(tokenizer)
         self._pad_id = pad_id
-        self._cache: dict[str, np.ndarray] = {}
-        self._cached_tokens = 0
+        self._texts = _Texts(tokenizer)
+        self.trailing = len(self._template.after)
+        self._limit(max_length)
+
+    def _limit(self, max_length: int) -> None:
         special = sum(map(len, self._template[:3]))
         if max_length < special + 2 * _SHORTEST_SECOND:
             raise ModelError(f"at most {max_length} tokens leave no room for two texts; give at least {special + 32}")
@@ -109,20 +156,19 @@ class TextTokenizer:
         tokenizer = checkpoint.tokenizer
         return cls(tokenizer.backend_tokenizer, min(max_length, checkpoint.max_length), tokenizer.pad_token_id or 0)
 
+    def limited(self, max_length: int) -> TextTokenizer:
+        """One with another limit, which shares the tokens of the texts."""
+        other = copy.copy(self)
+        other._limit(max_length)
+        return other
+
     def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
         """The token ids of each text, without special tokens, uncut."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._cache]
-        if self._cached_tokens > _CACHED_TOKENS:
-            self._cache = {text: self._cache[text] for text in dict.fromkeys(texts) if text in self._cache}
-            self._cached_tokens = sum(map(len, self._cache.values()))
-        for start in range(0, len(new), _CHUNK):
-            chunk = new[start : start + _CHUNK]
-            whole = [_without_lone_surrogates(text) for text in chunk]
-            encodings = self._tokenizer.encode_batch_fast(whole, add_special_tokens=False)
-            for text, encoding in zip(chunk, encodings, strict=True):
-                self._cache[text] = np.array(encoding.ids, dtype=np.int32)
-                self._cached_tokens += len(encoding)
-        return [self._cache[text] for text in texts]
+        return self._texts.ids(texts)
+
+    def offsets(self, texts: Sequence[str]) -> list[np.ndarray]:
+        """[t, 2] character offsets of each text's tokens, uncut, into the text as given."""
+        return [offsets for _, offsets in self._texts.with_offsets(texts)]
 
     def pairs(self, pairs: Sequence[tuple[str, str]]) -> Sequences:
         """`[CLS] first [SEP] second [SEP]` for each pair.
@@ -150,11 +196,9 @@ class TextTokenizer:
         before, between, after, second_type, _ = self._template
         room = self.max_length - len(before) - len(between) - len(after)
         firsts = self.ids([first for first, _ in pairs])
-        distinct = {second: place for place, second in enumerate(dict.fromkeys(second for _, second in pairs))}
-        encodings = self._with_offsets(list(distinct))
+        encodings = self._texts.with_offsets([second for _, second in pairs])
         ids, types, pair_of, begins = [], [], [], []
-        for place, (first, (_, second)) in enumerate(zip(firsts, pairs, strict=True)):
-            tokens = encodings[distinct[second]][0]
+        for place, (first, (tokens, _)) in enumerate(zip(firsts, encodings, strict=True)):
             if len(first) > room // 2 and len(first) + len(tokens) > room:
                 first = first[-max(room // 2, room - len(tokens)) :]
             size = room - len(first)
@@ -169,20 +213,13 @@ class TextTokenizer:
                     break
                 start += step
         sequences = Sequences(ids, _lengths(ids), np.array(types, dtype=np.int64), second_type, self._pad_id)
-        offsets = [encodings[distinct[second]][1] for _, second in pairs]
         return Windows(
-            sequences, np.array(pair_of, dtype=np.int64), np.array(begins, dtype=np.int64), offsets, len(after)
+            sequences,
+            np.array(pair_of, dtype=np.int64),
+            np.array(begins, dtype=np.int64),
+            [offsets for _, offsets in encodings],
+            len(after),
         )
-
-    def _with_offsets(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Token ids [t] and character offsets [t, 2] of each text."""
-        found = []
-        for start in range(0, len(texts), _CHUNK):
-            whole = [_without_lone_surrogates(text) for text in texts[start : start + _CHUNK]]
-            for encoding in self._tokenizer.encode_batch(whole, add_special_tokens=False):
-                offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-                found.append((np.array(encoding.ids, dtype=np.int32), offsets))
-        return found
 
     def singles(self, texts: Sequence[str]) -> Sequences:
         """`[CLS] text [SEP]` for each text, the text cut to fit."""
@@ -192,9 +229,13 @@ class TextTokenizer:
         return Sequences(ids, _lengths(ids), _lengths(ids), 0, self._pad_id)
 
 
-def _without_lone_surrogates(text: str) -> str:
+def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (texts[start : start + _CHUNK] for start in range(0, len(texts), _CHUNK))
+
+
+def _unicode(texts: Sequence[str]) -> list[str]:
     """JSON and Python may hold half of a UTF-16 pair, a tokenizer takes Unicode only."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    return [text if text.isascii() else text.encode("utf-8", "replace").decode() for text in texts]
 
 
 def _lengths(ids: list[np.ndarray]) -> np.ndarray:

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 from ..config import Config
+from ..encoder.pool import ModelPool
 from ..errors import ModuleError
 from ..evidence import Conversation, Evidence, Turn, check_evidence
 from ..scoring.convqa import add_answer_presence
@@ -23,9 +24,12 @@ class EvidenceRetrievalScoring(ABC):
         logger: writes to the log of the run.
         conversations_at_once: how many conversations the pipeline hands over together. A module that computes in
             batches raises it and overrides `inference_on_turns`.
+        model_pool: the models that the stages of a pipeline share, handed over by it; None outside of one. A module may
+            pass them on to `BertReranker`, `BiEncoder` and `ExtractiveReader`, or leave them alone.
     """
 
     conversations_at_once = 1
+    model_pool: ModelPool | None = None
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -56,6 +60,10 @@ class EvidenceRetrievalScoring(ABC):
     def inference_on_data(self, conversations: Iterable[Conversation], sources: Sequence[str]) -> None:
         """All turns of the conversations, in place."""
         self.inference_on_turns([turn for conversation in conversations for turn in conversation["questions"]], sources)
+
+    def use_models(self, models: ModelPool) -> None:
+        """Called by a pipeline before its first turn, with the models that its stages share."""
+        self.model_pool = models
 
     def store_cache(self) -> None:
         """Called after a run; a module that keeps intermediate results stores them here."""

@@ -60,7 +60,7 @@ class NativeERS(EvidenceRetrievalScoring):
             return self.bm25
         from .neural import build_scorer
 
-        return build_scorer(self.config, self._method, self.bm25)
+        return build_scorer(self.config, self._method, self.bm25, self.model_pool)
 
     @cached_property
     def bm25(self) -> BM25Scorer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ..config import Config
+from ..encoder.pool import ModelPool
 from ..models import model_path
 from .bm25 import BM25Scorer
 from .cascade import Cascade
@@ -12,14 +13,15 @@ from .reranker import BertReranker
 
 
 def build_scorer(
-    config: Config, method: Literal["cross_encoder", "cascade"], bm25: BM25Scorer
+    config: Config, method: Literal["cross_encoder", "cascade"], bm25: BM25Scorer, models: ModelPool | None = None
 ) -> BertReranker | Cascade:
-    """The scorer of `evs`, its models loaded.
+    """The scorer of `evs`, its models loaded; a joint model once for all its tasks, and for others with `models`.
 
     Raises:
         ModelError: `evs_model` or `evs_bi_encoder` cannot be loaded.
     """
     reranker = bi_encoder = vectors = None
+    models = ModelPool() if models is None else models
     if config.evs_model:
         reranker = BertReranker(
             model_path(config.evs_model),
@@ -28,6 +30,7 @@ def build_scorer(
             max_length=config.evs_max_length,
             token_budget=config.evs_token_budget,
             key="evs_model",
+            models=models,
         )
     if method == "cross_encoder":
         assert reranker is not None  # scoring_method has seen to it
@@ -42,6 +45,7 @@ def build_scorer(
             precision=config.evs_precision,
             max_length=config.evs_max_length,
             token_budget=config.evs_token_budget,
+            models=models,
         )
         path = config.ers_cache_path if config.ers_use_cache else None
         vectors = VectorCache(path, bi_encoder.model_id, bi_encoder.dimension)

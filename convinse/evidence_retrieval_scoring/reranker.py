@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..encoder.checkpoint import Checkpoint, load_checkpoint
+from ..encoder.checkpoint import Checkpoint
+from ..encoder.pool import ModelPool, ReadPair, load
 from ..errors import ModelError
 from ..evidence import Evidence
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     import torch
 
     from ..encoder.precision import Precision
+    from ..encoder.tokens import Sequences
 
 _DIGITS = 5  # of log odds that count
 _SHOWN = 120  # characters of an evidence in a message
@@ -28,6 +30,8 @@ class BertReranker:
     length and computed in batches by token budget; equal pairs are computed once. A pair's score depends on the pair
     alone up to rounding (about 1e-6 in fp32), not on the other pairs or their order.
 
+    A joint model (`encoder.joint`) of a pool in which a reader wants the spans reads the pairs in the same pass.
+
     Args:
         model: a folder with `model.safetensors`, a hub name, or a checkpoint in memory (it is changed).
         device: `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:1`.
@@ -35,6 +39,7 @@ class BertReranker:
         max_length: most tokens of a pair; the evidence is cut, not the query.
         token_budget: most tokens of a batch, padding counted; None for the device's default.
         key: the configuration key that named the model, for messages.
+        models: where a joint model is shared with others.
 
     Raises:
         ModelError: no such model, a damaged one, or one with another number of outputs.
@@ -50,17 +55,24 @@ class BertReranker:
         max_length: int = 256,
         token_budget: int | None = None,
         key: str = "model",
+        models: ModelPool | None = None,
     ) -> None:
-        checkpoint = model if isinstance(model, Checkpoint) else load_checkpoint(model, "sequence-classification", key)
-        from ..encoder.engine import Engine
-        from ..encoder.tokens import TextTokenizer
-
-        outputs = checkpoint.model.config.num_labels
+        self._loaded = load(
+            model,
+            "sequence-classification",
+            device,
+            precision=precision,
+            max_length=max_length,
+            token_budget=token_budget,
+            key=key,
+            models=models,
+        )
+        outputs = self._loaded.checkpoint.model.config.num_labels
         if outputs not in (1, 2):
             raise ModelError(f"{key}: {model}: has {outputs} outputs; a reranker has one (relevance) or two (no, yes)")
-        self.tokenizer = TextTokenizer.of(checkpoint, max_length)
-        self.engine = Engine(checkpoint.model, device, precision, token_budget)
-        self.model_id = checkpoint.model_id
+        self.tokenizer = self._loaded.tokenizer
+        self.engine = self._loaded.engine
+        self.model_id = self._loaded.checkpoint.model_id
 
     def predict(self, pairs: Sequence[tuple[str, str]], *, logits: bool = False) -> np.ndarray:
         """The relevance of each (query, text) pair.
@@ -84,8 +96,14 @@ class BertReranker:
         distinct = list(place_of)
         scores = np.empty(len(distinct), dtype=np.float32)
         if distinct:
-            for places, batch in self.engine.run(self.tokenizer.pairs(distinct), log_odds):
-                scores[places] = batch
+            sequences = self.tokenizer.pairs(distinct)
+            if self._loaded.spans is None:
+                for places, batch in self.engine.run(sequences, log_odds):
+                    scores[places] = batch
+            else:
+                for places, batch in self.engine.run(sequences, _odds_and_spans):
+                    scores[places] = batch[:, 0, 0]
+                    self._keep(distinct, sequences, places, batch[:, 1:])
         wrong = np.flatnonzero(np.isnan(scores))
         if len(wrong):
             query, text = distinct[int(wrong[0])]
@@ -94,6 +112,18 @@ class BertReranker:
                 f"({len(wrong)} of {len(distinct)} pairs); the model's weights are broken, or try evs_precision: fp32"
             )
         return scores[rows] if logits else _sigmoid(scores[rows])
+
+    def _keep(
+        self, pairs: Sequence[tuple[str, str]], sequences: Sequences, places: np.ndarray, spans: np.ndarray
+    ) -> None:
+        """Keep the start and end logits [b, longest, 2] of the pairs that were not cut: those of fewer tokens than fit."""
+        lengths, firsts = sequences.lengths[places], sequences.firsts[places]
+        whole = np.flatnonzero(lengths < self.tokenizer.max_length)
+        read = []
+        for row in whole:
+            first, last = int(firsts[row]), int(lengths[row]) - self.tokenizer.trailing
+            read.append(ReadPair(int(lengths[row]), np.concatenate((spans[row, :1], spans[row, first:last]))))
+        self._loaded.spans.put(self._loaded.identity, [pairs[places[row]] for row in whole], read)  # type: ignore[union-attr]
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int | None = None) -> list[Evidence]:
         """The best `top_k` evidences (all by default) with `score` (0 to 1) added, best first; the given ones are not changed.
@@ -131,6 +161,15 @@ def log_odds(output: Any, _: torch.Tensor | None) -> torch.Tensor:
     """[b] the relevance of a checkpoint with one logit or two, before the sigmoid."""
     logits = output.logits.float()
     return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
+
+
+def _odds_and_spans(output: Any, mask: torch.Tensor) -> torch.Tensor:
+    """[b, 1 + tokens, 2]: the relevance, twice, then each token's start and end logits."""
+    import torch
+
+    odds = log_odds(output, mask)
+    spans = torch.stack((output.start_logits, output.end_logits), dim=-1).float()
+    return torch.cat((odds[:, None, None].expand(-1, 1, 2), spans), dim=1)
 
 
 def _sigmoid(odds: np.ndarray) -> np.ndarray:

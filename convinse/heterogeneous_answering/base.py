@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 from ..config import Config
+from ..encoder.pool import ModelPool
 from ..errors import ModuleError
 from ..evidence import RankedAnswer, Turn
 from ..scoring.convqa import add_answer_metrics
@@ -21,7 +22,11 @@ class HeterogeneousAnswering(ABC):
     Attributes:
         config: the checked configuration; `config.ha_max_answers` bounds the answers of a turn.
         logger: writes to the log of the run.
+        model_pool: the models that the stages of a pipeline share, handed over by it; None outside of one. A module may
+            pass them on to `ExtractiveReader`, or leave them alone.
     """
+
+    model_pool: ModelPool | None = None
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -45,6 +50,10 @@ class HeterogeneousAnswering(ABC):
             self.finish_turn(turn, answers)
             results.append(turn["pred_answers"])
         return results
+
+    def use_models(self, models: ModelPool) -> None:
+        """Called by a pipeline before its first turn, with the models that its stages share."""
+        self.model_pool = models
 
     def store_cache(self) -> None:
         """Called after a run; a module that keeps intermediate results stores them here."""

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from ..encoder.checkpoint import Checkpoint
+from ..encoder.pool import ModelPool
 from ..errors import ConfigError
-from ..evidence import RankedAnswer, Turn
+from ..evidence import Evidence, RankedAnswer, Turn
 from ..models import model_path
 from .answers import rank_answers
 from .extractive_reader import ExtractiveReader
@@ -22,11 +23,13 @@ class ExtractiveAnswering(TypedAnswering):
     """Answers with an extractive reader (`ha_model`), all evidences of all turns read together.
 
     An answer's score adds up, over the evidences, the probability of its spans times the evidence's score (as a share
-    of the best one's) and how well it fits the expected answer type. The items that the question is about are no answers.
+    of the best one's) and how well it fits the expected answer type. Evidences whose score is 0, which the cascade left
+    unread, are not read here either where there are better ones. The items that the question is about are no answers.
     Questions for yes or no are answered by the coverage of their words, as in `entity_voting`.
 
     Args:
-        config: `ha_model`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `evs_precision`, `device` and `kb_path` are used.
+        config: `ha_model`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`, `evs_precision`, `device` and
+            `kb_path` are used.
         kb: the knowledge base to use instead of the configured one.
         reader: the reader to use instead of the configured one.
     """
@@ -57,7 +60,14 @@ class ExtractiveAnswering(TypedAnswering):
             best=_SPANS,
             token_budget=config.evs_token_budget,
             key="ha_model",
+            models=self.model_pool,
         )
+
+    def use_models(self, models: ModelPool) -> None:
+        """Share models, and with `ha_share_pass` what they read while they rank; see the base class."""
+        super().use_models(models)
+        if self.config.ha_share_pass and "reader" not in self.__dict__:  # a given reader has a model of its own
+            models.share_spans()
 
     def train(self, sources: Sequence[str]) -> None:
         """Train the reader on the configured conversations; see `supervision.train_answering`."""
@@ -83,9 +93,16 @@ class ExtractiveAnswering(TypedAnswering):
     def _answer(self, turns: Sequence[Turn]) -> None:
         expected = [self.expected(turn) for turn in turns]
         reading = [turn for turn, wanted in zip(turns, expected, strict=True) if wanted.kind != "yesno"]
+        weights = {id(turn): _weights(turn["top_evidences"]) for turn in reading}
         spans = self.reader.read_all(
             [turn.get("structured_representation") or turn["question"] for turn in reading],
-            [[evidence["evidence_text"] for evidence in turn["top_evidences"]] for turn in reading],
+            [
+                [  # what counts for nothing is not read
+                    evidence["evidence_text"] if weight > 0 else ""
+                    for evidence, weight in zip(turn["top_evidences"], weights[id(turn)], strict=True)
+                ]
+                for turn in reading
+            ],
         )
         read = dict(zip(map(id, reading), spans, strict=True))
         for turn, wanted in zip(turns, expected, strict=True):
@@ -96,12 +113,17 @@ class ExtractiveAnswering(TypedAnswering):
             own = {
                 evidence["retrieved_for_entity"]["id"] for evidence in evidences if "retrieved_for_entity" in evidence
             }
-            best = max((evidence.get("score", 1.0) for evidence in evidences), default=0.0)
-            weights = [max(0.0, evidence.get("score", 1.0)) / best if best > 0 else 1.0 for evidence in evidences]
             turn["pred_answers"] = rank_answers(
                 read[id(turn)],
                 evidences,
-                weights,
+                weights[id(turn)],
                 lambda entity: 0.0 if entity["id"] in own else max(_LEAST_FIT, self.fit(wanted, entity)),  # noqa: B023
                 self.config.ha_max_answers,
             )
+
+
+def _weights(evidences: Sequence[Evidence]) -> list[float]:
+    """Each evidence's score as a share of the best one's; all count the same where none is above 0."""
+    scores = [evidence.get("score", 1.0) for evidence in evidences]
+    best = max(scores, default=0.0)
+    return [max(0.0, score) / best if best > 0 else 1.0 for score in scores]

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..encoder.checkpoint import Checkpoint, load_checkpoint
+from ..encoder.batches import token_batches
+from ..encoder.checkpoint import Checkpoint
+from ..encoder.pool import ModelPool, load
 from ..errors import ModelError
+from .span_decoding import Span, SpanDecoder, WindowLogits, of_texts, of_windows
 
 if TYPE_CHECKING:
     import torch
 
     from ..encoder.precision import Precision
-    from ..encoder.tokens import Windows
 
-_LOWEST = np.float32(-1e9)
+_DECODED = 16384  # tokens decoded together
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class ExtractiveReader:
         best: spans kept of each text.
         token_budget: most tokens of a batch, padding counted; None for the device's default.
         key: the configuration key that named the model, for messages.
+        models: where a joint model is shared with others, and with what it has read while it ranked.
 
     Raises:
         ModelError: no such model, or a damaged one.
@@ -78,15 +81,23 @@ class ExtractiveReader:
         best: int = 20,
         token_budget: int | None = None,
         key: str = "model",
+        models: ModelPool | None = None,
     ) -> None:
-        checkpoint = model if isinstance(model, Checkpoint) else load_checkpoint(model, "question-answering", key)
-        from ..encoder.engine import Engine
-        from ..encoder.tokens import TextTokenizer
-
-        self.tokenizer = TextTokenizer.of(checkpoint, max_length)
-        self.engine = Engine(checkpoint.model, device, precision, token_budget)
-        self.engine.model.set_attn_implementation("sdpa")  # windows are long: a sixth faster on a CPU, too
-        self.model_id = checkpoint.model_id
+        self._loaded = load(
+            model,
+            "question-answering",
+            device,
+            precision=precision,
+            max_length=max_length,
+            token_budget=token_budget,
+            key=key,
+            models=models,
+        )
+        self.tokenizer = self._loaded.tokenizer
+        self.engine = self._loaded.engine
+        if self._loaded.pool is None:
+            self.engine.model.set_attn_implementation("sdpa")  # windows are long: a sixth faster on a CPU, too
+        self.model_id = self._loaded.checkpoint.model_id
         self._stride, self._longest, self._best = stride, max_answer_length, best
 
     def read(self, question: str, contexts: Sequence[str], top_k: int | None = None) -> list[AnswerSpan]:
@@ -123,89 +134,40 @@ class ExtractiveReader:
             found.append(own[:top_k])
         return found
 
-    def _spans(self, pairs: list[tuple[str, str]]) -> list[list[tuple[int, int, float, float, float]]]:
-        """Of each pair the best spans: start, end, score, probability, probability of no answer."""
+    def _spans(self, pairs: list[tuple[str, str]]) -> list[list[Span]]:
+        """Of each pair the best spans: of what was read before, or by the model."""
+        texts = [text for _, text in pairs]
+        decoder = SpanDecoder(texts, self.tokenizer.offsets(texts), self._longest, self._best)
+        read = self._read_before(pairs)
+        unread = np.array([place for place in range(len(pairs)) if place not in read], dtype=np.int64)
+        for windows in chain(self._recalled(read), self._computed([pairs[place] for place in unread], unread)):
+            wrong = decoder.add(windows)
+            if wrong is not None:
+                raise ModelError(
+                    f"the scores of '{texts[wrong][:120]}' are not numbers; the model's weights are broken, or try fp32"
+                )
+        return decoder.spans()
+
+    def _read_before(self, pairs: list[tuple[str, str]]) -> dict[int, np.ndarray]:
+        """Logits of pairs that the reranker has just read, by place, where the pair is one window here, too."""
+        spans = self._loaded.spans
+        if spans is None:
+            return {}
+        found = enumerate(spans.get(self._loaded.identity, pairs))
+        return {
+            place: one.logits for place, one in found if one is not None and one.tokens <= self.tokenizer.max_length
+        }
+
+    def _recalled(self, read: dict[int, np.ndarray]) -> Iterator[WindowLogits]:
+        places, logits = np.array(list(read), dtype=np.int64), list(read.values())
+        for batch in token_batches([len(one) for one in logits], _DECODED):
+            yield of_texts(places[batch], [logits[row] for row in batch])
+
+    def _computed(self, pairs: list[tuple[str, str]], places: np.ndarray) -> Iterator[WindowLogits]:
         windows = self.tokenizer.windows(pairs, self._stride)
-        candidates: list[dict[tuple[int, int], float]] = [{} for _ in pairs]
-        nulls = np.full(len(pairs), np.inf)
-        for places, logits in self.engine.run(windows.sequences, _start_and_end):
-            for place, null, spans in zip(places, *self._decode(windows, places, logits), strict=True):
-                pair = windows.pair_of[place]
-                if np.isnan(null) or any(np.isnan(score) for *_, score in spans):
-                    raise ModelError(
-                        f"the scores of '{pairs[pair][1][:120]}' are not numbers; the model's weights are broken, or try fp32"
-                    )
-                nulls[pair] = min(nulls[pair], null)  # a text has no answer only if none of its windows has one
-                for first, last, score in spans:
-                    key = (first + windows.begins[place], last + windows.begins[place])
-                    candidates[pair][key] = max(candidates[pair].get(key, -np.inf), score)
-        return [
-            self._finish(text, windows.offsets[pair], candidates[pair], nulls[pair])
-            for pair, (_, text) in enumerate(pairs)
-        ]
-
-    def _decode(
-        self, windows: Windows, places: np.ndarray, logits: np.ndarray
-    ) -> tuple[np.ndarray, list[list[tuple[int, int, float]]]]:
-        """Of each window the score of [CLS], and the best spans as first and last token of the window's text."""
-        firsts = windows.sequences.firsts[places][:, None]
-        ends = (windows.sequences.lengths[places] - windows.trailing)[:, None]
-        length = logits.shape[1]
-        columns = np.arange(length)[None, :]
-        inside = (columns >= firsts) & (columns < ends)
-        start = np.where(inside, logits[..., 0], _LOWEST)
-        end = np.where(inside, logits[..., 1], _LOWEST)
-        nulls = logits[:, 0, 0] + logits[:, 0, 1]
-        width = min(self._longest, length)
-        padded = np.pad(end, ((0, 0), (0, width)), constant_values=_LOWEST)
-        # [b, length, width]: the span of each first token and number of further tokens
-        scores = start[:, :, None] + np.lib.stride_tricks.sliding_window_view(padded, width, axis=1)[:, :length]
-        flat = scores.reshape(len(places), -1)
-        number = min(self._best, flat.shape[1])
-        chosen = np.argpartition(-flat, number - 1, axis=1)[:, :number]
-        found = []
-        for row, first in enumerate(firsts[:, 0]):
-            spans = []
-            for cell in chosen[row]:
-                if not flat[row, cell] <= _LOWEST / 2:
-                    token, further = divmod(int(cell), width)
-                    spans.append((token - int(first), token - int(first) + further, float(flat[row, cell])))
-            found.append(spans)
-        return nulls, found
-
-    def _finish(
-        self, text: str, offsets: np.ndarray, candidates: dict[tuple[int, int], float], null: float
-    ) -> list[tuple[int, int, float, float, float]]:
-        """Tokens to characters, scores to probabilities; spans of the same characters are one."""
-        spans: dict[tuple[int, int], float] = {}
-        for (first, last), score in candidates.items():
-            start, end = _whole_characters(text, int(offsets[first][0]), int(offsets[last][1]))
-            while start < end and text[start].isspace():  # some tokenizers count the blank before a word
-                start += 1
-            while start < end and text[end - 1].isspace():
-                end -= 1
-            if start < end:
-                spans[start, end] = max(spans.get((start, end), -np.inf), score)
-        best = sorted(spans.items(), key=lambda item: (-item[1], item[0]))[: self._best]
-        if not best:
-            return []
-        values = np.array([score for _, score in best] + [null], dtype=np.float64)
-        shares = np.exp(values - values.max())
-        shares /= shares.sum()
-        no_answer = float(1 / (1 + np.exp(np.clip(best[0][1] - null, -80, 80))))
-        return [
-            (start, end, float(score), float(share), no_answer)
-            for ((start, end), score), share in zip(best, shares, strict=False)
-        ]
-
-
-def _whole_characters(text: str, start: int, end: int) -> tuple[int, int]:
-    """A span with the combining marks of its characters, which tokenizers part from them or drop."""
-    while 0 < start < end and unicodedata.category(text[start])[0] == "M":
-        start -= 1
-    while start < end < len(text) and unicodedata.category(text[end])[0] == "M":
-        end += 1
-    return start, end
+        for batch, logits in self.engine.run(windows.sequences, _start_and_end):
+            found = of_windows(windows, batch, logits)
+            yield found._replace(texts=places[found.texts])
 
 
 def _start_and_end(output: Any, _: torch.Tensor) -> torch.Tensor:

@@ -52,7 +52,7 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How the embedded model is trained; see `config/embedded.yml`.
+    """How the embedded model is trained; see `config/model/embedded.yml`.
 
     Attributes:
         base: a folder with the weights to start from, or None for those of the package that carries all-MiniLM-L6-v2.
@@ -131,13 +131,14 @@ def train_stages(
         for name, examples in data.dev.items()
         if examples and name in recipe.second.mixture
     }
-    first = _stage("first", checkpoint, teacher, tokenizer, data.train, dev, recipe, recipe.first, state, data.run_id)
+    first = _stage("first", 0, checkpoint, teacher, tokenizer, data.train, dev, recipe, recipe.first, state, data.run_id)
     contexts = chance.sample(data.contexts, min(recipe.unmarked, len(data.contexts)))
     pseudo = marked(checkpoint.model, tokenizer, contexts, recipe.sure, recipe.token_budget)
     LOGGER.info("self-training: %d of %d answers are sure", len(pseudo), len(contexts))
     train = {**data.train, PSEUDO: pseudo}
     run_id = f"{data.run_id} {hashlib.sha256(repr(pseudo).encode()).hexdigest()}"
-    second = _stage("second", checkpoint, teacher, tokenizer, train, dev, recipe, recipe.second, state, run_id)
+    done = recipe.first.epochs
+    second = _stage("second", done, checkpoint, teacher, tokenizer, train, dev, recipe, recipe.second, state, run_id)
     checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(True)
     calibrate(checkpoint.model, tokenizer, [example for examples in dev.values() for example in examples])
     return first, second, len(pseudo)
@@ -145,6 +146,7 @@ def train_stages(
 
 def _stage(
     name: str,
+    done: int,
     checkpoint: Checkpoint,
     teacher: Any,
     tokenizer: TextTokenizer,
@@ -164,15 +166,20 @@ def _stage(
     )  # fmt: skip
     return fit(
         checkpoint.model,
-        lambda number: _steps(train, stage, recipe, number),
+        lambda number: _steps(train, stage, recipe, done * stage.validations + number),
         lambda model, step: _losses(model, teacher, tokenizer, step, recipe),
         lambda model: validate(model, tokenizer, dev, recipe.token_budget),
         lambda measures: measures["mean"],
         settings,
         state / name,
-        hashlib.sha256(repr((run_id, recipe, stage)).encode()).hexdigest()[:32],
+        hashlib.sha256(repr((run_id, _shared(recipe), stage)).encode()).hexdigest()[:32],
         title=f"{name} stage",
     )
+
+
+def _shared(recipe: Recipe) -> dict[str, Any]:
+    """The settings that hold for both stages: a change of the second stage does not undo the first."""
+    return {key: value for key, value in msgspec.to_builtins(recipe).items() if key not in ("first", "second")}
 
 
 @dataclass(frozen=True)
@@ -185,7 +192,7 @@ class Step:
 
 
 def _steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number: int) -> list[Step]:
-    """The steps of one part of an epoch: each data set spread evenly over them."""
+    """The steps of one part of an epoch, counted on through both stages: each data set spread evenly over them."""
     epoch, part = divmod(number - 1, stage.validations)
     chance = random.Random(f"{recipe.seed} {epoch}")
     order = []

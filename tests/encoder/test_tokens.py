@@ -148,3 +148,54 @@ def test_lone_surrogates_are_no_error():
     """JSON may hold them: half of a character that is two in UTF-16."""
     ours, _ = parts(word_pieces, 64)
     assert len(ours.pairs([("one \ud800", "two \udfff three")]).ids[0]) > 5
+
+
+class Counting:
+    """A tokenizer that notes what it is given."""
+
+    def __init__(self, tokenizer):
+        self.tokenizer, self.seen = tokenizer, []
+
+    def __getattr__(self, name):
+        return getattr(self.tokenizer, name)
+
+    def encode_batch_fast(self, texts, **options):
+        self.seen.extend(texts)
+        return self.tokenizer.encode_batch_fast(texts, **options)
+
+
+class CountingOffsets(Counting):
+    def encode_batch(self, texts, **options):
+        self.seen.extend(texts)
+        return self.tokenizer.encode_batch(texts, **options)
+
+
+@BOTH
+def test_another_limit_shares_the_tokens(make):
+    counting = Counting(make().backend_tokenizer)
+    long = TextTokenizer(counting, 200, 0)
+    short = long.limited(48)
+    assert (long.max_length, short.max_length, long.trailing) == (200, 48, 1)
+    text = "the author of the book " * 100
+    assert [one.pairs([("who", text)]).lengths.tolist() for one in (short, long, short)] == [[48], [200], [48]]
+    assert counting.seen == ["who", text]
+    with pytest.raises(ModelError, match="at most 20 tokens leave no room"):
+        long.limited(20)
+
+
+def test_offsets_are_found_once_and_those_of_the_tokens(monkeypatch):
+    counting = CountingOffsets(word_pieces().backend_tokenizer)
+    ours = TextTokenizer(counting, 64, 0)
+    found = ours.offsets(TEXTS)
+    assert len(counting.seen) == len(TEXTS)
+    windows = ours.windows([("", text) for text in TEXTS], 4)
+    assert counting.seen == [*TEXTS, ""]  # the question
+    for text, mine, ids, of_window in zip(TEXTS, found, ours.ids(TEXTS), windows.offsets, strict=True):
+        encoding = word_pieces()(text, add_special_tokens=False, return_offsets_mapping=True)
+        assert mine.tolist() == of_window.tolist() == [list(pair) for pair in encoding["offset_mapping"]]
+        assert ids.tolist() == encoding["input_ids"]
+    monkeypatch.setattr(tokens, "_CACHED_OFFSETS", 10)
+    for _ in range(2):
+        for text, expected in zip(TEXTS, found, strict=True):
+            assert ours.offsets([text, text])[1].tolist() == expected.tolist()
+    assert len(ours._texts._with_offsets) <= 2

@@ -1,0 +1,211 @@
+"""The joint model: its heads, and how it is stored, loaded and named."""
+
+import numpy as np
+import pytest
+from tiny_models import copy_of, damage, joint, save_model, tiny, torch, transformers, word_pieces
+
+from convinse.encoder.checkpoint import folder_id, load_checkpoint, quiet
+from convinse.encoder.joint import JointConfig, JointModel, register
+from convinse.encoder.pool import JOINT
+from convinse.errors import ModelError
+
+TASKS = ["sequence-classification", "question-answering", "embedding"]
+STORAGES = ["float32", "float16", "int8"]
+LARGE = {"hidden_size": 64, "intermediate_size": 128}  # so large that each kind of matrix is worth rounding
+PAIRS = [["who wrote the hobbit", "the author"], ["when", "the film was written in one country of the united kingdom"]]
+
+
+def inputs(*pairs):
+    tokenizer = word_pieces()
+    return tokenizer([a for a, _ in pairs], [b for _, b in pairs], padding=True, return_tensors="pt")
+
+
+def outputs(model, *pairs):
+    with torch.inference_mode():
+        return model(**inputs(*pairs))
+
+
+def weights(folder):
+    from safetensors.torch import load_file
+
+    return load_file(folder / "model.safetensors")
+
+
+def loaded(folder, **options):
+    with quiet():
+        return JointModel.from_pretrained(folder, **options).eval()
+
+
+def test_the_heads_are_on_one_trunk():
+    model = loaded(joint())
+    found = outputs(model, *PAIRS)
+    hidden = found.last_hidden_state
+    with torch.inference_mode():
+        trunk = model.bert(**inputs(*PAIRS)).last_hidden_state
+        relevance = model.relevance(torch.tanh(model.relevance_hidden(hidden[:, 0])))
+        spans = model.span(hidden)
+    assert found.logits.shape == (2, 1) and found.start_logits.shape == found.end_logits.shape == hidden.shape[:2]
+    assert torch.equal(hidden, trunk) and torch.equal(found.logits, relevance)
+    assert torch.equal(torch.stack((found.start_logits, found.end_logits), dim=-1), spans)
+    assert not torch.allclose(found.start_logits, found.end_logits, atol=0.1)
+
+
+def test_padding_changes_nothing():
+    model = loaded(joint())
+    together = outputs(model, *PAIRS)
+    for row, pair in enumerate(PAIRS):
+        alone = outputs(model, pair)
+        length = alone.start_logits.shape[1]
+        for name in ("logits", "start_logits", "end_logits", "last_hidden_state"):
+            torch.testing.assert_close(together[name][row, :length], alone[name][0, :length], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_what_is_stored_is_loaded(storage, tmp_path):
+    exact = loaded(joint(**LARGE))
+    exact.save_pretrained(tmp_path, storage=storage)
+    rough = loaded(tmp_path)
+    assert {parameter.dtype for parameter in rough.parameters()} == {torch.float32}
+    rounded = 0
+    for (name, one), (_, other) in zip(exact.named_parameters(), rough.named_parameters(), strict=True):
+        error = (one - other).abs()
+        if storage == "float32" or one.dim() != 2 or one.numel() < 4096:
+            assert torch.equal(one, other), name
+        elif storage == "float16":
+            assert (error <= one.abs() * 2**-11 + 2**-24).all(), name
+            rounded += 1
+        else:  # half a level of its row's 127
+            assert (error <= one.abs().amax(dim=1, keepdim=True) / 127 * 0.5001).all(), name
+            rounded += 1
+    assert storage == "float32" or rounded == 15  # 6 of each layer, words, positions, the head's hidden layer
+    found, expected = (outputs(model, *PAIRS) for model in (rough, exact))
+    limit = {"float32": 0, "float16": 0.02, "int8": 0.3}[storage]
+    for name in ("logits", "start_logits", "end_logits"):
+        assert (found[name] - expected[name]).abs().max() <= limit * expected[name].abs().max()
+
+
+def test_the_types_in_the_file(tmp_path):
+    for storage, kind in {"float32": torch.float32, "float16": torch.float16, "int8": torch.int8}.items():
+        stored = weights(joint(**LARGE, storage=storage))
+        assert stored["bert.encoder.layer.0.output.dense.weight"].dtype == kind
+        assert stored["bert.encoder.layer.0.output.dense.bias"].dtype == torch.float32
+        assert stored["relevance.weight"].dtype == stored["span.weight"].dtype == torch.float32
+    sizes = [(joint(**LARGE, storage=storage) / "model.safetensors").stat().st_size for storage in STORAGES]
+    assert sizes[1] < 0.6 * sizes[0] and sizes[2] < 0.4 * sizes[0]
+
+
+def test_a_row_of_zeros_stays_one(tmp_path):
+    model = loaded(joint(**LARGE))
+    with torch.no_grad():
+        model.bert.embeddings.word_embeddings.weight[7] = 0
+    model.save_pretrained(tmp_path, storage="int8")
+    assert (loaded(tmp_path).bert.embeddings.word_embeddings.weight[7] == 0).all()
+
+
+def test_storing_again_loses_nothing_more(tmp_path):
+    loaded(joint(**LARGE, storage="int8")).save_pretrained(tmp_path, storage="int8")
+    first, second = weights(joint(**LARGE, storage="int8")), weights(tmp_path)
+    assert first.keys() == second.keys()
+    for name, tensor in first.items():
+        assert tensor.dtype == second[name].dtype
+        torch.testing.assert_close(tensor, second[name], atol=0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_it_is_a_checkpoint_for_each_task(storage):
+    folder = joint(**LARGE, storage=storage)
+    expected = loaded(folder)
+    for task in TASKS:
+        checkpoint = load_checkpoint(folder, task)
+        assert type(checkpoint.model) is JointModel and checkpoint.missing == () and checkpoint.max_length == 512
+        assert checkpoint.model_id == folder_id(folder)
+        assert torch.equal(outputs(checkpoint.model.eval(), *PAIRS).logits, outputs(expected, *PAIRS).logits)
+
+
+def test_other_storage_other_id():
+    assert len({folder_id(joint(**LARGE, storage=storage)) for storage in STORAGES}) == 3
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("kind", ["AutoModel", "AutoModelForSequenceClassification", "AutoModelForQuestionAnswering"])
+def test_hugging_face_finds_it_by_its_configuration(kind, storage):
+    register()
+    folder = joint(**LARGE, storage=storage)
+    with quiet():
+        config = transformers.AutoConfig.from_pretrained(folder)
+        model = getattr(transformers, kind).from_pretrained(folder).eval()
+    assert type(config) is JointConfig and config.model_type == JOINT and config.num_labels == 1
+    assert type(model) is JointModel
+    assert torch.equal(outputs(model, *PAIRS).end_logits, outputs(loaded(folder), *PAIRS).end_logits)
+
+
+def from_base(folder, seed):
+    config = transformers.BertConfig.from_pretrained(folder).to_dict()
+    config = JointConfig(**{name: value for name, value in config.items() if name != "model_type"})
+    with quiet(), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return JointModel.from_pretrained(folder, config=config, output_loading_info=True)
+
+
+@pytest.mark.parametrize("task", ["embedding", "sequence-classification"])
+def test_a_plain_bert_gets_new_heads_by_the_seed(task, tmp_path):
+    folder = tiny("bert", task)
+    model, info = from_base(folder, 1)
+    heads = {f"{name}.{part}" for name in ("relevance_hidden", "relevance", "span") for part in ("weight", "bias")}
+    assert set(info["missing_keys"]) == heads
+    trunk = load_checkpoint(folder, "embedding").model
+    for name, tensor in model.bert.state_dict().items():
+        assert torch.equal(tensor, trunk.state_dict()[name]), name
+    same, other = from_base(folder, 1)[0], from_base(folder, 2)[0]
+    for head in ("relevance_hidden", "relevance", "span"):
+        one = getattr(model, head).weight
+        assert one.std() > 0.01
+        assert torch.equal(one, getattr(same, head).weight) and not torch.equal(one, getattr(other, head).weight)
+    model.save_pretrained(tmp_path / "model")
+    assert torch.equal(loaded(tmp_path / "model").span.weight, model.span.weight)
+
+
+def test_embeddings_are_those_of_the_plain_bert():
+    from convinse.encoder.bi_encoder import BiEncoder
+
+    folder = tiny("bert", "embedding")
+    texts = ["the hobbit", "who wrote " * 40, ""]
+    model = from_base(folder, 1)[0].eval()
+    tokenizer = word_pieces()
+    expected = BiEncoder(folder, "cpu").embed(texts)
+    for text, vector in zip(texts, expected, strict=True):
+        with torch.inference_mode():
+            mean = model(**tokenizer(text, return_tensors="pt")).last_hidden_state[0].mean(dim=0).numpy()
+        np.testing.assert_allclose(mean / np.linalg.norm(mean), vector, atol=1e-5)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+@pytest.mark.parametrize("change", ["cut", "noise", "empty"])
+def test_a_damaged_file_is_one_line(storage, change, tmp_path):
+    file = copy_of(joint(**LARGE, storage=storage), tmp_path / "model") / "model.safetensors"
+    content = file.read_bytes()
+    file.write_bytes({"cut": content[: len(content) // 2], "noise": b"\xff\x00\x17" * 400, "empty": b""}[change])
+    for task in TASKS:
+        with pytest.raises(ModelError, match=r"ha_model: .*model: cannot be loaded \(") as caught:
+            load_checkpoint(tmp_path / "model", task, "ha_model")
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_a_missing_tensor_is_named(storage, tmp_path):
+    folder = copy_of(joint(**LARGE, storage=storage), tmp_path / "model")
+    damage(folder, lambda tensors: tensors.pop("span.bias"))
+    for task in TASKS:
+        with pytest.raises(ModelError, match=rf"is no {task} checkpoint: span.bias missing"):
+            load_checkpoint(folder, task)
+    damage(folder, lambda tensors: tensors.pop("bert.encoder.layer.1.output.dense.bias"))
+    with pytest.raises(ModelError, match="bert.encoder.layer.1.output.dense.bias missing"):
+        load_checkpoint(folder, "embedding", new_head=True)
+
+
+def test_weights_of_another_size_are_an_error(tmp_path):
+    folder = copy_of(joint(), tmp_path / "model")
+    other = save_model(tmp_path / "other", task="joint", intermediate_size=48)
+    (folder / "model.safetensors").write_bytes((other / "model.safetensors").read_bytes())
+    with pytest.raises(ModelError, match=r"not those of its config.json: bert.encoder.layer.0.intermediate"):
+        load_checkpoint(folder, "question-answering")

@@ -1,0 +1,329 @@
+"""Ranking has read the evidences: the reader finds the same answers in what it left as in a pass of its own."""
+
+import copy
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tiny_models import WORDS, Counted, copy_of, damage, joint, tiny, word_pieces
+
+from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering
+from convinse.benchmarks.convmix import read_conversations
+from convinse.cli import main
+from convinse.config import parse_config
+from convinse.encoder.pool import ModelPool
+from convinse.errors import ConfigError, ModelError
+from convinse.evidence_retrieval_scoring.native import NativeERS
+from convinse.evidence_retrieval_scoring.reranker import BertReranker
+from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
+from convinse.heterogeneous_answering.extractive_reader import ExtractiveReader
+from convinse.pipeline import Pipeline
+from convinse.testing import without
+
+CHANCE = random.Random(5)
+TEXTS = [
+    *(" ".join(CHANCE.choices(WORDS, k=CHANCE.randint(1, 40))) for _ in range(15)),
+    "", " ", "\u200b", "The Hobbit, by J. R. R. Tolkien (1937)", "город Толстой", "中文字的 😀 the author",
+    "cafe\u0301 and the nai\u0308ve book", "the \ud800 author\r\nof  it ", " ".join(WORDS), " ".join(WORDS * 3),
+    " ".join(CHANCE.choices(WORDS, k=2000)),
+]  # fmt: skip
+QUERIES = ["who wrote the hobbit", "", "город 😀", " ".join(WORDS), " ".join(WORDS * 9)]
+
+
+def both(reranker_length, reader_length, precision="fp32", pool=None, **options):
+    pool = ModelPool() if pool is None else pool
+    pool.share_spans()
+    reranker = BertReranker(joint(), "cpu", max_length=reranker_length, precision=precision, models=pool)
+    reader = ExtractiveReader(
+        joint(), "cpu", max_length=reader_length, stride=16, precision=precision, models=pool, **options
+    )
+    return pool, reranker, reader
+
+
+def evidence(text, score=1.0):
+    return {"evidence_text": text, "source": "text", "disambiguations": [], "wikidata_entities": [], "score": score}
+
+
+def same(found, expected, tolerance):
+    assert len(found) == len(expected)
+    for mine, theirs in zip(found, expected, strict=True):
+        assert len(mine) == len(theirs)
+        of_place = {(span.context, span.start, span.end): span for span in mine}
+        for span in theirs:
+            other = of_place[span.context, span.start, span.end]
+            assert other.text == span.text
+            for name in ("score", "probability", "no_answer"):
+                assert getattr(other, name) == pytest.approx(getattr(span, name), abs=tolerance)
+
+
+@pytest.mark.parametrize(("reranker_length", "reader_length"), [(64, 64), (64, 128), (128, 64), (256, 512), (100, 101)])
+def test_the_answers_are_those_of_a_pass_of_the_reader_s_own(reranker_length, reader_length):
+    pool, reranker, reader = both(reranker_length, reader_length)
+    counted = Counted(reader.engine.model)
+    expected = reader.read_all(QUERIES, [TEXTS] * len(QUERIES))
+    alone = counted.sequences
+    ranked = reranker.rank_all(QUERIES, [[evidence(text) for text in TEXTS]] * len(QUERIES))
+    assert all(np.isfinite(one["score"]) for best in ranked for one in best)
+    ranking = counted.sequences - alone
+    assert ranking == len(QUERIES) * len(TEXTS)
+    found = reader.read_all(QUERIES, [TEXTS] * len(QUERIES))
+    same(found, expected, 1e-4)
+    assert sum(map(len, found)) > 1000
+    # what is computed again is what was cut
+    tokenizer = word_pieces(10**5)
+    asked = [(query, text) for query in QUERIES for text in TEXTS if text.strip()]
+    lengths = [len(tokenizer([query], [text.replace("\ud800", "?")])["input_ids"][0]) for query, text in asked]
+    cut = [
+        pair for pair, length in zip(asked, lengths, strict=True) if length >= reranker_length or length > reader_length
+    ]
+    windows = reader.tokenizer.windows(cut, 16).sequences.ids
+    assert counted.sequences - alone - ranking == len(windows)
+    assert 0 < len(cut) < len(asked)
+
+
+def test_in_int8_too():
+    _, reranker, reader = both(128, 200, "int8", best=5)
+    expected = reader.read_all(QUERIES[:3], [TEXTS] * 3)
+    reranker.rank_all(QUERIES[:3], [[evidence(text) for text in TEXTS]] * 3)
+    found = reader.read_all(QUERIES[:3], [TEXTS] * 3)
+    # a rounding of 1e-6 may become one of a level of 127, in few places
+    scores = {(number, s.context, s.start, s.end): s.score for number, one in enumerate(expected) for s in one}
+    shared = [
+        abs(scores[number, s.context, s.start, s.end] - s.score)
+        for number, one in enumerate(found) for s in one if (number, s.context, s.start, s.end) in scores
+    ]  # fmt: skip
+    assert len(shared) > 0.97 * len(scores) and np.median(shared) < 1e-4 and max(shared) < 0.2
+
+
+def test_nothing_is_computed_where_all_was_read():
+    _, reranker, reader = both(256, 512)
+    counted = Counted(reader.engine.model)
+    texts = [text for text in TEXTS[:20] if text.strip()]
+    reranker.rank("who", [evidence(text) for text in TEXTS[:20]])
+    before = counted.sequences
+    read = {span.context for span in reader.read("who", texts)}
+    assert read == set(range(len(texts))) - {texts.index("\u200b")}  # no word there
+    assert counted.sequences == before
+    reader.read("when", texts[:3])  # another question
+    assert counted.sequences == before + 3
+
+
+def test_without_a_reader_that_asks_nothing_is_kept():
+    pool = ModelPool()
+    BertReranker(joint(), "cpu", models=pool).predict([("who", "the author")])
+    assert pool.spans is None
+
+
+def test_another_model_or_precision_reads_itself():
+    pool, reranker, _ = both(256, 512)
+    reranker.predict([("who", text) for text in TEXTS])
+    for options in ({"precision": "int8"}, {"precision": "bf16"}):
+        other = ExtractiveReader(joint(), "cpu", models=pool, **options)
+        counted = Counted(other.engine.model)
+        other.read("who", TEXTS[:4])
+        assert counted.sequences == 4
+    other = ExtractiveReader(joint(seed=1), "cpu", models=pool)
+    counted = Counted(other.engine.model)
+    other.read("who", TEXTS[:4])
+    assert counted.sequences == 4
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8", "bf16"])
+def test_no_score_of_an_empty_or_very_long_text_is_not_a_number(precision):
+    _, reranker, reader = both(256, 512, precision)
+    texts = ["", " ", "\n", "\u200b", "the", " ".join(WORDS * 40), "#" * 2000, "中" * 2000]
+    for query in ("", "who", " ".join(WORDS * 40)):
+        assert np.isfinite(reranker.predict([(query, text) for text in texts])).all()
+        spans = reader.read(query, texts)
+        assert {span.context for span in spans} == {4, 5, 6, 7}
+        assert all(np.isfinite([span.score, span.probability, span.no_answer]).all() for span in spans)
+
+
+def test_spans_that_are_not_numbers_are_an_error(tmp_path):
+    folder = damage(copy_of(joint(), tmp_path / "model"), lambda tensors: tensors["span.bias"].fill_(float("nan")))
+    pool = ModelPool()
+    pool.share_spans()
+    reranker, reader = (kind(folder, "cpu", models=pool) for kind in (BertReranker, ExtractiveReader))
+    assert np.isfinite(reranker.predict([("who", "the author")])).all()
+    counted = Counted(reader.engine.model)
+    with pytest.raises(ModelError, match="the author.*not numbers"):
+        reader.read("who", ["the author"])
+    assert counted.sequences == 0
+
+
+# --- in the pipeline
+
+SOURCES = ("kb", "text", "table", "info")
+
+
+def config(**keys):
+    return parse_config(
+        {
+            "ha": "extractive", "ha_model": str(joint()), "evs_model": str(joint()), "evs_bi_encoder": str(joint()),
+            "evs_cascade": {"lexical": 10, "dense": 10}, "evs_max_evidences": 30, "evr_max_entities": 3,
+            "ers_use_cache": False, "device": "cpu", **keys,
+        }
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def conversations():
+    return read_conversations(parse_config({}).input_path("test"))[:2]
+
+
+def run(conversations, **keys):
+    with Pipeline(config(**keys)) as pipeline:
+        counted = Counted(pipeline.ers.scorer._reranker.engine.model)
+        own = pipeline.ha.reader.engine is not pipeline.ers.scorer._reranker.engine
+        reading = Counted(pipeline.ha.reader.engine.model) if own else None
+        done = pipeline.run(conversations, SOURCES)
+    return done, counted.sequences + (reading.sequences if own else 0)
+
+
+def equal_answers(done, other, tolerance):
+    for one, two in zip(done, other, strict=True):
+        for turn, twin in zip(one["questions"], two["questions"], strict=True):
+            assert without(turn, "pred_answers", "p_at_1", "mrr", "h_at_5") == without(
+                twin, "pred_answers", "p_at_1", "mrr", "h_at_5"
+            )
+            assert turn["pred_answers"]
+            assert [a["answer"] for a in turn["pred_answers"]] == [a["answer"] for a in twin["pred_answers"]]
+            assert [a["score"] for a in turn["pred_answers"]] == pytest.approx(
+                [a["score"] for a in twin["pred_answers"]], abs=tolerance
+            )
+
+
+def test_the_pipeline_answers_alike_with_and_without_sharing(conversations):
+    shared, fewer = run(conversations)
+    apart, more = run(conversations, ha_share_pass=False)
+    equal_answers(shared, apart, 1e-4)
+    assert more - fewer >= 10 * len(shared[0]["questions"])
+
+
+def test_models_of_their_own_answer_alike_too(conversations, tmp_path):
+    shared, _ = run(conversations)
+    other = str(copy_of(joint(), tmp_path / "model"))
+    damage(Path(other), lambda tensors: tensors["relevance.bias"].add_(1.0))  # another model, but for reading
+    apart, _ = run(conversations, ha_model=other)
+    equal_answers(shared, apart, 1e-4)
+
+
+def test_the_model_of_all_stages_is_loaded_once(conversations):
+    with Pipeline(config()) as pipeline:
+        pipeline.run(conversations[:1], ["kb"])
+        scorer = pipeline.ers.scorer
+        assert scorer._reranker.engine is scorer._bi_encoder._engine is pipeline.ha.reader.engine
+        assert len(pipeline.model_pool.spans) > 0
+        pipeline.model_pool.forget()
+        assert len(pipeline.model_pool.spans) == 0
+    for keys in ({"ha_share_pass": False}, {"ha": "entity_voting"}):
+        with Pipeline(config(**keys)) as pipeline:
+            pipeline.run(conversations[:1], ["kb"])
+            assert pipeline.model_pool.spans is None
+            scorer = pipeline.ers.scorer
+            assert scorer._reranker.engine is scorer._bi_encoder._engine
+
+
+def test_what_was_read_is_forgotten_with_the_next_turns(conversations):
+    with Pipeline(config()) as pipeline:
+        pipeline.run(conversations[:1], ["kb"], use_gold_answers=False)  # turn by turn
+        (turn,) = conversations[0]["questions"][-1:]
+        kept = len(pipeline.model_pool.spans)
+        assert 0 < kept <= 20
+        query = pipeline.run(conversations[:1], ["kb"], use_gold_answers=False)[0]["questions"][-1]
+        pairs = [(query["structured_representation"], one["evidence_text"]) for one in query["top_evidences"]]
+        assert query["question"] == turn["question"]
+        reranker = pipeline.ers.scorer._reranker
+        assert any(pipeline.model_pool.spans.get(reranker._loaded.identity, pairs))
+
+
+class Odd(NativeERS):
+    """Finds evidences without words, and endless ones."""
+
+    def retrieve(self, turn, sources):
+        turn["question_entities"] = []
+        return [evidence(text) for text in ("", " ", "\u200b", " ".join(WORDS * 40), "中" * 2000, "the author")]
+
+
+@pytest.mark.parametrize("precision", ["fp32", "int8"])
+@pytest.mark.parametrize("evs", ["cross_encoder", "cascade"])
+def test_odd_evidences_go_through_the_pipeline(conversations, precision, evs):
+    results = []
+    for share in (True, False):
+        settings = config(ha_share_pass=share, evs=evs, evs_precision=precision)
+        with Pipeline(settings, ers=Odd(settings)) as pipeline:
+            done = pipeline.run(conversations[:1], SOURCES)
+        for turn in done[0]["questions"]:
+            assert len(turn["top_evidences"]) == 6
+            numbers = [one["score"] for one in (*turn["top_evidences"], *turn["pred_answers"])]
+            assert np.isfinite(numbers).all()
+        results.append(done)
+    if precision == "fp32":
+        equal_answers(*results, 1e-4)
+
+
+@pytest.mark.parametrize("scores", [(0.9, 0.0, 0.4, 0.0), (0.0, 0.0, 0.0, 0.0), (-1.0, -2.0, -1.0, 0.0)])
+def test_evidences_that_count_for_nothing_are_not_read(scores):
+    turn = {"question": "Who?", "top_evidences": [evidence(text, s) for text, s in zip(TEXTS, scores, strict=False)]}
+    made = ExtractiveAnswering(config())
+    counted = Counted(made.reader.engine.model)
+    found = made.inference_on_turn(turn, SOURCES)
+    assert counted.sequences == (2 if max(scores) > 0 else 4)
+    places = {place for answer in found for place in answer["evidences"]}
+    assert places and places <= ({0, 2} if max(scores) > 0 else {0, 1, 2, 3})
+
+
+class OwnERS(EvidenceRetrievalScoring):
+    """Knows nothing of shared models, and has an attribute of that kind of name."""
+
+    def __init__(self, config):  # the parent's is not called
+        self.config = config
+        self.models = ["mine"]
+
+    def inference_on_turn(self, turn, sources):
+        assert self.models == ["mine"]
+        return [{**evidence("the author of the book"), "source": sources[0]}]
+
+
+class OwnHA(HeterogeneousAnswering):
+    def inference_on_turn(self, turn, sources):
+        return [{"answer": {"id": "Q1", "label": "one"}, "score": 1.0, "rank": 1}]
+
+
+def test_modules_that_know_nothing_of_it_work(conversations):
+    settings = config()
+    for stages in (
+        {"ers": OwnERS(settings)},
+        {"ha": OwnHA(settings)},
+        {"ers": OwnERS(settings), "ha": OwnHA(settings)},
+    ):
+        done = Pipeline(settings, **stages).run(conversations[:1], ["kb"])
+        assert all(turn["pred_answers"] for turn in done[0]["questions"])
+
+
+def test_a_given_reader_keeps_its_model(conversations):
+    settings = config()
+    ha = ExtractiveAnswering(settings, reader=ExtractiveReader(tiny(task="question-answering"), "cpu", best=5))
+    with Pipeline(settings, ha=ha) as pipeline:
+        done = pipeline.run(conversations[:1], ["kb"])
+        assert pipeline.model_pool.spans is None
+    assert all(turn["pred_answers"] for turn in done[0]["questions"])
+
+
+def test_modules_of_an_earlier_pipeline_keep_sharing(conversations):
+    settings = config()
+    with Pipeline(settings) as first:
+        expected = first.run(conversations[:1], ["kb"])
+        second = Pipeline(settings, ers=first.ers)
+        equal_answers(second.run(copy.deepcopy(conversations[:1]), ["kb"]), expected, 1e-4)
+        assert second.ha.reader.engine is first.ha.reader.engine
+
+
+def test_the_switch_is_checked(workdir, capsys):
+    assert parse_config({}).ha_share_pass is True
+    with pytest.raises(ConfigError, match="ha_share_pass"):
+        parse_config({"ha_share_pass": "perhaps"})
+    Path("my.yml").write_text("ha_share_passes: true\n")
+    assert main(["pipeline", "kb", "my.yml", "--quiet"]) == 1
+    assert "ha_share_pass" in capsys.readouterr().err
