@@ -1,0 +1,1 @@
+"""How the embedded model is measured: dev sets, systems, measures, tables."""

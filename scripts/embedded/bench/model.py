@@ -1,0 +1,67 @@
+"""The model that is measured, through the classes that its users have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from convinse.encoder.bi_encoder import BiEncoder
+    from convinse.encoder.pool import ModelPool
+    from convinse.encoder.precision import Precision
+    from convinse.evidence_retrieval_scoring.reranker import BertReranker
+    from convinse.heterogeneous_answering.extractive_reader import ExtractiveReader
+
+SPANS = 5  # of a text, as the pipeline keeps them
+
+
+@dataclass(frozen=True)
+class Model:
+    """A folder of a joint model, loaded when it is asked for.
+
+    Attributes:
+        folder: with weights, configuration and tokenizer.
+        device: `auto`, `cpu` or `cuda`.
+        precision: see `convinse.encoder.precision`.
+        one_pass: whether the reader takes the spans of the pairs that the reranker has just scored.
+    """
+
+    folder: Path
+    device: str = "auto"
+    precision: Precision = "auto"
+    one_pass: bool = True
+
+    @cached_property
+    def pool(self) -> ModelPool:
+        """Through it all three share the weights."""
+        from convinse.encoder.pool import ModelPool
+
+        pool = ModelPool()
+        if self.one_pass:
+            pool.share_spans()
+        return pool
+
+    @cached_property
+    def reranker(self) -> BertReranker:
+        """Ranks; long texts are cut as in the pipeline."""
+        from convinse.evidence_retrieval_scoring.reranker import BertReranker
+
+        return BertReranker(self.folder, self.device, precision=self.precision, key="--model", models=self.pool)
+
+    @cached_property
+    def reader(self) -> ExtractiveReader:
+        """Reads."""
+        from convinse.heterogeneous_answering.extractive_reader import ExtractiveReader
+
+        return ExtractiveReader(
+            self.folder, self.device, precision=self.precision, best=SPANS, key="--model", models=self.pool
+        )
+
+    @cached_property
+    def bi_encoder(self) -> BiEncoder:
+        """Embeds."""
+        from convinse.encoder.bi_encoder import BiEncoder
+
+        return BiEncoder(self.folder, self.device, precision=self.precision, key="--model", models=self.pool)
