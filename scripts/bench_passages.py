@@ -1,27 +1,25 @@
 """Passage retrieval measured: time to index, to open and to search, memory; beside other engines; on real questions.
 
-    bash run.sh bench passages [--size N ...] [--quick] [--bi-encoder MODEL] [--reranker MODEL]
+    bash run.sh bench passages [--size N ...] [--quick] [--bi-encoder MODEL] [--reranker MODEL] [--only-boolq]
 
 Default sizes are 100,000, 1,000,000 and 7,097,322 synthetic passages of about 65 words (`scripts/synthetic_passages.py`)
 with 1,291 questions of 8 words; `--quick` takes 20,000. Other engines run at the sizes they manage: tantivy and bm25s up to
 a million, rank_bm25 up to 100,000. They are not needed for anything else: pip install bm25s numba rank-bm25.
 Every engine has a process of its own; all use the Polish stop words and the Polish Snowball stemmer. BoolQ (every passage
 a candidate for every question) comes from ../shared/data or CONVINSE_DATA; `--bi-encoder` and `--reranker` add their rows.
-Corpora and indexes lie in a temporary folder (TMPDIR; 10 GB for the largest). Figures go to results/bench/passages.json.
+Corpora and indexes lie in a temporary folder (TMPDIR; 10 GB for the largest). Figures go to results/bench/passages.json, where
+those of other sizes and parts of earlier runs stay.
 """
 
 from __future__ import annotations
 
 import argparse
 import functools
-import gzip
 import importlib.util
-import itertools
 import json
 import math
 import os
 import platform
-import random
 import resource
 import shutil
 import statistics
@@ -34,6 +32,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import boolq_passages
 import msgspec
 from rich.console import Console
 from rich.table import Table
@@ -45,7 +44,6 @@ MOST = {"tantivy": 1_000_000, "bm25s": 1_000_000, "rank_bm25": 100_000}  # passa
 FEW_QUESTIONS = {"rank_bm25": 50}
 PACKAGES = {"tantivy": "tantivy", "bm25s": "bm25s numba", "rank_bm25": "rank-bm25"}
 CHECKED = 20_000  # passages of the comparison with brute force
-CANDIDATES, RERANKED = 200, 500  # passages of a question, and questions, that models see
 OUTPUT = Path("results/bench/passages.json")
 
 
@@ -55,25 +53,28 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--memory", type=int, default=2_000_000_000, help="bytes for the index (default 2 GB)")
     parser.add_argument("--only", action="append", metavar="ENGINE", help="convinse, tantivy, bm25s or rank_bm25")
-    parser.add_argument("--no-boolq", action="store_true")
-    parser.add_argument("--bi-encoder", metavar="MODEL")
-    parser.add_argument("--reranker", metavar="MODEL")
+    parts = parser.add_mutually_exclusive_group()
+    parts.add_argument("--no-boolq", action="store_true")
+    parts.add_argument("--only-boolq", action="store_true")
+    boolq_passages.add_options(parser)
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         print(json.dumps(child(*options.child, options.memory)))
         return
-    sizes = options.size or (QUICK if options.quick else SIZES)
-    results: dict[str, Any] = {"machine": machine(), "synthetic": {}}
+    sizes = () if options.only_boolq else options.size or (QUICK if options.quick else SIZES)
+    results = earlier()
     console = Console(width=110, highlight=False)
     with tempfile.TemporaryDirectory(prefix="convinse-bench-") as name:
+        if sizes:
+            results["machine"] = machine()
         for size in sizes:
             folder = Path(name) / str(size)
             rows = synthetic(folder, size, options)
-            results["synthetic"][str(size)] = rows
+            results.setdefault("synthetic", {})[str(size)] = rows
             shutil.rmtree(folder)
             print_synthetic(console, size, rows)
-        if not options.only or "convinse" in options.only:
+        if sizes and (not options.only or "convinse" in options.only):
             results["brute_force"] = brute_force(Path(name) / "checked")
             console.print(
                 "{same} of {questions} questions have the top 10 of a brute-force BM25 over {passages:,} passages".format(
@@ -81,11 +82,24 @@ def main() -> None:
                 )
             )
         if not options.no_boolq:
-            results["boolq"] = boolq(Path(name), options)
-            print_boolq(console, results["boolq"])
+            results["boolq"] = {"machine": machine(), **boolq_passages.boolq(Path(name), options)}
+            boolq_passages.show(console, results["boolq"])
     OUTPUT.parent.mkdir(parents=True, exist_ok=True)
     OUTPUT.write_text(json.dumps(results, indent=2) + "\n")
     print(OUTPUT)
+
+
+def earlier() -> dict[str, Any]:
+    """The figures of earlier runs."""
+    if not OUTPUT.exists():
+        return {}
+    try:
+        results = json.loads(OUTPUT.read_text())
+        if not isinstance(results, dict):
+            raise ValueError("no object")
+    except ValueError as error:
+        sys.exit(f"{OUTPUT}: is no file of figures ({error}); move it away")
+    return results
 
 
 def machine() -> dict[str, Any]:
@@ -406,98 +420,6 @@ def brute_force(folder: Path) -> dict[str, int]:
         best = sorted(scores, key=lambda number: (-round(scores[number], 9), number))[:TOP]
         same += {counts[number][0] for number in best} == {hit.id for hit in index.search(question, TOP)}
     return {"passages": len(counts), "questions": len(questions), "same": same}
-
-
-# -- BoolQ -------------------------------------------------------------------------------------------------------------
-
-
-def boolq(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """hit@1, hit@10 and NDCG@10 of BM25 over all questions, and of all rows over a sample that models can manage."""
-    data = Path(os.environ.get("CONVINSE_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data") / "boolq"
-    if not data.is_dir():
-        return {"left_out": f"{data} is not there"}
-    from convinse.passages.build import build_index
-    from convinse.passages.index import PassageIndex
-    from convinse.passages.layout import Parameters
-    from convinse.passages.search import candidate_evidences, passage_text
-
-    ids: dict[tuple[str, str], str] = {}
-    questions: list[tuple[str, str]] = []
-    for part in ("train", "dev"):
-        with gzip.open(data / f"{part}.jsonl.gz", "rt", encoding="utf-8") as file:
-            for line in file:
-                row = json.loads(line)
-                questions.append((row["question"], ids.setdefault((row["title"], row["passage"]), str(len(ids)))))
-    corpus = folder / "boolq.jl"
-    corpus.write_text(
-        "".join(json.dumps({"id": one, "title": t, "text": x}) + "\n" for (t, x), one in ids.items()), "utf-8"
-    )
-    build_index(corpus, folder / "boolq", Parameters("en"))
-    index = PassageIndex(folder / "boolq")
-    rows = {"BM25, all questions": ranks(questions, lambda text: [hit.id for hit in index.search(text, TOP)])}
-    if not (options.bi_encoder or options.reranker):
-        return {"passages": len(ids), "rows": rows}
-    sample = random.Random(SEED).sample(questions, min(RERANKED, len(questions)))
-    rows["BM25"] = ranks(sample, lambda text: [hit.id for hit in index.search(text, TOP)])
-    bi_encoder = reranker = None
-    if options.bi_encoder:
-        from convinse.encoder.bi_encoder import BiEncoder
-
-        bi_encoder = BiEncoder(options.bi_encoder)
-        vectors = bi_encoder.embed([passage_text(*key) for key in ids])
-        names = list(ids.values())
-
-        def dense(text: str) -> list[str]:
-            scores = vectors @ bi_encoder.embed([text])[0]
-            return [names[place] for place in (-scores).argsort(kind="stable")[:TOP].tolist()]
-
-        rows["bi-encoder"] = ranks(sample, dense)
-    if options.reranker:
-        from convinse.evidence_retrieval_scoring.reranker import BertReranker
-
-        reranker = BertReranker(options.reranker)
-    from convinse.evidence_retrieval_scoring.cascade import Cascade
-    from convinse.evidence_retrieval_scoring.passage_retriever import GivenScores
-
-    cascade = Cascade(GivenScores(), reranker, bi_encoder)
-
-    def both(text: str) -> list[str]:
-        best = cascade.rank(text, candidate_evidences(index, text, CANDIDATES), TOP)
-        return [one["passage"][0] for one in best]  # type: ignore[typeddict-item]
-
-    rows["cascade" if reranker else "fusion of BM25 and bi-encoder"] = ranks(sample, both)
-    return {"passages": len(ids), "rows": rows}
-
-
-def ranks(questions: Sequence[tuple[str, str]], search: Search) -> dict[str, float]:
-    """The measures of one way to search; a question has one relevant passage."""
-    start = time.perf_counter()
-    places = []
-    for text, wanted in questions:
-        found = list(search(text))
-        places.append(found.index(wanted) + 1 if wanted in found else 0)
-    seconds = time.perf_counter() - start
-    number = len(places)
-    return {
-        "questions": number,
-        "hit_at_1": 100 * sum(place == 1 for place in places) / number,
-        "hit_at_10": 100 * sum(place > 0 for place in places) / number,
-        "ndcg_at_10": 100 * sum(1 / math.log2(place + 1) for place in places if place) / number,
-        "ms_per_question": 1000 * seconds / number,
-    }
-
-
-def print_boolq(console: Console, result: dict[str, Any]) -> None:
-    if "left_out" in result:
-        console.print(f"BoolQ: {result['left_out']}")
-        return
-    table = Table(title=f"BoolQ, {result['passages']:,} passages", title_justify="left")
-    for column in ("", "questions", "hit@1", "hit@10", "NDCG@10", "ms a question"):
-        table.add_column(column, justify="right" if column else "left")
-    for name, row in result["rows"].items():
-        figures = itertools.islice(row.values(), 1, None)
-        table.add_row(name, f"{row['questions']:,}", *(f"{figure:.2f}" for figure in figures))
-    console.print(table)
 
 
 if __name__ == "__main__":

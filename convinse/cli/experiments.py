@@ -6,12 +6,19 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from . import passages
 from .arguments import KEPT, Commands, console, positive, sources_and_config
 
 if TYPE_CHECKING:
     from ..experiment import Outcome
 
 _BEST_EVIDENCES = 5  # shown by ask
+_NO_STAGE = ("reader", "retriever")  # what `train` trains besides the stages of the pipeline
+_TRAIN_OPTIONS = {
+    **dict.fromkeys(("config", "data"), ("reader",)),
+    **dict.fromkeys(("base", "output"), _NO_STAGE),
+    **dict.fromkeys(passages.TRAINING, ("retriever",)),
+}
 
 
 def add(commands: Commands) -> None:
@@ -42,14 +49,17 @@ def add(commands: Commands) -> None:
     sub.add_argument("--json", action="store_true", help="print the conversation as one JSON object")
 
     kept = "finished epochs are kept, run the command again to go on"
-    sub = commands.add("train", _train, "train one stage, all three in order, or a reader on MRQA data", kept)
-    sub.add_argument("stage", choices=("qu", "ers", "ha", "all", "reader"))
-    sub.add_argument("words", nargs="*", metavar="SOURCES|CONFIG", help="of a stage")
+    sub = commands.add(
+        "train", _train, "train one stage, all three in order, a reader on MRQA data, or a retriever", kept
+    )
+    sub.add_argument("stage", choices=("qu", "ers", "ha", "all", "reader", "retriever"))
+    sub.add_argument("words", nargs="*", metavar="SOURCES|CONFIG|PAIRS", help="of a stage; pairs.tsv of a retriever")
     group = sub.add_argument_group("train reader")
     group.add_argument("--config", metavar="FILE", help="such as config/mrqa/bert_base.yml")
     group.add_argument("--data", metavar="DIR", help="take DIR/train and DIR/dev, DIR/dev-in, DIR/dev-out instead")
     group.add_argument("--base", metavar="FOLDER", help="the model or hub name to start from instead")
     group.add_argument("--output", metavar="FOLDER", help="the model folder to write instead")
+    passages.add_training(sub)
 
 
 def _pipeline(options: argparse.Namespace) -> int:
@@ -141,13 +151,16 @@ def _train(options: argparse.Namespace) -> int:
     from ..errors import ConfigError, NothingToTrainError
     from ..pipeline import STAGES, build_stage
 
+    for name, owners in _TRAIN_OPTIONS.items():
+        if getattr(options, name) is not None and options.stage not in owners:
+            usage = f"; give SOURCES and CONFIG as train {options.stage} kb_text my.yml"
+            raise ConfigError(
+                f"--{name.replace('_', '-')} belongs to train {owners[0]}{'' if options.stage in _NO_STAGE else usage}"
+            )
     if options.stage == "reader":
         return _train_reader(options)
-    for name in ("config", "data", "base", "output"):
-        if getattr(options, name) is not None:
-            raise ConfigError(
-                f"--{name} belongs to train reader; give SOURCES and CONFIG as train {options.stage} kb_text my.yml"
-            )
+    if options.stage == "retriever":
+        return passages.train_retriever(options)
     sources, config = sources_and_config(options.words)
     for stage in STAGES if options.stage == "all" else [options.stage]:
         module = build_stage(stage, config)

@@ -1,4 +1,4 @@
-"""Commands of passage retrieval: retrieve index, retrieve search."""
+"""Commands of passage retrieval: retrieve index, retrieve search, train retriever."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .arguments import Commands, console, positive, size
 
 if TYPE_CHECKING:
+    from ..evidence_retrieval_scoring.retriever_training import TrainedRetriever
     from ..passages.search import Reranker
 
 _CANDIDATES = 200
@@ -41,8 +42,10 @@ def add(commands: Commands) -> None:
     sub.add_argument("--language", metavar="CODE", help="refuse an index of another language")
     sub.add_argument("--rerank", action="store_true", help="order the best ones by the configured neural scorer")
     sub.add_argument(
-        "--config", default="config.yml", help="where --rerank finds evs_model, evs_bi_encoder and the like"
+        "--config", default="config.yml", help="the settings of --rerank: evs_model, evs_bi_encoder and others"
     )
+    sub.add_argument("--reranker", metavar="MODEL", help="the cross-encoder of --rerank instead of evs_model")
+    sub.add_argument("--bi-encoder", metavar="MODEL", help="the bi-encoder of --rerank instead of evs_bi_encoder")
     sub.add_argument("--candidates", type=positive, default=_CANDIDATES, metavar="N",
                      help=f"passages that --rerank sees (default {_CANDIDATES})")  # fmt: skip
     sub.add_argument("--force", action="store_true", help="replace OUT")
@@ -92,7 +95,7 @@ def _search(options: argparse.Namespace) -> int:
     check_free(output, options.force)
     questions = read_questions(Path(options.questions))
     collection = Collection(Path(options.folder), options.language)
-    reranker = _reranker(options.config) if options.rerank else None
+    reranker = _reranker(options)
     start = time.monotonic()
     answers = search(collection, questions, options.top, reranker, options.candidates, options.quiet)
     write_run(output, answers, options.format, options.force)
@@ -107,16 +110,115 @@ def _search(options: argparse.Namespace) -> int:
     return 0
 
 
-def _reranker(config_name: str) -> Reranker:
+def _reranker(options: argparse.Namespace) -> Reranker | None:
     from ..config import load_config
     from ..errors import ConfigError
     from ..evidence_retrieval_scoring.native import scoring_method
     from ..evidence_retrieval_scoring.neural import build_scorer
     from ..evidence_retrieval_scoring.passage_retriever import GivenScores
 
-    config = load_config(config_name)
+    given = {"evs_model": options.reranker, "evs_bi_encoder": options.bi_encoder}
+    given = {key: value for key, value in given.items() if value is not None}
+    if not options.rerank:
+        if given:
+            raise ConfigError("--reranker and --bi-encoder belong to --rerank; add it")
+        return None
+    config = load_config(options.config, **given)
     method = scoring_method(config)
     if method == "bm25":
-        raise ConfigError(f"{config_name}: --rerank needs evs_model (a cross-encoder), evs_bi_encoder, or both")
+        raise ConfigError(
+            f"{options.config}: --rerank needs evs_model (a cross-encoder), evs_bi_encoder, or both; or give --reranker MODEL"
+        )
+    if not config.evs_bi_encoder:
+        method = "cross_encoder"  # there is nothing to choose by: it reads all candidates
     scorer: Any = build_scorer(config, method, GivenScores())
     return scorer
+
+
+def add_training(parser: argparse.ArgumentParser) -> None:
+    """The options of `train retriever` beside --base and --output; None where they are not given."""
+    group = parser.add_argument_group(
+        "train retriever", "train retriever PAIRS --index DIR --questions FILE --base MODEL --output FOLDER"
+    )
+    group.add_argument("--index", metavar="DIR", help="the index with the passages of PAIRS, pairs.tsv")
+    group.add_argument("--questions", metavar="FILE", help="questions.jl (id, text)")
+    group.add_argument("--bi-encoder", action="store_true", default=None, help="a bi-encoder, not a cross-encoder")
+    group.add_argument("--candidates", type=positive, metavar="N",
+                       help="best passages by BM25 that negatives are drawn from (default 100)")  # fmt: skip
+    group.add_argument("--negatives", type=positive, metavar="N", help="of a relevant passage (default 7)")
+    group.add_argument("--held-out", type=_share, metavar="SHARE", help="of the questions, to validate (default 0.1)")
+    group.add_argument("--loss", choices=("listwise", "pairwise"), help="of a cross-encoder (default listwise)")
+    group.add_argument("--epochs", type=positive, metavar="N", help="at most (default 3)")
+    group.add_argument("--minutes", type=_above_0, metavar="M", help="of training steps at most")
+    group.add_argument("--batch-questions", type=positive, metavar="N", help="of a step (default 8)")
+    group.add_argument("--learning-rate", type=_above_0, metavar="R", help="the highest (default 3e-5)")
+    group.add_argument("--max-length", type=positive, metavar="N", help="tokens (default 256)")
+    group.add_argument("--device", type=_device, metavar="NAME", help="auto (default), cpu, cuda or cuda:1")
+    group.add_argument("--seed", type=int, metavar="N", help="of all choices (default 42)")
+
+
+TRAINING = (
+    "index", "questions", "bi_encoder", "candidates", "negatives", "held_out", "loss", "epochs", "minutes",
+    "batch_questions", "learning_rate", "max_length", "device", "seed",
+)  # fmt: skip
+
+
+def _share(text: str) -> float:
+    share = float(text)
+    if not 0 < share < 1:
+        raise argparse.ArgumentTypeError("must lie between 0 and 1")
+    return share
+
+
+def _above_0(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError("must be above 0")
+    return number
+
+
+def _device(text: str) -> str:
+    import re
+
+    if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", text):
+        raise argparse.ArgumentTypeError("must be auto, cpu, cuda or cuda:1")
+    return text
+
+
+def train_retriever(options: argparse.Namespace) -> int:
+    """`train retriever`."""
+    from pathlib import Path
+
+    from ..errors import ConfigError
+    from ..evidence_retrieval_scoring.retriever_training import RetrieverTraining, train_retriever
+
+    missing = [f"--{name}" for name in ("index", "questions", "base", "output") if getattr(options, name) is None]
+    if missing or len(options.words) != 1:
+        raise ConfigError(
+            f"train retriever needs {', '.join(missing) or 'one file of pairs'}: "
+            "train retriever PAIRS --index DIR --questions FILE --base MODEL --output FOLDER"
+        )
+    given = {name: getattr(options, name) for name in TRAINING if name not in ("index", "questions")}
+    settings = RetrieverTraining(
+        base=options.base,
+        output=Path(options.output).expanduser(),
+        **{name: value for name, value in given.items() if value is not None},
+    )
+    pairs, questions, index = (Path(name) for name in (options.words[0], options.questions, options.index))
+    _print_training(train_retriever(pairs, questions, index, settings, options.quiet))
+    print(f"{settings.output}: name it in {'evs_bi_encoder' if settings.bi_encoder else 'evs_model'}")
+    return 0
+
+
+def _print_training(trained: TrainedRetriever) -> None:
+    from rich.table import Table
+
+    table = Table(title=f"{trained.dev:,} held-out questions, {trained.train:,} to train on", title_justify="left")
+    table.add_column("epoch")
+    for name in ("MRR@10", "hit@1", "hit@10"):
+        table.add_column(name, justify="right")
+    best = trained.fitted.best
+    epochs = {f"{epoch}{' (kept)' if epoch == best else ''}": row for epoch, row in enumerate(trained.fitted.history)}
+    for name, row in {"BM25 alone": trained.lexical, **epochs}.items():
+        table.add_row(name, *(f"{row[key]:.4f}" for key in ("mrr_at_10", "hit_at_1", "hit_at_10")))
+    console().print(table)

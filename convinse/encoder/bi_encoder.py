@@ -61,7 +61,7 @@ class BiEncoder:
         )
         checkpoint = loaded.checkpoint
         self.dimension = int(checkpoint.model.config.hidden_size)
-        self._pool_first = _pools_first(checkpoint.folder or _hub_pooling(str(model)), f"{key}: {model}")
+        self._pool_first = pools_first(checkpoint.folder or hub_pooling(str(model)), f"{key}: {model}")
         self._name = f"{key}: {model}"
         self._engine = loaded.engine
         self._tokenizer = loaded.tokenizer
@@ -95,7 +95,7 @@ class BiEncoder:
         return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
 
 
-def _pools_first(folder: Path | None, where: str) -> bool:
+def pools_first(folder: Path | None, where: str) -> bool:
     """Whether [CLS] stands for a text, by the files that sentence-transformers writes."""
     modules = _json(folder, "modules.json", where, [])
     more = {str(module.get("type")).rsplit(".", 1)[-1] for module in modules} - {"Transformer", "Pooling", "Normalize"}
@@ -112,7 +112,7 @@ def _pools_first(folder: Path | None, where: str) -> bool:
     return modes == {"cls"}
 
 
-def _hub_pooling(name: str) -> Path | None:
+def hub_pooling(name: str) -> Path | None:
     """Where the pooling files of a hub model are: fetched beside its weights, or kept from an earlier time."""
     from transformers.utils import cached_file
 

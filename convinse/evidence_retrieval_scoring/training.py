@@ -16,22 +16,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from ..config import Config, to_dict
-from ..encoder.checkpoint import load_checkpoint
 from ..encoder.trained import check_output, settings_list, state_of, validation_table, write_trained
 from ..errors import DataError, NothingToTrainError
 from ..evidence import Evidence
 from ..files import sha256
-from ..models import model_path
 from ..scoring.convqa import has_answer
 from ..training_data import understood_conversations
+from .group_training import computed, cross_encoder_to_train, draw_groups, first_right, group_loss
 
 if TYPE_CHECKING:
     import torch
 
+    from .group_training import Loss
     from .native import NativeERS
 
-_HARD = 50  # best-ranked wrong evidences that hard negatives are drawn from
-_BEST_POSITIVES = 8  # best-ranked right evidences that positives are drawn from
 _VALIDATED = 150  # best-ranked candidates of a turn that validation ranks
 _VALIDATED_TURNS = 60  # drawn from the dev part, always the same ones
 _SHOWN_AT = 5
@@ -73,11 +71,7 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     key = "evs_training.base" if settings.base else "evs_model"
     output = Path(settings.output or Path(config.output_path) / config.name / "evs_model").expanduser()
     check_output(output, "evs_training.output")
-    checkpoint = load_checkpoint(model_path(base), "sequence-classification", key, new_head=True)
-    if checkpoint.model.config.num_labels not in (1, 2) or checkpoint.missing:
-        checkpoint = load_checkpoint(
-            model_path(base), "sequence-classification", key, new_head=True, labels=1, seed=config.seed
-        )
+    checkpoint = cross_encoder_to_train(base, key, config.seed)
     from ..encoder.fit import FitSettings, fit
     from ..encoder.tokens import TextTokenizer
 
@@ -132,15 +126,7 @@ def groups(example: Example, positives: int, negatives: int, chance: random.Rand
     wrong = [
         text for text, is_right in zip(example.texts, example.right, strict=True) if not is_right and text not in held
     ]
-    if not wrong:
-        return []
-    best = right[:_BEST_POSITIVES]
-    made = []
-    for positive in chance.sample(best, min(positives, len(best))):
-        hard = chance.sample(wrong[:_HARD], min((negatives + 1) // 2, len(wrong[:_HARD])))
-        rest = [text for text in wrong if text not in set(hard)]
-        made.append([positive, *hard, *chance.sample(rest, min(negatives - len(hard), len(rest)))])
-    return made
+    return draw_groups(right, wrong, positives, negatives, chance)
 
 
 def _steps(train: Sequence[Example], config: Config, epoch: int) -> list[list[tuple[str, list[str]]]]:
@@ -156,36 +142,15 @@ def _steps(train: Sequence[Example], config: Config, epoch: int) -> list[list[tu
     return [all_groups[start : start + size] for start in range(0, len(all_groups), size)]
 
 
-def _loss(model: Any, step: list[tuple[str, list[str]]], tokenizer: Any, loss: str) -> torch.Tensor:
-    """Listwise: cross-entropy of the right one among its group; pairwise: log-sigmoid of right minus wrong."""
-    import torch
-
+def _loss(model: Any, step: list[tuple[str, list[str]]], tokenizer: Any, loss: Loss) -> torch.Tensor:
     pairs = [(query, text) for query, group in step for text in group]
-    odds = _odds(model, tokenizer.pairs(pairs))
-    losses = []
-    for own in odds.split([len(group) for _, group in step]):
-        if loss == "listwise":
-            losses.append(torch.logsumexp(own, 0) - own[0])
-        else:
-            losses.append(-torch.nn.functional.logsigmoid(own[0] - own[1:]).mean())
-    return torch.stack(losses).mean()
+    return group_loss(_odds(model, tokenizer.pairs(pairs)), [len(group) for _, group in step], loss)
 
 
 def _odds(model: Any, sequences: Any) -> torch.Tensor:
-    """[n] log odds of all sequences, in two or more batches of similar length."""
-    import numpy as np
-    import torch
-
-    from ..encoder.batches import token_batches
-    from ..encoder.engine import model_inputs
     from .reranker import log_odds
 
-    parts, places = [], []
-    for batch in token_batches(sequences.lengths, 4096):
-        places.append(batch)
-        parts.append(log_odds(model(**model_inputs(model, sequences, batch, model.device)), None))
-    inverse = np.argsort(np.concatenate(places))
-    return torch.cat(parts)[torch.from_numpy(inverse).to(model.device)]
+    return computed(model, sequences, log_odds)
 
 
 def validate(model: Any, dev: Sequence[Example], tokenizer: Any, config: Config) -> dict[str, float]:
@@ -206,7 +171,7 @@ def validate(model: Any, dev: Sequence[Example], tokenizer: Any, config: Config)
 
 def ranking_measures(ranked: Sequence[Sequence[bool]], most: int) -> dict[str, float]:
     """Answer presence at `most` and at 5, and MRR of the first right evidence, over turns (best evidence first)."""
-    firsts = [next((rank for rank, right in enumerate(turn, 1) if right), None) for turn in ranked]
+    firsts = first_right(ranked)
 
     def presence(at: int) -> float:
         return sum(first is not None and first <= at for first in firsts) / len(firsts)

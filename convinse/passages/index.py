@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from .blocks import Passage
 from .layout import ARRAYS, Parameters, check, frequencies, read_manifest, short_hash
 
 _MARGIN = np.float32(1e-5)  # relative: more than single precision can be off
+_IDS_AT_ONCE = 1 << 16  # that are looked through
 _FILL_FROM = 16  # a 16th of all sums touched: then setting all to zero is faster than finding the touched ones again
 
 
@@ -94,6 +95,20 @@ class PassageIndex:
         """The id of a passage."""
         start, end = self._id_start[number : number + 2].tolist()
         return self._ids[start:end].tobytes().decode()
+
+    def numbers(self, ids: Iterable[str]) -> dict[str, int]:
+        """The numbers of passages by their ids, those that there are; all ids of the index are looked through."""
+        wanted = {one.encode() for one in ids}
+        found: dict[str, int] = {}
+        for first in range(0, len(self), _IDS_AT_ONCE):
+            places = self._id_start[first : first + _IDS_AT_ONCE + 1]
+            block = self._ids[int(places[0]) : int(places[-1])].tobytes()
+            ends = (places - places[0]).tolist()
+            for number, place in enumerate(zip(ends[:-1], ends[1:], strict=True), first):
+                one = block[slice(*place)]
+                if one in wanted:
+                    found[one.decode()] = number
+        return found
 
     def passage(self, number: int) -> Passage:
         """A passage as it was given: id, text, title."""

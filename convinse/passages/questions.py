@@ -34,6 +34,15 @@ def read_questions(path: Path) -> list[Question]:
     Raises:
         DataError: the file cannot be read, has no question, or a line is none; file and line named.
     """
+    return [question for _, question in numbered_questions(path)]
+
+
+def numbered_questions(path: Path) -> list[tuple[int, Question]]:
+    """`read_questions` with the line of each question.
+
+    Raises:
+        DataError: the file cannot be read, has no question, or a line is none; file and line named.
+    """
     lines = list(raw_lines(path))
     if not lines:
         raise DataError(f"{path}: no questions; give JSON lines with id and text, or lines of set name, tab and text")
@@ -42,7 +51,7 @@ def read_questions(path: Path) -> list[Question]:
     return _from_table(path, lines)
 
 
-def _from_json(path: Path, lines: list[tuple[int, bytes]]) -> list[Question]:
+def _from_json(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, Question]]:
     decoder = msgspec.json.Decoder(_Line)
     seen: dict[str, int] = {}
     questions = []
@@ -57,11 +66,11 @@ def _from_json(path: Path, lines: list[tuple[int, bytes]]) -> list[Question]:
             raise DataError(f"{path}:{number}: question '{found.id}' has no text")
         if seen.setdefault(found.id, number) != number:
             raise DataError(f"{path}:{number}: the id '{found.id}' was given in line {seen[found.id]} already")
-        questions.append(Question(found.id, found.text))
+        questions.append((number, Question(found.id, found.text)))
     return questions
 
 
-def _from_table(path: Path, lines: list[tuple[int, bytes]]) -> list[Question]:
+def _from_table(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, Question]]:
     questions = []
     header = 0
     for place, (number, line) in enumerate(lines, 1):
@@ -76,7 +85,7 @@ def _from_table(path: Path, lines: list[tuple[int, bytes]]) -> list[Question]:
             raise DataError(f"{path}:{place}: an empty line; the lines of a submission would not match")
         if len(row) != 2 or not row[0].strip() or not row[1].strip():
             raise DataError(f"{path}:{number}: expected a set name and a question with one tab between them")
-        questions.append(Question(str(number - header), row[1].strip(), row[0].strip()))
+        questions.append((number, Question(str(number - header), row[1].strip(), row[0].strip())))
     if not questions:
         raise DataError(f"{path}: no questions below its header line")
     return questions
