@@ -40,7 +40,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the shared data sets")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the model folder to write")
-    parser.add_argument("--config", default="model/embedded.yml", help="the recipe (default: config/model/embedded.yml)")
+    parser.add_argument(
+        "--config", default="model/embedded.yml", help="the recipe (default: config/model/embedded.yml)"
+    )
+    parser.add_argument("--base", metavar="DIR", help="the model to start from instead of the recipe's")
     parser.add_argument("--work", type=Path, metavar="DIR", help="where the knowledge base is built and kept")
     parser.add_argument("--quick", action="store_true", help="a few steps of everything, to see that it works")
     options = parser.parse_args()
@@ -55,6 +58,8 @@ def main() -> int:
 
 def run(options: argparse.Namespace) -> None:
     recipe = load_recipe(options.config)
+    if options.base is not None:
+        recipe = msgspec.structs.replace(recipe, base=options.base)
     if options.quick:
         recipe = quick(recipe)
     check_output(options.output, "--output")

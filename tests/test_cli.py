@@ -44,10 +44,19 @@ def test_pipeline_writes_turns_metrics_and_a_table(small, capsys):
     for turn in (turn for c in conversations for turn in c["questions"]):
         assert {e["source"] for e in turn["top_evidences"]} <= {"kb", "text", "info"}
         assert len(turn["top_evidences"]) <= 10
-        assert {"structured_representation", "pred_answers", "answer_presence", "p_at_1", "mrr", "h_at_5"} <= turn.keys()
+        assert {
+            "structured_representation",
+            "pred_answers",
+            "answer_presence",
+            "p_at_1",
+            "mrr",
+            "h_at_5",
+        } <= turn.keys()
     metrics = json.loads((folder / "metrics.json").read_text())
     assert metrics["num_questions"] == 10
-    assert metrics["p_at_1"] == pytest.approx(sum(t["p_at_1"] for c in conversations for t in c["questions"]) / 10, abs=1e-4)
+    assert metrics["p_at_1"] == pytest.approx(
+        sum(t["p_at_1"] for c in conversations for t in c["questions"]) / 10, abs=1e-4
+    )
     assert set(metrics["answer_presence_per_src"]) == {"kb", "text", "info"}
     assert {"qu", "ers", "ha", "total"} == metrics["seconds"].keys()
 
@@ -156,7 +165,10 @@ def test_train_calls_the_module(small, monkeypatch):
     assert Path("learnt").read_text() == "kb info"
 
 
-CONVERSATION = {"conv_id": "c7", "questions": [{"turn": 0, "question": "who?", "answers": []}, {"turn": 3, "answers": []}]}
+CONVERSATION = {
+    "conv_id": "c7",
+    "questions": [{"turn": 0, "question": "who?", "answers": []}, {"turn": 3, "answers": []}],
+}
 
 
 @pytest.mark.parametrize(
@@ -197,7 +209,9 @@ def test_debug_shows_the_traceback(small):
         main(["pipeline", "no.yml", "--debug"])
 
 
-@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["pipeline", "--limit", "0"], ["pipeline", "--wrong"], ["ask"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["nonsense"], ["pipeline", "--limit", "0"], ["pipeline", "--wrong"], ["ask"]]
+)
 def test_wrong_usage_is_exit_2(arguments):
     with pytest.raises(SystemExit) as stop:
         main(arguments)
@@ -214,7 +228,9 @@ def test_full_disk_while_writing_keeps_what_is_finished(small):
         "sys.exit(main(['pipeline', 'kb_text_table_info', 'full.yml', '--quiet']))\n"
     )
     Path("full.yml").write_text("name: full\ners_use_cache: false\n")
-    done = subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
     assert done.returncode == 1, done.stderr
     assert done.stderr.count("\n") == 1 and "turns.jsonl" in done.stderr and "kept" in done.stderr
     finished = turns("results/full/kb_text_table_info/turns.jsonl")
@@ -281,7 +297,9 @@ def test_a_second_run_in_the_same_folder_is_refused(small):
 def test_two_runs_share_one_cache(small):
     Path("one.yml").write_text("name: one\n")
     Path("two.yml").write_text("name: two\n")
-    runs = [start("pipeline", "kb_text", f"{name}.yml", "--limit", "8", "--quiet", cwd=small) for name in ("one", "two")]
+    runs = [
+        start("pipeline", "kb_text", f"{name}.yml", "--limit", "8", "--quiet", cwd=small) for name in ("one", "two")
+    ]
     for run in runs:
         _, err = run.communicate(timeout=60)
         assert run.returncode == 0, err
@@ -305,10 +323,23 @@ def test_closed_output_is_no_traceback(small):
 
 def test_help_loads_nothing_heavy():
     code = "import sys, convinse.cli\ntry: convinse.cli.main(['--help'])\nexcept SystemExit: pass\nprint(*sys.modules, sep='\\n')"
-    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
     loaded = set(done.stdout.split())
     assert "convinse.cli" in loaded
-    assert not loaded & {"numpy", "bm25s", "torch", "rich", "msgspec", "yaml", "selectolax", "diskcache", "sqlite3", "rapidfuzz"}
+    assert not loaded & {
+        "numpy",
+        "bm25s",
+        "torch",
+        "rich",
+        "msgspec",
+        "yaml",
+        "selectolax",
+        "diskcache",
+        "sqlite3",
+        "rapidfuzz",
+    }
 
 
 def test_bench_with_an_unknown_name(capsys):

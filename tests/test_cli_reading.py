@@ -40,20 +40,28 @@ def expected(reader, pairs=TEXTS):
 
 def mrqa(path, pairs=TEXTS, header=True):
     lines = [{"header": {"dataset": "x", "split": "dev"}}] * header
-    lines += [{"context": text, "qas": [{"qid": qid, "question": question, "answers": []}]} for qid, (question, text) in pairs.items()]
+    lines += [
+        {"context": text, "qas": [{"qid": qid, "question": question, "answers": []}]}
+        for qid, (question, text) in pairs.items()
+    ]
     text = "".join(json.dumps(line) + "\n" for line in lines).encode()
     path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
     return str(path)
 
 
 def squad(path, pairs=TEXTS, title="the title"):
-    paragraphs = [{"context": text, "qas": [{"id": qid, "question": question, "answers": []}]} for qid, (question, text) in pairs.items()]
+    paragraphs = [
+        {"context": text, "qas": [{"id": qid, "question": question, "answers": []}]}
+        for qid, (question, text) in pairs.items()
+    ]
     path.write_text(json.dumps({"version": "v2.0", "data": [{"title": title, "paragraphs": paragraphs}]}))
     return str(path)
 
 
 def read(*arguments, model=MODEL):
-    return main(["read", "--output", "out.json", "--device", "cpu", *(["--model", str(model)] if model else []), *arguments])
+    return main(
+        ["read", "--output", "out.json", "--device", "cpu", *(["--model", str(model)] if model else []), *arguments]
+    )
 
 
 def predictions(name="out.json"):
@@ -84,14 +92,40 @@ def test_multiqa(workdir, reader):
 def test_the_text_does_not_depend_on_the_answers(workdir, reader):
     """`flatten` takes the title into the text where an answer stands in it."""
     document = {"version": "x", "title": "tolkien", "text": "a book and a film"}
-    question = {"question": "who", "qid": "q", "answers": {"open-ended": {"annotators_answer_candidates": [{"single_answer": {"extractive": {"answer": "tolkien", "instances": [{"doc_id": 0, "part": "title", "start_byte": 0, "text": "tolkien"}]}}}]}}}
+    question = {
+        "question": "who",
+        "qid": "q",
+        "answers": {
+            "open-ended": {
+                "annotators_answer_candidates": [
+                    {
+                        "single_answer": {
+                            "extractive": {
+                                "answer": "tolkien",
+                                "instances": [{"doc_id": 0, "part": "title", "start_byte": 0, "text": "tolkien"}],
+                            }
+                        }
+                    }
+                ]
+            }
+        },
+    }
     lines = [{"header": {"dataset_name": "x"}}, {"id": "c", "context": {"documents": [document]}, "qas": [question]}]
     Path("x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert read("x.jsonl", "--quiet") == 0
-    assert predictions()["q"] in "a book and a film" and predictions() == expected(reader, {"q": ("who", "a book and a film")})
+    assert predictions()["q"] in "a book and a film" and predictions() == expected(
+        reader, {"q": ("who", "a book and a film")}
+    )
 
 
-@pytest.mark.parametrize("name", ["mrqa-sample/NewsQA_sample.jsonl.gz", "multiqa-samples/hotpotqa_sample.jsonl.gz", "multiqa-samples/squad_sample.jsonl.gz"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mrqa-sample/NewsQA_sample.jsonl.gz",
+        "multiqa-samples/hotpotqa_sample.jsonl.gz",
+        "multiqa-samples/squad_sample.jsonl.gz",
+    ],
+)
 def test_real_samples(name, workdir):
     path = DATA / name
     if not path.is_file():
@@ -112,7 +146,9 @@ def test_chunks_do_not_matter(workdir, monkeypatch, reader):
     whole = predictions()
     sizes, original = [], reading.best_answers
     monkeypatch.setattr(reading, "_CHUNK", 6)
-    monkeypatch.setattr(reading, "best_answers", lambda reader, pairs: sizes.append(len(pairs)) or original(reader, pairs))
+    monkeypatch.setattr(
+        reading, "best_answers", lambda reader, pairs: sizes.append(len(pairs)) or original(reader, pairs)
+    )
     read("x.jsonl", "--quiet")
     assert predictions() == whole == expected(reader, pairs) and sizes == [6, 6, 6, 2]
 
@@ -152,7 +188,10 @@ def test_precision(workdir):
 
 
 def test_predictions_can_be_evaluated(workdir, capsys):
-    lines = [{"context": text, "qas": [{"qid": qid, "question": q, "answers": ["tolkien"]}]} for qid, (q, text) in TEXTS.items()]
+    lines = [
+        {"context": text, "qas": [{"qid": qid, "question": q, "answers": ["tolkien"]}]}
+        for qid, (q, text) in TEXTS.items()
+    ]
     Path("x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert read("x.jsonl", "--quiet") == 0
     capsys.readouterr()
@@ -167,11 +206,19 @@ def test_predictions_can_be_evaluated(workdir, capsys):
     ("content", "message"),
     [
         (b'{"context": "a", "qas": [{"qid": "1", "question": "?"}]}\n{', "x.jsonl:2: not valid JSON"),
-        (b'{"context": "a", "qas": [{"qid": "1", "question": "?"}, {"qid": "1", "question": "?"}]}', "qid '1' appears twice"),
+        (
+            b'{"context": "a", "qas": [{"qid": "1", "question": "?"}, {"qid": "1", "question": "?"}]}',
+            "qid '1' appears twice",
+        ),
         (b'{"context": "a", "qas": []}', "x.jsonl: "),
         (b'{"header": {"dataset": "x"}}\n{"context": "a", "qas": []}', "x.jsonl: has no questions"),
         (b"plain words", "x.jsonl: is of no format"),
-        (gzip.compress(b'{"context": "a", "context_tokens": [], "qas": [{"qid": "1", "question": "?"}]}\n' * 50)[:-20], "x.jsonl:"),
+        (
+            gzip.compress(b'{"context": "a", "context_tokens": [], "qas": [{"qid": "1", "question": "?"}]}\n' * 50)[
+                :-20
+            ],
+            "x.jsonl:",
+        ),
     ],
 )
 def test_bad_files(workdir, content, message, capsys):

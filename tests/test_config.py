@@ -103,10 +103,16 @@ ers_wikipedia_dump: null
 
 
 def test_scoring_and_its_training_are_set_by_keys_of_their_own(written):
-    path = written("evs_cascade: {lexical: 7}\nevs_training: {base: some/model, minutes: 1.5, loss: pairwise, learning_rate: 2e-5}\nevs_token_budget: null\n")
+    path = written(
+        "evs_cascade: {lexical: 7}\nevs_training: {base: some/model, minutes: 1.5, loss: pairwise, learning_rate: 2e-5}\nevs_token_budget: null\n"
+    )
     config = load_config(path)
     assert (config.evs_cascade.lexical, config.evs_cascade.dense) == (7, Config().evs_cascade.dense)
-    assert (config.evs_training.base, config.evs_training.minutes, config.evs_training.loss) == ("some/model", 1.5, "pairwise")
+    assert (config.evs_training.base, config.evs_training.minutes, config.evs_training.loss) == (
+        "some/model",
+        1.5,
+        "pairwise",
+    )
     assert config.evs_training.learning_rate == 2e-5  # a string for YAML 1.1
     assert config.evs_training.epochs == Config().evs_training.epochs
     assert parse_config(to_dict(config)) == config
@@ -206,7 +212,10 @@ def test_live_pages_can_be_asked_for():
         ("evs_cascade: {lexical: -1}", ["evs_cascade.lexical", ">= 0"]),
         ("evs_cascade: {lexical: 0, dense: 0}", ["evs_cascade: lexical and dense are both 0"]),
         ("evs_cascade: 5", ["evs_cascade", "given: 5"]),
-        ("evs_training: {learning-rate: 1}", ["evs_training: unknown key 'learning-rate'", "did you mean 'learning_rate'"]),
+        (
+            "evs_training: {learning-rate: 1}",
+            ["evs_training: unknown key 'learning-rate'", "did you mean 'learning_rate'"],
+        ),
         ("evs_training: {loss: triplet}", ["evs_training.loss", "'triplet'", "valid: listwise, pairwise"]),
         ("evs_training: {epochs: 0}", ["evs_training.epochs", ">= 1"]),
         ("evs_training: {warmup: 2}", ["evs_training.warmup", "<= 1"]),

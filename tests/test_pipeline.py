@@ -4,13 +4,7 @@ import copy
 
 import pytest
 
-from convinse import (
-    EvidenceRetrievalScoring,
-    HeterogeneousAnswering,
-    Pipeline,
-    QuestionUnderstanding,
-    load_config,
-)
+from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering, Pipeline, QuestionUnderstanding, load_config
 from convinse.benchmarks.convmix import read_conversations
 from convinse.config import parse_config
 from convinse.errors import ConfigError, DataError, ModuleError
@@ -106,7 +100,10 @@ def test_a_second_run_does_not_see_the_results_of_the_first():
         (None, "must return a list"),
         ([{"evidence_text": "x"}], "source"),
         ([{"evidence_text": "x", "source": "web", "wikidata_entities": [], "disambiguations": []}], "'web'"),
-        ([{"evidence_text": "x", "source": "kb", "wikidata_entities": ["Q1"], "disambiguations": []}], "wikidata_entities"),
+        (
+            [{"evidence_text": "x", "source": "kb", "wikidata_entities": ["Q1"], "disambiguations": []}],
+            "wikidata_entities",
+        ),
     ],
 )
 def test_a_module_that_breaks_its_contract_is_named(returned, words):

@@ -26,8 +26,20 @@ def test_unknown_name():
 
 def test_import_loads_nothing_heavy():
     code = "import sys, convinse; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True).stdout.split()
-    assert not {"torch", "transformers", "tokenizers", "safetensors", "numpy", "msgspec", "rich", "sqlite3", "bm25s"} & set(loaded)
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    ).stdout.split()
+    assert not {
+        "torch",
+        "transformers",
+        "tokenizers",
+        "safetensors",
+        "numpy",
+        "msgspec",
+        "rich",
+        "sqlite3",
+        "bm25s",
+    } & set(loaded)
 
 
 def test_answering_without_a_model_loads_no_neural_package(run_python):
@@ -50,7 +62,9 @@ def test_importing_every_module_has_no_side_effect(workdir):
         "    except ImportError as error:\n"
         "        if error.name not in ('torch', 'safetensors', 'transformers'): raise\n"  # the extra neural is missing
     )
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)})
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)}
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not list(workdir.iterdir())
 
@@ -63,10 +77,16 @@ def test_the_layers_of_the_house():
         "wikipedia": (*stages, "pipeline", "cli", "experiment", "cache", "knowledge_base"),
         "encoder": (*stages, "pipeline", "cli", "experiment", "cache", "knowledge_base", "wikipedia"),
         "scoring": (*stages, "pipeline", "cli", "experiment", "knowledge_base"),
-        **{stage: (*(other for other in stages if other != stage), "pipeline", "cli", "experiment") for stage in stages},
+        **{
+            stage: (*(other for other in stages if other != stage), "pipeline", "cli", "experiment") for stage in stages
+        },
     }
     for folder, forbidden in above.items():
         for file in (ROOT / "convinse" / folder).glob("*.py"):
-            imports = [line for line in file.read_text().splitlines() if line.lstrip().startswith(("from .", "import convinse"))]
+            imports = [
+                line
+                for line in file.read_text().splitlines()
+                if line.lstrip().startswith(("from .", "import convinse"))
+            ]
             for name in forbidden:
                 assert not [line for line in imports if f"..{name}" in line], (file.name, name)

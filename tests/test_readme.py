@@ -27,7 +27,11 @@ def test_the_module_of_the_readme_runs_in_the_pipeline(workdir):
     command = block("`my_config.yml`:", "bash").split()
     assert command[:2] == ["bash", "run.sh"]
     assert main([*command[2:], "--limit", "3", "--quiet"]) == 0
-    turns = [t for line in Path("results/mine/kb_text/turns.jsonl").read_text().splitlines() for t in json.loads(line)["questions"]]
+    turns = [
+        t
+        for line in Path("results/mine/kb_text/turns.jsonl").read_text().splitlines()
+        for t in json.loads(line)["questions"]
+    ]
     assert len(turns) == 15 and any(turn["answer_presence"] for turn in turns)
     # the score of the module, not that of BM25
     assert all(isinstance(evidence["score"], int) for turn in turns for evidence in turn["top_evidences"])

@@ -12,7 +12,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def run(*arguments, cwd, **variables):
     environment = {**os.environ, "CONVINSE_NO_VENV": "1", "PYTHONPATH": str(ROOT), **variables}
-    return subprocess.run(["bash", str(ROOT / "run.sh"), *arguments], cwd=cwd, env=environment, capture_output=True, text=True)
+    return subprocess.run(
+        ["bash", str(ROOT / "run.sh"), *arguments], cwd=cwd, env=environment, capture_output=True, text=True
+    )
 
 
 @pytest.fixture
@@ -52,8 +54,16 @@ def test_a_failed_installation_is_told_and_tried_again(workdir):
     for name in ("run.sh", "setup.cfg", "pyproject.toml"):
         shutil.copy(ROOT / name, copy)
     (copy / "constraints.txt").write_text("numpy==0.0.1\n")
-    environment = {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(workdir), "HOME": str(workdir), "CONVINSE_NO_VENV": "0"}
-    done = subprocess.run(["bash", str(copy / "run.sh"), "--version"], cwd=workdir, env=environment, capture_output=True, text=True)
+    environment = {
+        **os.environ,
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": str(workdir),
+        "HOME": str(workdir),
+        "CONVINSE_NO_VENV": "0",
+    }
+    done = subprocess.run(
+        ["bash", str(copy / "run.sh"), "--version"], cwd=workdir, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 1
     assert "package index" in done.stderr
     assert not list((copy / ".venv").glob(".convinse-stamp*"))

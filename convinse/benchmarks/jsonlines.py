@@ -31,6 +31,7 @@ _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zst"}
 # what moves the depth of a JSON text: whole strings (skipped), brackets, and a string that the piece cuts off
 _STRUCTURE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]|"', re.DOTALL)
 _JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_ENCODER = msgspec.json.Encoder()
 
 
 @contextmanager
@@ -227,24 +228,32 @@ def not_json(path: Path, line: int, error: BaseException) -> DataError:
 def writing(path: Path) -> Iterator[Callable[[Any], None]]:
     """A function that writes one document a line; the file takes its place when the block ends well.
 
-    A name that ends in `.gz` is packed; equal documents give equal bytes (no time stamp, no file name inside).
+    Raises:
+        OutputError: as `writing_bytes`, or a document cannot be expressed in JSON.
+    """
+    with writing_bytes(path) as write:
+        yield lambda document: write(encoded(path, document) + b"\n")
+
+
+def encoded(path: Path, document: Any) -> bytes:
+    """A document as JSON in one line. Raises `OutputError`, which names the file that it was made for."""
+    try:
+        return _ENCODER.encode(document)
+    except (TypeError, ValueError, RecursionError) as error:  # ValueError: a half of a surrogate pair
+        raise OutputError(f"{path}: a document cannot be written as JSON: {one_line(error)}") from None
+
+
+@contextmanager
+def writing_bytes(path: Path) -> Iterator[Callable[[bytes], object]]:
+    """A function that writes bytes; the file takes its place when the block ends well.
+
+    A name that ends in `.gz` is packed; equal bytes give equal files (no time stamp, no file name inside).
 
     Raises:
-        OutputError: the file cannot be written, or a document cannot be expressed in JSON.
+        OutputError: the file cannot be written.
     """
-    encoder = msgspec.json.Encoder()
-    buffer = bytearray()
     with replacing(path) as temporary, _open_for_writing(path, temporary) as file:
-
-        def write(document: Any) -> None:
-            try:
-                encoder.encode_into(document, buffer)
-            except (TypeError, ValueError, RecursionError) as error:  # ValueError: a half of a surrogate pair
-                raise OutputError(f"{path}: a document cannot be written as JSON: {one_line(error)}") from None
-            file.write(buffer)
-            file.write(b"\n")
-
-        yield write
+        yield file.write
 
 
 @contextmanager

@@ -1,19 +1,23 @@
 """The formats of SQuAD 1.1 and 2.0 (Rajpurkar et al., 2016 and 2018): one JSON document with articles and paragraphs.
 
 KorQuAD 1.0 and KLUE-MRC (whose questions have a `guid`) are read as well. `answer_start` counts characters of the
-context. Keys that the format does not know are kept in `extras` and written back after the others.
+context. Keys that the format does not know are kept in `extras` and written back, those of the document and of an article
+before the list that they describe. Reading and writing hold one paragraph at a time, however long the articles are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from ..errors import DataError, one_line
-from .jsonlines import open_packed, reading, writing
+from ..errors import DataError
+from .jsonlines import encoded, writing_bytes
+from .jsonwalk import typed, walking
 from .records import Extras, Report, extras_field, merged
 
 VERSION = "v2.0"
@@ -47,121 +51,217 @@ class Paragraph(msgspec.Struct, frozen=True):
 
 
 class Article(msgspec.Struct, frozen=True):
-    """A titled list of paragraphs."""
+    """What the paragraphs of an article share."""
 
-    paragraphs: list[Paragraph]
     title: str = ""
     extras: Extras = extras_field()
 
 
-class SquadFile(msgspec.Struct, frozen=True):
-    """A whole file."""
+class SquadFile(NamedTuple):
+    """A file.
 
-    data: list[Article]
+    Attributes:
+        paragraphs: an iterator over the paragraphs, each with its article; they are read while it is used.
+        version: empty where the file has none.
+        extras: the other keys beside the articles.
+    """
+
+    paragraphs: Iterator[tuple[Article, Paragraph]]
+    version: str = ""
+    extras: Extras = {}
+
+
+class _Header(msgspec.Struct, frozen=True):
     version: str = ""
     extras: Extras = extras_field()
 
 
+_LISTS: dict[type, tuple[str, ...]] = {Paragraph: ("qas",), Question: ("answers", "plausible_answers")}
 _KEYS = {
-    kind: frozenset(kind.__struct_fields__) - {"extras"} for kind in (Answer, Question, Paragraph, Article, SquadFile)
+    kind: frozenset(kind.__struct_fields__) - {"extras"} for kind in (Answer, Question, Paragraph, Article, _Header)
 }
 
 
 def read_squad(path: Path) -> SquadFile:
-    """A SQuAD file, plain or packed; as one JSON document, it is read as a whole.
+    """A SQuAD file, plain or packed. It is read twice: what describes an article may stand behind its paragraphs.
 
     Raises:
-        DataError: the file cannot be read, is no JSON or lacks a key; an answer is not where it says, or an id appears
-            twice; the message names the file and the JSON path.
+        DataError: the file cannot be read, is no JSON or lacks a key; and, while the paragraphs are read: one has a wrong
+            type, an answer is outside of its context, or an id appears twice. The message names the file and the place.
     """
-    data = _read(path)
-    for fault in _faults(data):
-        raise DataError(f"{path}: {fault}")
-    return data
+    header, articles = _described(path)
+    return SquadFile(_checked(path, articles), header.version, header.extras)
 
 
-def _read(path: Path) -> SquadFile:
-    with open_packed(path) as file, reading(path, lambda: 1):
-        text = file.read()
-    try:
-        value = msgspec.json.decode(text.removeprefix(b"\xef\xbb\xbf"))
-        data = msgspec.convert(value, SquadFile)
-    except msgspec.ValidationError as error:
-        raise DataError(f"{path}: {one_line(error)}; expected SQuAD 1.1 or 2.0") from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"{path}: not valid JSON: {one_line(error)}") from None
-    return _with_extras(data, value)
+def raw_paragraphs(
+    path: Path, header: dict[str, Any] | None = None, add: Callable[[dict[str, Any]], None] | None = None
+) -> Iterator[tuple[str, int, Any]]:
+    """The paragraphs of a file as they stand there: JSON path, number of the article, value.
+
+    Args:
+        path: the file.
+        header: gets the keys beside `data`; has all of them after the last paragraph.
+        add: called at the end of each article with its keys beside `paragraphs`.
+
+    Raises:
+        DataError: the file cannot be read, is no JSON, or has no articles with paragraphs; names file and place.
+    """
+    header = {} if header is None else header
+    found = False
+    with walking(path) as walk:
+        for key in walk.members("$"):
+            if key != "data":
+                header[key] = walk.value()
+                continue
+            found = True
+            for number in walk.elements("$.data"):
+                at, listed, article = f"$.data[{number}]", False, {}
+                for name in walk.members(at):
+                    if name != "paragraphs":
+                        article[name] = walk.value()
+                        continue
+                    listed = True
+                    for index in walk.elements(f"{at}.paragraphs"):
+                        yield f"{at}.paragraphs[{index}]", number, walk.value()
+                if not listed:
+                    raise DataError(f"{path}:{walk.line}: Object missing required field `paragraphs` - at `{at}`")
+                if add is not None:
+                    add(article)
+        walk.end()
+    if not found:
+        raise DataError(f"{path}: Object missing required field `data`; expected SQuAD 1.1 or 2.0")
+
+
+def _described(path: Path) -> tuple[_Header, list[bytes]]:
+    """What a file says beside its paragraphs: the header, and each article as JSON, which needs the least memory."""
+    header: dict[str, Any] = {}
+    articles: list[bytes] = []
+
+    def add(article: dict[str, Any]) -> None:
+        typed(article, Article, path, f"$.data[{len(articles)}]")
+        articles.append(msgspec.json.encode(article))
+
+    for _ in raw_paragraphs(path, header, add):
+        pass
+    return _with_extras(typed(header, _Header, path, "$"), header), articles
+
+
+def _checked(path: Path, articles: list[bytes]) -> Iterator[tuple[Article, Paragraph]]:
+    seen: dict[str, str] = {}
+    article, current = Article(), -1
+    for at, number, paragraph in _paragraphs(path):
+        for fault in _faults(at, paragraph, seen):
+            raise DataError(f"{path}: {fault}")
+        if number != current:
+            value, current = msgspec.json.decode(articles[number]), number
+            article = _with_extras(typed(value, Article, path, f"$.data[{number}]"), value)
+        yield article, paragraph
+
+
+def _paragraphs(path: Path) -> Iterator[tuple[str, int, Paragraph]]:
+    for at, number, value in raw_paragraphs(path):
+        yield at, number, _with_extras(typed(value, Paragraph, path, at), value)
 
 
 def _with_extras(record: Any, value: dict[str, Any]) -> Any:
     """The record with the keys that its type does not name, at every level; `guid` becomes the id where none is."""
-    known = _KEYS[type(record)]
-    changes: dict[str, Any] = {"extras": {key: value[key] for key in value if key not in known}}
-    for name in ("data", "paragraphs", "qas", "answers", "plausible_answers"):
-        if name in known and getattr(record, name):
-            pairs = zip(getattr(record, name), value[name], strict=True)
-            changes[name] = [_with_extras(each, raw) for each, raw in pairs]
-    if isinstance(record, Question) and not record.id and isinstance(value.get("guid"), str):
+    kind = type(record)
+    changes: dict[str, Any] = {}
+    if not value.keys() <= _KEYS[kind]:
+        changes["extras"] = {key: value[key] for key in value if key not in _KEYS[kind]}
+    for name in _LISTS.get(kind, ()):
+        records = getattr(record, name)
+        if records:
+            found = [_with_extras(each, raw) for each, raw in zip(records, value[name], strict=True)]
+            if any(new is not old for new, old in zip(found, records, strict=True)):
+                changes[name] = found
+    if kind is Question and not record.id and isinstance(value.get("guid"), str):
         changes["id"] = changes["extras"].pop("guid")
-    return msgspec.structs.replace(record, **changes)
+    return msgspec.structs.replace(record, **changes) if changes else record
 
 
-def _faults(data: SquadFile) -> Iterator[str]:
-    seen: dict[str, str] = {}
-    for path, paragraph, question in _questions(data):
+def _faults(at: str, paragraph: Paragraph, seen: dict[str, str]) -> Iterator[str]:
+    """What makes a paragraph unusable; `seen` gets the ids of its questions with its place."""
+    size = len(paragraph.context)
+    for number, question in enumerate(paragraph.qas):
+        where = f"{at}.qas[{number}]"
         if question.id:
-            first = seen.setdefault(question.id, path)
-            if first != path:
-                yield f"{path}: the id '{question.id}' appears twice (at {first})"
+            if question.id in seen:
+                yield f"{where}: the id '{question.id}' appears twice (first in {seen[question.id]})"
+            else:
+                seen[question.id] = at
         for index, answer in enumerate(question.answers):
-            at = f"{path}.answers[{index}] (id '{question.id}')"
             start = answer.answer_start
-            if start < -1 or start + len(answer.text) > len(paragraph.context):
-                size = len(paragraph.context)
-                yield f"{at}: '{answer.text}' at {start} is outside of the context ({size} characters)"
-
-
-def _questions(data: SquadFile) -> Iterator[tuple[str, Paragraph, Question]]:
-    for a, article in enumerate(data.data):
-        for p, paragraph in enumerate(article.paragraphs):
-            for q, question in enumerate(paragraph.qas):
-                yield f"$.data[{a}].paragraphs[{p}].qas[{q}]", paragraph, question
+            if start < -1 or start + len(answer.text) > size:
+                place = f"{where}.answers[{index}] (id '{question.id}')"
+                yield f"{place}: '{answer.text}' at {start} is outside of the context ({size} characters)"
 
 
 def validate(path: Path, fix_header: bool = False) -> Report:
     """Check a whole file; `fix_header` has no effect. Raises `DataError` where it is no SQuAD file at all."""
-    data = _read(path)
-    problems = [f"{path}: {fault}" for fault in _faults(data)]
-    warnings = []
+    header, articles = _described(path)
+    problems: list[str] = []
+    warnings: list[str] = []
     counts = dict.fromkeys(("articles", "paragraphs", "questions", "unanswerable", "answers"), 0)
-    counts["articles"] = len(data.data)
-    counts["paragraphs"] = sum(len(article.paragraphs) for article in data.data)
-    for at, paragraph, question in _questions(data):
-        counts["questions"] += 1
-        counts["unanswerable"] += question.is_impossible
-        counts["answers"] += len(question.answers)
-        if not question.id:
-            problems.append(f"{path}: {at}: no id")
-        for answer in question.answers:
-            inside = 0 <= answer.answer_start <= len(paragraph.context) - len(answer.text)
-            if inside and not paragraph.context.startswith(answer.text, answer.answer_start):
-                found = paragraph.context[answer.answer_start : answer.answer_start + len(answer.text)]
-                problems.append(
-                    f"{path}: {at} (id '{question.id}'): at {answer.answer_start} is '{found}', not '{answer.text}'"
-                )
-        if question.is_impossible and question.answers:
-            warnings.append(f"{path}: {at} (id '{question.id}'): unanswerable, yet it has answers")
-    return Report(problems, warnings, {"format": "squad", "version": data.version, **counts})
+    counts["articles"] = len(articles)
+    seen: dict[str, str] = {}
+    for at, _, paragraph in _paragraphs(path):
+        problems += [f"{path}: {fault}" for fault in _faults(at, paragraph, seen)]
+        counts["paragraphs"] += 1
+        for number, question in enumerate(paragraph.qas):
+            where = f"{path}: {at}.qas[{number}]"
+            counts["questions"] += 1
+            counts["unanswerable"] += question.is_impossible
+            counts["answers"] += len(question.answers)
+            if not question.id:
+                problems.append(f"{where}: no id")
+            problems += _disagreements(f"{where} (id '{question.id}')", paragraph.context, question)
+            if question.is_impossible and question.answers:
+                warnings.append(f"{where} (id '{question.id}'): unanswerable, yet it has answers")
+    return Report(problems, warnings, {"format": "squad", "version": header.version, **counts})
 
 
-def write_squad(path: Path, articles: Iterable[Article], version: str = VERSION, extras: Extras | None = None) -> None:
-    """Write SQuAD 2.0, packed where the name ends in `.gz`. Raises `OutputError`."""
-    data = [
-        merged({"title": article.title, "paragraphs": list(map(_paragraph, article.paragraphs))}, article.extras)
-        for article in articles
-    ]
-    with writing(path) as write:
-        write(merged({"version": version, "data": data}, extras or {}))
+def _disagreements(where: str, context: str, question: Question) -> Iterator[str]:
+    """Answers inside of the context that are not where they say."""
+    for answer in question.answers:
+        start, end = answer.answer_start, answer.answer_start + len(answer.text)
+        if start >= 0 and end <= len(context) and context[start:end] != answer.text:
+            yield f"{where}: at {start} is '{context[start:end]}', not '{answer.text}'"
+
+
+def write_squad(
+    path: Path, paragraphs: Iterable[tuple[Article, Paragraph]], version: str = VERSION, extras: Extras | None = None
+) -> None:
+    """Write SQuAD 2.0, packed where the name ends in `.gz`; a paragraph a line.
+
+    Args:
+        path: the file; an older one is replaced when all is written.
+        paragraphs: each with its article; neighbours with equal ones are put into one article. A title that comes back
+            later begins another article.
+        version: of the format.
+        extras: further keys of the document.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    with writing_bytes(path) as write:
+        write(_opening(path, {"version": version}, extras or {}, "data"))
+        between = b""
+        for article, group in groupby(paragraphs, key=itemgetter(0)):
+            write(between + _opening(path, {"title": article.title}, article.extras, "paragraphs"))
+            between = b""
+            for _, paragraph in group:
+                write(between + encoded(path, _paragraph(paragraph)))
+                between = b",\n"
+            write(b"\n]}")
+        write(b"\n]}\n")
+
+
+def _opening(path: Path, known: dict[str, Any], extras: Extras, name: str) -> bytes:
+    """The beginning of an object, up to and with the bracket that opens its list `name`."""
+    keys = merged({**known, name: None}, extras)
+    del keys[name]
+    return encoded(path, keys)[:-1] + b"," + encoded(path, name) + b":[\n"
 
 
 def _paragraph(paragraph: Paragraph) -> dict[str, Any]:

@@ -22,7 +22,7 @@ Token = tuple[str, int]
 _MARKS = r"\[(?:TLE|DOC|PAR)\]"
 _ASCII = re.compile(rf"{_MARKS}|\w+(?:(?<=\d)[.,]\d\w*)*|[^\w\s]")
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-_NO_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
+NO_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
 
 
 class Place(NamedTuple):
@@ -65,7 +65,7 @@ def _unicode() -> re.Pattern[str]:
 
 def normalize(text: str) -> str:
     """The form in which SQuAD and MRQA compare answers: no case, ASCII punctuation, English articles, extra blanks."""
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
+    return " ".join(_ARTICLES.sub(" ", text.lower().translate(NO_PUNCTUATION)).split())
 
 
 class TokenizedText:
@@ -148,7 +148,7 @@ class TokenizedText:
         letters: list[str] = []
         offsets: list[int] = []
         for offset, char in enumerate(self.text.lower() if len(self.text.lower()) == len(self.text) else self.text):
-            if ord(char) in _NO_PUNCTUATION:
+            if ord(char) in NO_PUNCTUATION:
                 continue
             for letter in char.lower():  # a few letters become two
                 letters.append(" " if letter.isspace() else letter)

@@ -6,16 +6,17 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from . import passages
+from . import develop, passages
 from .arguments import KEPT, Commands, console, positive, sources_and_config
 
 if TYPE_CHECKING:
     from ..experiment import Outcome
 
 _BEST_EVIDENCES = 5  # shown by ask
-_NO_STAGE = ("reader", "retriever")  # what `train` trains besides the stages of the pipeline
+_NO_STAGE = ("reader", "retriever", "embedded")  # what `train` trains besides the stages of the pipeline
 _TRAIN_OPTIONS = {
-    **dict.fromkeys(("config", "data"), ("reader",)),
+    **dict.fromkeys(("config", "data"), ("reader", "embedded")),
+    **dict.fromkeys(("work", "quick"), ("embedded",)),
     **dict.fromkeys(("base", "output"), _NO_STAGE),
     **dict.fromkeys(passages.TRAINING, ("retriever",)),
 }
@@ -50,9 +51,12 @@ def add(commands: Commands) -> None:
 
     kept = "finished epochs are kept, run the command again to go on"
     sub = commands.add(
-        "train", _train, "train one stage, all three in order, a reader on MRQA data, or a retriever", kept
+        "train",
+        _train,
+        "train one stage, all three in order, a reader on MRQA data, a retriever, or the embedded model",
+        kept,
     )
-    sub.add_argument("stage", choices=("qu", "ers", "ha", "all", "reader", "retriever"))
+    sub.add_argument("stage", choices=("qu", "ers", "ha", "all", *_NO_STAGE))
     sub.add_argument("words", nargs="*", metavar="SOURCES|CONFIG|PAIRS", help="of a stage; pairs.tsv of a retriever")
     group = sub.add_argument_group("train reader")
     group.add_argument("--config", metavar="FILE", help="such as config/mrqa/bert_base.yml")
@@ -60,6 +64,11 @@ def add(commands: Commands) -> None:
     group.add_argument("--base", metavar="FOLDER", help="the model or hub name to start from instead")
     group.add_argument("--output", metavar="FOLDER", help="the model folder to write instead")
     passages.add_training(sub)
+    group = sub.add_argument_group(
+        "train embedded", "--data DIR (the shared data), --output FOLDER and --config FILE (model/embedded.yml), too"
+    )
+    group.add_argument("--work", metavar="DIR", help="where the knowledge base is built and kept")
+    group.add_argument("--quick", action="store_true", default=None, help="a few steps of everything")
 
 
 def _pipeline(options: argparse.Namespace) -> int:
@@ -161,6 +170,8 @@ def _train(options: argparse.Namespace) -> int:
         return _train_reader(options)
     if options.stage == "retriever":
         return passages.train_retriever(options)
+    if options.stage == "embedded":
+        return develop.train_embedded(options)
     sources, config = sources_and_config(options.words)
     for stage in STAGES if options.stage == "all" else [options.stage]:
         module = build_stage(stage, config)

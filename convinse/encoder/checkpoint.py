@@ -149,7 +149,8 @@ def _libraries():  # noqa: ANN202 - modules
         from .joint import register
     except ImportError as error:
         raise DependencyError(
-            f"models need PyTorch and transformers ({error.name} is missing); run pip install 'convinse[neural]'"
+            f"models need PyTorch and transformers ({error.name} is missing); run pip install 'convinse[neural]', "
+            "or take a configuration without models, such as model_free.yml"
         ) from error
     register()
     return torch, transformers

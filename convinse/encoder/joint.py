@@ -98,7 +98,11 @@ class JointModel(BertPreTrainedModel):
         path = cached_file(
             pretrained_model_name_or_path,
             WEIGHTS,
-            **{name: options[name] for name in ("cache_dir", "revision", "token", "local_files_only") if name in options},
+            **{
+                name: options[name]
+                for name in ("cache_dir", "revision", "token", "local_files_only")
+                if name in options
+            },
         )
         weights = load_file(path)
         if not any(name.endswith(_SCALES) for name in weights):
@@ -107,7 +111,9 @@ class JointModel(BertPreTrainedModel):
             options["config"] = JointConfig.from_pretrained(pretrained_model_name_or_path)
         return super().from_pretrained(None, *args, state_dict=_restored(weights), **options)
 
-    def save_pretrained(self, save_directory: str | os.PathLike[str], *, storage: Storage = "float32", **options: Any) -> None:
+    def save_pretrained(
+        self, save_directory: str | os.PathLike[str], *, storage: Storage = "float32", **options: Any
+    ) -> None:
         """As of any Hugging Face model.
 
         Args:

@@ -1,7 +1,7 @@
 """The files that `evaluate` reads: gold answers in the MRQA, SQuAD and KLUE-MRC formats, predictions, probabilities.
 
-Only what scoring needs is decoded, contexts and tokens are passed over: 100,000 questions take about a second. Every file
-may be compressed with gzip, whatever its name. Formats: MRQA, one context a line below an optional header line
+Only what scoring needs is kept, contexts and tokens are not: 100,000 questions take about a second. Every file may be
+compressed with gzip, whatever its name. Formats: MRQA, one context a line below an optional header line
 (https://github.com/mrqa/MRQA-Shared-Task-2019); SQuAD, one JSON object (https://rajpurkar.github.io/SQuAD-explorer);
 KLUE-MRC, the same with `guid` for `id` (https://klue-benchmark.com).
 """
@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ..benchmarks.jsonwalk import typed
+from ..benchmarks.squad import raw_paragraphs
 from ..errors import DataError, one_line
 
 _GZIP = b"\x1f\x8b"
@@ -46,14 +48,6 @@ class _Question(msgspec.Struct):
 
 class _Paragraph(msgspec.Struct):
     qas: list[_Question]
-
-
-class _Article(msgspec.Struct):
-    paragraphs: list[_Paragraph]
-
-
-class _Squad(msgspec.Struct):
-    data: list[_Article]
 
 
 class Reference(NamedTuple):
@@ -98,20 +92,16 @@ def read_squad_references(path: Path) -> dict[str, Reference]:
         DataError: the file cannot be read, is not as the format has it, or an id comes twice.
     """
     references: dict[str, Reference] = {}
-    data = _read(path)
-    for article in _decode(path, data, _Squad).data:
-        for paragraph in article.paragraphs:
-            for question in paragraph.qas:
-                qid = question.guid if question.id is None else question.id
-                if qid is None:
-                    raise DataError(
-                        f"{path}: a question has neither 'id' nor 'guid'; it comes after {_last(references)}"
-                    )
-                if qid in references:
-                    raise DataError(f"{path}: question '{qid}' is given twice")
-                texts = [answer.text for answer in question.answers]
-                impossible = not texts if question.is_impossible is None else question.is_impossible
-                references[qid] = Reference(texts, impossible)
+    for at, _, value in raw_paragraphs(path):
+        for question in typed(value, _Paragraph, path, at).qas:
+            qid = question.guid if question.id is None else question.id
+            if qid is None:
+                raise DataError(f"{path}: a question has neither 'id' nor 'guid'; it comes after {_last(references)}")
+            if qid in references:
+                raise DataError(f"{path}: question '{qid}' is given twice (again in {at})")
+            texts = [answer.text for answer in question.answers]
+            impossible = not texts if question.is_impossible is None else question.is_impossible
+            references[qid] = Reference(texts, impossible)
     return references
 
 

@@ -5,13 +5,11 @@ Nothing here decides what an empty answer is worth: that is where the three diff
 
 from __future__ import annotations
 
-import re
-import string
 from collections.abc import Sequence
 from functools import lru_cache
 
-_NO_PUNCTUATION = dict.fromkeys(map(ord, string.punctuation))
-_ARTICLES = re.compile(r"\b(?:an?|the)\b")
+from ..benchmarks import tokens
+
 _NAMED = 5  # ids in a warning
 
 
@@ -20,15 +18,16 @@ def normalize(text: str) -> str:
     """The form in which answers are compared: lower case, no ASCII punctuation, no English articles, single blanks.
 
     Punctuation is deleted before articles are looked for and leaves no blank, so `a-ha` becomes `aha` and `U.S.` `us`.
-    Punctuation beyond ASCII (`《》`, `’`, `—`) stays.
+    Punctuation beyond ASCII (`《》`, `’`, `—`) stays. As `tokens.normalize`, which finds answers in long texts, but
+    remembered: answers are short and come back.
     """
-    return " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
+    return tokens.normalize(text)
 
 
 @lru_cache(maxsize=1 << 16)
 def normalize_keeping_articles(text: str) -> str:
     """As `normalize`, but `a`, `an` and `the` stay."""
-    return " ".join(text.lower().translate(_NO_PUNCTUATION).split())
+    return " ".join(text.lower().translate(tokens.NO_PUNCTUATION).split())
 
 
 def overlap_f1(predicted: Sequence[str], gold: Sequence[str]) -> float:

@@ -131,7 +131,9 @@ def train_stages(
         for name, examples in data.dev.items()
         if examples and name in recipe.second.mixture
     }
-    first = _stage("first", 0, checkpoint, teacher, tokenizer, data.train, dev, recipe, recipe.first, state, data.run_id)
+    first = _stage(
+        "first", 0, checkpoint, teacher, tokenizer, data.train, dev, recipe, recipe.first, state, data.run_id
+    )
     contexts = chance.sample(data.contexts, min(recipe.unmarked, len(data.contexts)))
     pseudo = marked(checkpoint.model, tokenizer, contexts, recipe.sure, recipe.token_budget)
     LOGGER.info("self-training: %d of %d answers are sure", len(pseudo), len(contexts))
@@ -224,7 +226,6 @@ def _losses(model: Any, teacher: Any, tokenizer: TextTokenizer, step: Step, reci
         examples = [example for example in step.examples if len(example.candidates[0].text) <= _LONGEST_EMBEDDED]
         if len(examples) > 1:
             yield _embedding_loss(model, teacher, tokenizer, examples, recipe)
-
 
 
 def _embedding_loss(

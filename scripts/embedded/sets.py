@@ -10,7 +10,6 @@ from embedded.examples import Example
 from embedded.structured import STRUCTURED_SETS
 from embedded.texts import TEXT_SETS
 
-
 Build = Callable[[], Iterator[Example]]
 
 

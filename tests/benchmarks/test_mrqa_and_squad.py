@@ -150,7 +150,7 @@ def test_answers_survive_the_way_through_mrqa(tmp_path_factory, context, data):
             spans.append((start, data.draw(st.integers(start + 1, len(context)))))
     answers = [squad.Answer(context[start:end], start) for start, end in spans]
     paragraph = squad.Paragraph(context, [squad.Question("?", "1", answers)])
-    squad.write_squad(folder / "in.json", [squad.Article([paragraph], "T")])
+    squad.write_squad(folder / "in.json", [(squad.Article("T"), paragraph)])
     convert(folder / "in.json", folder / "mid.jsonl", "mrqa", "squad")
     (example,) = mrqa.read_examples(folder / "mid.jsonl")
     assert mrqa.validate(folder / "mid.jsonl").problems == []
@@ -165,7 +165,8 @@ def test_answers_survive_the_way_through_mrqa(tmp_path_factory, context, data):
     visible = {(start, end - 1) for start, end in spans if context[start:end].strip()}
     assert visible <= {span for each in found.detected_answers for span in each.char_spans}
     convert(folder / "mid.jsonl", folder / "out.json", "squad", "mrqa")
-    (question,) = squad.read_squad(folder / "out.json").data[0].paragraphs[0].qas
+    ((_, paragraph),) = squad.read_squad(folder / "out.json").paragraphs
+    (question,) = paragraph.qas
     texts = {each.text for each in question.answers} | set(question.extras.get("accepted_answers", ()))
     assert set(found.answers) <= texts and squad.validate(folder / "out.json").problems == []
 

@@ -283,7 +283,9 @@ def test_a_step_may_come_in_summands():
         torch.manual_seed(3)
         model = torch.nn.Linear(4, 1)
         hook = model.weight.register_hook(lambda gradient: events.append("backward"))
-        module._train_step(model, torch.optim.SGD(model.parameters(), lr=1.0), loss_of, inputs, 0.1, torch.device("cpu"))
+        module._train_step(
+            model, torch.optim.SGD(model.parameters(), lr=1.0), loss_of, inputs, 0.1, torch.device("cpu")
+        )
         hook.remove()
         return model.weight.detach()
 

@@ -28,9 +28,15 @@ def test_what_is_written(workdir):
     state_of(Path("models/new")).mkdir(parents=True)
     write()
     assert names("models") == ["new"]
-    assert json.loads(Path("models/new/training.json").read_text()) == {"best_epoch": 1, "epochs": FITTED.history, "more": 7}
+    assert json.loads(Path("models/new/training.json").read_text()) == {
+        "best_epoch": 1,
+        "epochs": FITTED.history,
+        "more": 7,
+    }
     assert Path("models/new/README.md").read_text() == "# A card\n"
-    one, other = (load_checkpoint(folder, "sequence-classification").model.state_dict() for folder in ("models/new", tiny()))
+    one, other = (
+        load_checkpoint(folder, "sequence-classification").model.state_dict() for folder in ("models/new", tiny())
+    )
     assert all(torch.equal(one[name], other[name]) for name in other)
 
 
@@ -59,10 +65,19 @@ def test_only_models_that_were_trained_here_are_replaced(workdir):
     Path("folder").mkdir()
     Path("folder/file").write_text("mine")
     for name in ("file", "folder", tiny()):
-        with pytest.raises(OutputError, match="is no model that was trained here, so it is not replaced; name another my_key"):
+        with pytest.raises(
+            OutputError, match="is no model that was trained here, so it is not replaced; name another my_key"
+        ):
             check_output(Path(name), "my_key")
 
 
 def test_the_table():
-    assert validation_table(FITTED) == "| epoch | f1 | em |\n|---|---|---|\n| 0 | 0.5000 | 0.2500 |\n| 1 (kept) | 0.7500 | 0.5000 |"
-    assert validation_table(FITTED, ["em"], {"other": {"em": 1.0}}).splitlines()[2:] == ["| other | 1.0000 |", "| 0 | 0.2500 |", "| 1 (kept) | 0.5000 |"]
+    assert (
+        validation_table(FITTED)
+        == "| epoch | f1 | em |\n|---|---|---|\n| 0 | 0.5000 | 0.2500 |\n| 1 (kept) | 0.7500 | 0.5000 |"
+    )
+    assert validation_table(FITTED, ["em"], {"other": {"em": 1.0}}).splitlines()[2:] == [
+        "| other | 1.0000 |",
+        "| 0 | 0.2500 |",
+        "| 1 (kept) | 0.5000 |",
+    ]

@@ -150,7 +150,9 @@ def test_ranks_count_from_one_without_ties_and_scores_fall(voting):
     scores = [one["score"] for one in found]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
-    assert len({one["answer"]["id"] for one in found}) == len(found) == 4  # the date and the number are no answers to "who"
+    assert (
+        len({one["answer"]["id"] for one in found}) == len(found) == 4
+    )  # the date and the number are no answers to "who"
 
 
 def test_supporting_evidences_hold_the_answer(voting):

@@ -23,7 +23,10 @@ def file(workdir):
 
 
 def line(context, *questions):
-    return {"context": context, "qas": [{"qid": f"{context}{n}", "question": "who?", **question} for n, question in enumerate(questions)]}
+    return {
+        "context": context,
+        "qas": [{"qid": f"{context}{n}", "question": "who?", **question} for n, question in enumerate(questions)],
+    }
 
 
 def spans(*pairs):
@@ -32,15 +35,26 @@ def spans(*pairs):
 
 @pytest.mark.parametrize("name", ["set.jsonl", "set.jsonl.gz"])
 def test_spans_of_all_answers_become_exclusive(file, name):
-    path = file({"header": {"dataset": "x"}}, line("one two", spans((4, 6), (0, 2), (4, 6))), line("three", spans((0, 4)), spans((1, 1))), name=name)
+    path = file(
+        {"header": {"dataset": "x"}},
+        line("one two", spans((4, 6), (0, 2), (4, 6))),
+        line("three", spans((0, 4)), spans((1, 1))),
+        name=name,
+    )
     found = train_examples(path, None, 1)
-    assert [(example.context, example.spans) for example in found] == [("one two", ((0, 3), (4, 7))), ("three", ((0, 5),)), ("three", ((1, 2),))]
+    assert [(example.context, example.spans) for example in found] == [
+        ("one two", ((0, 3), (4, 7))),
+        ("three", ((0, 5),)),
+        ("three", ((1, 2),)),
+    ]
     assert found[1].context is found[2].context  # kept once
 
 
 def test_no_header_and_no_tokens_are_fine(file):
     examples = toy_examples(1, 5)
-    assert train_examples(file(*(mrqa_line(example, str(n)) for n, example in enumerate(examples))), None, 1) == examples
+    assert (
+        train_examples(file(*(mrqa_line(example, str(n)) for n, example in enumerate(examples))), None, 1) == examples
+    )
 
 
 def test_questions_without_a_place_are_left_out_unless_impossible(file):
@@ -63,7 +77,10 @@ def test_a_sample_is_seeded_and_every_question_is_as_likely(file):
 
 def test_dev_questions_have_accepted_answers(file):
     path = file(line("one", spans((0, 2)), {"answers": []}, {"answers": ["elsewhere"]}))
-    assert [(question.qid, question.answers) for question in dev_questions(path, None, 1)] == [("one0", ["x"]), ("one2", ["elsewhere"])]
+    assert [(question.qid, question.answers) for question in dev_questions(path, None, 1)] == [
+        ("one0", ["x"]),
+        ("one2", ["elsewhere"]),
+    ]
 
 
 def test_the_original_sample(file):
@@ -75,15 +92,23 @@ def test_the_original_sample(file):
     if not path.is_file():
         pytest.skip("needs the shared data")
     found = train_examples(path, None, 1)
-    assert len(found) > 3 and all(0 <= start < end <= len(example.context) for example in found for start, end in example.spans)
+    assert len(found) > 3 and all(
+        0 <= start < end <= len(example.context) for example in found for start, end in example.spans
+    )
 
 
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
         (["{"], r"set.jsonl:1: not valid JSON"),
-        ([line("one", spans((0, 3)))], r"set.jsonl:1: qid 'one0': the character span \[0, 3\] is outside of the context \(3 characters\)"),
-        ([line("one", spans((0, 1))), line("two", spans((2, 1)))], r"set.jsonl:2: qid 'two0': the character span \[2, 1\]"),
+        (
+            [line("one", spans((0, 3)))],
+            r"set.jsonl:1: qid 'one0': the character span \[0, 3\] is outside of the context \(3 characters\)",
+        ),
+        (
+            [line("one", spans((0, 1))), line("two", spans((2, 1)))],
+            r"set.jsonl:2: qid 'two0': the character span \[2, 1\]",
+        ),
         ([{"qas": []}], r"set.jsonl:1: no 'context'"),
         ([{"context": ""}], r"set.jsonl:1: no 'qas'"),
         ([line("one", spans((0, 1)) | {"qid": 7})], r"set.jsonl:1: .*qid"),
@@ -119,7 +144,10 @@ def test_files_are_found_by_name(workdir):
     both = find_sets([workdir / "dev", workdir / "other"], "dev_folders")
     assert {name: path.name for name, path in both.items()} == {
         "SQuAD": "SQuAD.jsonl.gz", "NaturalQuestionsShort": "NaturalQuestionsShort.jsonl", "mine": "mine.jsonl"}  # fmt: skip
-    assert list(find_sets([workdir / "dev"], "train_folder", ["NaturalQuestions", "SQuAD"])) == ["NaturalQuestionsShort", "SQuAD"]
+    assert list(find_sets([workdir / "dev"], "train_folder", ["NaturalQuestions", "SQuAD"])) == [
+        "NaturalQuestionsShort",
+        "SQuAD",
+    ]
     with pytest.raises(ConfigError, match=r"train_sets: no SQuADs.jsonl .* did you mean 'SQuAD'\?"):
         find_sets([workdir / "dev"], "train_folder", ["SQuADs"])
     (workdir / "other/SQuAD.jsonl").touch()

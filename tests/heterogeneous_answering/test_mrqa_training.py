@@ -36,7 +36,10 @@ def data(workdir):
         nonlocal seed
         seed += 1
         path.parent.mkdir(parents=True, exist_ok=True)
-        lines = [{"header": {"dataset": path.stem}}, *(mrqa_line(e, f"{path}{n}") for n, e in enumerate(toy_examples(seed, number)))]
+        lines = [
+            {"header": {"dataset": path.stem}},
+            *(mrqa_line(e, f"{path}{n}") for n, e in enumerate(toy_examples(seed, number))),
+        ]
         text = "".join(json.dumps(line) + "\n" for line in lines).encode()
         path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
 
@@ -70,16 +73,39 @@ def test_tiny_yml_trains_and_prints_the_table(data, capsys, workdir):
     assert train("--config", "mrqa/tiny.yml", "--data", "data", *BASE, "--output", "models/tiny", "--quiet") == 0
     printed = capsys.readouterr()
     assert printed.err == ""
-    rows = {cells[1].strip(): [cell.strip() for cell in cells[2:5]] for line in printed.out.splitlines() if len(cells := line.split("│")) == 6}
-    assert len([name for name in rows if name.startswith("(I)")]) == len([name for name in rows if name.startswith("(O)")]) == 6
-    assert rows["(I) SQuAD"][:2] == ["78.5 / 86.7", "80.3 / 88.4"] and rows["(O) DuoRC"] == ["44.8 / 54.6", "46.8 / 58.0", "–"]
+    rows = {
+        cells[1].strip(): [cell.strip() for cell in cells[2:5]]
+        for line in printed.out.splitlines()
+        if len(cells := line.split("│")) == 6
+    }
+    assert (
+        len([name for name in rows if name.startswith("(I)")])
+        == len([name for name in rows if name.startswith("(O)")])
+        == 6
+    )
+    assert rows["(I) SQuAD"][:2] == ["78.5 / 86.7", "80.3 / 88.4"] and rows["(O) DuoRC"] == [
+        "44.8 / 54.6",
+        "46.8 / 58.0",
+        "–",
+    ]
     scores = record("models/tiny")["dev"]
-    for title, name in (("(I) SQuAD", "SQuAD"), ("(I) TriviaQA Web", "TriviaQA-web"), ("(O) DROP", "DROP"), ("mine", "mine")):
+    for title, name in (
+        ("(I) SQuAD", "SQuAD"),
+        ("(I) TriviaQA Web", "TriviaQA-web"),
+        ("(O) DROP", "DROP"),
+        ("mine", "mine"),
+    ):
         assert rows[title][2] == f"{scores[name]['exact_match']:.1f} / {scores[name]['f1']:.1f}"
     assert rows["mean of 4"][2].endswith(f"{sum(each['f1'] for each in scores.values()) / 4:.1f}")
     assert names("models") == ["tiny"]
     card = Path("models/tiny/README.md").read_text()
-    for words in ("SQuAD (260 questions)", "NewsQA (130 questions)", "- learning_rate: 0.0001", "| (I) SQuAD | 78.5 / 86.7 |", "macro F1"):
+    for words in (
+        "SQuAD (260 questions)",
+        "NewsQA (130 questions)",
+        "- learning_rate: 0.0001",
+        "| (I) SQuAD | 78.5 / 86.7 |",
+        "macro F1",
+    ):
         assert words in card
     assert not list(Path("models/tiny").glob("*.bin"))
 
@@ -88,19 +114,27 @@ def test_it_learns_and_the_figures_are_those_of_the_written_model(data, workdir)
     assert train("--config", config_file(epochs=7, learning_rate=3e-3, batch_size=16, patience=99), "--quiet") == 0
     found = record()
     scores = [measures["macro F1"] for measures in found["epochs"]]
-    assert len(scores) == 8 and found["best_epoch"] == scores.index(max(scores)) > 0 and max(scores) > 60 > 30 > scores[0]
+    assert (
+        len(scores) == 8 and found["best_epoch"] == scores.index(max(scores)) > 0 and max(scores) > 60 > 30 > scores[0]
+    )
     reader = ExtractiveReader("out", "cpu", max_length=64, stride=8)
     for path in (data / "dev-in/SQuAD.jsonl", data / "dev-out/DROP.jsonl"):
         questions = dev_questions(path, None, 1)
         predictions = {q.qid: reader.read(q.question, [q.context])[0].text for q in questions}
         expected = evaluate({q.qid: q.answers for q in questions}, predictions)
         assert found["dev"][path.stem] == pytest.approx(expected)
-    assert load_checkpoint("out", "question-answering").tokenizer.tokenize("[TLE] the [PAR]") == ["[TLE]", "the", "[PAR]"]
+    assert load_checkpoint("out", "question-answering").tokenizer.tokenize("[TLE] the [PAR]") == [
+        "[TLE]",
+        "the",
+        "[PAR]",
+    ]
 
 
 def test_validation_means_each_set_the_same(data):
     reader = ExtractiveReader(BASE[1], "cpu", max_length=64, stride=8)
-    dev = {name: dev_questions(data / f"{folder}/{name}.jsonl", None, 1) for folder, sets in DEV.items() for name in sets}
+    dev = {
+        name: dev_questions(data / f"{folder}/{name}.jsonl", None, 1) for folder, sets in DEV.items() for name in sets
+    }
     found = validate(reader, dev, quiet=True)
     for measure in ("EM", "F1"):
         values = [found[f"{name} {measure}"] for name in dev]
@@ -141,7 +175,12 @@ def test_the_epoch_is_chosen_on_drawn_questions_and_the_figures_are_of_all(data,
     monkeypatch.setattr(mrqa_training, "validate", count)
     assert train("--config", config_file(epochs=1, dev_questions=7), "--quiet") == 0
     assert sizes[:2] == [{"SQuAD": 7, "TriviaQA-web": 7, "DROP": 7, "mine": 5}] * 2
-    assert {name: number for each in sizes[2:] for name, number in each.items()} == {"SQuAD": 20, "TriviaQA-web": 10, "DROP": 10, "mine": 5}
+    assert {name: number for each in sizes[2:] for name, number in each.items()} == {
+        "SQuAD": 20,
+        "TriviaQA-web": 10,
+        "DROP": 10,
+        "mine": 5,
+    }
 
 
 def test_the_number_of_examples_is_of_each_set(data):
@@ -199,7 +238,10 @@ def test_a_missing_key_is_named(workdir):
     [
         ([], "train reader takes its settings by --config FILE"),
         (["kb_text", "--config", "mrqa/tiny.yml"], "train reader takes its settings by --config FILE"),
-        (["--config", "mrqa/tinny.yml"], "mrqa/tinny.yml: no such configuration, nor in config/; did you mean 'mrqa/tiny.yml'?"),
+        (
+            ["--config", "mrqa/tinny.yml"],
+            "mrqa/tinny.yml: no such configuration, nor in config/; did you mean 'mrqa/tiny.yml'?",
+        ),
         (["--config", "mrqa/tiny.yml", "--data", "nowhere"], "--data: nowhere: has no folder dev, dev-in or dev-out"),
         (["--config", "mrqa/tiny.yml"], "train_folder: No such file or directory: data/mrqa-tiny/train"),
     ],
@@ -219,7 +261,9 @@ def test_what_is_no_model_is_not_replaced(data, capsys):
     Path("out").mkdir()
     Path("out/thesis.tex").write_text("mine")
     assert train("--config", config_file()) == 1
-    assert "out: is no model that was trained here, so it is not replaced; name another output" in capsys.readouterr().err
+    assert (
+        "out: is no model that was trained here, so it is not replaced; name another output" in capsys.readouterr().err
+    )
     assert names("out") == ["thesis.tex"]
 
 

@@ -54,12 +54,20 @@ def test_what_is_marked_is_the_answer(kind, words, data):
             seen |= inside
     assert len(found.starts) == len(texts)  # a window with an answer is kept, one without is not
     for row, inside in enumerate(texts):
-        assert len(found.starts[row]) == len({a for a, _ in inside}) and len(found.lasts[row]) == len({b for _, b in inside})
+        assert len(found.starts[row]) == len({a for a, _ in inside}) and len(found.lasts[row]) == len(
+            {b for _, b in inside}
+        )
         ids = found.sequences.ids[row]
         for start in found.starts[row]:
             lasts = [last for last in found.lasts[row] if last >= start]
             shown = tokenizer(kind)._texts._tokenizer.decode(list(ids[start : min(lasts) + 1])).strip()
-            expected = tokenizer(kind)._texts._tokenizer.decode(tokenizer(kind)._texts._tokenizer.encode(answer, add_special_tokens=False).ids).strip()
+            expected = (
+                tokenizer(kind)
+                ._texts._tokenizer.decode(
+                    tokenizer(kind)._texts._tokenizer.encode(answer, add_special_tokens=False).ids
+                )
+                .strip()
+            )
             if len(spans) == 1:
                 assert shown == expected
         assert all(found.firsts[row] <= start < found.ends[row] for start in [*found.starts[row], *found.lasts[row]])

@@ -29,7 +29,9 @@ def checkpoint(task="question-answering", kind="bert"):
 
 def measured(reader):
     answers = best_answers(reader, [(example.question, example.context) for example in DEV])
-    right = [answer.text == example.context[slice(*example.spans[0])] for answer, example in zip(answers, DEV, strict=True)]
+    right = [
+        answer.text == example.context[slice(*example.spans[0])] for answer, example in zip(answers, DEV, strict=True)
+    ]
     return {"right": sum(right) / len(right)}
 
 
@@ -85,7 +87,9 @@ def test_the_loss_is_its_formula(kind, budget):
     seen = Counted(model.model)
     found = list(losses(model.model, step, budget))
     assert sum(found).item() == pytest.approx(sum(expected) / len(expected), abs=1e-5)
-    assert len(found) == len(seen.batches) == {10_000: 1, 1: len(step.starts)}.get(budget, len(found)) and (budget != 100 or len(found) > 1)
+    assert len(found) == len(seen.batches) == {10_000: 1, 1: len(step.starts)}.get(budget, len(found)) and (
+        budget != 100 or len(found) > 1
+    )
 
 
 def test_summands_give_the_gradient_of_the_whole():
@@ -114,7 +118,10 @@ def test_no_answer_is_learned(tmp_path):
     without = [ReadExample("who", "".join(example.context.split("born "))) for example in toy_examples(5, 300)]
     train(tmp_path / "model", model, TRAIN[:300] + without, epochs=5)
     reader = ExtractiveReader(model, "cpu", max_length=64, stride=8)
-    chances = [[a.no_answer for a in best_answers(reader, [(e.question, e.context) for e in part])] for part in (without[:50], DEV)]
+    chances = [
+        [a.no_answer for a in best_answers(reader, [(e.question, e.context) for e in part])]
+        for part in (without[:50], DEV)
+    ]
     assert min(chances[0]) > 0.9 and min(chances[0]) > max(chances[1]) + 0.2
 
 
@@ -129,7 +136,9 @@ def test_validation_leaves_the_model_as_it_is(tmp_path):
     model = checkpoint()
     types = [type(module) for module in model.model.modules()]
     train(tmp_path / "model", model, TRAIN[:32], validate, epochs=1)
-    assert all(other is not model.model for other in kept) and [type(module) for module in model.model.modules()] == types
+    assert (
+        all(other is not model.model for other in kept) and [type(module) for module in model.model.modules()] == types
+    )
     assert all(parameter.requires_grad for parameter in model.model.parameters())
 
 
@@ -167,7 +176,9 @@ def test_features_are_made_step_by_step(tmp_path, monkeypatch):
 
     events = []
     original, step = reader_training.features, fit_module._train_step
-    monkeypatch.setattr(reader_training, "features", lambda examples, *rest: events.append("made") or original(examples, *rest))
+    monkeypatch.setattr(
+        reader_training, "features", lambda examples, *rest: events.append("made") or original(examples, *rest)
+    )
     monkeypatch.setattr(fit_module, "_train_step", lambda *arguments: events.append("step") or step(*arguments))
     train(tmp_path / "model", examples=TRAIN[:320], batch_size=16, epochs=1)
     assert events.count("made") == events.count("step") == 20
@@ -189,7 +200,9 @@ def test_an_error_in_the_features_is_not_lost(tmp_path, monkeypatch):
 def test_an_encoder_gets_a_head(tmp_path):
     model = checkpoint("embedding")
     assert model.missing
-    result, _ = train(tmp_path / "model", model, TRAIN[:32], validate=lambda reader: {"right": -len(reader.model_id)}, epochs=1)
+    result, _ = train(
+        tmp_path / "model", model, TRAIN[:32], validate=lambda reader: {"right": -len(reader.model_id)}, epochs=1
+    )
     assert result.best == 1  # a random head is no epoch
 
 

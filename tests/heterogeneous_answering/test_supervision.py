@@ -27,8 +27,15 @@ MODEL = str(tiny("bert", "question-answering", initializer_range=0.1))
 
 def evidence(text, *mentions, labels=()):
     """`mentions` are [surface, id]."""
-    entities = [{"id": entity_id, "label": surface} for surface, entity_id in mentions] + [{"id": i, "label": name} for i, name in labels]
-    return {"evidence_text": text, "source": "text", "disambiguations": [list(pair) for pair in mentions], "wikidata_entities": entities}
+    entities = [{"id": entity_id, "label": surface} for surface, entity_id in mentions] + [
+        {"id": i, "label": name} for i, name in labels
+    ]
+    return {
+        "evidence_text": text,
+        "source": "text",
+        "disambiguations": [list(pair) for pair in mentions],
+        "wikidata_entities": entities,
+    }
 
 
 def answer(entity_id, label):
@@ -43,10 +50,20 @@ def answer(entity_id, label):
     [
         ("Tolkien wrote it; tolkien's book", [], answer("Q892", "Tolkien"), ["Tolkien", "tolkien"]),
         ("Tolkienesque MacTolkien", [], answer("Q892", "Tolkien"), []),
-        ("J. R. R. Tolkien and Tolkien", [("J. R. R. Tolkien", "Q892")], answer("q892", "Tolkien"), ["J. R. R. Tolkien", "Tolkien"]),
+        (
+            "J. R. R. Tolkien and Tolkien",
+            [("J. R. R. Tolkien", "Q892")],
+            answer("q892", "Tolkien"),
+            ["J. R. R. Tolkien", "Tolkien"],
+        ),
         ("the Professor taught", [("the Professor", "Q892")], answer("Q892", "J. R. R. Tolkien"), ["the Professor"]),
         ("the Professor taught", [("the Professor", "Q1")], answer("Q892", "J. R. R. Tolkien"), []),
-        ("on June 11, 1969 or 11 June 1969", [], answer("1969-06-11T00:00:00Z", "11 June 1969"), ["June 11, 1969", "11 June 1969"]),
+        (
+            "on June 11, 1969 or 11 June 1969",
+            [],
+            answer("1969-06-11T00:00:00Z", "11 June 1969"),
+            ["June 11, 1969", "11 June 1969"],
+        ),
         ("born 1969, on 11 June 1969", [], answer("1969-01-01T00:00:00Z", "1969"), ["1969"]),
         ("costs 1,250.50 of 3.5", [], answer("1250.5", "1250.5"), ["1,250.50"]),
         ("3.5 of 3", [], answer("3", "3"), ["3"]),
@@ -61,7 +78,9 @@ def test_places_of_gold_answers(text, mentions, gold, found):
 
 
 def test_the_label_of_an_item_counts_as_its_name():
-    assert answer_spans(evidence("by Tolkien", labels=[("Q892", "Tolkien")]), answer("Q892", "John Tolkien")) == [(3, 10)]
+    assert answer_spans(evidence("by Tolkien", labels=[("Q892", "Tolkien")]), answer("Q892", "John Tolkien")) == [
+        (3, 10)
+    ]
 
 
 @pytest.fixture
@@ -99,7 +118,9 @@ def test_evidences_become_examples(ha):
     right, wrong = examples(ha(), turn)
     assert right == [ReadExample("it || wrote", "by Tolkien", ((3, 10),))]
     assert wrong == [ReadExample("it || wrote", "a film"), ReadExample("it || wrote", "a book")]
-    assert examples(ha(), {**turn, "question": "Is it a book?", "structured_representation": "a || b || c || yes or no"}) == ([], [])
+    assert examples(
+        ha(), {**turn, "question": "Is it a book?", "structured_representation": "a || b || c || yes or no"}
+    ) == ([], [])
 
 
 def test_the_same_text_is_not_right_and_wrong(ha):
@@ -121,7 +142,10 @@ def test_turns_come_with_the_evidences_of_the_ers(settings):
 def test_an_epoch_draws_from_each_turn(settings):
     config = parse_config(settings(ha_training={"positives": 2, "negatives": 3, "batch_size": 4}))
     train = [
-        TurnExamples([ReadExample(str(n), f"right {m}", ((0, 5),)) for m in range(n)], [ReadExample(str(n), f"wrong {m}") for m in range(9)])
+        TurnExamples(
+            [ReadExample(str(n), f"right {m}", ((0, 5),)) for m in range(n)],
+            [ReadExample(str(n), f"wrong {m}") for m in range(9)],
+        )
         for n in range(1, 6)
     ]
     epochs = [steps(train, config, number) for number in (1, 1, 2)]
@@ -166,7 +190,15 @@ def test_training_writes_a_model_that_ha_model_takes(settings, workdir, capfd):
     scores = [measures["p_at_1"] + measures["mrr"] for measures in record["epochs"]]
     assert record["best_epoch"] == scores.index(max(scores))
     card = Path("models/new/README.md").read_text()
-    for words in ("Benchmark `embedded`", "10 to\nvalidate on", "- learning_rate: 0.001", "seed 42", MODEL, "kb_text", f"| {record['best_epoch']} (kept) |"):
+    for words in (
+        "Benchmark `embedded`",
+        "10 to\nvalidate on",
+        "- learning_rate: 0.001",
+        "seed 42",
+        MODEL,
+        "kb_text",
+        f"| {record['best_epoch']} (kept) |",
+    ):
         assert words in card, words
     assert same(weights("models/new"), weights(MODEL)) == (record["best_epoch"] == 0)
     Path("my.yml").write_text(json.dumps(settings(ha_model="models/new")))
@@ -216,10 +248,14 @@ def test_no_model_at_all(settings, workdir, capsys):
 
 def test_a_base_is_no_model_to_answer_with(ha):
     with pytest.raises(ConfigError, match="ha: extractive needs ha_model"):
-        ha(ha_model=None, ha_training={"base": MODEL}).inference_on_turn({"question": "Who?", "top_evidences": []}, SOURCES)
+        ha(ha_model=None, ha_training={"base": MODEL}).inference_on_turn(
+            {"question": "Who?", "top_evidences": []}, SOURCES
+        )
 
 
-@pytest.mark.parametrize(("keys", "key"), [({"ha_model": "./none"}, "ha_model"), ({"ha_training": {"base": "./none"}}, "ha_training.base")])
+@pytest.mark.parametrize(
+    ("keys", "key"), [({"ha_model": "./none"}, "ha_model"), ({"ha_training": {"base": "./none"}}, "ha_training.base")]
+)
 def test_a_missing_checkpoint_names_its_key(ha, keys, key):
     with pytest.raises(ModelError, match=rf"^{key}: \./none: no such folder"):
         ha(**keys).train(SOURCES)

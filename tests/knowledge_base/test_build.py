@@ -62,7 +62,8 @@ def facts_of(folder):
 
 def test_little_memory_for_literals_changes_no_fact(workdir):
     documents = [
-        document(f"Q{n}", f"item {n}", claim("P1", string(f"text {n % 7}")), claim("P1", string("same"))) for n in range(1, 60)
+        document(f"Q{n}", f"item {n}", claim("P1", string(f"text {n % 7}")), claim("P1", string("same")))
+        for n in range(1, 60)
     ]
     build_of(workdir, documents)
     kb = KnowledgeBase(workdir / "kb")

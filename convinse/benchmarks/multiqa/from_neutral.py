@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from .. import converters as neutral
-from ..converters import question_id
+from .. import neutral
+from ..neutral import question_id
 from ..records import merged
 from ..tokens import TokenizedText
 from .checks import letters

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .. import converters as neutral
+from .. import neutral
 from ..tokens import Token
 from .checks import letters
 from .records import Answer, Answers, Candidate, Document, Entry, Extractive, Instance, Question, plain

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from .. import squad
 from ..converters import (
@@ -52,29 +50,24 @@ class Squad(Format):
         name, split = (extras.pop(key) if isinstance(extras.get(key), str) else "" for key in ("dataset", "split"))
         if not name:
             name = path.name.partition(".json")[0]
-        return Dataset(name, split, _records(data), extras, all_spans=False)
+        return Dataset(name, split, _records(data.paragraphs), extras, all_spans=False)
 
     def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
-        """Write one JSON document; neighbouring records with one title become one article."""
+        """Write one JSON document as the records come; neighbours with one title become one article."""
         extras = {key: value for key, value in (("dataset", dataset.name), ("split", dataset.split)) if value}
-        groups = groupby(dataset.records, key=lambda record: _article(record, dataset.name))
-        articles = [
-            squad.Article([_paragraph(record, counts) for record in records], title, about)
-            for (title, about), records in groups
-        ]
-        squad.write_squad(path, articles, extras={**dataset.extras, **extras})
+        paragraphs = ((_article(record, dataset.name), _paragraph(record, counts)) for record in dataset.records)
+        squad.write_squad(path, paragraphs, extras={**dataset.extras, **extras})
 
 
-def _records(data: squad.SquadFile) -> Iterator[Record]:
-    for article in data.data:
-        for paragraph in article.paragraphs:
-            parts = [Part("text", paragraph.context)]
-            if article.title:
-                parts.insert(0, Part("title", article.title))
-            extras = dict(paragraph.extras)
-            context_id = extras.pop("id") if isinstance(extras.get("id"), str) else ""
-            questions = [_neutral_question(question) for question in paragraph.qas]
-            yield Record([Document(parts, article.extras)], questions, context_id, extras)
+def _records(paragraphs: Iterator[tuple[squad.Article, squad.Paragraph]]) -> Iterator[Record]:
+    for article, paragraph in paragraphs:
+        parts = [Part("text", paragraph.context)]
+        if article.title:
+            parts.insert(0, Part("title", article.title))
+        extras = dict(paragraph.extras)
+        context_id = extras.pop("id") if isinstance(extras.get("id"), str) else ""
+        questions = [_neutral_question(question) for question in paragraph.qas]
+        yield Record([Document(parts, article.extras)], questions, context_id, extras)
 
 
 def _neutral_question(question: squad.Question) -> Question:
@@ -96,11 +89,11 @@ def _neutral_question(question: squad.Question) -> Question:
     return Question(question.id, question.question, None, answers, accepted, question.is_impossible, extras)
 
 
-def _article(record: Record, default: str) -> tuple[str, dict[str, Any]]:
+def _article(record: Record, default: str) -> squad.Article:
     if len(record.documents) != 1:
-        return default, {}
+        return squad.Article(default)
     title = record.documents[0].part("title")
-    return (title.text if title is not None else default), record.documents[0].extras
+    return squad.Article(title.text if title is not None else default, record.documents[0].extras)
 
 
 def _paragraph(record: Record, counts: Counter[str]) -> squad.Paragraph:

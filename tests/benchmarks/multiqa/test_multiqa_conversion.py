@@ -60,7 +60,7 @@ def one(path):
 
 
 def squad_question(path):
-    paragraph = read_squad(path).data[0].paragraphs[0]
+    _, paragraph = next(read_squad(path).paragraphs)
     return paragraph.context, paragraph.qas[0]
 
 

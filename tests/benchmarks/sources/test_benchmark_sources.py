@@ -282,7 +282,8 @@ def test_a_converter_is_one_class_in_one_file(tmp_path, monkeypatch):
     assert places(found.qas[0]) == [[(0, "text", 6, "here")]]
     assert find_converter("trivia").read(path).name == "Trivia"  # by its name once it is imported
     convert(path, tmp_path / "squad.json", "squad", "trivia", quiet=True)
-    assert read_squad(tmp_path / "squad.json").data[0].paragraphs[0].qas[0].answers[0].answer_start == 6
+    ((_, paragraph),) = read_squad(tmp_path / "squad.json").paragraphs
+    assert paragraph.qas[0].answers[0].answer_start == 6
 
 
 # the data sets --------------------------------------------------------------------------------------------------------

@@ -1,0 +1,233 @@
+"""The neutral records that every source of question answering data is read into and every target is written from.
+
+A record is a context: documents of named parts and the questions about them. `flatten` makes one text of its documents,
+and `locate` finds the places of answers in it. All offsets are characters (code points) of the part they are in. What a
+source has and the records do not know goes into `extras` under the source's own keys; writers put it beside the keys of
+their format.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from .records import Extras
+from .tokens import DOCUMENT_MARK, PARAGRAPH_MARK, TITLE_MARK, Token, TokenizedText, normalize, tokenize
+
+NO_SPANS = ("yesno", "generated_text", "date", "number")
+
+
+class Part(msgspec.Struct, frozen=True):
+    """A text of a document: its `title`, its `text`, a search engine's `snippet`, ...; None: tokens are not known."""
+
+    name: str
+    text: str
+    tokens: list[Token] | None = None
+
+
+class Document(msgspec.Struct, frozen=True):
+    """A document: its parts in order, each name once."""
+
+    parts: list[Part]
+    extras: Extras = {}
+
+    def part(self, name: str) -> Part | None:
+        """The part of that name."""
+        return next((part for part in self.parts if part.name == name), None)
+
+
+class Span(msgspec.Struct, frozen=True):
+    """A place: `text` begins at character `start` of a part of a document (its number in the record)."""
+
+    start: int
+    text: str
+    document: int = 0
+    part: str = "text"
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """An answer and the places where the source says that it stands; none: the source does not say."""
+
+    text: str
+    spans: list[Span] = []
+    extras: Extras = {}
+
+    def is_span(self) -> bool:
+        """Whether it stands in a text: not if the `type` in `extras` is one of MultiQA's `NO_SPANS`."""
+        return self.extras.get("type") not in NO_SPANS
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A question.
+
+    Attributes:
+        id: the source's own; empty: made of question and context by `question_id`.
+        text: the question.
+        tokens: the source's own tokens, None: not known.
+        answers: as annotated, in order; equal ones of several annotators are all here.
+        accepted: further strings that count as right, and those of `answers` that do (any order).
+        unanswerable: the source says that the documents do not answer it.
+        extras: what else the source has.
+    """
+
+    id: str
+    text: str
+    tokens: list[Token] | None = None
+    answers: list[Answer] = []
+    accepted: list[str] = []
+    unanswerable: bool = False
+    extras: Extras = {}
+
+    def texts(self) -> list[str]:
+        """All strings that count as right, each once: `accepted` first."""
+        return list(dict.fromkeys([*self.accepted, *(answer.text for answer in self.answers)]))
+
+
+class Record(msgspec.Struct, frozen=True):
+    """A context: documents and the questions about them."""
+
+    documents: list[Document]
+    questions: list[Question]
+    id: str = ""
+    extras: Extras = {}
+
+
+class Dataset(NamedTuple):
+    """What a source reads: the header and the records, which are read while they are used.
+
+    Attributes:
+        name: of the data set; may be empty.
+        split: such as `train`; may be empty.
+        records: an iterator over the contexts.
+        extras: what else the source's header has.
+        all_spans: the spans of an answer are all of its places that count; False: the source marks one of them.
+    """
+
+    name: str
+    split: str
+    records: Iterator[Record]
+    extras: Extras = {}
+    all_spans: bool = True
+
+
+def question_id(question: str, context: str) -> str:
+    """The id of a question without one: the same for equal question and context, in any file and order."""
+    return hashlib.sha256(f"{question}\0{context}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+class Flat(NamedTuple):
+    """The documents of a record as one text.
+
+    Attributes:
+        context: the text.
+        offsets: where each part begins, by number of the document and name of the part.
+        tokens: the tokens of the text.
+    """
+
+    context: str
+    offsets: dict[tuple[int, str], int]
+    tokens: list[Token]
+
+    def locate(self, span: Span) -> tuple[int, int] | None:
+        """The first and the last character of a span; None where its text does not stand there.
+
+        Spelling variants are accepted that are equal after normalisation, as some data sets give the answer's main
+        spelling with a span.
+        """
+        offset = self.offsets.get((span.document, span.part))
+        if offset is None or span.start < 0 or not span.text:
+            return None
+        start = offset + span.start
+        found = self.context[start : start + len(span.text)]
+        if found == span.text or (found and normalize(found) == normalize(span.text)):
+            return start, start + len(found) - 1
+        return None
+
+
+def flatten(record: Record) -> Flat:
+    """The documents of a record as one text, as MRQA joins them.
+
+    A single document is its texts as they stand, joined by `[PAR]` where there are several; its title is left out
+    unless an answer stands in it. Several documents each become `[DOC] [TLE] title [PAR] text`.
+    """
+    many = len(record.documents) > 1
+    titled = many or any(
+        span.part == "title" for question in record.questions for answer in question.answers for span in answer.spans
+    )
+    pieces: list[str] = []
+    tokens: list[Token] = []
+    offsets: dict[tuple[int, str], int] = {}
+    size = 0
+
+    def add(text: str, own: list[Token] | None) -> int:
+        nonlocal size
+        if size:
+            pieces.append(" ")
+            size += 1
+        begin = size
+        pieces.append(text)
+        size += len(text)
+        found = tokenize(text) if own is None else own
+        tokens.extend(found if not begin else [(token, offset + begin) for token, offset in found])
+        return begin
+
+    for number, document in enumerate(record.documents):
+        if many:
+            add(DOCUMENT_MARK, None)
+        title = document.part("title")
+        if title is not None and titled:
+            add(TITLE_MARK, None)
+            offsets[number, "title"] = add(title.text, title.tokens)
+        first = True
+        for part in document.parts:
+            if part.name == "title":
+                continue
+            if not first or (title is not None and titled):
+                add(PARAGRAPH_MARK, None)
+            offsets[number, part.name] = add(part.text, part.tokens)
+            first = False
+    return Flat("".join(pieces), offsets, tokens)
+
+
+class Located(NamedTuple):
+    """An answer and its places in a text: inclusive spans of characters, in order."""
+
+    answer: Answer
+    spans: list[tuple[int, int]]
+
+
+def locate(question: Question, flat: Flat, text: TokenizedText, all_spans: bool = True) -> list[Located]:
+    """The answers of a question with their places in the flattened documents; answers without a place are left out.
+
+    The places that the source gives are used. Those of a span without any are detected on token borders; so are
+    those of the further `accepted` strings if nothing else is found, and, unless `all_spans`, the other places of
+    answers that have one. Answers are as in `question.answers`, equal ones included.
+
+    Args:
+        question: the question of a record.
+        flat: `flatten` of the record.
+        text: `flat.context` with its tokens.
+        all_spans: as in `Dataset`.
+    """
+    found = []
+    detected: dict[str, list[tuple[int, int]]] = {}
+
+    def detect(answer: str) -> list[tuple[int, int]]:
+        if answer not in detected:
+            detected[answer] = [(place.start, place.end) for place in text.find(answer)]
+        return detected[answer]
+
+    for answer in question.answers:
+        given = [place for span in answer.spans if (place := flat.locate(span)) is not None]
+        spans = given if (given and all_spans) or not answer.is_span() else [*given, *detect(answer.text)]
+        if spans:
+            found.append(Located(answer, list(dict.fromkeys(spans))))
+    if not found:
+        known = {answer.text for answer in question.answers}
+        for accepted in question.accepted:
+            if accepted not in known and (spans := detect(accepted)):
+                found.append(Located(Answer(accepted), spans))
+    return found
