@@ -45,10 +45,16 @@ class ClocqParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EvsCascade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How many evidences the cross-encoder of the cascade sees: chosen by BM25 and by the bi-encoder."""
+    """How many evidences the cross-encoder of the cascade sees, chosen by BM25 and by the bi-encoder.
+
+    lexical_weight, dense_weight: what the BM25 score (as a share of the best one's) and the cosine add to the
+    cross-encoder's log odds, times these.
+    """
 
     lexical: NotNegative = 100
     dense: NotNegative = 100
+    lexical_weight: Weight = 0.0
+    dense_weight: Weight = 0.0
 
 
 class EvsTraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -187,6 +193,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     ha_max_length: Annotated[int, msgspec.Meta(ge=64)] = 512
     ha_stride: NotNegative = 128
     ha_share_pass: bool = True
+    ha_votes: Share = 0.0
     ha_training: HaTraining = HaTraining()
     device: Device = "auto"
     seed: NotNegative = 42

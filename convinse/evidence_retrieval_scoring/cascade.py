@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,22 @@ if TYPE_CHECKING:
 
 _RRF_K = 60  # of the fusion's authors
 _KEEP_EVERY = 4096  # embeddings: what a killed run loses at most
+
+
+class _Fused(NamedTuple):
+    """A query's evidences after BM25 and the bi-encoder.
+
+    Attributes:
+        order: [n] their places, best first, those that the cross-encoder reads before the others.
+        values: [n] the fusion's value of each place.
+        chosen: how many are read.
+        added: [n] what is added to the log odds of each place.
+    """
+
+    order: np.ndarray
+    values: np.ndarray
+    chosen: int
+    added: np.ndarray
 
 
 class Cascade:
@@ -34,6 +50,8 @@ class Cascade:
         vectors: keeps the evidences' embeddings from call to call and run to run.
         lexical: evidences chosen by BM25.
         dense: evidences chosen by the bi-encoder.
+        lexical_weight, dense_weight: what the BM25 score (as a share of the best one's) and the cosine add to the
+            cross-encoder's log odds, times these: small cross-encoders are too sure of themselves.
     """
 
     def __init__(
@@ -45,11 +63,14 @@ class Cascade:
         *,
         lexical: int = 100,
         dense: int = 100,
+        lexical_weight: float = 0.0,
+        dense_weight: float = 0.0,
     ) -> None:
         self._bm25 = bm25
         self._reranker = reranker
         self._bi_encoder = bi_encoder
         self._vectors = vectors
+        self._weights = (lexical_weight, dense_weight)
         self._lexical, self._dense = (lexical, dense) if bi_encoder is not None else (lexical + dense, 0)
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
@@ -63,16 +84,18 @@ class Cascade:
         fused = self._fuse(queries, evidences)
         if self._reranker is None:
             return [
-                [{**candidates[place], "score": round(float(values[place]), 6)} for place in order[:top_k]]
-                for candidates, (order, values, _) in zip(evidences, fused, strict=True)
+                [{**candidates[place], "score": round(float(one.values[place]), 6)} for place in one.order[:top_k]]
+                for candidates, one in zip(evidences, fused, strict=True)
             ]  # type: ignore[misc]
         chosen = [
-            [candidates[place] for place in order[:number]]
-            for candidates, (order, _, number) in zip(evidences, fused, strict=True)
+            [candidates[place] for place in one.order[: one.chosen]]
+            for candidates, one in zip(evidences, fused, strict=True)
         ]
-        ranked = self._reranker.rank_all(queries, chosen, top_k)
-        for best, candidates, (order, _, number) in zip(ranked, evidences, fused, strict=True):
-            best.extend({**candidates[place], "score": 0.0} for place in order[number : number + top_k - len(best)])  # type: ignore[misc]
+        added = [one.added[one.order[: one.chosen]] for one in fused] if any(self._weights) else None
+        ranked = self._reranker.rank_all(queries, chosen, top_k, added)
+        for best, candidates, one in zip(ranked, evidences, fused, strict=True):
+            rest = one.order[one.chosen : one.chosen + top_k - len(best)]
+            best.extend({**candidates[place], "score": 0.0} for place in rest)  # type: ignore[misc]
         return ranked
 
     def close(self) -> None:
@@ -80,10 +103,8 @@ class Cascade:
         if self._vectors is not None:
             self._vectors.close()
 
-    def _fuse(
-        self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]]
-    ) -> list[tuple[np.ndarray, np.ndarray, int]]:
-        """For each query: places of its evidences, best first; the value of each place; how many are chosen."""
+    def _fuse(self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]]) -> list[_Fused]:
+        """What is known of each query's evidences before the cross-encoder reads them."""
         dense = self._dense_scores(queries, evidences)
         fused = []
         for number, (query, candidates) in enumerate(zip(queries, evidences, strict=True)):
@@ -104,7 +125,11 @@ class Cascade:
                 ),
                 dtype=np.int64,
             )
-            fused.append((order, values, int(chosen.sum())))
+            lexical, close = self._weights
+            added = lexical * np.asarray(lexical_scores) / max(max(lexical_scores, default=0.0), 1e-9)
+            if dense is not None:
+                added = added + close * dense[number]
+            fused.append(_Fused(order, values, int(chosen.sum()), added))
         return fused
 
     def _dense_scores(self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]]) -> list[np.ndarray] | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from ..config import Config
 from ..encoder.pool import ModelPool
 from ..models import model_path
@@ -49,6 +51,4 @@ def build_scorer(
         )
         path = config.ers_cache_path if config.ers_use_cache else None
         vectors = VectorCache(path, bi_encoder.model_id, bi_encoder.dimension)
-    return Cascade(
-        bm25, reranker, bi_encoder, vectors, lexical=config.evs_cascade.lexical, dense=config.evs_cascade.dense
-    )
+    return Cascade(bm25, reranker, bi_encoder, vectors, **msgspec.structs.asdict(config.evs_cascade))

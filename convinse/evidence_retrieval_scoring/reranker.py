@@ -134,16 +134,30 @@ class BertReranker:
         return self.rank_all([query], [evidences], top_k)[0]
 
     def rank_all(
-        self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]], top_k: int | None = None
+        self,
+        queries: Sequence[str],
+        evidences: Sequence[Sequence[Evidence]],
+        top_k: int | None = None,
+        added: Sequence[np.ndarray] | None = None,
     ) -> list[list[Evidence]]:
-        """`rank` for several queries, each with its evidences, computed together."""
+        """`rank` for several queries, each with its evidences, computed together.
+
+        Args:
+            queries: one for each list of evidences.
+            evidences: candidates.
+            top_k: evidences wanted for each query.
+            added: for each query [n], added to the log odds of its evidences.
+        """
         pairs = [
             (query, evidence["evidence_text"])
             for query, candidates in zip(queries, evidences, strict=True)
             for evidence in candidates
         ]
         # what is equal up to rounding is equal: a pair's last digits depend on its batch
-        odds = np.round(self.predict(pairs, logits=True).astype(np.float64), _DIGITS)
+        odds = self.predict(pairs, logits=True).astype(np.float64)
+        if added is not None and pairs:
+            odds += np.concatenate(added)
+        odds = np.round(odds, _DIGITS)
         ranked, start = [], 0
         for candidates in evidences:
             own = odds[start : start + len(candidates)]

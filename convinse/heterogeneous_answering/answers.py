@@ -40,7 +40,7 @@ def rank_answers(
     evidences: Sequence[Evidence],
     weights: Sequence[float],
     fit: Callable[[Entity], float],
-    most: int,
+    most: int | None,
 ) -> list[RankedAnswer]:
     """The best answers of a turn.
 
@@ -54,7 +54,7 @@ def rank_answers(
         evidences: of the turn.
         weights: of each evidence, 0 or more.
         fit: how well an item or literal fits the expected type, from 0 to 1.
-        most: answers wanted.
+        most: answers wanted; None: all.
 
     Returns:
         Ranks 1, 2, 3, ...; `evidences` are the places of those that add most to the answer.
@@ -102,6 +102,29 @@ def rank_answers(
         }
         for rank, (score, candidate) in enumerate(ranked[:most], 1)
     ]  # type: ignore[return-value]
+
+
+def combined(
+    first: Sequence[RankedAnswer], second: Sequence[RankedAnswer], share: float, most: int
+) -> list[RankedAnswer]:
+    """Two rankings of a turn's answers as one.
+
+    Args:
+        first, second: rankings whose scores are shares of all answers.
+        share: the weight of the second's scores, from 0 to 1; the first's have the rest.
+        most: answers wanted.
+
+    Returns:
+        Ranks 1, 2, 3, ...; label and evidences of an answer in both are the first's.
+    """
+    answers: dict[str, RankedAnswer] = {}
+    scores: Counter[str] = Counter()
+    for ranked, weight in ((first, 1 - share), (second, share)):
+        for answer in ranked:
+            answers.setdefault(answer["answer"]["id"], answer)
+            scores[answer["answer"]["id"]] += weight * answer["score"]
+    best = sorted((one for one in scores if scores[one] > 0), key=lambda one: (-round(scores[one], 9), one))
+    return [{**answers[one], "score": round(scores[one], 6), "rank": rank} for rank, one in enumerate(best[:most], 1)]
 
 
 def find_entity(

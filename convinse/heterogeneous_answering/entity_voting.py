@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
+from ..answer_type import AnswerType
 from ..evidence import Evidence, RankedAnswer, Turn
 from ..text import fold, stem, stems
 from .typed_answering import SUPPORT, TypedAnswering
@@ -33,11 +34,16 @@ class EntityVoting(TypedAnswering):
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """Vote; see the base class."""
-        evidences = turn["top_evidences"]
         expected = self.expected(turn)
         if expected.kind == "yesno":
-            turn["pred_answers"] = self.yes_or_no(turn, evidences)
-            return turn["pred_answers"]
+            turn["pred_answers"] = self.yes_or_no(turn, turn["top_evidences"])
+        else:
+            turn["pred_answers"] = self.votes(turn, expected, self.config.ha_max_answers)
+        return turn["pred_answers"]
+
+    def votes(self, turn: Turn, expected: AnswerType, most: int | None = None) -> list[RankedAnswer]:
+        """The entities of the top evidences, best first; their scores are shares of all votes."""
+        evidences = turn["top_evidences"]
         own = {evidence["retrieved_for_entity"]["id"] for evidence in evidences if "retrieved_for_entity" in evidence}
         best = max((evidence.get("score", 1.0) for evidence in evidences), default=0.0)
         wanted = self._wanted(turn, evidences)
@@ -65,16 +71,15 @@ class EntityVoting(TypedAnswering):
             key=lambda entity_id: (-round(votes[entity_id], 9), support[entity_id][0], entity_id),
         )
         total = sum(votes.values()) or 1.0
-        turn["pred_answers"] = [
+        return [
             {
                 "answer": {"id": entity_id, "label": labels[entity_id]},
                 "score": round(votes[entity_id] / total, 6),
                 "rank": rank,
                 "evidences": support[entity_id][:SUPPORT],
             }
-            for rank, entity_id in enumerate(ranked[: self.config.ha_max_answers], 1)
+            for rank, entity_id in enumerate(ranked[:most], 1)
         ]
-        return turn["pred_answers"]
 
     def _wanted(self, turn: Turn, evidences: Sequence[Evidence]) -> set[str]:
         """Stems of what is asked, without the names of the question's own items."""

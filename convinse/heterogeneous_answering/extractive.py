@@ -10,21 +10,22 @@ from ..encoder.pool import ModelPool
 from ..errors import ConfigError
 from ..evidence import Evidence, RankedAnswer, Turn
 from ..models import model_path
-from .answers import rank_answers
+from .answers import combined, rank_answers
+from .entity_voting import EntityVoting
 from .extractive_reader import ExtractiveReader
-from .typed_answering import TypedAnswering
 
 _SPANS = 5  # of an evidence
 _LEAST_FIT = 0.01  # of what does not fit the expected type: an answer where there is no better one, such as "twelve"
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
 
-class ExtractiveAnswering(TypedAnswering):
+class ExtractiveAnswering(EntityVoting):
     """Answers with an extractive reader (`ha_model`), all evidences of all turns read together.
 
     An answer's score adds up, over the evidences, the probability of its spans times the evidence's score (as a share
     of the best one's) and how well it fits the expected answer type. Evidences whose score is 0, which the cascade left
     unread, are not read here either where there are better ones. The items that the question is about are no answers.
+    The votes of `EntityVoting` are added with the weight `ha_votes`: they know nearness in rows and lists better.
     Questions for yes or no are answered by the coverage of their words, as in `entity_voting`.
 
     Args:
@@ -113,13 +114,15 @@ class ExtractiveAnswering(TypedAnswering):
             own = {
                 evidence["retrieved_for_entity"]["id"] for evidence in evidences if "retrieved_for_entity" in evidence
             }
-            turn["pred_answers"] = rank_answers(
+            answers = rank_answers(
                 read[id(turn)],
                 evidences,
                 weights[id(turn)],
                 lambda entity: 0.0 if entity["id"] in own else max(_LEAST_FIT, self.fit(wanted, entity)),  # noqa: B023
-                self.config.ha_max_answers,
+                None,
             )
+            share, most = self.config.ha_votes, self.config.ha_max_answers
+            turn["pred_answers"] = combined(answers, self.votes(turn, wanted) if share else [], share, most)
 
 
 def _weights(evidences: Sequence[Evidence]) -> list[float]:
