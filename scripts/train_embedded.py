@@ -21,14 +21,14 @@ from typing import Any
 
 import msgspec
 import yaml
+from embedded.card import model_card
 from embedded.ranking_sets import squad_contexts
 from embedded.recipe import PSEUDO, Data, Recipe, gather, train_stages
 from embedded.sets import builders
 
 from convinse.config import find_config
 from convinse.encoder.checkpoint import Checkpoint, quiet
-from convinse.encoder.fit import FitResult
-from convinse.encoder.trained import check_output, settings_list, state_of, validation_table, write_trained
+from convinse.encoder.trained import check_output, state_of, write_trained
 from convinse.errors import ConfigError, ConvinseError, DataError, nearest, one_line
 from convinse.files import remove
 
@@ -82,8 +82,16 @@ def run(options: argparse.Namespace) -> None:
             data = few(data)
     state = state_of(options.output)
     first, second, pseudo = train_stages(checkpoint, teacher, data, recipe, state)
-    card = model_card(recipe, data, base, first, second, pseudo, time.perf_counter() - start)
-    record = {"first_stage": first.history, "recipe": msgspec.to_builtins(recipe), "data": data.run_id}
+    sizes = {name: len(examples) for name, examples in data.train.items()} | {PSEUDO: pseudo}
+    minutes = (time.perf_counter() - start) / 60
+    card = model_card(recipe, sizes, first, second, "all-MiniLM-L6-v2" if recipe.base is None else base.name, minutes)
+    record = {
+        "first_stage": first.history,
+        "recipe": msgspec.to_builtins(recipe),
+        "examples": sizes,
+        "data": data.run_id,
+        "minutes": round(minutes, 1),
+    }
     write_trained(checkpoint, options.output, card, second, record, storage="int8")
     remove(state)
     LOGGER.info("the model is in %s", options.output)
@@ -146,39 +154,6 @@ _KEPT = (
     "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act",
     "max_position_embeddings", "type_vocab_size", "layer_norm_eps", "pad_token_id",
 )  # fmt: skip
-
-
-def model_card(
-    recipe: Recipe, data: Data, base: Path, first: FitResult, second: FitResult, pseudo: int, seconds: float
-) -> str:
-    """What a user of the folder must know, written by the run that made it."""
-    rows = "\n".join(
-        f"| {name} | {len(data.train.get(name, ())) if name != PSEUDO else pseudo:,} | {recipe.first.mixture.get(name, 0):,} | {most:,} |"
-        for name, most in sorted(recipe.second.mixture.items())
-    )
-    names = [name for name in second.history[0] if name == "mean" or name.endswith((" F1", " first"))]
-    settings = {
-        key: value for key, value in msgspec.to_builtins(recipe).items() if key not in ("first", "second", "base")
-    }
-    return f"""# The embedded model: made by `train embedded`
-
-A BERT with three heads that ranks texts for a question, reads answers in them, and embeds them. Trained from
-`{base.name}` in {seconds / 60:.0f} minutes; weights in int8 with a scale per row.
-
-## Data
-
-| set | examples to train on | drawn in an epoch, first stage | second stage |
-|---|---:|---:|---:|
-{rows}
-
-One key of ten (sentence, document, table, item) is held out of every set.
-
-## Settings
-{settings_list(settings)}
-
-## Validation of the second stage on held-out examples
-{validation_table(second, names)}
-"""
 
 
 if __name__ == "__main__":

@@ -1,0 +1,94 @@
+"""The model card that `train embedded` writes beside the weights."""
+
+from __future__ import annotations
+
+import msgspec
+
+from convinse.encoder.fit import FitResult
+from convinse.encoder.trained import settings_list, validation_table
+from embedded.recipe import PSEUDO, Recipe
+
+# what each set is, and its licence as its source states it
+SOURCES = {
+    "boolq": ("BoolQ: question and passage (the passage is to be ranked first)", "CC BY-SA"),
+    "conversations": ("the project's own train conversations, evidences by distant supervision", "MIT"),
+    "facts": (
+        "facts of a Wikidata subset; question patterns of wikidata-simplequestions and of our own",
+        "CC0 (Wikidata), CC BY 3.0 (patterns)",
+    ),
+    "fairytaleqa": ("FairytaleQA: question, story section, span", "Apache-2.0"),
+    "lcquad": ("LC-QuAD 2.0 questions (CLOCQ's selection), retrieved facts by distant supervision", "MIT repository"),
+    "multiqa_samples": ("samples of MultiQA's data sets", "as each data set"),
+    "policyqa": ("PolicyQA (dev file): question, passage of a privacy policy, span", "MIT repository"),
+    "qamr": ("QAMR (its dev file and most of its test file): question, sentence, spans", "MIT"),
+    "qed": ("QED: question, Wikipedia paragraph, span", "CC BY-SA 3.0 (texts)"),
+    "selqa": ("SelQA (dev): question, sentences of a section", "Apache-2.0"),
+    PSEUDO: ("paragraphs of SQuAD sentences, answers marked by the first stage's model", "CC BY-SA 4.0"),
+    "squad_sentences": ("SQuAD questions and the sentences that answer them, without spans", "CC BY-SA 4.0"),
+    "tables": ("WikiTableQuestions whose answer is one cell: rows, the cell", "CC BY-SA 4.0"),
+    "timequestions": ("TimeQuestions (dev), retrieved facts by distant supervision", "MIT repository"),
+    "tiq": ("TIQ (dev), retrieved facts by distant supervision", "MIT repository"),
+}
+
+
+def model_card(
+    recipe: Recipe, sizes: dict[str, int], first: FitResult, second: FitResult, base: str, minutes: float
+) -> str:
+    """What a user of the folder must know.
+
+    Args:
+        recipe: as it was run.
+        sizes: examples of each data set to train on.
+        first, second: what the stages gave.
+        base: the name of the model it was trained from.
+        minutes: that the run took.
+    """
+    names = sorted(set(recipe.first.mixture) | set(recipe.second.mixture))
+    rows = "\n".join(
+        f"| {SOURCES.get(name, ('', ''))[0] or name} | {SOURCES.get(name, ('', ''))[1]} | {sizes.get(name, 0):,} | "
+        f"{recipe.first.mixture.get(name, 0):,} | {recipe.second.mixture.get(name, 0):,} |"
+        for name in names
+    )
+    shown = [name for name in second.history[0] if name == "mean" or name.endswith((" F1", " first"))]
+    settings = {
+        key: value for key, value in msgspec.to_builtins(recipe).items() if key not in ("first", "second", "base")
+    }
+    return f"""---
+license: mit
+language: en
+library_name: transformers
+base_model: sentence-transformers/all-MiniLM-L6-v2
+---
+# The embedded model
+
+A BERT with three heads: it ranks texts for a question, marks answers in them, and embeds them. English only. Trained from
+`{base}` (Apache-2.0) in {minutes:.0f} minutes by `train embedded`; matrices are stored in int8 with a scale per row.
+
+- Ranking: `[CLS] question or representation [SEP] evidence [SEP]` -> `logits`, log odds that the evidence answers.
+- Reading: the same pass -> `start_logits`, `end_logits`; the span of [CLS] says that there is no answer.
+- Embedding: `[CLS] text [SEP]` -> the mean of `last_hidden_state`.
+
+## Limits
+
+Small, trained on questions over single sentences, paragraphs, facts and rows: no reasoning over several evidences, no counting,
+no comparison of rows, no other language. Probabilities were calibrated on held-out examples with a few negatives each; over
+hundreds of candidates they are too high. QAMR's test sentences are in the training data: report no figure on them.
+
+## Data
+
+| set | licence | examples to train on | drawn in the first stage | in the second |
+|---|---|---:|---:|---:|
+{rows}
+
+One key of ten (sentence, page, table, item) is held out of all sets; validation and calibration look at up to {recipe.dev_examples}
+held-out examples of each set. Items of the conversations that `bench model` ranks facts for are in no example.
+
+## Settings
+{settings_list(settings)}
+
+## Validation of the second stage on held-out examples
+
+`first`: the relevant text before its negatives; `F1`: of tokens of the span read in it. Epoch 0 is the end of the first stage.
+
+{validation_table(second, shown)}
+"""
