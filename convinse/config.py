@@ -47,14 +47,12 @@ class ClocqParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class EvsCascade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many evidences the cross-encoder of the cascade sees, chosen by BM25 and by the bi-encoder.
 
-    lexical_weight, dense_weight: what the BM25 score (as a share of the best one's) and the cosine add to the
-    cross-encoder's log odds, times these.
+    lexical_share: weight of the BM25 score (as a share of the best one's) in the scores beside the cross-encoder's.
     """
 
     lexical: NotNegative = 100
     dense: NotNegative = 100
-    lexical_weight: Weight = 0.0
-    dense_weight: Weight = 0.0
+    lexical_share: Share = 0.0
 
 
 class EvsTraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -29,7 +29,7 @@ from embedded.sets import builders
 from convinse.config import find_config
 from convinse.encoder.checkpoint import Checkpoint, quiet
 from convinse.encoder.trained import check_output, state_of, write_trained
-from convinse.errors import ConfigError, ConvinseError, DataError, nearest, one_line
+from convinse.errors import ConfigError, ConvinseError, DataError, ModelError, nearest, one_line
 from convinse.files import remove
 
 LOGGER = logging.getLogger("convinse.train_embedded")
@@ -136,6 +136,8 @@ def start_from(recipe: Recipe) -> tuple[Checkpoint, Any, Path]:
         base = minilm()
     else:
         base = Path(recipe.base).expanduser()
+        if not base.is_dir():
+            raise ModelError(f"base: {base}: no such folder; name one with model.safetensors and its tokenizer")
     teacher = load_checkpoint(base, "embedding", "base")
     settings = json.loads((base / "config.json").read_text(encoding="utf-8"))
     kept = {key: settings[key] for key in _KEPT if key in settings}

@@ -69,6 +69,119 @@ def test_a_failed_installation_is_told_and_tried_again(workdir):
     assert not list((copy / ".venv").glob(".convinse-stamp*"))
 
 
+# -- which optional packages a command needs ---------------------------------------------------------------------------
+
+# stands for the Python of .venv: notes what pip is asked to install, and what is run
+PYTHON = """#!/usr/bin/env bash
+case "$*" in
+    "-m pip --version") ;;
+    "-m pip install "*) printf '%s\\n' "${@: -1}" >>"$NOTES/installed" ;;
+    *) printf '%s\\n' "$*" >>"$NOTES/run" ;;
+esac
+"""
+
+
+class Checkout:
+    """A copy of run.sh beside an environment in which nothing is installed yet."""
+
+    def __init__(self, folder):
+        self.folder = folder / "copy"
+        (self.folder / ".venv/bin").mkdir(parents=True)
+        for name in ("run.sh", "setup.cfg", "pyproject.toml", "constraints.txt"):
+            shutil.copy(ROOT / name, self.folder)
+        python = self.folder / ".venv/bin/python"
+        python.write_text(PYTHON)
+        python.chmod(0o755)
+
+    def run(self, *arguments, **variables):
+        """The extras that pip is asked for; None: it is not asked."""
+        notes = self.folder / "notes"
+        shutil.rmtree(notes, ignore_errors=True)
+        notes.mkdir()
+        unset = ("CONVINSE_NO_VENV", "CONVINSE_EXTRAS", "CONVINSE_MODELS", "CONVINSE_PYTHON")
+        environment = {name: value for name, value in os.environ.items() if name not in unset}
+        done = subprocess.run(
+            ["bash", str(self.folder / "run.sh"), *arguments], cwd=self.folder, capture_output=True, text=True,
+            env={**environment, "NOTES": str(notes), **variables},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        assert (notes / "run").read_text().splitlines() == [" ".join(("-m", "convinse", *arguments))]
+        if not (notes / "installed").exists():
+            return None
+        (asked,) = (notes / "installed").read_text().splitlines()
+        assert asked.startswith(str(self.folder))
+        return asked.removeprefix(str(self.folder)).strip("[]")
+
+
+@pytest.fixture
+def checkout(workdir):
+    return Checkout(workdir)
+
+
+MAY_TAKE_A_MODEL = [
+    ["pipeline"],
+    ["pipeline", "kb_text", "my.yml"],
+    ["ask", "who wrote the hobbit?"],
+    ["train", "ers", "kb", "my.yml"],
+    ["train", "embedded", "--data", "d", "--output", "o"],
+    ["read", "input.json"],
+    ["serve", "reader"],
+    ["retrieve", "search", "index", "questions.tsv", "out.tsv", "--rerank"],
+    ["retrieve", "search", "--rerank", "index", "questions.tsv", "out.tsv"],
+]
+
+
+@pytest.mark.parametrize("command", MAY_TAKE_A_MODEL)
+def test_commands_that_may_take_a_model_get_the_extra_neural(checkout, command):
+    assert checkout.run(*command) == "neural"
+    assert checkout.run(*command) is None  # once
+
+
+@pytest.mark.parametrize("command", MAY_TAKE_A_MODEL[::3])
+def test_convinse_models_0_leaves_it_out(checkout, command):
+    assert checkout.run(*command, CONVINSE_MODELS="0") == ""
+    assert checkout.run(*command, CONVINSE_MODELS="0") is None
+    assert checkout.run(*command, CONVINSE_MODELS="1") == "neural"  # it comes when it is wanted
+
+
+@pytest.mark.parametrize(
+    ("command", "extras"),
+    [
+        ([], ""),
+        (["--version"], ""),
+        (["--help", "pipeline"], ""),
+        (["kb", "build", "dump", "out"], ""),
+        (["retrieve", "search", "index", "questions.tsv", "out.tsv"], ""),
+        (["retrieve", "index", "passages.jsonl", "out"], ""),
+        (["evaluate", "answers", "turns.jsonl"], ""),
+        (["evaluate", "poleval", "gold", "found"], "ir"),
+        (["test", "tests/test_text.py"], "test"),
+    ],
+)
+def test_other_commands_do_not(checkout, command, extras):
+    assert checkout.run(*command) == extras
+
+
+def test_named_extras_come_with_those_of_the_command(checkout):
+    assert checkout.run("pipeline", CONVINSE_EXTRAS="plots") == "plots,neural"
+    assert checkout.run("pipeline") is None is checkout.run("--version", CONVINSE_EXTRAS="plots")
+    assert checkout.run("pipeline", CONVINSE_EXTRAS="ir,plots") == "ir,plots,neural"
+    assert checkout.run("--version", CONVINSE_EXTRAS="plots", CONVINSE_MODELS="0") is None
+
+
+def test_the_extra_of_the_tests_has_those_of_the_commands_in_it(checkout):
+    assert checkout.run("test") == "test"
+    assert checkout.run("pipeline") is None is checkout.run("evaluate", "poleval", "gold", "found")
+    assert checkout.run("pipeline", CONVINSE_EXTRAS="plots") == "plots,neural"
+
+
+def test_other_requirements_are_installed_anew(checkout):
+    assert checkout.run("ask", "who?") == "neural"
+    with (checkout.folder / "constraints.txt").open("a") as file:
+        file.write("# another\n")
+    assert checkout.run("ask", "who?") == "neural"
+
+
 def test_wrappers_only_call_run_sh():
     for script in (ROOT / "bash").glob("*.sh"):
         text = script.read_text()

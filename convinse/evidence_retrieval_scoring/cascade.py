@@ -26,13 +26,13 @@ class _Fused(NamedTuple):
         order: [n] their places, best first, those that the cross-encoder reads before the others.
         values: [n] the fusion's value of each place.
         chosen: how many are read.
-        added: [n] what is added to the log odds of each place.
+        words: [n] the BM25 score of each place as a share of the best one's.
     """
 
     order: np.ndarray
     values: np.ndarray
     chosen: int
-    added: np.ndarray
+    words: np.ndarray
 
 
 class Cascade:
@@ -50,8 +50,8 @@ class Cascade:
         vectors: keeps the evidences' embeddings from call to call and run to run.
         lexical: evidences chosen by BM25.
         dense: evidences chosen by the bi-encoder.
-        lexical_weight, dense_weight: what the BM25 score (as a share of the best one's) and the cosine add to the
-            cross-encoder's log odds, times these: small cross-encoders are too sure of themselves.
+        lexical_share: weight of the BM25 score (as a share of the best one's) in the scores; the cross-encoder's
+            probability has the rest. Small cross-encoders are too sure of themselves.
     """
 
     def __init__(
@@ -63,14 +63,13 @@ class Cascade:
         *,
         lexical: int = 100,
         dense: int = 100,
-        lexical_weight: float = 0.0,
-        dense_weight: float = 0.0,
+        lexical_share: float = 0.0,
     ) -> None:
         self._bm25 = bm25
         self._reranker = reranker
         self._bi_encoder = bi_encoder
         self._vectors = vectors
-        self._weights = (lexical_weight, dense_weight)
+        self._share = lexical_share
         self._lexical, self._dense = (lexical, dense) if bi_encoder is not None else (lexical + dense, 0)
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
@@ -91,8 +90,8 @@ class Cascade:
             [candidates[place] for place in one.order[: one.chosen]]
             for candidates, one in zip(evidences, fused, strict=True)
         ]
-        added = [one.added[one.order[: one.chosen]] for one in fused] if any(self._weights) else None
-        ranked = self._reranker.rank_all(queries, chosen, top_k, added)
+        others = [one.words[one.order[: one.chosen]] for one in fused]
+        ranked = self._reranker.rank_all(queries, chosen, top_k, others, self._share)
         for best, candidates, one in zip(ranked, evidences, fused, strict=True):
             rest = one.order[one.chosen : one.chosen + top_k - len(best)]
             best.extend({**candidates[place], "score": 0.0} for place in rest)  # type: ignore[misc]
@@ -125,11 +124,8 @@ class Cascade:
                 ),
                 dtype=np.int64,
             )
-            lexical, close = self._weights
-            added = lexical * np.asarray(lexical_scores) / max(max(lexical_scores, default=0.0), 1e-9)
-            if dense is not None:
-                added = added + close * dense[number]
-            fused.append(_Fused(order, values, int(chosen.sum()), added))
+            words = np.asarray(lexical_scores, dtype=np.float64) / max(max(lexical_scores, default=0.0), 1e-9)
+            fused.append(_Fused(order, values, int(chosen.sum()), words))
         return fused
 
     def _dense_scores(self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]]) -> list[np.ndarray] | None:

@@ -138,7 +138,8 @@ class BertReranker:
         queries: Sequence[str],
         evidences: Sequence[Sequence[Evidence]],
         top_k: int | None = None,
-        added: Sequence[np.ndarray] | None = None,
+        others: Sequence[np.ndarray] | None = None,
+        share: float = 0.0,
     ) -> list[list[Evidence]]:
         """`rank` for several queries, each with its evidences, computed together.
 
@@ -146,7 +147,8 @@ class BertReranker:
             queries: one for each list of evidences.
             evidences: candidates.
             top_k: evidences wanted for each query.
-            added: for each query [n], added to the log odds of its evidences.
+            others: for each query [n] other scores of its evidences, from 0 to 1.
+            share: their weight in the scores; the cross-encoder's probabilities have the rest.
         """
         pairs = [
             (query, evidence["evidence_text"])
@@ -154,19 +156,18 @@ class BertReranker:
             for evidence in candidates
         ]
         # what is equal up to rounding is equal: a pair's last digits depend on its batch
-        odds = self.predict(pairs, logits=True).astype(np.float64)
-        if added is not None and pairs:
-            odds += np.concatenate(added)
-        odds = np.round(odds, _DIGITS)
+        odds = np.round(self.predict(pairs, logits=True).astype(np.float64), _DIGITS)
         ranked, start = [], 0
-        for candidates in evidences:
+        for number, candidates in enumerate(evidences):
             own = odds[start : start + len(candidates)]
             start += len(candidates)
+            scores = _sigmoid(own)
+            if others is not None and share:
+                own = scores = np.round((1 - share) * scores + share * others[number], _DIGITS)
             order = sorted(
                 range(len(candidates)),
                 key=lambda place: (-own[place], candidates[place]["evidence_text"], candidates[place]["source"], place),
             )[:top_k]
-            scores = _sigmoid(own)
             ranked.append([{**candidates[place], "score": round(float(scores[place]), 6)} for place in order])
         return ranked  # type: ignore[return-value]
 

@@ -168,6 +168,97 @@ def test_together_is_as_one_by_one(reranker, bi_encoder, with_reranker, with_vec
         assert [one["score"] for one in found] == pytest.approx([one["score"] for one in alone], abs=1e-5)
 
 
+# -- weights of BM25 and the bi-encoder --------------------------------------------------------------------------------
+
+
+def weighted(reranker, bi_encoder, **weights):
+    return Cascade(BM25Scorer(), reranker, bi_encoder, lexical=10, dense=10, **weights)
+
+
+@pytest.mark.parametrize("with_bi_encoder", [True, False])
+def test_weights_of_0_change_nothing(reranker, bi_encoder, with_bi_encoder):
+    dense = bi_encoder if with_bi_encoder else None
+    plain = weighted(reranker, dense).rank(QUERY, EVIDENCES, 40)
+    assert weighted(reranker, dense, lexical_weight=0.0, dense_weight=0.0).rank(QUERY, EVIDENCES, 40) == plain
+
+
+def test_the_weighted_signals_are_added_to_the_log_odds(reranker, bi_encoder):
+    lexical = BM25Scorer().scores(QUERY, EVIDENCES)
+    vectors = bi_encoder.embed(texts(EVIDENCES)).astype(np.float16).astype(np.float32)
+    cosines = vectors @ bi_encoder.embed([QUERY])[0]
+    odds = reranker.predict([(QUERY, text) for text in texts(EVIDENCES)], logits=True)
+    total = odds + 0.7 * np.array(lexical) / max(lexical) + 1.3 * cosines
+    chosen = [*{*by_bm25(EVIDENCES)[:10], *by_vectors(bi_encoder, EVIDENCES)[:10]}]
+    found = weighted(reranker, bi_encoder, lexical_weight=0.7, dense_weight=1.3).rank(QUERY, EVIDENCES, len(chosen))
+    expected = sorted(chosen, key=lambda place: -total[place])
+    assert texts(found) == [EVIDENCES[place]["evidence_text"] for place in expected]
+    assert [one["score"] for one in found] == pytest.approx(
+        [1 / (1 + np.exp(-total[place])) for place in expected], abs=1e-5
+    )
+    assert texts(found) != texts(weighted(reranker, bi_encoder).rank(QUERY, EVIDENCES, len(chosen)))
+
+
+@pytest.mark.parametrize("signal", ["lexical", "dense"])
+def test_a_large_weight_orders_the_chosen_by_its_signal_alone(reranker, bi_encoder, signal):
+    ranking = by_bm25(EVIDENCES) if signal == "lexical" else by_vectors(bi_encoder, EVIDENCES)
+    chosen = {*by_bm25(EVIDENCES)[:10], *by_vectors(bi_encoder, EVIDENCES)[:10]}
+    found = weighted(reranker, bi_encoder, **{f"{signal}_weight": 1e6}).rank(QUERY, EVIDENCES, 40)
+    scores = BM25Scorer().scores(QUERY, EVIDENCES)
+    value = {one["evidence_text"]: scores[place] for place, one in enumerate(EVIDENCES)}
+    best = texts(found[: len(chosen)])
+    if signal == "dense":
+        assert best == [EVIDENCES[place]["evidence_text"] for place in ranking if place in chosen]
+    else:  # many have the same score; among these the cross-encoder decides
+        assert [value[text] for text in best] == sorted((scores[place] for place in chosen), reverse=True)
+    assert all(0 <= one["score"] <= 1 for one in found)
+
+
+def test_what_was_not_chosen_stays_behind_at_score_0(reranker, bi_encoder):
+    plain = weighted(reranker, bi_encoder).rank(QUERY, EVIDENCES, 60)
+    number = sum(one["score"] > 0 for one in plain)
+    for weights in ({"lexical_weight": 3.0}, {"dense_weight": 3.0}, {"lexical_weight": 50.0, "dense_weight": 50.0}):
+        found = weighted(reranker, bi_encoder, **weights).rank(QUERY, EVIDENCES, 60)
+        assert found[number:] == plain[number:]
+        assert sorted(texts(found[:number])) == sorted(texts(plain[:number]))
+        scores = [one["score"] for one in found]
+        assert scores == sorted(scores, reverse=True) and all(0 <= score <= 1 for score in scores)
+        assert min(scores[:number]) > 0 == max(scores[number:])
+
+
+def test_weighted_orders_do_not_depend_on_the_given_one(reranker, bi_encoder):
+    cascade = weighted(reranker, bi_encoder, lexical_weight=0.5, dense_weight=2.0)
+    expected = cascade.rank(QUERY, EVIDENCES, 60)
+    shuffled = list(EVIDENCES)
+    for seed in range(3):
+        random.Random(seed).shuffle(shuffled)
+        found = cascade.rank(QUERY, shuffled, 60)
+        assert texts(found) == texts(expected)
+        assert [one["score"] for one in found] == pytest.approx([one["score"] for one in expected], abs=1e-5)
+
+
+def test_weighted_queries_together_are_as_one_by_one(reranker, bi_encoder):
+    queries = [QUERY, "titanic director", "", QUERY]
+    evidences = [EVIDENCES, EVIDENCES[40:90], many(60, seed=5), []]
+    cascade = weighted(reranker, bi_encoder, lexical_weight=0.5, dense_weight=2.0)
+    for query, candidates, found in zip(queries, evidences, cascade.rank_all(queries, evidences, 25), strict=True):
+        alone = cascade.rank(query, candidates, 25)
+        assert texts(found) == texts(alone)
+        assert [one["score"] for one in found] == pytest.approx([one["score"] for one in alone], abs=1e-5)
+
+
+def test_what_is_added_by_the_reranker(reranker):
+    few = EVIDENCES[:6]
+    assert reranker.rank_all([QUERY], [few], None, [np.zeros(6)]) == reranker.rank_all([QUERY], [few])
+    added = np.array([5.0, -5.0, 0.0, 2.0, -2.0, 1e9])
+    (found,) = reranker.rank_all([QUERY], [few], None, [added])
+    odds = np.minimum(reranker.predict([(QUERY, text) for text in texts(few)], logits=True) + added, 80)
+    expected = dict(zip(texts(few), 1 / (1 + np.exp(-odds)), strict=True))
+    assert {one["evidence_text"]: one["score"] for one in found} == pytest.approx(expected, abs=1e-5)
+    assert texts(found) == sorted(expected, key=expected.__getitem__, reverse=True)
+    assert found[0]["evidence_text"] == few[5]["evidence_text"] and found[0]["score"] == 1
+    assert reranker.rank_all([QUERY, QUERY], [[], []], None, [np.zeros(0), np.zeros(0)]) == [[], []]
+
+
 def test_equal_evidences_of_several_sources_are_all_kept(reranker, bi_encoder):
     cascade = Cascade(BM25Scorer(), reranker, bi_encoder, lexical=4, dense=4)
     twins = [evidence("the hobbit", source) for source in ("text", "kb", "info")]
@@ -179,7 +270,7 @@ def test_equal_evidences_of_several_sources_are_all_kept(reranker, bi_encoder):
 class LengthReranker:
     """Ranks by length: a reranker of one's own, without a model."""
 
-    def rank_all(self, queries, evidences, top_k):
+    def rank_all(self, queries, evidences, top_k, added=None):
         ranked = [sorted(candidates, key=lambda one: -len(one["evidence_text"]))[:top_k] for candidates in evidences]
         return [[{**one, "score": float(len(one["evidence_text"]))} for one in best] for best in ranked]
 

@@ -11,7 +11,7 @@ from tiny_models import Counted, copy_of, damage, tiny
 from convinse.benchmarks.convmix import read_conversations
 from convinse.cli import main
 from convinse.config import load_config, parse_config
-from convinse.errors import ModelError
+from convinse.errors import ConfigError, ModelError
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.evidence_retrieval_scoring.neural import build_scorer
@@ -135,6 +135,23 @@ def test_the_cascade_s_numbers_are_the_configured_ones(turns):
     one = ers(**{**METHODS["cascade"], "evs_cascade": {"lexical": 1, "dense": 0}})
     (found,) = one.inference_on_turns(copy.deepcopy(turns[:1]), SOURCES)
     assert [one["score"] > 0 for one in found] == [True] + [False] * 11
+
+
+def test_the_cascade_s_weights_are_the_configured_ones(turns):
+    def scores(**weights):
+        cascade = {**METHODS["cascade"]["evs_cascade"], **weights}
+        (found,) = ers(**{**METHODS["cascade"], "evs_cascade": cascade}).inference_on_turns(
+            copy.deepcopy(turns[:1]), SOURCES
+        )
+        return [one["score"] for one in found]
+
+    plain = scores()
+    assert scores(lexical_weight=0.0, dense_weight=0.0) == plain
+    for weight in ("lexical_weight", "dense_weight"):
+        found = scores(**{weight: 4.0})
+        assert found != plain and all(0 <= score <= 1 for score in found)
+    with pytest.raises(ConfigError, match="dense_weight"):
+        scores(dense_weight=-1.0)
 
 
 def test_embeddings_are_kept_in_the_cache_folder(workdir, turns):

@@ -1,8 +1,10 @@
-"""From spans to ranked answers."""
+"""From spans to ranked answers, and two rankings of answers as one."""
+
+import copy
 
 import pytest
 
-from convinse.heterogeneous_answering.answers import find_entity, rank_answers
+from convinse.heterogeneous_answering.answers import combined, find_entity, rank_answers
 from convinse.heterogeneous_answering.extractive_reader import AnswerSpan
 
 DAY = {"id": "1969-06-11T00:00:00Z", "label": "11 June 1969"}
@@ -203,3 +205,71 @@ def test_evidences_and_entities_are_not_changed():
     (answer,) = rank([span("Tolkien, J. R. R.")], given)
     answer["answer"]["label"] = "changed"
     assert given == [evidence({"id": "Q892", "label": "J. R. R. Tolkien"})]
+
+
+# -- two rankings as one -----------------------------------------------------------------------------------------------
+
+
+def ranking(*answers):
+    """A ranking of (id, score), each supported by one evidence of its own place."""
+    return [
+        {"answer": {"id": name, "label": f"label of {name}"}, "score": score, "rank": rank, "evidences": [rank]}
+        for rank, (name, score) in enumerate(answers, 1)
+    ]
+
+
+def shown(answers):
+    return [(answer["answer"]["id"], answer["score"]) for answer in answers]
+
+
+READ = ranking(("A", 0.5), ("B", 0.3), ("C", 0.2))
+VOTED = ranking(("C", 0.6), ("D", 0.4))
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        (0.0, [("A", 0.5), ("B", 0.3), ("C", 0.2)]),
+        (0.25, [("A", 0.375), ("C", 0.3), ("B", 0.225), ("D", 0.1)]),
+        (0.5, [("C", 0.4), ("A", 0.25), ("D", 0.2), ("B", 0.15)]),
+        (1.0, [("C", 0.6), ("D", 0.4)]),
+    ],
+)
+def test_scores_of_two_rankings_are_added_by_their_shares(share, expected):
+    found = combined(READ, VOTED, share, 10)
+    assert shown(found) == [(name, pytest.approx(score, abs=1e-6)) for name, score in expected]
+    assert [answer["rank"] for answer in found] == list(range(1, len(expected) + 1))
+    assert sum(answer["score"] for answer in found) == pytest.approx(1)
+    assert combined(VOTED, READ, 1 - share, 10) == [  # the other way around only labels and evidences differ
+        {**answer, "evidences": [1] if answer["answer"]["id"] == "C" else answer["evidences"]} for answer in found
+    ]
+
+
+def test_label_and_evidences_of_an_answer_in_both_are_those_of_the_first():
+    other = [{"answer": {"id": "A", "label": "another label"}, "score": 1.0, "rank": 1, "evidences": [7, 8, 9]}]
+    (best, *_) = combined(READ, other, 0.9, 10)
+    assert best["answer"] == {"id": "A", "label": "label of A"} and best["evidences"] == [1]
+    (best,) = combined([], other, 0.9, 10)
+    assert best == {**other[0], "score": 0.9}
+
+
+def test_answers_of_equal_scores_are_ordered_by_id():
+    first, second = ranking(("Q9", 0.4), ("Q10", 0.4), ("Q7", 0.2)), ranking(("Q8", 0.4), ("Q7", 0.4), ("Q1", 0.2))
+    found = combined(first, second, 0.5, 10)
+    assert [name for name, _ in shown(found)] == ["Q7", "Q10", "Q8", "Q9", "Q1"]
+    assert combined(first[::-1], second[::-1], 0.5, 10) == found
+    unequal_in_the_last_digit = ranking(("b", 0.1 + 0.2)), ranking(("a", 0.3))
+    assert [name for name, _ in shown(combined(*unequal_in_the_last_digit, 0.5, 10))] == ["a", "b"]
+
+
+def test_at_most_so_many_of_both_and_none_of_score_0():
+    assert shown(combined(READ, VOTED, 0.5, 2)) == [("C", 0.4), ("A", 0.25)]
+    assert combined(READ, VOTED, 0.5, 0) == [] == combined([], [], 0.5, 5)
+    assert shown(combined(ranking(("A", 1.0), ("B", 0.0)), ranking(("B", 0.0)), 0.5, 10)) == [("A", 0.5)]
+
+
+def test_the_given_rankings_are_not_changed():
+    first, second = copy.deepcopy(READ), copy.deepcopy(VOTED)
+    for answer in combined(first, second, 0.5, 10):
+        answer["score"], answer["rank"] = -1.0, -1
+    assert (first, second) == (READ, VOTED)

@@ -12,6 +12,7 @@ from convinse.benchmarks.convmix import read_conversations
 from convinse.cli import main
 from convinse.config import parse_config
 from convinse.errors import ConfigError, ModelError
+from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.heterogeneous_answering.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.pipeline import Pipeline
@@ -196,6 +197,71 @@ def test_what_does_not_fit_the_expected_type_is_better_than_nothing():
     many = {"question": "How many apostles are there?", "top_evidences": [evidence("there are twelve apostles")]}
     assert [(a["answer"]["label"], a["score"]) for a in answered(many, "twelve")[0]] == [("twelve", 1.0)]
     assert answered(many, "Titanic")[0] == []
+
+
+VOTED = {
+    "question": "Who was it?",
+    "top_evidences": [
+        evidence("in Titanic Kate Winslet played", WINSLET, score=2.0),
+        evidence("James Cameron and nobody else", CAMERON, score=2.0),
+        evidence("once more James Cameron", CAMERON, score=2.0),
+    ],
+}
+
+
+def scores_by_id(answers):
+    return {answer["answer"]["id"]: answer["score"] for answer in answers}
+
+
+def test_votes_are_added_to_what_was_read_by_their_share():
+    turn = copy.deepcopy(VOTED)
+    read = scores_by_id(answered(turn, "Kate Winslet")[0])
+    votes = scores_by_id(EntityVoting(parse_config({}), Types()).inference_on_turn(turn, SOURCES))
+    assert read == {"Q202765": 1.0} and set(votes) == {"Q202765", "Q42574"}
+    found = answered(turn, "Kate Winslet", ha_votes=0.4)[0]
+    assert scores_by_id(found) == pytest.approx(
+        {"Q202765": 0.6 + 0.4 * votes["Q202765"], "Q42574": 0.4 * votes["Q42574"]}, abs=2e-6
+    )
+    assert [answer["rank"] for answer in found] == [1, 2] and found[0]["evidences"] == [0]
+    assert turn["pred_answers"] == found
+    assert [a["answer"] for a in answered(turn, "Kate Winslet", ha_votes=0.9)[0]] == [CAMERON, WINSLET]
+    assert [a["answer"] for a in answered(turn, "Kate Winslet", ha_votes=0.9, ha_max_answers=1)[0]] == [CAMERON]
+
+
+def test_without_votes_answers_are_those_of_reading_alone():
+    turn = copy.deepcopy(VOTED)
+    (found,) = answered(turn, "Kate Winslet", ha_votes=0.0)[0]
+    assert (found["answer"], found["score"], found["evidences"]) == (WINSLET, 1.0, [0])
+    assert answered(turn, "Kate Winslet")[0] == [found]  # 0 is the default
+
+
+def test_of_votes_alone_the_answers_are_those_of_entity_voting(turns):
+    every = {"ha_max_answers": 1000}
+    found = module(ha_votes=1.0, **every).inference_on_turns(copy.deepcopy(turns), SOURCES)
+    voted = EntityVoting(parse_config(every)).inference_on_turns(copy.deepcopy(turns), SOURCES)
+    read = module(**every).inference_on_turns(copy.deepcopy(turns), SOURCES)
+    for one, other in zip(found, voted, strict=True):
+        assert scores_by_id(one) == {name: score for name, score in scores_by_id(other).items() if score > 0}
+        scores = [answer["score"] for answer in one]
+        assert scores == sorted(scores, reverse=True) == sorted(scores_by_id(other).values(), reverse=True)[: len(one)]
+    assert [scores_by_id(one) for one in found] != [scores_by_id(one) for one in read]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_questions_for_yes_or_no_know_no_votes(share):
+    turn = {
+        "question": "Is James Cameron the director?",
+        "top_evidences": [evidence("James Cameron is the director", CAMERON)],
+    }
+    answers, reader = answered(turn, "James Cameron", ha_votes=share)
+    assert reader.asked == []
+    assert [(a["answer"]["id"], a["score"]) for a in answers] == [("Yes", 1.0), ("No", 0.0)]
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1])
+def test_a_share_of_votes_lies_between_0_and_1(share):
+    with pytest.raises(ConfigError, match="ha_votes"):
+        parse_config({"ha_votes": share})
 
 
 def test_turns_without_evidences_and_with_empty_ones():
