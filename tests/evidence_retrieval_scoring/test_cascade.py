@@ -168,95 +168,106 @@ def test_together_is_as_one_by_one(reranker, bi_encoder, with_reranker, with_vec
         assert [one["score"] for one in found] == pytest.approx([one["score"] for one in alone], abs=1e-5)
 
 
-# -- weights of BM25 and the bi-encoder --------------------------------------------------------------------------------
+# -- the share of BM25 in the scores -----------------------------------------------------------------------------------
 
 
-def weighted(reranker, bi_encoder, **weights):
-    return Cascade(BM25Scorer(), reranker, bi_encoder, lexical=10, dense=10, **weights)
+def shared(reranker, bi_encoder, share):
+    return Cascade(BM25Scorer(), reranker, bi_encoder, lexical=10, dense=10, lexical_share=share)
+
+
+def chosen_of(bi_encoder):
+    return {*by_bm25(EVIDENCES)[:10], *by_vectors(bi_encoder, EVIDENCES)[:10]}
+
+
+def words():
+    """[150] BM25 scores as shares of the best one's."""
+    scores = np.array(BM25Scorer().scores(QUERY, EVIDENCES))
+    return scores / scores.max()
 
 
 @pytest.mark.parametrize("with_bi_encoder", [True, False])
-def test_weights_of_0_change_nothing(reranker, bi_encoder, with_bi_encoder):
+def test_a_share_of_0_changes_nothing(reranker, bi_encoder, with_bi_encoder):
     dense = bi_encoder if with_bi_encoder else None
-    plain = weighted(reranker, dense).rank(QUERY, EVIDENCES, 40)
-    assert weighted(reranker, dense, lexical_weight=0.0, dense_weight=0.0).rank(QUERY, EVIDENCES, 40) == plain
+    plain = Cascade(BM25Scorer(), reranker, dense, lexical=10, dense=10).rank(QUERY, EVIDENCES, 40)
+    assert shared(reranker, dense, 0.0).rank(QUERY, EVIDENCES, 40) == plain
 
 
-def test_the_weighted_signals_are_added_to_the_log_odds(reranker, bi_encoder):
-    lexical = BM25Scorer().scores(QUERY, EVIDENCES)
-    vectors = bi_encoder.embed(texts(EVIDENCES)).astype(np.float16).astype(np.float32)
-    cosines = vectors @ bi_encoder.embed([QUERY])[0]
-    odds = reranker.predict([(QUERY, text) for text in texts(EVIDENCES)], logits=True)
-    total = odds + 0.7 * np.array(lexical) / max(lexical) + 1.3 * cosines
-    chosen = [*{*by_bm25(EVIDENCES)[:10], *by_vectors(bi_encoder, EVIDENCES)[:10]}]
-    found = weighted(reranker, bi_encoder, lexical_weight=0.7, dense_weight=1.3).rank(QUERY, EVIDENCES, len(chosen))
-    expected = sorted(chosen, key=lambda place: -total[place])
-    assert texts(found) == [EVIDENCES[place]["evidence_text"] for place in expected]
-    assert [one["score"] for one in found] == pytest.approx(
-        [1 / (1 + np.exp(-total[place])) for place in expected], abs=1e-5
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+def test_scores_mix_probability_and_bm25(reranker, bi_encoder, share):
+    probabilities = reranker.predict([(QUERY, text) for text in texts(EVIDENCES)])
+    total = (1 - share) * probabilities + share * words()
+    expected = sorted(
+        chosen_of(bi_encoder), key=lambda place: (-total[place].round(5), EVIDENCES[place]["evidence_text"])
     )
-    assert texts(found) != texts(weighted(reranker, bi_encoder).rank(QUERY, EVIDENCES, len(chosen)))
+    found = shared(reranker, bi_encoder, share).rank(QUERY, EVIDENCES, len(expected))
+    assert texts(found) == [EVIDENCES[place]["evidence_text"] for place in expected]
+    assert [one["score"] for one in found] == pytest.approx([total[place] for place in expected], abs=2e-5)
+    assert texts(found) != texts(shared(reranker, bi_encoder, 0.0).rank(QUERY, EVIDENCES, len(expected)))
 
 
-@pytest.mark.parametrize("signal", ["lexical", "dense"])
-def test_a_large_weight_orders_the_chosen_by_its_signal_alone(reranker, bi_encoder, signal):
-    ranking = by_bm25(EVIDENCES) if signal == "lexical" else by_vectors(bi_encoder, EVIDENCES)
-    chosen = {*by_bm25(EVIDENCES)[:10], *by_vectors(bi_encoder, EVIDENCES)[:10]}
-    found = weighted(reranker, bi_encoder, **{f"{signal}_weight": 1e6}).rank(QUERY, EVIDENCES, 40)
-    scores = BM25Scorer().scores(QUERY, EVIDENCES)
-    value = {one["evidence_text"]: scores[place] for place, one in enumerate(EVIDENCES)}
-    best = texts(found[: len(chosen)])
-    if signal == "dense":
-        assert best == [EVIDENCES[place]["evidence_text"] for place in ranking if place in chosen]
-    else:  # many have the same score; among these the cross-encoder decides
-        assert [value[text] for text in best] == sorted((scores[place] for place in chosen), reverse=True)
-    assert all(0 <= one["score"] <= 1 for one in found)
+def test_of_bm25_alone_its_order_is_that_of_the_chosen(reranker, bi_encoder):
+    chosen = chosen_of(bi_encoder)
+    found = shared(reranker, bi_encoder, 1.0).rank(QUERY, EVIDENCES, len(chosen))
+    ranked = sorted(chosen, key=lambda place: (-words()[place].round(5), EVIDENCES[place]["evidence_text"]))
+    assert texts(found) == [EVIDENCES[place]["evidence_text"] for place in ranked]
+    assert found[0]["score"] == 1 and len({one["score"] for one in found}) > 2
 
 
 def test_what_was_not_chosen_stays_behind_at_score_0(reranker, bi_encoder):
-    plain = weighted(reranker, bi_encoder).rank(QUERY, EVIDENCES, 60)
-    number = sum(one["score"] > 0 for one in plain)
-    for weights in ({"lexical_weight": 3.0}, {"dense_weight": 3.0}, {"lexical_weight": 50.0, "dense_weight": 50.0}):
-        found = weighted(reranker, bi_encoder, **weights).rank(QUERY, EVIDENCES, 60)
-        assert found[number:] == plain[number:]
+    number = len(chosen_of(bi_encoder))
+    plain = shared(reranker, bi_encoder, 0.0).rank(QUERY, EVIDENCES, 60)
+    for share in (0.1, 0.5, 1.0):
+        found = shared(reranker, bi_encoder, share).rank(QUERY, EVIDENCES, 60)
+        assert found[number:] == plain[number:] and {one["score"] for one in found[number:]} == {0.0}
         assert sorted(texts(found[:number])) == sorted(texts(plain[:number]))
         scores = [one["score"] for one in found]
         assert scores == sorted(scores, reverse=True) and all(0 <= score <= 1 for score in scores)
-        assert min(scores[:number]) > 0 == max(scores[number:])
 
 
-def test_weighted_orders_do_not_depend_on_the_given_one(reranker, bi_encoder):
-    cascade = weighted(reranker, bi_encoder, lexical_weight=0.5, dense_weight=2.0)
+def test_mixed_scores_without_a_bi_encoder(reranker):
+    found = shared(reranker, None, 0.5).rank(QUERY, EVIDENCES, 25)
+    chosen = by_bm25(EVIDENCES)[:20]
+    assert {one["evidence_text"] for one in found[:20]} == {EVIDENCES[place]["evidence_text"] for place in chosen}
+    assert [one["score"] for one in found[20:]] == [0.0] * 5
+    nothing_in_common = [evidence("ten nine"), evidence("eight seven")]
+    scores = [one["score"] for one in shared(reranker, None, 0.5).rank("lord", nothing_in_common, 5)]
+    probabilities = reranker.predict([("lord", text) for text in texts(nothing_in_common)])
+    assert scores == pytest.approx(sorted(probabilities / 2, reverse=True), abs=2e-5)
+
+
+def test_mixed_orders_do_not_depend_on_the_given_one(reranker, bi_encoder):
+    cascade = shared(reranker, bi_encoder, 0.5)
     expected = cascade.rank(QUERY, EVIDENCES, 60)
     shuffled = list(EVIDENCES)
     for seed in range(3):
         random.Random(seed).shuffle(shuffled)
         found = cascade.rank(QUERY, shuffled, 60)
         assert texts(found) == texts(expected)
-        assert [one["score"] for one in found] == pytest.approx([one["score"] for one in expected], abs=1e-5)
+        assert [one["score"] for one in found] == pytest.approx([one["score"] for one in expected], abs=1.1e-5)
 
 
-def test_weighted_queries_together_are_as_one_by_one(reranker, bi_encoder):
+def test_mixed_scores_together_are_as_one_by_one(reranker, bi_encoder):
     queries = [QUERY, "titanic director", "", QUERY]
     evidences = [EVIDENCES, EVIDENCES[40:90], many(60, seed=5), []]
-    cascade = weighted(reranker, bi_encoder, lexical_weight=0.5, dense_weight=2.0)
+    cascade = shared(reranker, bi_encoder, 0.4)
     for query, candidates, found in zip(queries, evidences, cascade.rank_all(queries, evidences, 25), strict=True):
         alone = cascade.rank(query, candidates, 25)
         assert texts(found) == texts(alone)
-        assert [one["score"] for one in found] == pytest.approx([one["score"] for one in alone], abs=1e-5)
+        assert [one["score"] for one in found] == pytest.approx([one["score"] for one in alone], abs=1.1e-5)
 
 
-def test_what_is_added_by_the_reranker(reranker):
-    few = EVIDENCES[:6]
-    assert reranker.rank_all([QUERY], [few], None, [np.zeros(6)]) == reranker.rank_all([QUERY], [few])
-    added = np.array([5.0, -5.0, 0.0, 2.0, -2.0, 1e9])
-    (found,) = reranker.rank_all([QUERY], [few], None, [added])
-    odds = np.minimum(reranker.predict([(QUERY, text) for text in texts(few)], logits=True) + added, 80)
-    expected = dict(zip(texts(few), 1 / (1 + np.exp(-odds)), strict=True))
-    assert {one["evidence_text"]: one["score"] for one in found} == pytest.approx(expected, abs=1e-5)
-    assert texts(found) == sorted(expected, key=expected.__getitem__, reverse=True)
-    assert found[0]["evidence_text"] == few[5]["evidence_text"] and found[0]["score"] == 1
-    assert reranker.rank_all([QUERY, QUERY], [[], []], None, [np.zeros(0), np.zeros(0)]) == [[], []]
+def test_other_scores_that_a_reranker_is_given(reranker):
+    few, more = EVIDENCES[:6], EVIDENCES[6:9]
+    plain = reranker.rank_all([QUERY, QUERY], [few, more])
+    assert reranker.rank_all([QUERY, QUERY], [few, more], None, [np.ones(6), np.ones(3)], 0.0) == plain
+    others = [np.array([0.0, 1.0, 0.5, 0.25, 0.75, 0.1]), np.array([0.3, 0.2, 0.1])]
+    for candidates, found, own in zip(
+        (few, more), reranker.rank_all([QUERY] * 2, [few, more], 5, others, 0.6), others, strict=True
+    ):
+        probabilities = reranker.predict([(QUERY, text) for text in texts(candidates)])
+        expected = sorted(0.4 * probabilities + 0.6 * own, reverse=True)[:5]
+        assert [one["score"] for one in found] == pytest.approx(expected, abs=2e-5)
+    assert reranker.rank_all([QUERY, QUERY], [[], []], None, [np.zeros(0), np.zeros(0)], 0.5) == [[], []]
 
 
 def test_equal_evidences_of_several_sources_are_all_kept(reranker, bi_encoder):
@@ -270,7 +281,7 @@ def test_equal_evidences_of_several_sources_are_all_kept(reranker, bi_encoder):
 class LengthReranker:
     """Ranks by length: a reranker of one's own, without a model."""
 
-    def rank_all(self, queries, evidences, top_k, added=None):
+    def rank_all(self, queries, evidences, top_k, others=None, share=0.0):
         ranked = [sorted(candidates, key=lambda one: -len(one["evidence_text"]))[:top_k] for candidates in evidences]
         return [[{**one, "score": float(len(one["evidence_text"]))} for one in best] for best in ranked]
 

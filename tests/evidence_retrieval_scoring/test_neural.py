@@ -137,21 +137,18 @@ def test_the_cascade_s_numbers_are_the_configured_ones(turns):
     assert [one["score"] > 0 for one in found] == [True] + [False] * 11
 
 
-def test_the_cascade_s_weights_are_the_configured_ones(turns):
-    def scores(**weights):
-        cascade = {**METHODS["cascade"]["evs_cascade"], **weights}
-        (found,) = ers(**{**METHODS["cascade"], "evs_cascade": cascade}).inference_on_turns(
-            copy.deepcopy(turns[:1]), SOURCES
-        )
-        return [one["score"] for one in found]
+def test_the_cascade_s_share_of_bm25_is_the_configured_one(turns):
+    def found(**keys):
+        keys = {**METHODS["cascade"], "evs_cascade": {**METHODS["cascade"]["evs_cascade"], **keys}}
+        (best,) = ers(**keys).inference_on_turns(copy.deepcopy(turns[:1]), SOURCES)
+        return [one["score"] for one in best]
 
-    plain = scores()
-    assert scores(lexical_weight=0.0, dense_weight=0.0) == plain
-    for weight in ("lexical_weight", "dense_weight"):
-        found = scores(**{weight: 4.0})
-        assert found != plain and all(0 <= score <= 1 for score in found)
-    with pytest.raises(ConfigError, match="dense_weight"):
-        scores(dense_weight=-1.0)
+    plain, mixed = found(), found(lexical_share=0.5)
+    assert found(lexical_share=0.0) == plain != mixed
+    assert 0.5 <= mixed[0] <= 1 and all(0 <= score <= 1 for score in mixed)
+    for wrong in (-0.1, 1.5):
+        with pytest.raises(ConfigError, match="lexical_share"):
+            found(lexical_share=wrong)
 
 
 def test_embeddings_are_kept_in_the_cache_folder(workdir, turns):
@@ -252,5 +249,7 @@ def test_a_method_without_its_model_is_one_line(written, capsys):
     assert capsys.readouterr().err.startswith("convinse: evs: cross_encoder needs evs_model: ")
 
 
-def test_the_default_configuration_needs_no_model():
-    assert load_config().evs == "auto" and load_config().evs_model is None
+def test_a_configuration_without_models_needs_none():
+    for config in (parse_config({}), load_config("model_free.yml")):
+        assert config.evs_model is config.evs_bi_encoder is config.ha_model is None
+    assert load_config().evs_model == load_config().evs_bi_encoder == "snapshot:model"  # that of the package

@@ -402,7 +402,7 @@ def test_card_and_record_say_what_was_done(trained):
     for name in ("qed", "selqa", PSEUDO):
         (row,) = [row for row in rows if row[0] == f"| {sources[name][0]}"]
         assert row[1] == sources[name][1] and row[3] == ("0" if name == PSEUDO else "24") and row[4] == "24 |"
-        assert 0 < int(row[2])
+        assert int(row[2]) > 0
     assert tiny("bert", "embedding", initializer_range=0.05).name in card
     record = json.loads((trained / "model/training.json").read_text())
     assert len(record["epochs"]) == 2 and record["best_epoch"] == 1 and len(record["first_stage"]) == 2
