@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The one door: prepares .venv beside this file when needed, then runs the convinse command.
 #   bash run.sh COMMAND [ARGUMENT ...]
-# CONVINSE_EXTRAS=plots adds optional packages; those that a command needs are added by themselves, PyTorch to all that
-# may take a model. CONVINSE_MODELS=0 leaves PyTorch out, for configurations without models (config/model_free.yml).
+# CONVINSE_EXTRAS=neural adds optional packages (those of `train` are added by themselves).
 # CONVINSE_NO_VENV=1 uses the Python environment as it is.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -25,14 +24,12 @@ if [ "${CONVINSE_NO_VENV:-0}" = 1 ]; then
 fi
 
 extras=${CONVINSE_EXTRAS:-}
-models=0
 case " ${1:-} " in
     " test ") extras="${extras:+$extras,}test" ;;
-    " pipeline " | " ask " | " train " | " read " | " serve ") models=1 ;;
-    " retrieve ") case " $* " in *" --rerank "*) models=1 ;; esac ;;
+    " train " | " read " | " serve ") extras="${extras:+$extras,}neural" ;;
+    " retrieve ") case " $* " in *" --rerank "*) extras="${extras:+$extras,}neural" ;; esac ;;
     " evaluate ") case " ${2:-} " in " poleval ") extras="${extras:+$extras,}ir" ;; esac ;;
 esac
-if [ "$models" = 1 ] && [ "${CONVINSE_MODELS:-1}" != 0 ]; then extras="${extras:+$extras,}neural"; fi
 venv="$root/.venv"
 wanted=$(cat "$root/setup.cfg" "$root/pyproject.toml" "$root/constraints.txt" | cksum)
 # the stamp of an extra (and of "base") holds what was installed; the extra test has neural and ir in it

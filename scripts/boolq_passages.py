@@ -90,6 +90,7 @@ def boolq(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     title_of = {one: title for (title, _), one in passages.items()}
     held_out = [pair for pair in questions if part_of("boolq", title_of[pair[1]]) == "dev"]
     result["held_out"] = len(held_out)
+    held_out = held_out or questions
     sample = random.Random(SEED).sample(held_out, min(options.boolq_questions, len(held_out)))
     rows["BM25"] = measures(sample, lexical)
 

@@ -22,7 +22,7 @@ KEYS = """
     kb_path ers_use_cache ers_cache_path ers_wikipedia_dump ers_on_the_fly ers_wikipedia_api
     ers_wikidata_api ers_user_agent ers_deadline ers_missing_ttl ers_passage_index
     evr_min_evidence_length evr_max_evidence_length evr_max_entities evr_require_entity evs evs_max_evidences evs_model evs_bi_encoder
-    evs_cascade evs_max_length evs_token_budget evs_precision evs_training ha_model ha_max_length ha_stride ha_share_pass ha_training ha_max_answers device seed
+    evs_cascade evs_max_length evs_token_budget evs_precision evs_training ha_model ha_max_length ha_stride ha_share_pass ha_votes ha_training ha_max_answers device seed
 """
 
 

@@ -98,7 +98,7 @@ class Checkout:
         notes = self.folder / "notes"
         shutil.rmtree(notes, ignore_errors=True)
         notes.mkdir()
-        unset = ("CONVINSE_NO_VENV", "CONVINSE_EXTRAS", "CONVINSE_MODELS", "CONVINSE_PYTHON")
+        unset = ("CONVINSE_NO_VENV", "CONVINSE_EXTRAS", "CONVINSE_PYTHON")
         environment = {name: value for name, value in os.environ.items() if name not in unset}
         done = subprocess.run(
             ["bash", str(self.folder / "run.sh"), *arguments], cwd=self.folder, capture_output=True, text=True,
@@ -118,10 +118,7 @@ def checkout(workdir):
     return Checkout(workdir)
 
 
-MAY_TAKE_A_MODEL = [
-    ["pipeline"],
-    ["pipeline", "kb_text", "my.yml"],
-    ["ask", "who wrote the hobbit?"],
+TAKE_A_MODEL = [
     ["train", "ers", "kb", "my.yml"],
     ["train", "embedded", "--data", "d", "--output", "o"],
     ["read", "input.json"],
@@ -131,23 +128,18 @@ MAY_TAKE_A_MODEL = [
 ]
 
 
-@pytest.mark.parametrize("command", MAY_TAKE_A_MODEL)
-def test_commands_that_may_take_a_model_get_the_extra_neural(checkout, command):
+@pytest.mark.parametrize("command", TAKE_A_MODEL)
+def test_commands_that_take_a_model_get_the_extra_neural(checkout, command):
     assert checkout.run(*command) == "neural"
     assert checkout.run(*command) is None  # once
-
-
-@pytest.mark.parametrize("command", MAY_TAKE_A_MODEL[::3])
-def test_convinse_models_0_leaves_it_out(checkout, command):
-    assert checkout.run(*command, CONVINSE_MODELS="0") == ""
-    assert checkout.run(*command, CONVINSE_MODELS="0") is None
-    assert checkout.run(*command, CONVINSE_MODELS="1") == "neural"  # it comes when it is wanted
 
 
 @pytest.mark.parametrize(
     ("command", "extras"),
     [
         ([], ""),
+        (["pipeline", "kb_text", "my.yml"], ""),
+        (["ask", "who wrote the hobbit?"], ""),
         (["--version"], ""),
         (["--help", "pipeline"], ""),
         (["kb", "build", "dump", "out"], ""),
@@ -163,27 +155,12 @@ def test_other_commands_do_not(checkout, command, extras):
 
 
 def test_named_extras_come_with_those_of_the_command(checkout):
-    assert checkout.run("pipeline", CONVINSE_EXTRAS="plots") == "plots,neural"
-    assert checkout.run("pipeline") is None is checkout.run("--version", CONVINSE_EXTRAS="plots")
-    assert checkout.run("pipeline", CONVINSE_EXTRAS="ir,plots") == "ir,plots,neural"
-    assert checkout.run("--version", CONVINSE_EXTRAS="plots", CONVINSE_MODELS="0") is None
+    assert checkout.run("read", CONVINSE_EXTRAS="plots") == "plots,neural"
+    assert checkout.run("read") is None is checkout.run("--version", CONVINSE_EXTRAS="plots")
+    assert checkout.run("pipeline", CONVINSE_EXTRAS="ir,plots") == "ir,plots"
 
 
 def test_the_extra_of_the_tests_has_those_of_the_commands_in_it(checkout):
     assert checkout.run("test") == "test"
-    assert checkout.run("pipeline") is None is checkout.run("evaluate", "poleval", "gold", "found")
-    assert checkout.run("pipeline", CONVINSE_EXTRAS="plots") == "plots,neural"
-
-
-def test_other_requirements_are_installed_anew(checkout):
-    assert checkout.run("ask", "who?") == "neural"
-    with (checkout.folder / "constraints.txt").open("a") as file:
-        file.write("# another\n")
-    assert checkout.run("ask", "who?") == "neural"
-
-
-def test_wrappers_only_call_run_sh():
-    for script in (ROOT / "bash").glob("*.sh"):
-        text = script.read_text()
-        assert "run.sh" in text and "python" not in text
-        assert subprocess.run(["bash", "-n", str(script)]).returncode == 0
+    assert checkout.run("read", "input.json") is None is checkout.run("evaluate", "poleval", "gold", "found")
+    assert checkout.run("pipeline", CONVINSE_EXTRAS="plots") == "plots"

@@ -150,7 +150,7 @@ def _libraries():  # noqa: ANN202 - modules
     except ImportError as error:
         raise DependencyError(
             f"models need PyTorch and transformers ({error.name} is missing); run pip install 'convinse[neural]', "
-            "or take a configuration without models, such as model_free.yml"
+            "or take a configuration without models, such as config.yml"
         ) from error
     register()
     return torch, transformers

@@ -73,7 +73,10 @@ def squad_sentences(data: Path, seed: int) -> Iterator[Example]:
                 place = block.index(pair.sentence)
                 others = [at for at, text in enumerate(block) if text not in read.right[pair.question]]
                 near = sorted(others, key=lambda at, place=place: (abs(at - place), at))[:2]
-                wrong = [*negatives(block[at] for at in near), *find(pair.question, 1, block)]
+                wrong = [
+                    *negatives(block[at] for at in near),
+                    *find(pair.question, 1, [*block, *read.right[pair.question]]),
+                ]
                 candidates = (Candidate(pair.sentence, True, readable=False), *wrong)
                 yield Example(pair.question, candidates, "squad", key, f"squad:{key}")
 

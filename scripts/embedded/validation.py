@@ -168,7 +168,7 @@ def calibrate(model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budg
 
 
 def _factor(logarithm: torch.Tensor) -> torch.Tensor:
-    """A temperature's inverse: above 0, or orders would be reversed, and within bounds, or they would drown in rounding."""
+    """What scores are multiplied by: above 0, or orders would be reversed; bounded, or rounding would blur them."""
     return logarithm.clamp(-_FURTHEST, _FURTHEST).exp()
 
 

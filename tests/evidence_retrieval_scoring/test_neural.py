@@ -250,6 +250,6 @@ def test_a_method_without_its_model_is_one_line(written, capsys):
 
 
 def test_a_configuration_without_models_needs_none():
-    for config in (parse_config({}), load_config("model_free.yml")):
+    for config in (parse_config({}), load_config("config.yml")):
         assert config.evs_model is config.evs_bi_encoder is config.ha_model is None
     assert load_config().evs_model == load_config().evs_bi_encoder == "snapshot:model"  # that of the package

@@ -581,7 +581,7 @@ def negative_log_likelihoods(model, made):
 
 
 def judged(model, tokenizer, wrong):
-    """Examples that agree with the model but for the numbers for which `wrong` holds, in which the opposite is right."""
+    """Examples that agree with the model; those for whose number `wrong` holds say the opposite."""
     texts = [" ".join(random.Random(seed).choices(WORDS, k=8)) for seed in range(80)]
     ranked = batches.batch(
         [Example("who", tuple(Candidate(text, relevant=True) for text in texts), "s", "k")], tokenizer, None
