@@ -252,4 +252,5 @@ def test_a_method_without_its_model_is_one_line(written, capsys):
 def test_a_configuration_without_models_needs_none():
     for config in (parse_config({}), load_config("config.yml")):
         assert config.evs_model is config.evs_bi_encoder is config.ha_model is None
-    assert load_config().evs_model == load_config().evs_bi_encoder == "snapshot:model"  # that of the package
+    neural = load_config("neural.yml")
+    assert neural.evs_model == neural.evs_bi_encoder == neural.ha_model == "snapshot:model"  # that of the package
