@@ -88,11 +88,15 @@ class BiEncoder:
         return vectors[[place_of[text] for text in texts]]
 
     def _pool(self, output: Any, mask: torch.Tensor) -> torch.Tensor:
-        hidden = output.last_hidden_state
-        if self._pool_first:
-            return hidden[:, 0]
-        weights = mask.unsqueeze(-1).to(hidden.dtype)
-        return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
+        return pooled(output.last_hidden_state, mask, self._pool_first)
+
+
+def pooled(hidden: torch.Tensor, mask: torch.Tensor, first: bool = False) -> torch.Tensor:
+    """[b, d] of [b, tokens, d]: the vector of [CLS], or the mean of those that the mask [b, tokens] keeps."""
+    if first:
+        return hidden[:, 0]
+    weights = mask.unsqueeze(-1).to(hidden.dtype)
+    return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
 
 
 def pools_first(folder: Path | None, where: str) -> bool:

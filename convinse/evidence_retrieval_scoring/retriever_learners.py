@@ -135,12 +135,10 @@ class BiEncoderLearner(Learner):
         """[n, d] of length 1."""
         import torch
 
+        from ..encoder.bi_encoder import pooled
+
         def pool(output: Any, mask: torch.Tensor) -> torch.Tensor:
-            hidden = output.last_hidden_state.float()
-            if self._pool_first:
-                return hidden[:, 0]
-            weights = mask.unsqueeze(-1).float()
-            return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
+            return pooled(output.last_hidden_state.float(), mask, self._pool_first)
 
         return torch.nn.functional.normalize(computed(model, self._tokenizer.singles(texts), pool), dim=1)
 

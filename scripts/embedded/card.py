@@ -57,12 +57,12 @@ def model_card(
 license: mit
 language: en
 library_name: transformers
-base_model: sentence-transformers/all-MiniLM-L6-v2
+base_model: {"sentence-transformers/all-MiniLM-L6-v2" if recipe.base is None else base}
 ---
 # The embedded model
 
 A BERT with three heads: it ranks texts for a question, marks answers in them, and embeds them. English only. Trained from
-`{base}` (Apache-2.0) in {minutes:.0f} minutes by `train embedded`; matrices are stored in int8 with a scale per row.
+`{base}` in {minutes:.0f} minutes by `train embedded`; matrices are stored in int8 with a scale per row.
 
 - Ranking: `[CLS] question or representation [SEP] evidence [SEP]` -> `logits`, log odds that the evidence answers.
 - Reading: the same pass -> `start_logits`, `end_logits`; the span of [CLS] says that there is no answer.

@@ -63,13 +63,13 @@ def _log_probabilities(output: Any, batch: Batch) -> tuple[Tensor, Tensor]:
 def embed(model: Any, sequences: Sequences, budget: int) -> Tensor:
     """[n, hidden] mean-pooled embeddings of length 1, computed in batches of similar length."""
     from convinse.encoder.batches import token_batches
+    from convinse.encoder.bi_encoder import pooled
 
     parts, order = [], []
     for places in token_batches(sequences.lengths, budget):
         inputs = model_inputs(model, sequences, places, model.device)
         hidden = model(**inputs).last_hidden_state.float()
-        mask = inputs["attention_mask"].unsqueeze(-1).to(hidden.dtype)
-        parts.append(functional.normalize((hidden * mask).sum(1) / mask.sum(1), dim=1))
+        parts.append(functional.normalize(pooled(hidden, inputs["attention_mask"]), dim=1))
         order.append(places)
     back = torch.from_numpy(np.argsort(np.concatenate(order)))
     return torch.cat(parts)[back.to(parts[0].device)]

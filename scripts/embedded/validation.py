@@ -76,7 +76,7 @@ def validate(
             measures[f"{name} F1"] = float(np.mean(f1))
         if len(examples) >= least:
             counted += [float(np.mean(values)) for values in (first, f1) if values]
-    measures["mean"] = float(np.mean(counted))
+    measures["mean"] = float(np.mean(counted)) if counted else 0.0
     return measures
 
 
