@@ -250,10 +250,10 @@ def load_config(name_or_path: str | os.PathLike[str] = "config.yml", **overrides
     return parse_config({**_read_yaml(path), **overrides}, str(path))
 
 
-def load_reader_training(name_or_path: str | os.PathLike[str], **overrides: Any) -> ReaderTraining:
-    """Read, check and freeze a file of `train reader`; the errors are those of `load_config`."""
+def load_settings(kind: type[S], name_or_path: str | os.PathLike[str], **overrides: Any) -> S:
+    """Read, check and freeze a file of other settings, such as `ReaderTraining`; the errors are those of `load_config`."""
     path = find_config(name_or_path)
-    return _convert({**_read_yaml(path), **overrides}, ReaderTraining, str(path))
+    return _convert({**_read_yaml(path), **overrides}, kind, str(path))
 
 
 def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Config:

@@ -20,16 +20,15 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import yaml
 from embedded.card import model_card
 from embedded.ranking_sets import squad_contexts
 from embedded.recipe import PSEUDO, Data, Recipe, gather, train_stages
 from embedded.sets import builders
 
-from convinse.config import find_config
+from convinse.config import load_settings
 from convinse.encoder.checkpoint import Checkpoint, quiet
 from convinse.encoder.trained import check_output, state_of, write_trained
-from convinse.errors import ConfigError, ConvinseError, DataError, ModelError, nearest, one_line
+from convinse.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
 from convinse.files import remove
 
 LOGGER = logging.getLogger("convinse.train_embedded")
@@ -57,9 +56,8 @@ def main() -> int:
 
 
 def run(options: argparse.Namespace) -> None:
-    recipe = load_recipe(options.config)
-    if options.base is not None:
-        recipe = msgspec.structs.replace(recipe, base=options.base)
+    changes = {} if options.base is None else {"base": options.base}
+    recipe = load_settings(Recipe, options.config, **changes)
     if options.quick:
         recipe = quick(recipe)
     check_output(options.output, "--output")
@@ -95,15 +93,6 @@ def run(options: argparse.Namespace) -> None:
     write_trained(checkpoint, options.output, card, second, record, storage="int8")
     remove(state)
     LOGGER.info("the model is in %s", options.output)
-
-
-def load_recipe(name: str) -> Recipe:
-    """The checked recipe of a YAML file."""
-    path = find_config(name)
-    try:
-        return msgspec.convert(yaml.safe_load(path.read_text(encoding="utf-8")), Recipe)
-    except (yaml.YAMLError, msgspec.ValidationError) as error:
-        raise ConfigError(f"{path}: {one_line(error)}") from None
 
 
 def quick(recipe: Recipe) -> Recipe:

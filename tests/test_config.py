@@ -6,9 +6,10 @@ from convinse.config import (
     SNAPSHOT,
     ClocqParams,
     Config,
+    ReaderTraining,
     find_config,
     load_config,
-    load_reader_training,
+    load_settings,
     parse_config,
     project_root,
     resolve,
@@ -145,7 +146,7 @@ def test_a_configuration_is_its_plain_values():
 def test_the_configurations_of_the_project_are_valid(path):
     if path.parent.name == "model":
         return  # recipes of the scripts, checked where they are read
-    (load_reader_training if path.parent.name == "mrqa" else load_config)(path)
+    load_settings(ReaderTraining, path) if path.parent.name == "mrqa" else load_config(path)
 
 
 @pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "cuda:1"])

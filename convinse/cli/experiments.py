@@ -193,7 +193,7 @@ def _train_reader(options: argparse.Namespace) -> int:
 
     from rich.table import Table
 
-    from ..config import load_reader_training
+    from ..config import ReaderTraining, load_settings
     from ..errors import ConfigError
     from ..heterogeneous_answering.mrqa_training import shown, train_on_mrqa
 
@@ -209,7 +209,7 @@ def _train_reader(options: argparse.Namespace) -> int:
             raise ConfigError(f"--data: {data}: has no folder dev, dev-in or dev-out; see the README for the layout")
         changes |= {"train_folder": str(data / "train"), "dev_folders": [str(folder) for folder in folders]}
     changes = {key: value for key, value in changes.items() if value is not None}
-    trained = train_on_mrqa(load_reader_training(options.config, **changes), options.quiet)
+    trained = train_on_mrqa(load_settings(ReaderTraining, options.config, **changes), options.quiet)
     table = Table(title="EM / F1 on the dev sets", title_justify="left")
     table.add_column("(I) in-domain, (O) out-of-domain")
     for name in ("BERT-Base", "BERT-Large", "this model"):

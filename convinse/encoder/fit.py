@@ -170,7 +170,7 @@ def _optimizer(model: PreTrainedModel, settings: FitSettings) -> torch.optim.Opt
         {"params": [p for name, p in named if not name.endswith(_NO_DECAY)], "weight_decay": settings.weight_decay},
         {"params": [p for name, p in named if name.endswith(_NO_DECAY)], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, lr=settings.learning_rate)
+    return torch.optim.AdamW(groups, lr=settings.learning_rate, fused=True)
 
 
 def _rate(step: int, total: int, settings: FitSettings) -> float:

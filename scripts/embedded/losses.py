@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from convinse.encoder.batches import token_batches
+from convinse.encoder.bi_encoder import pooled
 from convinse.encoder.engine import model_inputs
 from convinse.encoder.tokens import Sequences
 from embedded.batches import Batch
@@ -20,15 +22,28 @@ _SURE = 0.3  # weight of each pair's own loss beside that of its list: it keeps 
 _NOTHING = 0.5  # weight of "no answer here" beside an answer
 
 
-def pair_losses(model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
+def pair_losses(model: Any, batch: Batch, budget: int) -> tuple[Tensor, Tensor]:
     """(ranking, reading): sums over the examples of a batch.
+
+    Pairs of similar length are computed together, of whichever examples: where an example's texts were, a third of the
+    work was padding.
 
     Ranking: cross-entropy of the relevant candidates among all of the example, and of each pair alone. Reading: negative
     log-likelihood of the answers' spans (any of them), or of [CLS] for texts without one.
+
+    Args:
+        model: the joint model.
+        batch: pairs of some examples.
+        budget: most tokens that are computed together, padding counted.
     """
-    places = np.arange(len(batch.relevant))
-    output = model(**model_inputs(model, batch.sequences, places, model.device))
-    odds = output.logits.float()[:, 0]
+    scored, read, order = [], [], []
+    for places in token_batches(batch.sequences.lengths, budget):
+        output = model(**model_inputs(model, batch.sequences, places, model.device))
+        scored.append(output.logits.float()[:, 0])
+        read.append(_reading(output, batch, places))
+        order.append(places)
+    back = torch.from_numpy(np.argsort(np.concatenate(order)))
+    odds = torch.cat(scored)[back.to(scored[0].device)]
     relevant = torch.from_numpy(batch.relevant).to(odds.device)
     lists = []
     for own, right in zip(odds.split(batch.sizes), relevant.split(batch.sizes), strict=True):
@@ -37,34 +52,32 @@ def pair_losses(model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
     each = functional.binary_cross_entropy_with_logits(odds, relevant.float(), reduction="none")
     balance = sum(part.mean() for part in each.split(batch.sizes))
     ranking = (torch.stack(lists).sum() if lists else odds.sum() * 0) + _SURE * balance
-    return ranking, _reading(output, batch)
+    return ranking, torch.stack(read).sum()
 
 
-def _reading(output: Any, batch: Batch) -> Tensor:
-    starts, ends = _log_probabilities(output, batch)
+def _reading(output: Any, batch: Batch, places: np.ndarray) -> Tensor:
+    """The loss of the pairs at these places, of which the output is."""
+    starts, ends = _log_probabilities(output, batch.firsts[places], batch.ends[places])
     losses = []
-    for row, spans in enumerate(batch.spans):
-        if batch.readable[row]:
-            spans_here = torch.from_numpy(spans).to(starts.device)
-            likelihood = torch.logsumexp(starts[row, spans_here[:, 0]] + ends[row, spans_here[:, 1]], 0)
-            losses.append(-likelihood * (1.0 if batch.relevant[row] else _NOTHING))
+    for row, place in enumerate(places.tolist()):
+        if batch.readable[place]:
+            spans = torch.from_numpy(batch.spans[place]).to(starts.device)
+            likelihood = torch.logsumexp(starts[row, spans[:, 0]] + ends[row, spans[:, 1]], 0)
+            losses.append(-likelihood * (1.0 if batch.relevant[place] else _NOTHING))
     return torch.stack(losses).sum() if losses else starts.sum() * 0
 
 
-def _log_probabilities(output: Any, batch: Batch) -> tuple[Tensor, Tensor]:
+def _log_probabilities(output: Any, firsts: np.ndarray, stops: np.ndarray) -> tuple[Tensor, Tensor]:
     """[p, tokens] of start and end, over the text's tokens and [CLS]."""
     start, end = output.start_logits.float(), output.end_logits.float()
     columns = torch.arange(start.shape[1], device=start.device)[None, :]
-    firsts, ends = (torch.from_numpy(array).to(start.device)[:, None] for array in (batch.firsts, batch.ends))
-    allowed = ((columns >= firsts) & (columns < ends)) | (columns == 0)
+    lowest, highest = (torch.from_numpy(array).to(start.device)[:, None] for array in (firsts, stops))
+    allowed = ((columns >= lowest) & (columns < highest)) | (columns == 0)
     return tuple(functional.log_softmax(logits.masked_fill(~allowed, _LOWEST), dim=1) for logits in (start, end))  # type: ignore[return-value]
 
 
 def embed(model: Any, sequences: Sequences, budget: int) -> Tensor:
     """[n, hidden] mean-pooled embeddings of length 1, computed in batches of similar length."""
-    from convinse.encoder.batches import token_batches
-    from convinse.encoder.bi_encoder import pooled
-
     parts, order = [], []
     for places in token_batches(sequences.lengths, budget):
         inputs = model_inputs(model, sequences, places, model.device)
@@ -76,7 +89,12 @@ def embed(model: Any, sequences: Sequences, budget: int) -> Tensor:
 
 
 def embedding_losses(
-    queries: Tensor, texts: Tensor, teacher_queries: Tensor, teacher_texts: Tensor, groups: Sequence[str]
+    queries: Tensor,
+    texts: Tensor,
+    teacher_queries: Tensor,
+    teacher_texts: Tensor,
+    groups: Sequence[str],
+    owners: Sequence[int],
 ) -> tuple[Tensor, Tensor]:
     """(contrast, distillation): means over the queries.
 
@@ -85,13 +103,14 @@ def embedding_losses(
         texts: [t, hidden]: first the relevant text of each query, in their order, then other texts.
         teacher_queries, teacher_texts: the same of the model to stay close to.
         groups: [q] texts of queries of the same group are not each other's negatives.
+        owners: [t] the number of the query that a text belongs to, as its relevant text or as its negative.
     """
     cosines = queries @ texts.T / _TEMPERATURE
     own = torch.arange(len(groups), device=cosines.device)
-    same = torch.tensor([[a == b for b in groups] for a in groups], device=cosines.device)
-    same[own, own] = False
-    allowed = torch.ones_like(cosines, dtype=torch.bool)
-    allowed[:, : len(groups)] = ~same
+    allowed = torch.tensor(
+        [[owner == query or groups[owner] != group for owner in owners] for query, group in enumerate(groups)],
+        device=cosines.device,
+    )
     contrast = functional.cross_entropy(cosines.masked_fill(~allowed, _LOWEST), own)
     target = functional.softmax(teacher_queries @ teacher_texts.T / _TEMPERATURE, dim=1)
     distillation = functional.kl_div(functional.log_softmax(cosines, dim=1), target, reduction="batchmean")

@@ -1,7 +1,7 @@
 """The recipe of the embedded model: a mixture of data sets, two stages of training, calibration, a model folder.
 
 The second stage goes on from the first and also learns from texts of which only the first stage's model marked the
-answers: those of SQuAD's sentences that it is sure of (self-training).
+answers: paragraphs of SQuAD's sentences, of which it is known which sentence answers (self-training).
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import torch
 
+from convinse.config import Device, NotNegative, Positive, Share, Weight
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.fit import FitResult, FitSettings, fit
 from convinse.encoder.tokens import TextTokenizer
 from convinse.errors import ConfigError
-from embedded.batches import batch, drawn, example_batches, with_foreign
+from embedded.batches import batch, drawn, with_foreign
 from embedded.examples import Example, of_part
 from embedded.losses import embed, embedding_losses, pair_losses
 from embedded.validation import calibrate, marked, validate
@@ -44,11 +45,11 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         minutes: of training steps, after which the stage ends early; None: no limit.
     """
 
-    mixture: dict[str, int]
-    epochs: int = 1
-    validations: int = 4
-    learning_rate: float = 1e-4
-    minutes: float | None = None
+    mixture: dict[str, Positive]
+    epochs: Positive = 1
+    validations: Positive = 4
+    learning_rate: Weight = 1e-4
+    minutes: Weight | None = None
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -61,11 +62,11 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         negatives: irrelevant texts beside each relevant one, of the same example; 1 beside a long one.
         foreign: share of the examples that get one more from another example, the easy case.
         max_length: tokens of a pair; of longer texts a window is learned from.
-        portion: characters, padding counted, that are computed at once.
-        token_budget: tokens that are computed at once where nothing is learned, and of the embeddings.
+        portion: tokens, padding counted, that are computed at once.
+        token_budget: tokens that are computed at once where nothing is learned.
         embedding_every: steps between those that also train the embedding.
         contrast, distillation: weights of the embedding's two losses.
-        sure: the least probability of an answer marked by the first stage's model.
+        sure: the least probability of an answer that the first stage's model marks alone, not among others.
         unmarked: most texts that it marks.
         dev_examples: of each data set, that a validation looks at.
     """
@@ -73,23 +74,23 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     base: str | None = None
     first: Stage
     second: Stage
-    batch_size: int = 32
-    negatives: int = 2
-    foreign: float = 0.3
-    max_length: int = 192
-    portion: int = 10_000
-    token_budget: int = 4096
-    embedding_every: int = 4
-    contrast: float = 0.5
-    distillation: float = 0.5
-    sure: float = 0.6
-    unmarked: int = 6000
-    dev_examples: int = 80
-    warmup: float = 0.06
-    weight_decay: float = 0.01
-    patience: int = 99
+    batch_size: Positive = 32
+    negatives: NotNegative = 2
+    foreign: Share = 0.3
+    max_length: Annotated[int, msgspec.Meta(ge=64)] = 192
+    portion: Positive = 1408
+    token_budget: Positive = 4096
+    embedding_every: Positive = 4
+    contrast: Weight = 0.5
+    distillation: Weight = 0.5
+    sure: Share = 0.6
+    unmarked: NotNegative = 20_000
+    dev_examples: Positive = 80
+    warmup: Share = 0.06
+    weight_decay: Weight = 0.01
+    patience: Positive = 99
     seed: int = 42
-    device: str = "auto"
+    device: Device = "auto"
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ def train_stages(
     )
     contexts = chance.sample(data.contexts, min(recipe.unmarked, len(data.contexts)))
     pseudo = marked(checkpoint.model, tokenizer, contexts, recipe.sure, recipe.token_budget)
-    LOGGER.info("self-training: %d of %d answers are sure", len(pseudo), len(contexts))
+    sure = sum(len(example.candidates[0].spans) == 1 for example in pseudo)
+    LOGGER.info("self-training: sure of %d answers in %d texts", sure, len(pseudo))
     train = {**data.train, PSEUDO: pseudo}
     run_id = f"{data.run_id} {hashlib.sha256(repr(pseudo).encode()).hexdigest()}"
     done = recipe.first.epochs
@@ -211,7 +213,7 @@ def _steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number
         for _, name, place in order[bounds[step] : bounds[step + 1]]:
             example = train[name][place]
             most = 1 if len(example.candidates[0].text) > _LONG else recipe.negatives
-            examples.append(drawn(example, 0 if name == PSEUDO else most, chance))
+            examples.append(drawn(example, most, chance))
         embeds = step % recipe.embedding_every == 0
         steps.append(Step(with_foreign(examples, recipe.foreign, chance), embeds, f"{recipe.seed} {epoch} {step}"))
     return steps
@@ -219,9 +221,8 @@ def _steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number
 
 def _losses(model: Any, teacher: Any, tokenizer: TextTokenizer, step: Step, recipe: Recipe) -> Iterable[torch.Tensor]:
     chance = random.Random(step.seed)
-    for portion in example_batches(step.examples, recipe.portion):
-        ranking, reading = pair_losses(model, batch(portion, tokenizer, chance))
-        yield (ranking + reading) / len(step.examples)
+    ranking, reading = pair_losses(model, batch(step.examples, tokenizer, chance), recipe.portion)
+    yield (ranking + reading) / len(step.examples)
     if step.embeds:
         examples = [example for example in step.examples if len(example.candidates[0].text) <= _LONGEST_EMBEDDED]
         if len(examples) > 1:
@@ -233,13 +234,18 @@ def _embedding_loss(
 ) -> torch.Tensor:
     queries = tokenizer.singles([example.query for example in examples])
     texts = [example.candidates[0].text for example in examples]
-    texts += [candidate.text for example in examples for candidate in example.candidates[1:2]]
+    hard = [(place, one.text) for place, example in enumerate(examples) for one in example.candidates[1:2]]
+    texts += [text for _, text in hard]
     sequences = tokenizer.singles([text[:_LONGEST_EMBEDDED] for text in texts])
     with torch.no_grad():
         teacher.to(model.device)
-        targets = [embed(teacher, part, recipe.token_budget) for part in (queries, sequences)]
+        targets = [embed(teacher, part, recipe.portion) for part in (queries, sequences)]
     groups = [example.group or example.key for example in examples]
     contrast, distillation = embedding_losses(
-        embed(model, queries, recipe.token_budget), embed(model, sequences, recipe.token_budget), *targets, groups
+        embed(model, queries, recipe.portion),
+        embed(model, sequences, recipe.portion),
+        *targets,
+        groups,
+        [*range(len(examples)), *(place for place, _ in hard)],
     )
     return recipe.contrast * contrast + recipe.distillation * distillation

@@ -19,6 +19,7 @@ from embedded.examples import Candidate, Example
 
 _MOST_CANDIDATES = 12
 _LONGEST_ANSWER = 30
+_UNSURE_SPANS = 20  # of a sentence, where the model is not sure of one
 _CHARACTERS = 4  # about as many a token
 _FURTHEST = 3.0  # logarithm of the largest factor of a calibration
 _COUNTED = 50  # examples of a set without which its measures do not count in the mean
@@ -39,10 +40,17 @@ def _passes(
 
 def best_span(start: np.ndarray, end: np.ndarray, first: int, stop: int) -> tuple[int, int, float]:
     """First and last token of the best span in `first:stop` [t], and its score."""
+    return best_spans(start, end, first, stop, 1)[0]
+
+
+def best_spans(start: np.ndarray, end: np.ndarray, first: int, stop: int, most: int) -> list[tuple[int, int, float]]:
+    """First and last token of the best spans in `first:stop` [t], and their scores, the best first."""
     scores = start[first:stop, None] + end[None, first:stop]
     scores = np.where(np.tril(np.triu(np.ones_like(scores)), _LONGEST_ANSWER - 1) > 0, scores, -np.inf)
-    one, two = np.unravel_index(int(scores.argmax()), scores.shape)
-    return first + int(one), first + int(two), float(scores[one, two])
+    best = np.argsort(-scores, axis=None, kind="stable")[:most]
+    rows, columns = np.unravel_index(best, scores.shape)
+    places = zip(rows.tolist(), columns.tolist(), scores[rows, columns].tolist(), strict=True)
+    return [(first + one, first + two, score) for one, two, score in places if score > -np.inf]
 
 
 def validate(
@@ -50,7 +58,8 @@ def validate(
 ) -> dict[str, float]:
     """Of each data set: the share of examples whose relevant text is first, and the token F1 of the spans read in it.
 
-    The mean over sets of 50 examples or more is `mean`: small ones would choose the epoch by chance. Spans are compared as sets of tokens in the window, against the nearest reference.
+    The mean over sets of 50 examples or more is `mean`: small ones would choose the epoch by chance. Spans are compared
+    as sets of tokens in the window, against the nearest reference.
     """
     measures: dict[str, float] = {}
     least = min(_COUNTED, max(map(len, dev.values()), default=0))
@@ -89,7 +98,10 @@ def _overlap(found: tuple[int, int], wanted: tuple[int, int]) -> float:
 def marked(
     model: Any, tokenizer: TextTokenizer, contexts: Sequence[tuple[Example, tuple[int, int]]], sure: float, budget: int
 ) -> list[Example]:
-    """The examples whose answer the model is sure of, with it as their span.
+    """The examples with the answers that the model finds in the right sentence.
+
+    An answer that the model is sure of is the example's only span. Elsewhere the best spans of the sentence are all
+    right: the loss, which sums over them, then teaches which sentence answers, and leaves open which of them does.
 
     Args:
         contexts: examples with the offsets (in their first candidate) of the sentence that holds the answer.
@@ -110,12 +122,12 @@ def marked(
             if not len(inside):
                 continue
             low, high = shift + int(inside[0]), shift + int(inside[-1]) + 1
-            one, two, _ = best_span(start[row], end[row], low, high)
+            best = best_spans(start[row], end[row], low, high, _UNSURE_SPANS)
+            one, two, _ = best[0]
             probability = _share(start[row, low:high], one - low) * _share(end[row, low:high], two - low)
-            if probability >= sure:
-                span = (int(offsets[one - shift, 0]), int(offsets[two - shift, 1]))
-                answer = Candidate(text, True, (span,))
-                found.append(replace(example, candidates=(answer, *example.candidates[1:])))
+            kept = best[:1] if probability >= sure else best
+            spans = tuple((int(offsets[one - shift, 0]), int(offsets[two - shift, 1])) for one, two, _ in kept)
+            found.append(replace(example, candidates=(Candidate(text, True, spans), *example.candidates[1:])))
     return sorted(found, key=lambda example: (example.key, example.query))
 
 

@@ -9,7 +9,7 @@ from tiny_models import tiny
 from toy_reading import mrqa_line, toy_examples
 
 from convinse.cli import main
-from convinse.config import ReaderTraining, find_config, load_reader_training
+from convinse.config import ReaderTraining, find_config, load_settings
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.errors import ConfigError
 from convinse.heterogeneous_answering import mrqa_training
@@ -199,7 +199,7 @@ def test_the_projects_files_are_found_from_anywhere(workdir):
 @pytest.mark.parametrize("name", ["bert_base", "bert_large"])
 def test_the_baseline_is_that_of_the_task(name, monkeypatch):
     monkeypatch.chdir(find_config("config.yml").parents[1])
-    settings = load_reader_training(f"config/mrqa/{name}.yml")
+    settings = load_settings(ReaderTraining, f"config/mrqa/{name}.yml")
     assert settings.base == f"google-bert/bert-{name[5:]}-uncased" and settings.output == f"results/mrqa/{name}"
     assert (settings.examples, settings.epochs, settings.learning_rate, settings.warmup) == (75_000, 2, 3e-5, 0.1)
     assert (settings.max_length, settings.stride) == (512, 128)
@@ -229,7 +229,7 @@ def test_wrong_settings(workdir, changes, words, capsys):
 def test_a_missing_key_is_named(workdir):
     Path("my.yml").write_text("base: x\n")
     with pytest.raises(ConfigError, match=r"^my.yml: configuration: .*`output`"):
-        load_reader_training("my.yml")
+        load_settings(ReaderTraining, "my.yml")
     assert set(ReaderTraining.__struct_fields__) >= {"examples", "validations", "negative_windows"}
 
 
