@@ -179,3 +179,43 @@ def test_klue_mrc_errors_name_the_id(refused):
     assert "holds probabilities already" in refused(
         "klue-mrc", data, write("t.json", triples), "--na-probs", write("na.json", {"q1": 0.5})
     )
+
+
+# -- runs of the pipeline ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pipeline_runs(capsys):
+    """Two runs of the pipeline over the embedded conversations; the paths of their turns."""
+    paths = []
+    for qu in ("slots", "nc_prev"):
+        write(f"{qu}.yml", f"name: {qu}\nqu: {qu}\nevs_max_evidences: 20\n")
+        assert main(["pipeline", "kb_info", f"{qu}.yml", "--limit", "2", "--quiet"]) == 0
+        paths.append(f"results/{qu}/kb_info/turns.jsonl")
+    assert "│ turn 4 " in capsys.readouterr().out
+    return paths
+
+
+def test_two_runs_side_by_side(pipeline_runs, evaluated, refused):
+    """The measures of each, whether they differ, and the same answer presence by ir_measures from TREC files."""
+    ir_measures = pytest.importorskip("ir_measures")
+    metrics = [evaluated("answers", path)[0] for path in pipeline_runs]
+    assert all(list(one["turns"]) == ["0", "1", "2", "3", "4"] for one in metrics)
+    compared, _ = evaluated("compare", *pipeline_runs)
+    assert (compared["num_questions"], compared["num_groups"]) == (10, 2)
+    for measure in ("p_at_1", "mrr", "h_at_5", "answer_presence"):
+        assert [compared[measure]["first"], compared[measure]["second"]] == [one[measure] for one in metrics]
+        assert 0 < compared[measure]["p_value"] <= 1 and compared[measure]["p_value_groups"] in (0.5, 1.0)
+    written, _ = evaluated("trec", *pipeline_runs, "--output", "trec")
+    assert list(written["runs"]) == ["slots-kb_info", "nc_prev-kb_info"] and written["num_questions"] == 10
+    qrels = list(ir_measures.read_trec_qrels(written["qrels"]))
+    for one, run in zip(metrics, written["runs"].values(), strict=True):
+        presence = ir_measures.calc_aggregate([ir_measures.Success @ 20], qrels, ir_measures.read_trec_run(run))
+        assert presence[ir_measures.Success @ 20] == pytest.approx(one["answer_presence"], abs=1e-4)
+    assert "trec/slots-kb_info.run.txt: exists already; --force replaces it" in refused(
+        "trec", *pipeline_runs, "--output", "trec"
+    )
+    assert evaluated("trec", *pipeline_runs, "--output", "trec", "--force")[0] == written
+    shorter = Path(pipeline_runs[1])
+    shorter.write_text(shorter.read_text().splitlines(keepends=True)[0])
+    assert "5 of the 10 questions" in refused("compare", *pipeline_runs)

@@ -63,13 +63,19 @@ def add_answer_presence(turn: Turn, sources: Sequence[str]) -> None:
 def evaluate(conversations: Iterable[Conversation]) -> dict[str, Any]:
     """The mean of every measure over all turns with gold answers; empty data gives 0.
 
-    The same below `domains`, by domain, and below `sources`, over the turns whose answer a source's evidences hold.
+    The same below `domains`, by domain, below `turns`, by the number of the turn in its conversation, and below `sources`,
+    over the turns whose answer a source's evidences hold.
     """
     turns: list[Turn] = []
     domains: dict[str, list[Turn]] = defaultdict(list)
+    positions: dict[str, list[Turn]] = defaultdict(list)
     sources: dict[str, list[Turn]] = {}
     for conversation in conversations:
-        measured = [turn for turn in conversation["questions"] if turn.get("answers")]
+        measured = []
+        for index, turn in enumerate(conversation["questions"]):
+            if turn.get("answers"):
+                measured.append(turn)
+                positions[str(turn.get("turn", index))].append(turn)
         turns += measured
         domains[str(conversation.get("domain", "none"))] += measured
         for turn in measured:
@@ -78,6 +84,8 @@ def evaluate(conversations: Iterable[Conversation]) -> dict[str, Any]:
     return {
         **_means(turns),
         "domains": {domain: _means(group) for domain, group in sorted(domains.items()) if group},
+        # by their numbers: 10 comes after 9
+        "turns": {name: _means(group) for name, group in sorted(positions.items(), key=lambda it: (len(it[0]), it[0]))},
         "sources": {source: _means(group) for source, group in sources.items()},
     }
 

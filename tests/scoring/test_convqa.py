@@ -143,6 +143,21 @@ def test_the_means_are_over_turns_with_gold_answers_overall_and_per_domain():
     assert result["domains"]["movies"]["answer_presence_per_src"] == {"kb": 0.0, "text": 0.0}
 
 
+def test_the_means_by_the_number_of_the_turn():
+    numbered = [{**turn(float(number < 2), False), "turn": number} for number in range(11)]
+    unasked = {"turn": 11, "question": "no gold"}
+    result = evaluate(
+        [
+            {"conv_id": "1", "questions": [*numbered, unasked]},
+            {"conv_id": "2", "questions": [turn(0.0, True), turn(1.0, True)]},
+        ]
+    )
+    assert list(result["turns"]) == [str(number) for number in range(11)]  # 10 comes last
+    assert [result["turns"][name]["num_questions"] for name in ("0", "1", "2")] == [2, 2, 1]
+    assert [result["turns"][name]["p_at_1"] for name in ("0", "1", "2")] == [0.5, 1.0, 0.0]
+    assert result["turns"]["0"]["answer_presence_per_src"] == {"kb": 0.5, "text": 0.0}
+
+
 def test_a_turn_that_no_stage_measured_counts_nothing():
     result = evaluate([{"conv_id": "1", "domain": "books", "questions": [turn(1.0, True), answered(["Q1"])]}])
     assert [result[measure] for measure in MEASURES] == [0.5] * len(MEASURES)
@@ -158,7 +173,7 @@ def test_no_data_gives_zeros():
         result = evaluate(data)
         assert result["num_questions"] == 0
         assert all(result[measure] == 0.0 for measure in MEASURES)
-        assert result["domains"] == {}
+        assert result["domains"] == result["turns"] == {}
 
 
 @given(st.lists(st.tuples(st.sampled_from(["books", "movies"]), st.booleans()), min_size=1, max_size=12))

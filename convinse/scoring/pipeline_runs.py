@@ -1,0 +1,96 @@
+"""Finished runs of the pipeline (`turns.jsonl`), question by question, for what puts several of them side by side.
+
+One conversation is in memory at a time: a turn with 100 evidences is about 60 KB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from ..benchmarks.jsonlines import read_lines
+from ..errors import DataError, ScoringError
+from ..evidence import Turn, check_conversations
+from ..results import TURNS
+from .convqa import normalize_id
+
+
+class MeasuredTurn(NamedTuple):
+    """A turn that has gold answers.
+
+    Attributes:
+        question_id: of the turn; where it has none, `conv_id` and `turn` joined by a hyphen.
+        group: the turns that are not independent of this one have the same: those of its conversation, and of the
+            conversations with the same `group`, as benchmarks name the other wordings of one.
+        turn: as the pipeline wrote it.
+    """
+
+    question_id: str
+    group: str
+    turn: Turn
+
+    @property
+    def gold(self) -> frozenset[str]:
+        """The ids of the gold answers in the form that is compared."""
+        return frozenset(normalize_id(answer["id"]) for answer in self.turn["answers"])
+
+
+def measured_turns(path: Path) -> Iterator[MeasuredTurn]:
+    """The turns with gold answers of a `turns.jsonl`, plain or packed.
+
+    Raises:
+        DataError: the file cannot be read, holds no conversations in the ConvMix structure, a question comes twice, or
+            none has gold answers; file and line named.
+    """
+    seen: set[str] = set()
+    measured = False
+    for number, conversation in read_lines(path):
+        check_conversations([conversation], f"{path}:{number}")
+        group = conversation.get("group")
+        whole = f"conversation {conversation['conv_id']}" if group is None else f"group {group}"
+        for index, turn in enumerate(conversation["questions"]):
+            given = turn.get("question_id")
+            question_id = f"{conversation['conv_id']}-{turn.get('turn', index)}" if given in (None, "") else str(given)
+            if question_id in seen:
+                raise DataError(f"{path}:{number}: question '{question_id}' is given twice; question_id must be unique")
+            seen.add(question_id)
+            if turn.get("answers"):
+                measured = True
+                yield MeasuredTurn(question_id, whole, turn)
+    if not measured:
+        raise DataError(f"{path}: no question has gold answers; give the {TURNS} of a run over questions that have")
+
+
+def run_name(path: Path) -> str:
+    """What to call a run: `NAME-SOURCES` of `results/NAME/SOURCES/turns.jsonl`, else the name of the file.
+
+    White space becomes `_`, since the name is a column of TREC's format.
+    """
+    path = path.resolve()
+    name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    if path.name == TURNS:
+        name = "-".join(path.parts[-3:-1])
+    return "_".join(name.split())
+
+
+def check_same_questions(
+    first: Mapping[str, frozenset[str]], first_path: Path, other: Mapping[str, frozenset[str]], other_path: Path
+) -> None:
+    """Raise `ScoringError` unless two runs hold the same questions with the same gold answers (ids by question id)."""
+    for here, here_path, there, there_path in (
+        (first, first_path, other, other_path),
+        (other, other_path, first, first_path),
+    ):
+        missing = [question_id for question_id in here if question_id not in there]
+        if missing:
+            raise ScoringError(
+                f"{there_path}: {len(missing)} of the {len(here)} questions of {here_path} are missing, the first is "
+                f"'{missing[0]}'; run both over the same conversations to the end (pipeline, --limit, --part)"
+            )
+    for question_id, gold in first.items():
+        if other[question_id] != gold:
+            raise ScoringError(
+                f"{other_path}: question '{question_id}' has other gold answers than in {first_path}; run both over "
+                "the same conversations"
+            )

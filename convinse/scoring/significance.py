@@ -1,0 +1,124 @@
+"""Whether two runs over the same questions differ by more than chance: Fisher's paired randomisation test.
+
+If both systems were equally good, the two values of a question could as well stand the other way round. The p-value is
+two-sided: how often the means would differ at least as much as observed when the values are swapped at random. It is the
+test that Smucker, Allan and Carterette recommend (A comparison of statistical significance tests for information
+retrieval evaluation, CIKM 2007), computed by `scipy.stats.permutation_test`.
+
+The questions of a conversation share its history, and of some benchmarks there are many wordings of one conversation: a
+test that swaps each question for itself takes them for independent and finds differences too easily. The second p-value
+swaps whole groups of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import DataError, DependencyError
+from .convqa import MEASURES
+from .pipeline_runs import check_same_questions, measured_turns
+
+RESAMPLES = 99_999  # at random where there are more ways to swap (2^n); fewer are all tried, and the value is exact
+_SEED = 0  # the same runs give the same value
+_CELLS = 1_000_000  # of the largest array: about 100 MB with scipy's copies
+
+
+class _Values(NamedTuple):
+    group: str
+    gold: frozenset[str]
+    measures: tuple[float, ...]  # in the order of MEASURES
+
+
+def compare(first: Path, second: Path) -> dict[str, Any]:
+    """The means of two runs, their difference and its significance, by measure.
+
+    Args:
+        first, second: the `turns.jsonl` of two runs; questions are paired by their ids.
+
+    Returns:
+        `{"num_questions", "num_groups", MEASURE: {"first", "second", "difference", "better", "worse", "p_value",
+        "p_value_groups"}}` for each of `convqa.MEASURES`: the means, that of the second less that of the first, the
+        number of questions for which the second is better and worse, and the p-values of swapping questions and groups
+        (see `MeasuredTurn.group`).
+
+    Raises:
+        DataError: a file cannot be read, or is not what the pipeline wrote.
+        ScoringError: they do not hold the same questions; the message names one.
+        DependencyError: the extra `ir` is not installed.
+    """
+    one, other = _read(first), _read(second)
+    check_same_questions(
+        {question_id: values.gold for question_id, values in one.items()}, first,
+        {question_id: values.gold for question_id, values in other.items()}, second,
+    )  # fmt: skip
+    groups = [values.group for values in one.values()]
+    result: dict[str, Any] = {"num_questions": len(one), "num_groups": len(set(groups))}
+    for place, measure in enumerate(MEASURES):
+        before = [values.measures[place] for values in one.values()]
+        after = [other[question_id].measures[place] for question_id in one]
+        differences = [b - a for a, b in zip(before, after, strict=True)]
+        by_group: dict[str, float] = defaultdict(float)
+        for group, difference in zip(groups, differences, strict=True):
+            by_group[group] += difference
+        result[measure] = {
+            "first": _mean(before),
+            "second": _mean(after),
+            "difference": _mean(differences),
+            "better": sum(difference > 0 for difference in differences),
+            "worse": sum(difference < 0 for difference in differences),
+            "p_value": p_value(differences),
+            "p_value_groups": p_value(by_group.values()),
+        }
+    return result
+
+
+def p_value(differences: Iterable[float]) -> float:
+    """How likely a sum at least as far from 0 is when the sign of each difference is drawn at random.
+
+    Exact with up to 16 differences that are not 0; with more, 99,999 draws, which give at least 0.00002.
+
+    Raises:
+        DependencyError: the extra `ir` is not installed.
+    """
+    try:
+        from scipy.stats import permutation_test
+    except ModuleNotFoundError as error:
+        raise DependencyError(
+            f"evaluate compare needs scipy ({error.name} is missing); run pip install 'convinse[ir]'"
+        ) from error
+    import numpy as np
+
+    # the sign of a 0 changes nothing; rounding makes a 0 of what sums up to one
+    values = [value for difference in differences if (value := round(difference, 9))]
+    if len(values) < 2:  # scipy asks for two; both signs of one difference are equally far from 0
+        return 1.0
+    found = permutation_test(
+        (np.array(values),),
+        np.sum,
+        permutation_type="samples",
+        vectorized=True,
+        n_resamples=RESAMPLES,
+        batch=max(1, _CELLS // len(values)),
+        rng=np.random.default_rng(_SEED),
+    )
+    return round(float(found.pvalue), 6)
+
+
+def _read(path: Path) -> dict[str, _Values]:
+    found = {}
+    for measured in measured_turns(path):
+        missing = [measure for measure in MEASURES if measure not in measured.turn]
+        if missing:
+            where = f"{path}: question '{measured.question_id}'"
+            raise DataError(f"{where} has no '{missing[0]}'; give a turns.jsonl that the pipeline wrote to its end")
+        values = tuple(float(measured.turn[measure]) for measure in MEASURES)  # type: ignore[literal-required]
+        found[measured.question_id] = _Values(measured.group, measured.gold, values)
+    return found
+
+
+def _mean(values: list[float]) -> float:
+    return round(math.fsum(values) / len(values), 4)

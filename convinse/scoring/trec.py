@@ -1,0 +1,111 @@
+"""Finished runs of the pipeline as TREC runs of their evidences, with qrels by answer presence.
+
+trec_eval, ir_measures and ranx read the files (https://github.com/usnistgov/trec_eval): `QUESTION 0 DOCUMENT RELEVANCE`
+a line of the qrels, `QUESTION Q0 DOCUMENT RANK SCORE RUN` a line of a run. A document is an evidence: its id is made of
+its source and its text, so that it is the same in every run. It is relevant to a question when a gold answer is among its
+entities. So `Success@100` of 100 evidences is the answer presence, and `RR` tells how high the first of them stands.
+
+- All evidences of all runs are judged (the pool), the relevant ones with 1 and the others with 0.
+- Entities of equal evidences can differ between runs; it is relevant when those of one run hold a gold answer.
+- A question without any evidence is judged on the document `none`, which is in no run: it counts 0, and not as unasked.
+- The order of the pipeline is what counts, so the score is the place counted from the end. Scores of its own may be equal,
+  or on two scales in a cascade, and trec_eval keeps too few digits to tell them apart by a small step.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from ..errors import DataError, ScoringError
+from ..evidence import Evidence, check_evidence, normalize_source
+from ..files import replacing
+from ..passages.runs import check_free
+from .convqa import has_answer
+from .pipeline_runs import MeasuredTurn, check_same_questions, measured_turns, run_name
+
+QRELS = "qrels.txt"
+NO_DOCUMENT = "none"
+
+
+def document_id(evidence: Evidence) -> str:
+    """The source and 16 hexadecimal digits of a hash of source and text: `kb-0f3a...`."""
+    source = normalize_source(evidence["source"])
+    digest = hashlib.sha256(f"{source}\n{evidence['evidence_text']}".encode()).hexdigest()
+    return f"{source}-{digest[:16]}"
+
+
+def write_trec(paths: Sequence[Path], folder: Path, force: bool = False) -> dict[str, Any]:
+    """Write `NAME.run.txt` for each run and the `qrels.txt` of them all.
+
+    Args:
+        paths: files `turns.jsonl` of runs over the same questions; those without gold answers are left out.
+        folder: where to write; it may exist.
+        force: replace files that are there.
+
+    Returns:
+        `{"qrels": file, "num_questions", "num_judged", "num_relevant", "runs": {name: file}}`.
+
+    Raises:
+        DataError: a file cannot be read, or is not what the pipeline wrote.
+        ScoringError: two runs have the same name, or other questions.
+        OutputError: a file exists (without `force`) or cannot be written.
+    """
+    targets: dict[str, Path] = {}
+    for path in paths:
+        name = run_name(path)
+        if name in targets:
+            raise ScoringError(f"{path}: a run of the name '{name}' is given already; copy one to another name")
+        targets[name] = folder / f"{name}.run.txt"
+    for target in (*targets.values(), folder / QRELS):
+        check_free(target, force)
+    pool: dict[str, dict[str, int]] = {}
+    first: dict[str, frozenset[str]] = {}
+    with ExitStack() as written:  # all files take their places together, when the last run is read
+        for path, (name, target) in zip(paths, targets.items(), strict=True):
+            gold: dict[str, frozenset[str]] = {}
+            with written.enter_context(replacing(target)).open("w", encoding="utf-8") as file:
+                for measured in measured_turns(path):
+                    gold[measured.question_id] = measured.gold
+                    judged = _judged(measured, path)
+                    file.writelines(_run_lines(measured.question_id, judged, name))
+                    pooled = pool.setdefault(measured.question_id, {})
+                    for document, relevance in judged.items():
+                        pooled[document] = max(relevance, pooled.get(document, 0))
+            first = first or gold
+            check_same_questions(first, paths[0], gold, path)
+        with written.enter_context(replacing(folder / QRELS)).open("w", encoding="utf-8") as file:
+            for question_id, documents in pool.items():
+                for document, relevance in (documents or {NO_DOCUMENT: 0}).items():
+                    file.write(f"{question_id} 0 {document} {relevance}\n")
+    return {
+        "qrels": str(folder / QRELS),
+        "num_questions": len(pool),
+        "num_judged": sum(map(len, pool.values())),
+        "num_relevant": sum(sum(documents.values()) for documents in pool.values()),
+        "runs": {name: str(target) for name, target in targets.items()},
+    }
+
+
+def _judged(measured: MeasuredTurn, path: Path) -> dict[str, int]:
+    """The relevance of each evidence by document id, best first; one that comes twice has its first place."""
+    where = f"{path}: question '{measured.question_id}'"
+    if len(measured.question_id.split()) != 1:
+        raise DataError(f"{where}: white space in a question_id cannot be written in TREC's format")
+    evidences = measured.turn.get("top_evidences")
+    if not isinstance(evidences, list):
+        raise DataError(f"{where} has no 'top_evidences'; give a turns.jsonl that the pipeline wrote to its end")
+    found: dict[str, int] = {}
+    for evidence in evidences:
+        check_evidence(evidence, where)
+        document = document_id(evidence)
+        found[document] = max(int(has_answer(evidence, measured.turn["answers"])), found.get(document, 0))
+    return found
+
+
+def _run_lines(question_id: str, documents: Mapping[str, int], name: str) -> Iterator[str]:
+    for place, document in enumerate(documents):
+        yield f"{question_id} Q0 {document} {place + 1} {len(documents) - place} {name}\n"
