@@ -26,9 +26,10 @@ fi
 extras=${CONVINSE_EXTRAS:-}
 case " ${1:-} " in
     " test ") extras="${extras:+$extras,}test" ;;
-    " train " | " read " | " serve ") extras="${extras:+$extras,}neural" ;;
+    " pipeline " | " ask " | " train " | " read " | " serve ") extras="${extras:+$extras,}neural" ;;
     " retrieve ") case " $* " in *" --rerank "*) extras="${extras:+$extras,}neural" ;; esac ;;
-    " evaluate ") case " ${2:-} " in " poleval ") extras="${extras:+$extras,}ir" ;; esac ;;
+    " bench ") case " ${2:-} " in " kb " | " linking " | " wikipedia " | " datasets ") ;; *) extras="${extras:+$extras,}neural" ;; esac ;;
+    " evaluate ") case " ${2:-} " in " poleval " | " compare ") extras="${extras:+$extras,}ir" ;; esac ;;
 esac
 venv="$root/.venv"
 wanted=$(cat "$root/setup.cfg" "$root/pyproject.toml" "$root/constraints.txt" | cksum)

@@ -119,6 +119,9 @@ def checkout(workdir):
 
 
 TAKE_A_MODEL = [
+    ["pipeline", "kb_text", "my.yml"],
+    ["ask", "who wrote the hobbit?"],
+    ["bench", "rerank"],
     ["train", "ers", "kb", "my.yml"],
     ["train", "embedded", "--data", "d", "--output", "o"],
     ["read", "input.json"],
@@ -138,15 +141,16 @@ def test_commands_that_take_a_model_get_the_extra_neural(checkout, command):
     ("command", "extras"),
     [
         ([], ""),
-        (["pipeline", "kb_text", "my.yml"], ""),
-        (["ask", "who wrote the hobbit?"], ""),
+        (["bench", "kb"], ""),
         (["--version"], ""),
         (["--help", "pipeline"], ""),
         (["kb", "build", "dump", "out"], ""),
         (["retrieve", "search", "index", "questions.tsv", "out.tsv"], ""),
         (["retrieve", "index", "passages.jsonl", "out"], ""),
         (["evaluate", "answers", "turns.jsonl"], ""),
+        (["evaluate", "trec", "turns.jsonl", "--output", "trec"], ""),
         (["evaluate", "poleval", "gold", "found"], "ir"),
+        (["evaluate", "compare", "first.jsonl", "second.jsonl"], "ir"),
         (["test", "tests/test_text.py"], "test"),
     ],
 )
@@ -157,10 +161,10 @@ def test_other_commands_do_not(checkout, command, extras):
 def test_named_extras_come_with_those_of_the_command(checkout):
     assert checkout.run("read", CONVINSE_EXTRAS="plots") == "plots,neural"
     assert checkout.run("read") is None is checkout.run("--version", CONVINSE_EXTRAS="plots")
-    assert checkout.run("pipeline", CONVINSE_EXTRAS="ir,plots") == "ir,plots"
+    assert checkout.run("kb", CONVINSE_EXTRAS="ir,plots") == "ir,plots"
 
 
 def test_the_extra_of_the_tests_has_those_of_the_commands_in_it(checkout):
     assert checkout.run("test") == "test"
     assert checkout.run("read", "input.json") is None is checkout.run("evaluate", "poleval", "gold", "found")
-    assert checkout.run("pipeline", CONVINSE_EXTRAS="plots") == "plots"
+    assert checkout.run("kb", CONVINSE_EXTRAS="plots") == "plots"

@@ -16,11 +16,12 @@ from ..files import sha256
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-Task = Literal["sequence-classification", "question-answering", "embedding"]
+Task = Literal["sequence-classification", "question-answering", "embedding", "sequence-to-sequence"]
 _MODEL_CLASSES = {
     "sequence-classification": "AutoModelForSequenceClassification",
     "question-answering": "AutoModelForQuestionAnswering",
     "embedding": "AutoModel",
+    "sequence-to-sequence": "AutoModelForSeq2SeqLM",
 }
 _VOCABULARIES = (
     "tokenizer.json",
@@ -102,7 +103,8 @@ def load_checkpoint(
         remedy = "give a folder with model.safetensors, config.json and tokenizer.json" + (
             "" if local else ", or a hub name that this machine can reach"
         )
-        raise ModelError(f"{where}: cannot be loaded ({type(error).__name__}: {one_line(error)}); {remedy}") from error
+        cause = one_line(error).split(" Model type should be one of")[0]  # all that transformers knows follow there
+        raise ModelError(f"{where}: cannot be loaded ({type(error).__name__}: {cause}); {remedy}") from error
     other = sorted(key[0] for key in info["mismatched_keys"])
     missing = sorted(name for name in {*info["missing_keys"], *other} if not name.endswith("position_ids"))
     if task == "embedding":
@@ -150,7 +152,7 @@ def _libraries():  # noqa: ANN202 - modules
     except ImportError as error:
         raise DependencyError(
             f"models need PyTorch and transformers ({error.name} is missing); run pip install 'convinse[neural]', "
-            "or take a configuration without models, such as config.yml"
+            "or take a configuration without models, such as lexical.yml"
         ) from error
     register()
     return torch, transformers

@@ -77,7 +77,7 @@ def conversations(data: Path, work: Path, seed: int) -> Iterator[Example]:
         work: not used.
         seed: not used; nothing is drawn.
     """
-    config = load_config("config.yml", ers_use_cache=False)
+    config = load_config("lexical.yml", ers_use_cache=False)
     concat = NcInitPrev(config)
     ers = NativeERS(config)
     try:

@@ -250,7 +250,7 @@ def test_a_method_without_its_model_is_one_line(written, capsys):
 
 
 def test_a_configuration_without_models_needs_none():
-    for config in (parse_config({}), load_config("config.yml")):
+    for config in (parse_config({}), load_config("lexical.yml")):
         assert config.evs_model is config.evs_bi_encoder is config.ha_model is None
-    neural = load_config("neural.yml")
+    neural = load_config("config.yml")
     assert neural.evs_model == neural.evs_bi_encoder == neural.ha_model == "snapshot:model"  # that of the package
