@@ -44,6 +44,45 @@ class ClocqParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bm25_limit: bool | NotNegative = 0
 
 
+class QuSr(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the model of `qu: sr` writes representations; the defaults are those of CONVINSE's configuration.
+
+    num_beams: of beam search (1: none); early_stopping: end when so many are complete; no_repeat_ngram_size: so many
+    tokens in a row are not written twice (0: they may be); max_input_length: tokens read, beyond which the oldest part
+    of the history is cut off; max_output_length: tokens written (CONVINSE names no limit); batch_size: questions
+    computed together.
+    """
+
+    num_beams: Positive = 20
+    early_stopping: bool = True
+    no_repeat_ngram_size: NotNegative = 2
+    max_input_length: Positive = 512
+    max_output_length: Positive = 64
+    batch_size: Positive = 10
+
+
+class QuTraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How `train qu` trains the model of `qu: sr` on the files that `annotate` writes.
+
+    base: the checkpoint to start from (default: `qu_model`); output: the model folder to write (default:
+    `{output_path}/{name}/qu_model`); annotated: the folder of annotated_train.json and annotated_dev.json (default:
+    `{output_path}/{name}`, where `annotate` puts them); minutes: of training steps, after which it stops (the epoch
+    with the lowest loss on the dev part is kept); patience: epochs without a better validation after which it stops;
+    batch_size: questions of one step.
+    """
+
+    base: str | None = None
+    output: str | None = None
+    annotated: str | None = None
+    epochs: Positive = 5
+    minutes: Seconds | None = None
+    patience: Positive = 2
+    batch_size: Positive = 10
+    learning_rate: Seconds = 5e-5
+    warmup: Share = 0.1
+    weight_decay: Weight = 0.01
+
+
 class EvsCascade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How many evidences the cross-encoder of the cascade sees, chosen by BM25 and by the bi-encoder.
 
@@ -143,6 +182,9 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     name: str = "convinse"
     qu: str = "slots"
+    qu_model: str | None = None
+    qu_sr: QuSr = QuSr()
+    qu_training: QuTraining = QuTraining()
     ers: str = "native"
     ha: str = "entity_voting"
     benchmark: str = "embedded"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from .errors import ConfigError, DataError, nearest
 
@@ -43,6 +43,14 @@ class RankedAnswer(TypedDict, total=False):
     evidences: list[int]
 
 
+class HistoryPart(TypedDict):
+    """What a representation took from an earlier turn: the turn's number, which part of it, and its words."""
+
+    turn: int
+    part: Literal["question", "answer"]
+    text: str
+
+
 class Turn(TypedDict, total=False):
     """One question of a conversation, and what the stages add to it. Unknown keys pass through."""
 
@@ -51,6 +59,8 @@ class Turn(TypedDict, total=False):
     question: str
     answers: list[Entity]
     structured_representation: str
+    resolved_question: str
+    history_used: list[HistoryPart]
     top_evidences: list[Evidence]
     pred_answers: list[RankedAnswer]
     answer_presence: bool
@@ -66,6 +76,11 @@ class Conversation(TypedDict, total=False):
     conv_id: str
     domain: str
     questions: list[Turn]
+
+
+def asked_in_full(turn: Turn) -> str:
+    """What models read as the question: in full where question understanding wrote it so, else the representation."""
+    return turn.get("resolved_question") or turn.get("structured_representation") or turn["question"]
 
 
 def parse_sources(text: str | Sequence[str], where: str = "sources") -> tuple[str, ...]:

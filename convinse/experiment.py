@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .benchmarks.convmix import read_conversations
+from .benchmarks.conversations.reading import read_benchmark
 from .config import Config, to_dict
 from .encoder.checkpoint import folder_id
 from .errors import DataError
@@ -22,7 +22,7 @@ from .scoring.convqa import evaluate
 LOGGER = logging.getLogger(__name__)
 # keys that change how results are computed or where they lie, not what they are
 _NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path", "device",
-              "evs_token_budget", "evs_training")  # fmt: skip
+              "evs_token_budget", "evs_training", "qu_training")  # fmt: skip
 
 
 class Outcome(NamedTuple):
@@ -58,7 +58,7 @@ def run_experiment(
     path = config.input_path(part)
     if not path.is_file():
         raise DataError(f"{path}: no such file; check {part}_input_path and benchmark_path")
-    conversations = read_conversations(path)[:limit]
+    conversations = read_benchmark(path, config.benchmark)[:limit]
     settings = {key: value for key, value in to_dict(config).items() if key not in _NO_RESULT}
     settings["models"] = [folder_id(folder) for folder in _model_folders(config)]
     run_id = fingerprint(settings, sha256(path), list(sources), use_gold_answers)
@@ -69,7 +69,7 @@ def run_experiment(
         ]
         if len(waiting) < len(conversations):
             LOGGER.info("%d conversations are finished already in %s", len(conversations) - len(waiting), folder)
-        step = pipeline.ers.conversations_at_once
+        step = pipeline.conversations_at_once
         with progress("_".join(sources), len(waiting), "conversations", quiet) as advance:
             for place in range(0, len(waiting), step):
                 for conversation in pipeline.run(waiting[place : place + step], sources, use_gold_answers):
@@ -82,7 +82,7 @@ def run_experiment(
             "total": time.perf_counter() - start,
         }
         before = output.metrics().get("seconds", {})  # of the part of the run that was finished before
-        groups = {name: metrics.pop(name) for name in ("domains", "sources")}
+        groups = {name: metrics.pop(name) for name in ("domains", "turns", "sources")}
         metrics["seconds"] = {stage: round(value + before.get(stage, 0.0), 3) for stage, value in seconds.items()}
         metrics |= groups
         output.write_metrics(metrics)
@@ -91,5 +91,5 @@ def run_experiment(
 
 def _model_folders(config: Config) -> list[Path]:
     """Folders of models: one that was trained anew is another run, though its name is the same."""
-    names = (config.evs_model, config.evs_bi_encoder, config.ha_model)
+    names = (config.qu_model, config.evs_model, config.evs_bi_encoder, config.ha_model)
     return [folder for name in names if name and (folder := Path(model_path(name)).expanduser()).is_dir()]

@@ -13,13 +13,13 @@ from .encoder.pool import ModelPool
 from .evidence import DEFAULT_SOURCES, Conversation, Turn, check_conversations, parse_sources
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from .heterogeneous_answering.base import HeterogeneousAnswering
-from .question_understanding.base import QuestionUnderstanding, history_turn
+from .question_understanding.base import QuestionUnderstanding, understand
 from .registry import find_module
 
 STAGES = {"qu": QuestionUnderstanding, "ers": EvidenceRetrievalScoring, "ha": HeterogeneousAnswering}
 # what a turn of the pipeline adds; removed before a turn is run again
-_ADDED = ("structured_representation", "top_evidences", "pred_answers", "answer_presence", "answer_presence_per_src", "p_at_1", "mrr",
-          "h_at_5", "question_entities")  # fmt: skip
+_ADDED = ("structured_representation", "resolved_question", "history_used", "top_evidences", "pred_answers", "answer_presence",
+          "answer_presence_per_src", "p_at_1", "mrr", "h_at_5", "question_entities")  # fmt: skip
 
 
 class Pipeline:
@@ -51,6 +51,11 @@ class Pipeline:
         for stage in (self.ers, self.ha):
             stage.use_models(self.model_pool)
 
+    @property
+    def conversations_at_once(self) -> int:
+        """How many conversations `run` is best given together."""
+        return max(self.qu.conversations_at_once, self.ers.conversations_at_once)
+
     def run(
         self,
         conversations: Iterable[Conversation],
@@ -73,38 +78,22 @@ class Pipeline:
             for turn in conversation["questions"]:
                 for key in _ADDED:
                     turn.pop(key, None)  # type: ignore[misc]
-        if use_gold_answers and all(turn.get("answers") for c in done for turn in c["questions"]):
-            pairs = [
-                (turn, self._understand(turn, c["questions"][:n], True))
-                for c in done
-                for n, turn in enumerate(c["questions"])
-            ]
-            self._answer([turn for turn, _ in pairs], wanted)
-            return done
-        # a turn needs the predicted answers of those before: one turn of every conversation at a time
+        # with gold answers nothing of a turn waits for the evidences of those before it
+        gold = use_gold_answers and all(turn.get("answers") for c in done for turn in c["questions"])
         for number in range(max((len(conversation["questions"]) for conversation in done), default=0)):
-            turns = []
-            for conversation in done:
-                if number < len(conversation["questions"]):
-                    turn = conversation["questions"][number]
-                    self._understand(turn, conversation["questions"][:number], use_gold_answers)
-                    turns.append(turn)
-            self._answer(turns, wanted)
+            start = time.perf_counter()
+            turns = understand(self.qu, done, number, use_gold_answers)
+            self.seconds["qu"] += time.perf_counter() - start
+            if not gold:
+                self._answer(turns, wanted)
+        if gold:
+            self._answer([turn for conversation in done for turn in conversation["questions"]], wanted)
         return done
 
     def ask(self, questions: Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Conversation:
         """Answer the questions of one conversation; earlier turns count with their predicted answers."""
         turns: list[Turn] = [{"turn": number, "question": question} for number, question in enumerate(questions)]
         return self.run([{"conv_id": "ask", "questions": turns}], sources, use_gold_answers=False)[0]
-
-    def _understand(self, turn: Turn, earlier: Sequence[Turn], use_gold_answers: bool) -> str:
-        start = time.perf_counter()
-        history = [history_turn(before, use_gold_answers) for before in earlier]
-        returned = self.qu.inference_on_turn(turn, history)
-        if not isinstance(turn.get("structured_representation"), str):
-            turn["structured_representation"] = str(returned)
-        self.seconds["qu"] += time.perf_counter() - start
-        return turn["structured_representation"]
 
     def _answer(self, turns: list[Turn], sources: Sequence[str]) -> None:
         self.model_pool.forget()  # what was read for other turns

@@ -18,6 +18,7 @@ _MODULES: dict[str, dict[str, str]] = {
         "nc_init_prev": "convinse.question_understanding.naive_concat:NcInitPrev",
         "nc_all": "convinse.question_understanding.naive_concat:NcAll",
         "slots": "convinse.question_understanding.slots:Slots",
+        "sr": "convinse.question_understanding.structured_representation:StructuredRepresentation",
     },
     "ers": {
         "native": "convinse.evidence_retrieval_scoring.native:NativeERS",

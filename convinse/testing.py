@@ -25,7 +25,7 @@ from .evidence import SOURCES, Conversation, Evidence, Turn, check_evidence, nor
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from .heterogeneous_answering.base import HeterogeneousAnswering
 from .pipeline import Pipeline
-from .question_understanding.base import QuestionUnderstanding
+from .question_understanding.base import QuestionUnderstanding, understand
 
 _CONVERSATIONS = 2  # of the snapshot's train part: enough to show a broken contract, fast enough to run often
 _FEW = 3  # evidences, to see that evs_max_evidences is obeyed
@@ -136,6 +136,19 @@ class QuestionUnderstandingContract(_Contract):
 
     def test_own_gold_answers_are_not_used(self) -> None:
         assert self._representations(keep_answers=False) == self._representations()
+
+    def test_batches_equal_single_turns(self) -> None:
+        together, alone = copy.deepcopy(self.conversations()), copy.deepcopy(self.conversations())
+        module, other = self.make(self.config()), self.make(self.config())
+        for number in range(max(len(conversation["questions"]) for conversation in together)):
+            understand(module, together, number, use_gold_answers=True)
+            for conversation in alone:
+                understand(other, [conversation], number, use_gold_answers=True)
+        one, two = (
+            [turn["structured_representation"] for conversation in found for turn in conversation["questions"]]
+            for found in (together, alone)
+        )
+        assert one == two
 
 
 class HeterogeneousAnsweringContract(_Contract):

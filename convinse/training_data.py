@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .benchmarks.convmix import read_conversations
+from .benchmarks.conversations.reading import read_benchmark
 from .config import Config
 from .errors import DataError
 from .evidence import Conversation, Turn
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
-from .question_understanding.base import QuestionUnderstanding, history_turn
+from .question_understanding.base import QuestionUnderstanding, understand
 from .registry import find_module
 
 
@@ -22,7 +22,7 @@ def understood_conversations(config: Config, part: str) -> list[Conversation]:
     path = config.input_path(part)
     if not path.is_file():
         raise DataError(f"{path}: no such file; training needs it, check {part}_input_path and benchmark_path")
-    conversations = read_conversations(path)
+    conversations = read_benchmark(path, config.benchmark)
     module = find_module("qu", config.qu, QuestionUnderstanding)(config)
     for conversation in conversations:
         for number, turn in enumerate(conversation["questions"]):
@@ -30,11 +30,10 @@ def understood_conversations(config: Config, part: str) -> list[Conversation]:
                 raise DataError(
                     f"{path}: conversation {conversation['conv_id']}, turn {number} has no answers; training needs them"
                 )
-            history = [history_turn(earlier, True) for earlier in conversation["questions"][:number]]
-            turn.pop("structured_representation", None)  # results of the pipeline may be trained on
-            returned = module.inference_on_turn(turn, history)
-            if not isinstance(turn.get("structured_representation"), str):
-                turn["structured_representation"] = str(returned)
+            for key in ("structured_representation", "resolved_question", "history_used"):
+                turn.pop(key, None)  # type: ignore[misc] # results of the pipeline may be trained on
+    for number in range(max((len(conversation["questions"]) for conversation in conversations), default=0)):
+        understand(module, conversations, number, use_gold_answers=True)
     module.store_cache()
     return conversations
 

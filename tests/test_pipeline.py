@@ -53,14 +53,56 @@ def make(qu=None):
 def test_gold_answers_of_earlier_turns():
     qu = Recorder(CONFIG)
     make(qu).run(conversations(), "kb")
-    assert qu.histories == [[], [("one?", ["Q1"])], []]
+    assert qu.histories == [[], [], [("one?", ["Q1"])]]
 
 
 def test_predicted_answers_of_earlier_turns_hide_the_gold_ones():
     qu = Recorder(CONFIG)
     make(qu).run(conversations(), "kb", use_gold_answers=False)
-    # one turn of every conversation at a time
     assert qu.histories == [[], [], [("one?", ["Q9"])]]
+
+
+@pytest.mark.parametrize("gold", [True, False])
+def test_one_turn_of_every_conversation_is_understood_at_a_time(gold):
+    class Batches(Recorder):
+        def inference_on_turns(self, turns, histories):
+            self.seen.append(([turn["question"] for turn in turns], [len(history) for history in histories]))
+            return [turn["question"].upper() for turn in turns]
+
+    qu = Batches(CONFIG)
+    qu.seen = []
+    done = make(qu).run(conversations(), "kb", gold)
+    assert qu.seen == [(["one?", "three?"], [0, 0]), (["two?"], [1])]
+    assert [turn["structured_representation"] for c in done for turn in c["questions"]] == ["ONE?", "TWO?", "THREE?"]
+
+
+@pytest.mark.parametrize(("returned", "words"), [(None, "not NoneType"), ([], "a list of 2 representations, not 0")])
+def test_a_module_that_does_not_return_its_representations_is_named(returned, words):
+    class Broken(Recorder):
+        def inference_on_turns(self, turns, histories):
+            return returned
+
+    with pytest.raises(ModuleError, match=f"^Broken: inference_on_turns must return .*{words}"):
+        make(Broken(CONFIG)).run(conversations(), "kb")
+
+
+def test_the_largest_batch_of_the_stages_is_asked_for():
+    qu, ers = Recorder(CONFIG), OneEvidence(CONFIG)
+    assert Pipeline(CONFIG, qu=qu, ers=ers, ha=FixedAnswer(CONFIG)).conversations_at_once == 1
+    qu.conversations_at_once, ers.conversations_at_once = 3, 2
+    assert Pipeline(CONFIG, qu=qu, ers=ers, ha=FixedAnswer(CONFIG)).conversations_at_once == 3
+    ers.conversations_at_once = 32
+    assert Pipeline(CONFIG, qu=qu, ers=ers, ha=FixedAnswer(CONFIG)).conversations_at_once == 32
+
+
+def test_notes_on_the_history_of_an_earlier_run_are_removed():
+    given = conversations()
+    given[0]["questions"][0] |= {
+        "history_used": [{"turn": 9, "part": "answer", "text": "old"}],
+        "resolved_question": "old",
+    }
+    first = make().run(given, "kb")[0]["questions"][0]
+    assert not {"history_used", "resolved_question"} & first.keys()
 
 
 def test_turns_get_the_documented_keys_and_keep_their_own():

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from ..errors import ConvinseError, OutputError, one_line
-from . import datasets, develop, evaluate, experiments, kb, passages, reading, serving, wikipedia
+from . import annotation, datasets, develop, evaluate, experiments, kb, passages, reading, serving, wikipedia
 from .arguments import Commands
 
 _INTERRUPTED = 130
@@ -59,6 +59,6 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     adder = Commands(commands, common)
-    for group in (experiments, kb, wikipedia, passages, datasets, evaluate, reading, serving, develop):
+    for group in (experiments, annotation, kb, wikipedia, passages, datasets, evaluate, reading, serving, develop):
         group.add(adder)
     return parser

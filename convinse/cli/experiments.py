@@ -110,6 +110,10 @@ def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
         table.add_section()
         for domain, values in outcome.metrics["domains"].items():
             row(domain, values)
+        if len(outcome.metrics["turns"]) > 1:
+            table.add_section()
+            for position, values in outcome.metrics["turns"].items():
+                row(f"turn {position}", values)
         table.add_section()
         for source, values in outcome.metrics["sources"].items():
             row(
@@ -141,6 +145,9 @@ def _ask(options: argparse.Namespace) -> int:
 def _print_turn(turn: Any) -> None:
     """A turn of `ask`: question, representation, answers with what supports them, best evidences."""
     print(f"\n> {turn['question']}\n  understood as: {turn['structured_representation'].strip()}")
+    used = [f"{part['text']} ({part['part']} of turn {part['turn']})" for part in turn.get("history_used", [])]
+    if used:
+        print(f"  from the history: {'; '.join(used)}")
     answers = turn["pred_answers"]
     if not answers:
         print("  no answer found")

@@ -24,7 +24,7 @@ from .precision import find_device
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-    from ..config import EvsTraining, HaTraining, ReaderTraining
+    from ..config import EvsTraining, HaTraining, QuTraining, ReaderTraining
 
 LOGGER = logging.getLogger(__name__)
 _LARGEST_NORM = 1.0  # of the gradient of a step
@@ -55,7 +55,7 @@ class FitSettings:
 
     @classmethod
     def of(
-        cls, settings: EvsTraining | HaTraining | ReaderTraining, device: str, seed: int, parts: int = 1
+        cls, settings: EvsTraining | HaTraining | QuTraining | ReaderTraining, device: str, seed: int, parts: int = 1
     ) -> FitSettings:
         """Those of a section of the configuration; its epochs are cut into `parts`, each validated."""
         return cls(

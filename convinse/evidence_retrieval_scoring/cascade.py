@@ -77,10 +77,22 @@ class Cascade:
         return self.rank_all([query], [evidences], top_k)[0]
 
     def rank_all(
-        self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]], top_k: int
+        self,
+        queries: Sequence[str],
+        evidences: Sequence[Sequence[Evidence]],
+        top_k: int,
+        questions: Sequence[str] | None = None,
     ) -> list[list[Evidence]]:
-        """`rank` for several queries, each with its evidences, computed together."""
-        fused = self._fuse(queries, evidences)
+        """`rank` for several queries, each with its evidences, computed together.
+
+        Args:
+            queries: the words that BM25 looks for.
+            evidences: candidates of each query.
+            top_k: evidences wanted for each query.
+            questions: what the models read for each query; None: the queries.
+        """
+        questions = queries if questions is None else questions
+        fused = self._fuse(queries, questions, evidences)
         if self._reranker is None:
             return [
                 [{**candidates[place], "score": round(float(one.values[place]), 6)} for place in one.order[:top_k]]
@@ -91,7 +103,7 @@ class Cascade:
             for candidates, one in zip(evidences, fused, strict=True)
         ]
         others = [one.words[one.order[: one.chosen]] for one in fused]
-        ranked = self._reranker.rank_all(queries, chosen, top_k, others, self._share)
+        ranked = self._reranker.rank_all(questions, chosen, top_k, others, self._share)
         for best, candidates, one in zip(ranked, evidences, fused, strict=True):
             rest = one.order[one.chosen : one.chosen + top_k - len(best)]
             best.extend({**candidates[place], "score": 0.0} for place in rest)  # type: ignore[misc]
@@ -102,9 +114,11 @@ class Cascade:
         if self._vectors is not None:
             self._vectors.close()
 
-    def _fuse(self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]]) -> list[_Fused]:
+    def _fuse(
+        self, queries: Sequence[str], questions: Sequence[str], evidences: Sequence[Sequence[Evidence]]
+    ) -> list[_Fused]:
         """What is known of each query's evidences before the cross-encoder reads them."""
-        dense = self._dense_scores(queries, evidences)
+        dense = self._dense_scores(questions, evidences)
         fused = []
         for number, (query, candidates) in enumerate(zip(queries, evidences, strict=True)):
             texts = [evidence["evidence_text"] for evidence in candidates]

@@ -8,9 +8,10 @@ from typing import Literal, Protocol, runtime_checkable
 
 from ..config import Config
 from ..errors import ConfigError, NothingToTrainError
-from ..evidence import Evidence, Turn
+from ..evidence import Evidence, Turn, asked_in_full
 from .base import EvidenceRetrievalScoring
 from .bm25 import BM25Scorer, QueryExpansion
+from .cascade import Cascade
 from .clocq_retriever import ClocqRetriever
 
 _CONVERSATIONS = 32  # scored together by a neural scorer
@@ -70,8 +71,11 @@ class NativeERS(EvidenceRetrievalScoring):
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
         """Retrieve and score; see the base class."""
         candidates = self.retrieve(turn, sources)
-        query = turn["structured_representation"]
-        turn["top_evidences"] = self.scorer.rank(query, candidates, self.config.evs_max_evidences)
+        if isinstance(self.scorer, BatchScorer):
+            turn["top_evidences"] = self._rank_all([turn], [candidates])[0]
+        else:
+            query = turn["structured_representation"]
+            turn["top_evidences"] = self.scorer.rank(query, candidates, self.config.evs_max_evidences)
         return turn["top_evidences"]
 
     def inference_on_turns(self, turns: Iterable[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
@@ -83,11 +87,19 @@ class NativeERS(EvidenceRetrievalScoring):
         for turn in turns:
             turn.pop("top_evidences", None)
             candidates.append(self.retrieve(turn, sources))
-        queries = [turn["structured_representation"] for turn in turns]
-        ranked = self.scorer.rank_all(queries, candidates, self.config.evs_max_evidences)
+        ranked = self._rank_all(turns, candidates)
         for turn, best in zip(turns, ranked, strict=True):
             self.finish_turn(turn, best, sources)
         return ranked
+
+    def _rank_all(self, turns: Sequence[Turn], candidates: Sequence[Sequence[Evidence]]) -> list[list[Evidence]]:
+        """Score by a neural scorer: BM25 looks for the representation's words, models read the question in full."""
+        assert isinstance(self.scorer, BatchScorer)
+        questions, most = [asked_in_full(turn) for turn in turns], self.config.evs_max_evidences
+        if isinstance(self.scorer, Cascade):
+            queries = [turn["structured_representation"] for turn in turns]
+            return self.scorer.rank_all(queries, candidates, most, questions)
+        return self.scorer.rank_all(questions, candidates, most)
 
     def retrieve(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
         """The candidate evidences of a turn, not scored; adds `question_entities` to it."""

@@ -18,7 +18,7 @@ import msgspec
 from ..config import Config, to_dict
 from ..encoder.trained import check_output, settings_list, state_of, validation_table, write_trained
 from ..errors import DataError, NothingToTrainError
-from ..evidence import Evidence
+from ..evidence import Evidence, asked_in_full
 from ..files import sha256
 from ..scoring.convqa import has_answer
 from ..training_data import understood_conversations
@@ -110,12 +110,11 @@ def examples(ers: NativeERS, sources: Sequence[str], part: str) -> list[Example]
     found = []
     for conversation in understood_conversations(ers.config, part):
         for turn in conversation["questions"]:
-            query = turn["structured_representation"]
             candidates = ers.retrieve(turn, sources)
-            ranked: list[Evidence] = ers.bm25.rank(query, candidates, len(candidates))
+            ranked: list[Evidence] = ers.bm25.rank(turn["structured_representation"], candidates, len(candidates))
             right = [has_answer(evidence, turn["answers"]) for evidence in ranked]
             if any(right) and not all(right):
-                found.append(Example(query, [evidence["evidence_text"] for evidence in ranked], right))
+                found.append(Example(asked_in_full(turn), [evidence["evidence_text"] for evidence in ranked], right))
     return found
 
 

@@ -221,6 +221,12 @@ class KnowledgeBase:
             at += 3 + 2 * (header >> PAIRS_SHIFT)
         return [value for prop in properties for value in found[prop]]
 
+    def objects(self, entity_id: str, prop: int) -> list[str]:
+        """The items that are values of a property (its number, 21 for P21) of an item."""
+        if not _ID.fullmatch(entity_id) or entity_id[0] != "Q":
+            return []
+        return [f"Q{number}" for number in self._objects(int(entity_id[1:]), (prop,))]
+
     def _read_types(self, entity_id: str) -> tuple[str, ...]:
         """Labels of what an item is: instance of, occupation, and the classes above; lower case, nearest first."""
         if not _ID.fullmatch(entity_id) or entity_id[0] != "Q":

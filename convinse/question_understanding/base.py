@@ -1,25 +1,32 @@
-"""The base class of question understanding modules."""
+"""The base class of question understanding modules, and how conversations are put before it."""
 
 from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..config import Config
-from ..evidence import Turn
+from ..errors import ModuleError
+from ..evidence import Conversation, Turn
 
 
 class QuestionUnderstanding(ABC):
     """Question understanding (QU): from a question and its history to `turn["structured_representation"]`.
 
     A module of your own inherits this class, implements `inference_on_turn` and is named in the configuration as
-    `qu: package.module:Class`.
+    `qu: package.module:Class`. It may write the question in full into `turn["resolved_question"]`, which models read
+    instead of the representation, and note in `turn["history_used"]` which parts of the history it took, for `ask` to
+    show; see `convinse.evidence.HistoryPart`.
 
     Attributes:
         config: the checked configuration.
         logger: writes to the log of the run.
+        conversations_at_once: how many conversations the pipeline hands over together. A module that computes in
+            batches raises it and overrides `inference_on_turns`.
     """
+
+    conversations_at_once = 1
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -31,9 +38,14 @@ class QuestionUnderstanding(ABC):
 
         Args:
             turn: the current turn; its `answers` are not to be looked at.
-            history_turns: the earlier turns, oldest first, with `question`, `structured_representation` and `answers`:
-                the gold ones, or, with `--pred-answers`, the predicted one.
+            history_turns: the earlier turns, oldest first, with `question`, `structured_representation`, `answers` (the
+                gold ones, or, with `--pred-answers`, the predicted one), and `turn` and `resolved_question` where they
+                have them.
         """
+
+    def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[str]:
+        """The representations of turns of different conversations, each with its history; by default one by one."""
+        return [self.inference_on_turn(turn, history) for turn, history in zip(turns, histories, strict=True)]
 
     def store_cache(self) -> None:
         """Called after a run; a module that keeps intermediate results stores them here."""
@@ -47,9 +59,48 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
     answers = turn.get("answers") if use_gold_answers else None
     if not answers:
         answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
-    return {
-        "turn": turn.get("turn", 0),
+    found: Turn = {
         "question": turn["question"],
         "structured_representation": turn.get("structured_representation", ""),
         "answers": answers,
     }
+    for key in ("turn", "resolved_question"):
+        if key in turn:
+            found[key] = turn[key]  # type: ignore[literal-required]
+    return found
+
+
+def understand(
+    module: QuestionUnderstanding, conversations: Iterable[Conversation], number: int, use_gold_answers: bool
+) -> list[Turn]:
+    """Let a module represent one turn of every conversation.
+
+    Args:
+        module: the module.
+        conversations: their turns before `number` are represented and, unless gold answers are taken, answered.
+        number: the place of the turn, from 0; a shorter conversation is passed over.
+        use_gold_answers: see `history_turn`.
+
+    Returns:
+        The turns, each with its `structured_representation`.
+
+    Raises:
+        ModuleError: the module did not return a representation for each turn.
+    """
+    turns: list[Turn] = []
+    histories: list[list[Turn]] = []
+    for conversation in conversations:
+        if number < len(conversation["questions"]):
+            turns.append(conversation["questions"][number])
+            earlier = conversation["questions"][:number]
+            histories.append([history_turn(before, use_gold_answers) for before in earlier])
+    returned = module.inference_on_turns(turns, histories)
+    if not isinstance(returned, list) or len(returned) != len(turns):
+        found = f"{len(returned)}" if isinstance(returned, list) else type(returned).__name__
+        raise ModuleError(
+            f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} representations, not {found}"
+        )
+    for turn, representation in zip(turns, returned, strict=True):
+        if not isinstance(turn.get("structured_representation"), str):
+            turn["structured_representation"] = str(representation)
+    return turns

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from ..evidence import Turn
 from .base import QuestionUnderstanding
+from .history import history_part
 
 
 class NaiveConcat(QuestionUnderstanding):
@@ -14,17 +15,21 @@ class NaiveConcat(QuestionUnderstanding):
 
     variant: ClassVar[str]
 
-    def select(self, history_turns: Sequence[Turn]) -> Sequence[Turn]:
-        """The earlier turns that are put before the question."""
+    def select(self, turns: int) -> Sequence[int]:
+        """The places of the earlier turns that are put before the question, of so many."""
         raise NotImplementedError
 
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str:
         """Concatenate; see the base class."""
-        parts = []
-        for earlier in self.select(history_turns):
-            parts += [earlier["question"], ", ".join(answer["label"] for answer in earlier.get("answers", []))]
+        parts = [
+            history_part(history_turns, place, part)
+            for place in self.select(len(history_turns))
+            for part in ("question", "answer")
+        ]
+        used = [part for part in parts if part["text"].strip()]
+        turn["history_used"] = used
         turn["structured_representation"] = " ".join(
-            part.strip() for part in [*parts, turn["question"]] if part.strip()
+            text for text in (*(part["text"].strip() for part in used), turn["question"].strip()) if text
         )
         return turn["structured_representation"]
 
@@ -34,9 +39,9 @@ class NcAll(NaiveConcat):
 
     variant = "all"
 
-    def select(self, history_turns: Sequence[Turn]) -> Sequence[Turn]:
+    def select(self, turns: int) -> Sequence[int]:
         """All of them."""
-        return history_turns
+        return range(turns)
 
 
 class NcInit(NaiveConcat):
@@ -44,9 +49,9 @@ class NcInit(NaiveConcat):
 
     variant = "init"
 
-    def select(self, history_turns: Sequence[Turn]) -> Sequence[Turn]:
+    def select(self, turns: int) -> Sequence[int]:
         """The first one."""
-        return history_turns[:1]
+        return range(turns)[:1]
 
 
 class NcPrev(NaiveConcat):
@@ -54,9 +59,9 @@ class NcPrev(NaiveConcat):
 
     variant = "prev"
 
-    def select(self, history_turns: Sequence[Turn]) -> Sequence[Turn]:
+    def select(self, turns: int) -> Sequence[int]:
         """The last one."""
-        return history_turns[-1:]
+        return range(turns)[-1:]
 
 
 class NcInitPrev(NaiveConcat):
@@ -64,6 +69,6 @@ class NcInitPrev(NaiveConcat):
 
     variant = "init_prev"
 
-    def select(self, history_turns: Sequence[Turn]) -> Sequence[Turn]:
+    def select(self, turns: int) -> Sequence[int]:
         """The first and the last one."""
-        return history_turns if len(history_turns) <= 2 else [history_turns[0], history_turns[-1]]
+        return range(turns) if turns <= 2 else (0, turns - 1)

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from ..answer_type import AnswerType, entity_kind, expected_type, heads, names_class, noun_types, parse_label
+from ..answer_type import AnswerType, expected_type, heads, names_class, noun_types, parse_label
 from ..config import Config, resolve
-from ..evidence import Turn
+from ..evidence import HistoryPart, Turn
 from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.linking import EntityLinker, Mention
 from ..text import PRONOUNS, STOP_WORDS, fold, stems
 from .base import QuestionUnderstanding
+from .history import history_part
+from .referents import Referent, as_referent, may_mean
+from .resolution import after, in_full
 
 _ELLIPSIS = re.compile(r"^\W*(?:and|but|or|so)?\W*(?:(?:what|how) about\b|and\b)", re.IGNORECASE)
 _VERBAL = re.compile(
@@ -24,14 +27,6 @@ _VERBAL = re.compile(
 _ANAPHORA = frozenset().union(*PRONOUNS.values()) - frozenset("this that these those".split())
 _OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
 _FILLERS = frozenset("and but so then okay also name tell".split())
-
-
-class Referent(NamedTuple):
-    """Something that was talked about; `kind` is that of `answer_type.entity_kind`."""
-
-    id: str
-    label: str
-    kind: str
 
 
 class _Focus(NamedTuple):
@@ -83,15 +78,27 @@ class Slots(QuestionUnderstanding):
         named = self._named(question, mentions, foci)
         entities = named or self._refer(question, foci)
         context = self._context(question, entities, bool(named), foci)
+        own = {mention.candidates[0].id for mention in mentions}
+        used = _origins([one for one in (*entities, *context) if one.id not in own], foci, history_turns)
         predicate, answer_type = self._predicate(question, mentions, named), expected_type(question)
         if self._is_elliptical(question, predicate) and history_turns:
+            number = len(predicate)
             predicate, answer_type = self._inherit(predicate, answer_type, history_turns[-1])
+            if predicate[number:]:
+                last = len(history_turns) - 1
+                used.append(history_part(history_turns, last, "question", " ".join(predicate[number:])))
+            before = history_turns[-1].get("resolved_question") or history_turns[-1]["question"]
+            turn["resolved_question"] = after(before, question, entities, foci[-1].asked)
+        else:
+            mentioned = context if named else [*entities, *context]
+            turn["resolved_question"] = in_full(question, mentioned, self._is_a)
         slots = [
             ", ".join(referent.label for referent in context),
             ", ".join(referent.label for referent in entities),
             " ".join(predicate),
             answer_type.label,
         ]
+        turn["history_used"] = used
         turn["structured_representation"] = self.config.sr_delimiter.join(slots)
         return turn["structured_representation"]
 
@@ -99,9 +106,10 @@ class Slots(QuestionUnderstanding):
         return self._linker.link(question)
 
     def _referent(self, entity_id: str, label: str) -> Referent:
-        return Referent(
-            entity_id, label, entity_kind(entity_id, self.kb.types(entity_id) if entity_id.startswith("Q") else ())
-        )
+        return as_referent(self.kb, entity_id, label)
+
+    def _is_a(self, one: Referent, noun: str) -> bool:
+        return one.id.startswith("Q") and bool(noun_types(noun) & heads(self.kb.types(one.id)))
 
     def _focus(self, turn: Turn) -> _Focus:
         """What an earlier turn was about, from its representation's entity slot and its answers."""
@@ -149,11 +157,8 @@ class Slots(QuestionUnderstanding):
                 match = [r for r in recent if r.kind == "group"] or [r for r in recent if r.kind == "person"]
                 if match:
                     return match[:1]
-            match = [
-                referent
-                for referent in recent
-                if referent.kind == kind or (kind == "thing" and referent.kind == "group")
-            ]
+            forms = words & PRONOUNS[kind]
+            match = [one for one in recent if any(may_mean(form, one) for form in forms)]
             if kind == "thing":  # "it" is rather what was asked about than a thing that answered in passing
                 asked = [r for focus in reversed(foci) for r in focus.asked if r.kind in ("thing", "group")]
                 answered = (
@@ -233,3 +238,16 @@ class Slots(QuestionUnderstanding):
 def _recent(foci: Sequence[_Focus]) -> Iterable[Referent]:
     """Everything talked about, the latest first, without repetition."""
     return dict.fromkeys(referent for focus in reversed(foci) for referent in focus.by_salience)
+
+
+def _origins(referents: Iterable[Referent], foci: Sequence[_Focus], history: Sequence[Turn]) -> list[HistoryPart]:
+    """Where things come from: the latest turn that they answer, else the first one that asks about them."""
+    found = []
+    for referent in referents:
+        answered = [place for place, focus in enumerate(foci) if referent in focus.answered]
+        asked = [place for place, focus in enumerate(foci) if referent in focus.asked]
+        if answered:
+            found.append(history_part(history, answered[-1], "answer", referent.label))
+        elif asked:
+            found.append(history_part(history, asked[0], "question", referent.label))
+    return found

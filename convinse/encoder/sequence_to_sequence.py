@@ -1,0 +1,104 @@
+"""Models that write a text for a text (BART, T5): beam search in batches, and the loss that they learn by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+
+from ..config import QuSr
+from ..errors import ModelError
+from .checkpoint import Checkpoint, quiet
+from .precision import find_device
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+_IGNORED = -100  # a label that counts nothing, as transformers has it
+
+
+class Generator:
+    """A sequence-to-sequence model that writes by beam search, in fp32; the batches do not matter to what it writes.
+
+    Args:
+        checkpoint: its model is moved to the device.
+        settings: see there; lengths beyond what the model can take are cut to it.
+        device: `auto`, `cpu`, `cuda` or `cuda:1`.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, settings: QuSr, device: str = "auto") -> None:
+        self.device = find_device(device)
+        self._model: Any = checkpoint.model.eval().to(self.device)
+        self._tokenizer = checkpoint.tokenizer
+        self._batch = settings.batch_size
+        self._input = min(settings.max_input_length, checkpoint.max_length)
+        self._options: dict[str, Any] = {
+            "num_beams": settings.num_beams,
+            "no_repeat_ngram_size": settings.no_repeat_ngram_size,
+            "max_new_tokens": min(settings.max_output_length, checkpoint.max_length - 1),
+            "min_length": 0,
+            "do_sample": False,
+        }
+        if settings.num_beams > 1:
+            self._options["early_stopping"] = settings.early_stopping
+
+    def write(self, texts: Sequence[str]) -> list[str]:
+        """What the model writes for each text, special tokens left out; texts of similar length are computed together.
+
+        Raises:
+            ModelError: the device's memory does not hold a batch.
+        """
+        written = [""] * len(texts)
+        order = sorted(range(len(texts)), key=lambda place: (-len(texts[place]), place))
+        for start in range(0, len(order), self._batch):
+            places = order[start : start + self._batch]
+            inputs = encoded(self._tokenizer, [texts[place] for place in places], self._input, self.device)
+            try:
+                with torch.inference_mode(), quiet():
+                    tokens = self._model.generate(**inputs, **self._options)
+            except torch.OutOfMemoryError as error:
+                raise ModelError(
+                    f"{self.device}: the memory does not hold {len(places)} questions with {self._options['num_beams']} "
+                    "beams each; lower qu_sr: {batch_size, num_beams} or use device: cpu"
+                ) from error
+            found = self._tokenizer.batch_decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+            for place, text in zip(places, found, strict=True):
+                written[place] = text.strip()
+        return written
+
+
+def encoded(
+    tokenizer: PreTrainedTokenizerFast,
+    texts: Sequence[str],
+    max_length: int,
+    device: torch.device,
+    cut: Literal["left", "right"] = "left",
+) -> dict[str, torch.Tensor]:
+    """`input_ids` and `attention_mask`, [texts, longest] each; too long a text loses the tokens of one side."""
+    tokenizer.truncation_side = cut
+    batch = tokenizer(list(texts), padding=True, truncation=True, max_length=max_length, return_tensors="pt")
+    return {name: batch[name].to(device) for name in ("input_ids", "attention_mask")}
+
+
+def writing_loss(
+    model: Any,
+    tokenizer: PreTrainedTokenizerFast,
+    pairs: Sequence[tuple[str, str]],
+    max_input_length: int,
+    max_output_length: int,
+) -> tuple[torch.Tensor, int]:
+    """The mean cross-entropy of the tokens to be written, a scalar, and their number.
+
+    Args:
+        model: on its device.
+        tokenizer: its tokenizer.
+        pairs: what is given and what is to be written.
+        max_input_length: tokens read; the oldest ones are cut off.
+        max_output_length: tokens written; the last ones are cut off.
+    """
+    given, wanted = zip(*pairs, strict=True)
+    inputs = encoded(tokenizer, given, max_input_length, model.device)
+    target = encoded(tokenizer, wanted, max_output_length, model.device, cut="right")
+    labels = target["input_ids"].masked_fill(target["attention_mask"] == 0, _IGNORED)
+    return model(**inputs, labels=labels).loss, int(target["attention_mask"].sum())

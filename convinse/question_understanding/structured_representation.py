@@ -1,0 +1,98 @@
+"""CONVINSE's structured representation, written by a sequence-to-sequence model (Christmann et al., SIGIR 2022)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Protocol
+
+from ..config import Config
+from ..encoder.checkpoint import load_checkpoint
+from ..errors import ConfigError
+from ..evidence import Turn
+from ..models import model_path
+from .base import QuestionUnderstanding
+from .history import answer_text, parts_with_words
+
+SLOTS = 4  # context, question entities, predicate, expected answer type
+
+
+class Writer(Protocol):
+    """Writes a text for each of several texts; see `encoder.sequence_to_sequence.Generator`."""
+
+    def write(self, texts: Sequence[str]) -> list[str]:
+        """One text for each, in the given order."""
+
+
+class StructuredRepresentation(QuestionUnderstanding):
+    """`context || question entities || predicate || expected answer type`, as a model that was trained so writes it.
+
+    Args:
+        config: `qu_model`, `qu_sr`, `history_separator`, `sr_delimiter` and `device` are used.
+        writer: what writes, instead of the configured model.
+    """
+
+    def __init__(self, config: Config, writer: Writer | None = None) -> None:
+        super().__init__(config)
+        self.conversations_at_once = config.qu_sr.batch_size
+        if writer is not None:
+            self.writer = writer
+
+    @cached_property
+    def writer(self) -> Writer:
+        """The configured model, loaded on first use.
+
+        Raises:
+            ConfigError: none is named.
+            ModelError: it cannot be loaded.
+        """
+        name = self.config.qu_model
+        if name is None:
+            raise ConfigError("qu: sr needs qu_model: a folder of a trained BART or T5 (see train qu), or a hub name")
+        checkpoint = load_checkpoint(model_path(name), "sequence-to-sequence", "qu_model")
+        from ..encoder.sequence_to_sequence import Generator
+
+        return Generator(checkpoint, self.config.qu_sr, self.config.device)
+
+    def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str:
+        """Write the representation of one turn; see the base class."""
+        return self.inference_on_turns([turn], [history_turns])[0]
+
+    def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[str]:
+        """Write the representations of all turns together; see the base class."""
+        texts = [
+            model_input(turn["question"], history, self.config.history_separator)
+            for turn, history in zip(turns, histories, strict=True)
+        ]
+        for turn, history, written in zip(turns, histories, self.writer.write(texts), strict=True):
+            slots = split_slots(written, self.config.sr_delimiter)
+            turn["history_used"] = parts_with_words(" ".join(slots[: SLOTS - 1]), turn["question"], history)
+            turn["structured_representation"] = self.config.sr_delimiter.join(slots)
+        return [turn["structured_representation"] for turn in turns]
+
+    def train(self, sources: Sequence[str]) -> None:
+        """Train the model on annotated conversations; see `representation_training.train_representation`."""
+        from .representation_training import train_representation
+
+        train_representation(self)
+
+
+def model_input(question: str, history: Sequence[Turn], separator: str) -> str:
+    """What the model reads: the questions and answers of the earlier turns in their order, then the question."""
+    parts = [part for earlier in history for part in (earlier["question"], answer_text(earlier))]
+    return separator.join(part.strip() for part in (*parts, question) if part.strip())
+
+
+def split_slots(written: str, delimiter: str) -> list[str]:
+    """The four slots of what a model wrote.
+
+    Of too few, the context is missing, unless the text begins with a delimiter: then the last ones are. Whatever
+    stands behind a fourth delimiter belongs to the last slot.
+    """
+    mark = delimiter.strip()
+    slots = [slot.strip() for slot in written.split(mark, SLOTS - 1)]
+    if len(slots) < SLOTS and slots[0]:
+        slots.insert(0, "")
+    slots += [""] * (SLOTS - len(slots))
+    slots[-1] = " ".join(slots[-1].replace(mark, " ").split())
+    return slots

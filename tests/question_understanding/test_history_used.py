@@ -1,0 +1,128 @@
+"""The notes of which parts of the history a representation was made of."""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+from convinse.cli import main
+from convinse.config import parse_config
+from convinse.question_understanding.history import parts_with_words
+from convinse.question_understanding.naive_concat import NcAll, NcInit, NcInitPrev, NcPrev
+from convinse.question_understanding.slots import Slots
+
+HISTORY = [
+    {"turn": 0, "question": "Who directed Inception?", "answers": [{"id": "Q25191", "label": "Christopher Nolan"}]},
+    {"turn": 1, "question": "Who starred in it?", "answers": [{"id": "Q38111", "label": "Leonardo DiCaprio"}]},
+    {"turn": 2, "question": "And when?", "answers": []},
+]
+
+
+def part(turn, kind, text):
+    return {"turn": turn, "part": kind, "text": text}
+
+
+def whole(*turns):
+    return [
+        part(number, *one)
+        for number in turns
+        for one in (("question", HISTORY[number]["question"]), ("answer", HISTORY[number]["answers"][0]["label"]))
+    ]
+
+
+@pytest.mark.parametrize(("variant", "turns"), [(NcAll, (0, 1)), (NcInit, (0,)), (NcPrev, (1,)), (NcInitPrev, (0, 1))])
+def test_naive_concatenation_takes_whole_turns(variant, turns):
+    turn = {"question": "And where?"}
+    variant(parse_config({})).inference_on_turn(turn, HISTORY[:2])
+    assert turn["history_used"] == whole(*turns)
+
+
+def test_an_unanswered_turn_is_used_with_its_question_only():
+    turn = {"question": "And where?"}
+    NcPrev(parse_config({})).inference_on_turn(turn, HISTORY)
+    assert turn["history_used"] == [part(2, "question", "And when?")]
+
+
+def test_turns_without_a_number_are_numbered_by_their_place():
+    history = [{"question": "Who?", "answers": []}, {"question": "When?", "answers": []}]
+    turn = {"question": "And where?"}
+    NcPrev(parse_config({})).inference_on_turn(turn, history)
+    assert turn["history_used"] == [part(1, "question", "When?")]
+
+
+# --- by words
+
+
+def test_words_that_the_question_lacks_come_from_the_history():
+    found = parts_with_words("Inception || Leonardo DiCaprio || born", "When was he born?", HISTORY)
+    assert found == [part(0, "question", "Inception"), part(1, "answer", "Leonardo DiCaprio")]
+
+
+def test_words_of_the_question_are_its_own():
+    assert parts_with_words("Inception || released", "When was Inception released?", HISTORY) == []
+
+
+def test_forms_of_a_word_are_the_same_word():
+    assert parts_with_words("starring", "And those?", HISTORY) == [part(1, "question", "starred")]
+
+
+def test_of_several_answers_those_that_are_named():
+    history = [
+        {"turn": 3, "question": "Who?", "answers": [{"id": "Q1", "label": "Ann Lee"}, {"id": "Q2", "label": "Bo Ray"}]}
+    ]
+    assert parts_with_words("Bo Ray || born", "When born?", history) == [part(3, "answer", "Bo Ray")]
+
+
+def test_stop_words_say_nothing():
+    assert parts_with_words("who in it", "And?", HISTORY) == []
+
+
+# --- slots
+
+
+@pytest.fixture
+def slots(world_kb):
+    return Slots(parse_config({}), world_kb)
+
+
+def used(module, question, *history):
+    turn = {"question": question}
+    module.inference_on_turn(turn, copy.deepcopy(list(history)))
+    return turn["history_used"]
+
+
+def test_a_complete_question_needs_no_history(slots):
+    assert used(slots, "Who directed Inception?") == []
+    assert used(slots, "Who directed Avatar?", HISTORY[0]) == []
+
+
+def test_a_pronoun_that_means_an_answer(slots):
+    found = used(slots, "When was he born?", HISTORY[0])
+    assert part(0, "answer", "Christopher Nolan") in found
+    assert part(0, "question", "Inception") in found  # the topic stays as context
+
+
+def test_a_pronoun_that_means_what_was_asked_about(slots):
+    assert used(slots, "When was it released?", HISTORY[0]) == [part(0, "question", "Inception")]
+
+
+def test_an_ellipsis_takes_the_words_of_the_question_before(slots):
+    history = {**HISTORY[0], "structured_representation": " || Inception || directed || person"}
+    assert part(0, "question", "directed") in used(slots, "What about Avatar?", history)
+
+
+# --- shown
+
+
+def test_ask_shows_what_was_used(workdir, capsys):
+    Path("my.yml").write_text("name: mine\n")
+    questions = ["Who directed Titanic?", "When was he born?"]
+    assert main(["ask", "--config", "my.yml", *questions]) == 0
+    first, second = capsys.readouterr().out.split("\n> ")[1:]
+    assert "from the history" not in first
+    (line,) = [line for line in second.splitlines() if "from the history" in line]
+    assert "James Cameron (answer of turn 0)" in line
+    assert main(["ask", "--config", "my.yml", "--json", *questions]) == 0
+    first, second = json.loads(capsys.readouterr().out)["questions"]
+    assert first["history_used"] == [] and part(0, "answer", "James Cameron") in second["history_used"]

@@ -1,0 +1,66 @@
+"""Questions in full: pronouns, class nouns and gaps get names; what may not be meant stays as it is."""
+
+import pytest
+
+from convinse.question_understanding.referents import Referent, may_mean
+from convinse.question_understanding.resolution import after, in_full
+
+FILM = Referent("Q1", "Blade Runner", "thing")
+BAND = Referent("Q2", "The White Stripes", "group")
+WOMAN = Referent("Q3", "Jodie Foster", "person", "female")
+MAN = Referent("Q4", "Spike Lee", "person", "male")
+SOMEBODY = Referent("Q5", "Alex Doe", "person")
+CLASSES = {"Q1": {"film", "movie"}, "Q2": {"band"}}
+
+
+def is_a(one, noun):
+    return noun in CLASSES.get(one.id, ())
+
+
+@pytest.mark.parametrize(
+    ("question", "mentioned", "expected"),
+    [
+        ("Who directed it?", [FILM], "Who directed Blade Runner?"),
+        ("And how long is it?", [FILM], "How long is Blade Runner?"),
+        ("what is its budget?", [FILM], "What is Blade Runner's budget?"),
+        ("when did they split up?", [BAND], "When did The White Stripes split up?"),
+        ("what is their first album", [BAND], "What is The White Stripes' first album"),
+        ("Where was she born?", [MAN, WOMAN], "Where was Jodie Foster born (Spike Lee)?"),
+        ("who directed her in Panic Room", [WOMAN], "Who directed Jodie Foster in Panic Room"),
+        ("who is her wife?", [WOMAN], "Who is Jodie Foster's wife?"),
+        ("who admired her?", [WOMAN], "Who admired Jodie Foster?"),
+        ("where does he live?", [SOMEBODY], "Where does Alex Doe live?"),
+        ("Who wrote the film?", [WOMAN, FILM], "Who wrote the film Blade Runner (Jodie Foster)?"),
+        ("who wrote the book?", [FILM], "Who wrote the book (Blade Runner)?"),
+        ("Who played Rachael?", [FILM], "Who played Rachael (Blade Runner)?"),
+        ("what happened that year", [FILM], "What happened that year (Blade Runner)"),
+        ("where did he die?", [FILM], "Where did he die (Blade Runner)?"),
+        ("Who directed Blade Runner?", [FILM], "Who directed Blade Runner?"),
+        ("Who directed Alien?", [], "Who directed Alien?"),
+        ("and", [], "And"),
+        ("?", [FILM], "(Blade Runner)?"),
+    ],
+)
+def test_the_question_holds_what_it_is_about(question, mentioned, expected):
+    assert in_full(question, mentioned, is_a).strip() == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "named", "replaced", "expected"),
+    [
+        ("Who directed Alien?", "What about Blade Runner?", [FILM], [Referent("Q9", "Alien", "thing")],
+         "Who directed Blade Runner?"),
+        ("Who directed Spike Lee in Alien?", "And Blade Runner?", [FILM], [MAN, Referent("Q9", "Alien", "thing")],
+         "Who directed Spike Lee in Blade Runner?"),
+        ("What won Blade Runner in 1982?", "what about 1983?", [], [FILM], "What won Blade Runner in 1982? 1983?"),
+        ("Who wrote it?", "And Blade Runner?", [FILM], [MAN], "Who wrote it? Blade Runner?"),
+    ],
+)  # fmt: skip
+def test_a_question_that_leans_on_the_one_before(before, question, named, replaced, expected):
+    assert after(before, question, named, replaced) == expected
+
+
+def test_pronouns_mean_what_they_may_mean():
+    assert may_mean("she", WOMAN) and not may_mean("she", MAN) and may_mean("she", SOMEBODY)
+    assert may_mean("it", BAND) and may_mean("they", BAND) and may_mean("they", MAN) and not may_mean("they", FILM)
+    assert not may_mean("it", MAN) and not may_mean("who", MAN)

@@ -1,0 +1,152 @@
+"""`qu: sr` around its model: what the model is given, and what becomes of what it writes."""
+
+import pytest
+
+from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering, Pipeline
+from convinse.config import parse_config
+from convinse.errors import ConfigError
+from convinse.question_understanding.base import QuestionUnderstanding
+from convinse.question_understanding.structured_representation import StructuredRepresentation, model_input, split_slots
+from convinse.registry import find_module
+
+HISTORY = [
+    {"turn": 0, "question": "Who directed Titanic?", "answers": [{"id": "Q42574", "label": "James Cameron"}]},
+    {"turn": 1, "question": " Which stars? ", "answers": [{"id": "Q1", "label": "Leo"}, {"id": "Q2", "label": "Kate"}]},
+]
+READ = "Who directed Titanic? ||| James Cameron ||| Which stars? ||| Leo, Kate ||| When was he born?"
+
+
+class Writer:
+    """Writes what it is told to, by the end of the text; keeps what it was given."""
+
+    def __init__(self, **written):
+        self.given, self._written = [], written
+
+    def write(self, texts):
+        self.given.append(list(texts))
+        return [
+            next((new for end, new in self._written.items() if text.endswith(f"{end}?")), "|| x ||") for text in texts
+        ]
+
+
+def make(writer, **keys):
+    return StructuredRepresentation(parse_config({"qu": "sr", **keys}), writer)
+
+
+# --- what the model is given
+
+
+def test_questions_and_answers_stand_before_the_question():
+    assert model_input("When was he born?", HISTORY, " ||| ") == READ
+    assert model_input("Who?", [], " ||| ") == "Who?"
+
+
+def test_an_unanswered_turn_gives_its_question():
+    assert (
+        model_input("And where?", [{"question": "Who?"}, {"question": "When?", "answers": []}], " / ")
+        == "Who? / When? / And where?"
+    )
+
+
+def test_the_separator_is_that_of_the_configuration():
+    writer = Writer()
+    make(writer, history_separator=" [SEP] ").inference_on_turn({"question": "And where?"}, HISTORY[:1])
+    assert writer.given == [["Who directed Titanic? [SEP] James Cameron [SEP] And where?"]]
+
+
+def test_gold_answers_of_the_turn_itself_are_not_given():
+    writer = Writer()
+    make(writer).inference_on_turn(
+        {"question": "When was he born?", "answers": [{"id": "Q9", "label": "SECRET"}]}, HISTORY
+    )
+    assert writer.given == [[READ]]
+
+
+def test_turns_are_written_together_and_stay_apart():
+    writer = Writer(born="Titanic || James Cameron || born || date", wrote="|| Avatar || wrote || person")
+    turns = [{"question": "When was he born?"}, {"question": "Who wrote?"}]
+    found = make(writer).inference_on_turns(turns, [HISTORY, []])
+    assert found == ["Titanic || James Cameron || born || date", " || Avatar || wrote || person"]
+    assert [turn["structured_representation"] for turn in turns] == found
+    assert writer.given == [[READ, "Who wrote?"]]
+
+
+# --- what it writes
+
+
+@pytest.mark.parametrize(
+    ("written", "slots"),
+    [
+        ("a || b || c || d", ["a", "b", "c", "d"]),
+        ("a||b ||c|| d", ["a", "b", "c", "d"]),
+        ("|| b || c || d", ["", "b", "c", "d"]),
+        ("b || c || d", ["", "b", "c", "d"]),  # the context is missing
+        ("|| b || c", ["", "b", "c", ""]),  # the type is missing
+        ("b || c", ["", "b", "c", ""]),
+        ("b", ["", "b", "", ""]),
+        ("", ["", "", "", ""]),
+        ("a || b || c || d || e ||", ["a", "b", "c", "d e"]),
+    ],
+)
+def test_there_are_four_slots_whatever_was_written(written, slots):
+    assert split_slots(written, " || ") == slots
+
+
+def test_the_delimiter_is_that_of_the_configuration():
+    module = make(Writer(Who="## a ## b ## c"), sr_delimiter=" ## ")
+    assert module.inference_on_turn({"question": "Who?"}, []) == " ## a ## b ## c"
+
+
+def test_the_history_used_is_what_the_written_words_are_from():
+    writer = Writer(born="Titanic || James Cameron || born || date")
+    turn = {"question": "When was he born?"}
+    make(writer).inference_on_turn(turn, HISTORY)
+    assert turn["history_used"] == [
+        {"turn": 0, "part": "question", "text": "Titanic"},
+        {"turn": 0, "part": "answer", "text": "James Cameron"},
+    ]
+
+
+def test_the_answer_type_is_from_no_turn():
+    turn = {"question": "When was he born?"}
+    make(Writer(born="|| Cameron || born || stars")).inference_on_turn(turn, HISTORY[1:])
+    assert turn["history_used"] == []
+
+
+# --- as a module
+
+
+def test_it_is_registered():
+    assert find_module("qu", "sr", QuestionUnderstanding) is StructuredRepresentation
+
+
+def test_without_a_model_it_says_which_key_is_missing():
+    with pytest.raises(ConfigError, match="^qu: sr needs qu_model: a folder of a trained BART or T5"):
+        StructuredRepresentation(parse_config({"qu": "sr"})).inference_on_turn({"question": "Who?"}, [])
+
+
+class OneEvidence(EvidenceRetrievalScoring):
+    def inference_on_turn(self, turn, sources):
+        return []
+
+
+class FixedAnswer(HeterogeneousAnswering):
+    def inference_on_turn(self, turn, sources):
+        return [{"answer": {"id": "Q9", "label": "nine"}, "score": 1.0, "rank": 1}]
+
+
+@pytest.mark.parametrize(("gold", "answer"), [(True, "one"), (False, "nine")])
+def test_the_pipeline_hands_over_conversations_together(gold, answer):
+    writer = Writer()
+    config = parse_config({"qu": "sr", "qu_sr": {"batch_size": 7}})
+    pipeline = Pipeline(
+        config, qu=StructuredRepresentation(config, writer), ers=OneEvidence(config), ha=FixedAnswer(config)
+    )
+    assert pipeline.conversations_at_once == 7
+    asked = [
+        {"question": "1?", "answers": [{"id": "Q1", "label": "one"}]},
+        {"question": "2?", "answers": [{"id": "Q2", "label": "two"}]},
+    ]
+    done = pipeline.run([{"conv_id": "a", "questions": asked}, {"conv_id": "b", "questions": asked}], "kb", gold)
+    assert writer.given == [["1?", "1?"], [f"1? ||| {answer} ||| 2?"] * 2]
+    assert [turn["structured_representation"] for turn in done[1]["questions"]] == [" || x ||  || "] * 2
