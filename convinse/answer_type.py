@@ -14,6 +14,11 @@ _EXISTENTIAL = frozenset("is are was were am do does did has have had can could 
 _WH = frozenset("who whom whose what which when where why how".split())
 _FILLERS = frozenset("and but so then ok okay also well hey now please actually just or oh btw".split())
 
+_RELATING = frozenset("of that when where for in".split())
+_POLITE = re.compile(
+    r"(?:do|can|could|would|will) you (?:please |also )*(?:know|tell|remember|say|name|give|list|remind)\b"
+)
+
 _DATE_NOUNS = frozenset("when date year day birthday month".split())
 _NUMBER_NOUNS = frozenset(
     "number runtime length duration budget cost height capacity population age weight gross pages page episodes seasons minutes "
@@ -98,10 +103,13 @@ def types_from_label(label: str) -> tuple[str, ...]:
 
 
 def is_existential(question: str) -> bool:
-    """Whether a question asks for yes or no: its first word, fillers aside, is a form of be, do, have, can or will."""
+    """Whether a question asks for yes or no: its first word, fillers aside, is a form of be, do, have, can or will.
+
+    "Can you tell me who ..." asks for what follows.
+    """
     written = unicodedata.normalize("NFC", question.lower())  # or the accent of "Dóra" may end the word "do"
     tokens = [token for token in re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", written) if token not in _FILLERS]
-    return bool(tokens) and tokens[0] in _EXISTENTIAL
+    return bool(tokens) and tokens[0] in _EXISTENTIAL and not _POLITE.match(" ".join(tokens))
 
 
 def expected_type(question: str) -> AnswerType:
@@ -133,8 +141,22 @@ def expected_type(question: str) -> AnswerType:
             if found.kind != "any":
                 return found
     if not _WH & set(low) or "what" in low:
-        return _keyword_type(low)
+        # "what was the year that the league began", "director of the film?": the noun before is what is asked for
+        end = next((place for place, token in enumerate(low) if token in _RELATING and place), len(low))
+        found = _keyword_type(low[:end])
+        return found if found.kind != "any" else _keyword_type(low)
     return AnswerType("any")
+
+
+def asks_for_year(question: str) -> bool:
+    """Whether a year answers a question ("in which year", "release year?"), not a day: `1952` for `11 March 1952`."""
+    words = fold(question).split()
+    return "year" in words and not {"when", "date", "day", "birthday", "month", "years"}.intersection(words)
+
+
+def is_number_noun(noun: str) -> bool:
+    """Whether a noun names something that is given as a number ("budget", "population")."""
+    return noun in _NUMBER_NOUNS
 
 
 def _noun_type(low: list[str], tokens: list[str]) -> AnswerType:

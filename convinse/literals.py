@@ -83,6 +83,11 @@ def is_date(entity_id: str) -> bool:
     return re.fullmatch(r"-?[0-9]{4,}-[0-9][0-9]-[0-9][0-9]T00:00:00Z", entity_id) is not None
 
 
+def year_of(entity_id: str) -> Entity:
+    """The year that a time stamp lies in."""
+    return date_entity(int(entity_id[: entity_id.index("-", 1)]))
+
+
 def is_number(entity_id: str) -> bool:
     """Whether an id is a number."""
     return re.fullmatch(r"-?[0-9]+(?:\.[0-9]+)?", entity_id) is not None

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from convinse.answer_type import (
     AnswerType,
+    asks_for_year,
     entity_kind,
     expected_type,
     fit,
@@ -30,6 +31,12 @@ DATE, NUMBER, ITEM = "1952-03-11T00:00:00Z", "42", "Q42"
         ("and the director?", "person"),
         ("release date?", "date"),
         ("what about the second season?", "any"),
+        ("What was the year that the league began?", "date"),
+        ("Number of Oscars it won in the league?", "number"),
+        ("Director of the film?", "person"),
+        ("name of the director?", "person"),
+        ("Can you tell me who directed it?", "person"),
+        ("Do you know when it was released?", "date"),
         ("", "any"),
     ],
 )
@@ -65,7 +72,26 @@ def test_existential(question):
     assert is_existential(question)
 
 
-@pytest.mark.parametrize("question", ["What is it?", "who was he", "", "the island is where?"])
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What year was it?", True),
+        ("In which year did it come out?", True),
+        ("release year?", True),
+        ("When was it released?", False),
+        ("When in that year was it released?", False),
+        ("What was the date, and the year?", False),
+        ("How many years did it take?", False),
+        ("", False),
+    ],
+)
+def test_questions_for_a_year(question, expected):
+    assert asks_for_year(question) is expected
+
+
+@pytest.mark.parametrize(
+    "question", ["What is it?", "Could you please tell me his name?", "who was he", "", "the island is where?"]
+)
 def test_not_existential(question):
     assert not is_existential(question)
 

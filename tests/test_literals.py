@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.literals import MONTHS, date_entity, find_literals, is_date, is_number, number_entity, wikidata_time
+from convinse.literals import (
+    MONTHS,
+    date_entity,
+    find_literals,
+    is_date,
+    is_number,
+    number_entity,
+    wikidata_time,
+    year_of,
+)
 
 DAYS = st.dates(min_value=date(1000, 1, 1), max_value=date(2099, 12, 31))
 WORDS = st.sampled_from(["was", "born", "on", "x7y", "—", "(band),", "the 3rd one,"])
@@ -84,6 +93,16 @@ def test_the_label_of_a_date_reads_back_as_the_same_date(day):
         (span,) = find_literals(entity["label"])
         assert (span.start, span.end, span.entity) == (0, len(entity["label"]), entity)
         assert is_date(entity["id"])
+
+
+@given(DAYS)
+def test_the_year_of_a_date(day):
+    for entity in (date_entity(day.year), date_entity(day.year, day.month), date_entity(day.year, day.month, day.day)):
+        assert year_of(entity["id"]) == date_entity(day.year)
+
+
+def test_the_year_of_a_date_before_christ():
+    assert year_of("-0043-03-15T00:00:00Z") == {"id": "-0043-01-01T00:00:00Z", "label": "44 BC"}
 
 
 @given(DAYS)

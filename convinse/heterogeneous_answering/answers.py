@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
 from ..evidence import Entity, Evidence, RankedAnswer
 from ..literals import find_literals, is_date, is_number
 from ..text import fold
-from .extractive_reader import AnswerSpan
+from .dates import date_at
+
+if TYPE_CHECKING:
+    from .extractive_reader import AnswerSpan
 
 _NEAR = 88.0  # least similarity (0 to 100) of a span and an item's name
 _SUPPORT = 3  # evidences named per answer
@@ -67,7 +71,7 @@ def rank_answers(
         place = span.context
         if place not in names:
             names[place] = _names(evidences[place])
-        entity = _named(span.text, evidences[place], fit, names[place])
+        entity = _named(span.text, evidences[place], fit, names[place], (span.start, span.end))
         string = _normalize(span.text)
         if entity is None:
             entity = _words(span.text)
@@ -105,14 +109,14 @@ def rank_answers(
 
 
 def combined(
-    first: Sequence[RankedAnswer], second: Sequence[RankedAnswer], share: float, most: int
+    first: Sequence[RankedAnswer], second: Sequence[RankedAnswer], share: float, most: int | None
 ) -> list[RankedAnswer]:
     """Two rankings of a turn's answers as one.
 
     Args:
         first, second: rankings whose scores are shares of all answers.
         share: the weight of the second's scores, from 0 to 1; the first's have the rest.
-        most: answers wanted.
+        most: answers wanted; None: all.
 
     Returns:
         Ranks 1, 2, 3, ...; label and evidences of an answer in both are the first's.
@@ -128,25 +132,35 @@ def combined(
 
 
 def find_entity(
-    text: str, evidence: Evidence, fit: Callable[[Entity], float], names: dict[str, Entity] | None = None
+    text: str,
+    evidence: Evidence,
+    fit: Callable[[Entity], float],
+    names: dict[str, Entity] | None = None,
+    place: tuple[int, int] | None = None,
 ) -> Entity:
     """What a span of an evidence stands for.
 
     In this order: an item (or a date, a number) whose name in the evidence is the span, but for case, accents and
-    punctuation; a date or a number written out; an item whose name is nearly the span, or stands in it; the evidence's
+    punctuation; a date or a number written out (the whole date of which the span, at `place`, is a part); an item whose name is nearly the span, or stands in it; the evidence's
     own item, where the span is a part of its name and it fits the expected type; else the words themselves.
     """
     names = _names(evidence) if names is None else names
-    return _named(text, evidence, fit, names) or _words(text)
+    return _named(text, evidence, fit, names, place) or _words(text)
 
 
-def _named(text: str, evidence: Evidence, fit: Callable[[Entity], float], names: dict[str, Entity]) -> Entity | None:
+def _named(
+    text: str,
+    evidence: Evidence,
+    fit: Callable[[Entity], float],
+    names: dict[str, Entity],
+    place: tuple[int, int] | None,
+) -> Entity | None:
     """What `find_entity` finds before it takes the words themselves."""
     folded = fold(text)
     exact = names.get(folded)
     if exact is not None:
         return exact
-    literal = _literal(text)
+    literal = (date_at(evidence["evidence_text"], *place) if place else None) or _literal(text)
     if literal is not None:
         return names.get(fold(literal["label"]), literal)
     if len(folded) >= _SHORTEST and names:

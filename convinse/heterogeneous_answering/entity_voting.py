@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 
 from ..answer_type import AnswerType
 from ..evidence import Evidence, RankedAnswer, Turn
-from ..text import fold, stem, stems
-from .typed_answering import SUPPORT, TypedAnswering
+from ..literals import is_date
+from ..text import stems
+from .dates import date_question, date_weights
+from .typed_answering import TypedAnswering
+from .values import FAR, nearness
+from .yes_no import SUPPORT
 
 _SHARPNESS = 4.0  # exponent of an evidence's weight: higher listens to the best evidences only
 _FLOOR = 1e-3  # of a weight: what fits the type counts even where no word matches
-_FAR, _REACH = 0.3, 3.0  # the least weight of a place in an evidence; words over which nearness halves
-_BEHIND = 3.0  # how much farther a word behind an entity is than one before it ("Director is", "directed by")
 _ECHO = 0.1  # an answer seldom repeats the words of the question ("Award for Directing" to "who directed")
 
 
@@ -25,7 +26,9 @@ class EntityVoting(TypedAnswering):
     - The items that the evidences were retrieved for are the question's own and no candidates.
     - Votes count by how well the candidate fits the expected answer type (the representation's last slot, else the
       question's words): a date for "when", a human for "who", an item whose class is named for "which ...".
-    - A question for yes or no gets "Yes" when one evidence holds at least three quarters of its content words, else "No".
+    - Dates count by how well their names and evidences fit the question's words; see `dates.date_weights`.
+    - Numbers that are stated for what is asked come before the others, yes or no is decided by facts and words; see
+      `TypedAnswering`.
 
     Args:
         config: `kb_path` (types of items), `sr_delimiter`, `ha_max_answers` are used.
@@ -38,14 +41,16 @@ class EntityVoting(TypedAnswering):
         if expected.kind == "yesno":
             turn["pred_answers"] = self.yes_or_no(turn, turn["top_evidences"])
         else:
-            turn["pred_answers"] = self.votes(turn, expected, self.config.ha_max_answers)
+            answers = self.of_type(turn, expected, self.votes(turn, expected))
+            turn["pred_answers"] = answers[: self.config.ha_max_answers]
         return turn["pred_answers"]
 
-    def votes(self, turn: Turn, expected: AnswerType, most: int | None = None) -> list[RankedAnswer]:
+    def votes(self, turn: Turn, expected: AnswerType) -> list[RankedAnswer]:
         """The entities of the top evidences, best first; their scores are shares of all votes."""
         evidences = turn["top_evidences"]
         own = {evidence["retrieved_for_entity"]["id"] for evidence in evidences if "retrieved_for_entity" in evidence}
         best = max((evidence.get("score", 1.0) for evidence in evidences), default=0.0)
+        asked = date_question(self.in_full(turn), evidences) if expected.kind == "date" else None
         wanted = self._wanted(turn, evidences)
         echo = wanted - set(stems(" ".join(expected.words)))
         votes: dict[str, float] = defaultdict(float)
@@ -55,9 +60,11 @@ class EntityVoting(TypedAnswering):
             weight = max(_FLOOR, (max(0.0, evidence.get("score", 1.0)) / best) ** _SHARPNESS) if best > 0 else 1.0
             candidates = [entity for entity in evidence["wikidata_entities"] if entity["id"] not in own]
             near = nearness(evidence, wanted)
+            dates = {} if asked is None else date_weights(evidence, asked, self.property_names)
             fits = [
                 self.fit(expected, entity)
-                * near.get(entity["id"], _FAR)
+                * dates.get(entity["id"], 1.0)
+                * near.get(entity["id"], FAR)
                 * (_ECHO if echo & set(stems(entity["label"])) else 1.0)
                 for entity in candidates
             ]
@@ -68,7 +75,8 @@ class EntityVoting(TypedAnswering):
                 support[entity["id"]].append(place)
         ranked = sorted(
             (one for one in votes if votes[one] > 0),
-            key=lambda entity_id: (-round(votes[entity_id], 9), support[entity_id][0], entity_id),
+            # of several dates that count the same, the first release is meant
+            key=lambda one: (-round(votes[one], 9), one if is_date(one) else "", support[one][0], one),
         )
         total = sum(votes.values()) or 1.0
         return [
@@ -78,7 +86,7 @@ class EntityVoting(TypedAnswering):
                 "rank": rank,
                 "evidences": support[entity_id][:SUPPORT],
             }
-            for rank, entity_id in enumerate(ranked[:most], 1)
+            for rank, entity_id in enumerate(ranked, 1)
         ]
 
     def _wanted(self, turn: Turn, evidences: Sequence[Evidence]) -> set[str]:
@@ -88,25 +96,3 @@ class EntityVoting(TypedAnswering):
         }
         asked = turn.get("structured_representation") or turn["question"]
         return set(stems(asked)) - {word for name in names for word in stems(name)}
-
-
-def nearness(evidence: Evidence, wanted: set[str]) -> dict[str, float]:
-    """How near each mentioned entity stands to a word that is asked for, from `_FAR` to 1, by entity id.
-
-    In "Year is 1996, Film is Basquiat, Role is Andy Warhol", a question for the role prefers the value beside it.
-    """
-    words = re.findall(r"\w+", fold(evidence["evidence_text"]))
-    hits = [place for place, word in enumerate(words) if stem(word) in wanted]
-    found: dict[str, float] = {}
-    for surface, entity_id in evidence["disambiguations"]:
-        parts = fold(surface).split()
-        for place in range(len(words) - len(parts) + 1) if parts else ():
-            if words[place : place + len(parts)] == parts:
-                end = place + len(parts) - 1
-                gaps = [
-                    place - hit if hit < place else _BEHIND * (hit - end) for hit in hits if not place <= hit <= end
-                ]
-                gap = min(gaps, default=None)
-                value = _FAR if gap is None else _FAR + (1 - _FAR) / (1 + gap / _REACH)
-                found[entity_id] = max(found.get(entity_id, 0.0), value)
-    return found

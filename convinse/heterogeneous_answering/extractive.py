@@ -8,7 +8,7 @@ from functools import cached_property
 from ..encoder.checkpoint import Checkpoint
 from ..encoder.pool import ModelPool
 from ..errors import ConfigError
-from ..evidence import Evidence, RankedAnswer, Turn
+from ..evidence import Evidence, RankedAnswer, Turn, asked_in_full
 from ..models import model_path
 from .answers import combined, rank_answers
 from .entity_voting import EntityVoting
@@ -26,7 +26,7 @@ class ExtractiveAnswering(EntityVoting):
     of the best one's) and how well it fits the expected answer type. Evidences whose score is 0, which the cascade left
     unread, are not read here either where there are better ones. The items that the question is about are no answers.
     The votes of `EntityVoting` are added with the weight `ha_votes`: they know nearness in rows and lists better.
-    Questions for yes or no are answered by the coverage of their words, as in `entity_voting`.
+    Questions for yes or no are not read; they, stated numbers and years are answered as in `entity_voting`.
 
     Args:
         config: `ha_model`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`, `evs_precision`, `device` and
@@ -96,7 +96,7 @@ class ExtractiveAnswering(EntityVoting):
         reading = [turn for turn, wanted in zip(turns, expected, strict=True) if wanted.kind != "yesno"]
         weights = {id(turn): _weights(turn["top_evidences"]) for turn in reading}
         spans = self.reader.read_all(
-            [turn.get("structured_representation") or turn["question"] for turn in reading],
+            [asked_in_full(turn) for turn in reading],
             [
                 [  # what counts for nothing is not read
                     evidence["evidence_text"] if weight > 0 else ""
@@ -122,7 +122,8 @@ class ExtractiveAnswering(EntityVoting):
                 None,
             )
             share, most = self.config.ha_votes, self.config.ha_max_answers
-            turn["pred_answers"] = combined(answers, self.votes(turn, wanted) if share else [], share, most)
+            answers = combined(answers, self.votes(turn, wanted) if share else [], share, None)
+            turn["pred_answers"] = self.of_type(turn, wanted, answers)[:most]
 
 
 def _weights(evidences: Sequence[Evidence]) -> list[float]:

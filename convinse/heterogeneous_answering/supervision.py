@@ -23,7 +23,7 @@ from ..config import Config, to_dict
 from ..encoder.checkpoint import load_checkpoint
 from ..encoder.trained import check_output, settings_list, validation_table, write_trained
 from ..errors import DataError, NothingToTrainError
-from ..evidence import Entity, Evidence, Turn
+from ..evidence import Entity, Evidence, Turn, asked_in_full
 from ..files import sha256
 from ..literals import find_literals, is_date, is_number
 from ..models import model_path
@@ -121,7 +121,7 @@ def examples(ha: ExtractiveAnswering, turn: Turn) -> TurnExamples:
     wrong: dict[str, ReadExample] = {}
     if ha.expected(turn).kind == "yesno":
         return TurnExamples([], [])
-    question = turn.get("structured_representation") or turn["question"]
+    question = asked_in_full(turn)
     for evidence in turn["top_evidences"]:
         text = evidence["evidence_text"]
         spans = answer_spans(evidence, turn["answers"])

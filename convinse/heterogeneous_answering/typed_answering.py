@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from ..answer_type import AnswerType, expected_type, fit, parse_label, types_from_label
+from ..answer_type import AnswerType, asks_for_year, expected_type, fit, parse_label, types_from_label
 from ..config import Config, resolve
-from ..evidence import Entity, Evidence, RankedAnswer, Turn
+from ..evidence import Entity, Evidence, RankedAnswer, Turn, asked_in_full
 from ..knowledge_base.index import KnowledgeBase
-from ..text import stems
+from .answers import combined
 from .base import HeterogeneousAnswering
+from .dates import in_years
+from .property_names import PropertyNames
+from .quantities import asked_quantity, counted, stated
+from .yes_no import decide
 
-_COVERED = 0.75  # share of a yes/no question's words that one evidence must hold for a "yes"
+_LESS_THAN_STATED = 0.25  # the share of voting and reading where an evidence states the number that is asked for
 _CLASS_WEIGHT = 0.2
 _CLASSES_WANTED = frozenset(
     "genre kind style type sort instrument position profession job occupation language sport award prize religion colour color species".split()
 )
-_YES: Entity = {"id": "Yes", "label": "Yes"}
-_NO: Entity = {"id": "No", "label": "No"}
-SUPPORT = 3  # evidences named per answer
 
 
 class TypedAnswering(HeterogeneousAnswering):
@@ -40,6 +41,11 @@ class TypedAnswering(HeterogeneousAnswering):
         """The knowledge base that types are looked up in, opened on first use."""
         return KnowledgeBase(resolve(self.config.kb_path))
 
+    @cached_property
+    def property_names(self) -> PropertyNames:
+        """The names of the knowledge base's properties."""
+        return PropertyNames(self.kb.properties())
+
     def expected(self, turn: Turn) -> AnswerType:
         """The type of answer: the representation's last slot, else by the question's words."""
         slots = turn.get("structured_representation", "").split(self.config.sr_delimiter.strip())
@@ -55,18 +61,29 @@ class TypedAnswering(HeterogeneousAnswering):
         is_class = entity["id"].startswith("Q") and entity["label"][:1].islower()
         return suits * _CLASS_WEIGHT if is_class and not _CLASSES_WANTED.intersection(expected.words) else suits
 
+    def in_full(self, turn: Turn) -> str:
+        """The question in full, as far as question understanding knows it, without a slot for the answer type."""
+        full = asked_in_full(turn)
+        slots = full.split(self.config.sr_delimiter.strip())
+        return " ".join(slots[:-1]) if len(slots) == 4 else full
+
     def yes_or_no(self, turn: Turn, evidences: Sequence[Evidence]) -> list[RankedAnswer]:
-        """ "Yes" when one evidence holds at least three quarters of the question's content words, else "No", and the other."""
-        wanted = set(stems(turn.get("structured_representation") or turn["question"])) - {"yes"}
-        coverage = [
-            len(wanted & set(stems(evidence["evidence_text"]))) / len(wanted) if wanted else 0.0
-            for evidence in evidences
-        ]
-        best = max(coverage, default=0.0)
-        support = sorted(range(len(coverage)), key=lambda place: (-coverage[place], place))[:SUPPORT]
-        first, second = (_YES, _NO) if best >= _COVERED else (_NO, _YES)
-        certainty = round(best if first is _YES else 1 - best, 6)
-        return [
-            {"answer": dict(first), "score": certainty, "rank": 1, "evidences": support},  # type: ignore[typeddict-item]
-            {"answer": dict(second), "score": round(1 - certainty, 6), "rank": 2, "evidences": support},  # type: ignore[typeddict-item]
-        ]
+        """ "Yes" and "No" in the order that the evidences decide; see `yes_no.decide`."""
+        return decide(self.in_full(turn), evidences, self.property_names).answers()
+
+    def of_type(self, turn: Turn, expected: AnswerType, answers: list[RankedAnswer]) -> list[RankedAnswer]:
+        """A ranking as the expected type wants it.
+
+        Numbers that the evidences state for what is asked come first, else the count of what they list; see `quantities`.
+        Dates are years where a year is asked for.
+        """
+        full, evidences = self.in_full(turn), turn["top_evidences"]
+        # a question that leans on the one before for what it asks has no word of its own for that
+        question = turn["question"] if expected_type(turn["question"]).kind == expected.kind else full
+        if expected.kind == "date" and asks_for_year(question):
+            return in_years(answers)
+        asked = asked_quantity(question, full) if expected.kind == "number" else None
+        if asked is None:
+            return answers
+        found = stated(asked, evidences, self.property_names) or counted(asked, evidences, self.property_names)
+        return combined(found, answers, _LESS_THAN_STATED, None) if found else answers

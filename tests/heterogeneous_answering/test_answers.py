@@ -83,6 +83,13 @@ def test_a_literal_of_the_evidence_keeps_its_label():
     assert find_entity("194", evidence(length, surfaces=[("194", "194")]), anything) == length
 
 
+def test_a_part_of_a_date_is_the_date_of_its_place():
+    given = evidence() | {"evidence_text": "born on 11 June 1969 and married in June 1970"}
+    spans = [span("June 1969", start=11), span("11 June", start=8), span("June 1970", start=36)]
+    assert [answer["answer"]["label"] for answer in rank(spans, [given])] == ["11 June 1969", "June 1970"]
+    assert find_entity("June 1969", given, anything)["label"] == "June 1969"  # where its place is not known
+
+
 def test_of_several_names_in_a_span_the_longest_counts():
     york, new_york = {"id": "Q1", "label": "York"}, {"id": "Q2", "label": "New York"}
     assert find_entity("somewhere in New York tonight", evidence(york, new_york), anything) == new_york

@@ -4,7 +4,8 @@ import random
 import pytest
 
 from convinse.config import parse_config
-from convinse.heterogeneous_answering.entity_voting import EntityVoting, nearness
+from convinse.heterogeneous_answering.entity_voting import EntityVoting
+from convinse.heterogeneous_answering.values import nearness
 from convinse.testing import HeterogeneousAnsweringContract
 
 TYPES = {
@@ -32,6 +33,7 @@ LABELS = {
     "1997-12-19T00:00:00Z": "19 December 1997",
     "1997-01-01T00:00:00Z": "1997",
     "194": "194",
+    "12": "12",
 }
 
 
@@ -40,6 +42,13 @@ class Types:
 
     def types(self, entity_id):
         return TYPES.get(entity_id, ())
+
+    def properties(self):
+        return [
+            ("P577", "publication date", ["opened", "release date"]),
+            ("P2047", "duration", ["running time"]),
+            ("P57", "director", ["directed by"]),
+        ]
 
 
 def evidence(text, *ids, score=1.0, source="text", own="Q44578"):
@@ -238,3 +247,69 @@ class TestContract(HeterogeneousAnsweringContract):
 
 def test_nothing_of_the_expected_kind_is_no_answer(voting):
     assert answer(voting, "When did it open?", [CAST[0], CAST[3]]) == []
+
+
+PREMIERES = [
+    evidence("Titanic, It opened on 19 December 1997 in London.", "Q44578", "1997-12-19T00:00:00Z", "Q84", score=8.0),
+    evidence("Titanic, Opened, 1997", "1997-01-01T00:00:00Z", score=7.0, source="info"),
+]
+
+
+@pytest.mark.parametrize(
+    "question", ["What year did Titanic open?", "In which year was it opened?", "Year of release?"]
+)
+def test_a_question_for_a_year_is_answered_with_the_year(voting, question):
+    found = answer(voting, question, PREMIERES)
+    assert [(one["answer"], one["rank"]) for one in found] == [({"id": "1997-01-01T00:00:00Z", "label": "1997"}, 1)]
+    assert found[0]["score"] == pytest.approx(1) and found[0]["evidences"]
+
+
+def test_a_follow_up_of_a_question_for_a_year(voting):
+    follow_up = turn_of("And Titanic?", PREMIERES, structured_representation=" || Titanic || opened || date")
+    follow_up["resolved_question"] = "In which year was Titanic opened?"
+    assert voting.inference_on_turn(follow_up, ("kb",))[0]["answer"]["label"] == "1997"
+    follow_up["resolved_question"] = "When was Titanic opened?"
+    assert len(voting.inference_on_turn(follow_up, ("kb",))) == 2
+
+
+def test_the_date_of_the_asked_property_is_the_answer(voting):
+    born = evidence("James Cameron, date of birth, 1997", "Q42574", "1997-01-01T00:00:00Z", score=9.0, source="kb")
+    shown = evidence(
+        "Titanic, publication date, 19 December 1997", "Q44578", "1997-12-19T00:00:00Z", score=8.0, source="kb"
+    )
+    assert answer(voting, "When was Titanic released?", [born, shown])[0]["answer"]["label"] == "19 December 1997"
+
+
+def test_a_stated_number_comes_before_more_frequent_ones(voting):
+    other = [evidence(f"Titanic, y{n}, 1997 and 12 more", "12", score=9.0) for n in range(5)]
+    found = answer(voting, "How many minutes is it?", [*other, CAST[2]])
+    assert [one["answer"]["id"] for one in found] == ["194", "12"]
+    assert found[0]["evidences"] == [5]
+
+
+def test_things_are_counted_where_no_number_is_stated(voting):
+    directors = [evidence(f"Titanic, director, {LABELS[q]}", "Q44578", q, source="kb") for q in ("Q42574", "Q202765")]
+    found = answer(voting, "How many directors are there?", directors)
+    assert (found[0]["answer"], found[0]["evidences"]) == ({"id": "2", "label": "2"}, [0, 1])
+    assert answer(voting, "How long is it?", directors) == []
+
+
+def test_facts_decide_yes_or_no(voting):
+    facts = [
+        evidence("Titanic, director, James Cameron", "Q44578", "Q42574", source="kb"),
+        evidence("Avatar, director, Kate Winslet", "Q24871", "Q202765", source="kb"),
+    ]
+    for question, expected in (("James Cameron", "Yes"), ("Kate Winslet", "No")):
+        representation = f"Titanic || {question} || directed || yes or no"
+        found = answer(voting, f"Did {question} direct it?", facts, structured_representation=representation)
+        assert [one["answer"]["id"] for one in found][0] == expected, question
+
+
+def test_of_dates_that_count_the_same_the_earliest_is_first(voting):
+    shown = [
+        evidence("Titanic, publication date, 1997", "Q44578", "1997-01-01T00:00:00Z", source="kb"),
+        evidence("Titanic, publication date, 19 December 1997", "Q44578", "1997-12-19T00:00:00Z", source="kb"),
+    ]
+    for order in (shown, shown[::-1]):
+        found = answer(voting, "When did Titanic come out?", order)
+        assert [one["answer"]["label"] for one in found] == ["1997", "19 December 1997"]

@@ -115,6 +115,9 @@ class Types:
     def types(self, entity_id):
         return {"Q42574": ("human",), "Q202765": ("human",), "Q44578": ("film",)}.get(entity_id, ())
 
+    def properties(self):
+        return [("P57", "director", ["directed by"]), ("P577", "publication date", ["opened"])]
+
 
 def evidence(text, *entities, score=1.0):
     return {
@@ -334,3 +337,21 @@ def test_the_module_alone_says_what_it_needs():
     made = ExtractiveAnswering(parse_config({"ha_model": "./nowhere"}))  # a light constructor: loaded on first use
     with pytest.raises(ModelError, match="nowhere"):
         made.inference_on_turn({"question": "Who?", "top_evidences": [evidence("x y")]}, SOURCES)
+
+
+def test_a_part_of_a_date_stands_for_the_date_and_a_year_for_a_question_of_years():
+    found = [evidence("Titanic, It opened on 19 December 1997.")]
+    when = answered({"question": "When did it open?", "top_evidences": found}, "December 1997", "19 December")[0]
+    assert [(a["answer"]["id"], a["answer"]["label"]) for a in when] == [("1997-12-19T00:00:00Z", "19 December 1997")]
+    year = answered(
+        {"question": "What year did it open?", "top_evidences": found}, "19 December 1997", "December 1997"
+    )[0]
+    assert [(a["answer"]["id"], a["answer"]["label"]) for a in year] == [("1997-01-01T00:00:00Z", "1997")]
+
+
+def test_a_stated_number_comes_before_what_was_read():
+    length = {**evidence("Titanic, Running time, 194 minutes", {"id": "194", "label": "194"}), "source": "info",
+              "disambiguations": [["194", "194"]]}  # fmt: skip
+    turn = {"question": "How many minutes is it?", "top_evidences": [length, evidence("Titanic, 12 boats, 12 pumps")]}
+    answers, reader = answered(turn, "12")
+    assert [a["answer"]["id"] for a in answers] == ["194", "12"] and reader.asked

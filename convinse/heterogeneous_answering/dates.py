@@ -1,0 +1,84 @@
+"""Dates as answers: the whole date where a part is marked, the year where a year is asked for, the date that is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ..evidence import Entity, Evidence, RankedAnswer
+from ..literals import find_literals, is_date, year_of
+from .property_names import PropertyNames, keywords
+from .values import values
+
+# names of dates that do not say of what
+_GENERAL = keywords("point time date year years season day month")
+_UNNAMED, _OTHER = 0.4, 0.1  # weight of a date without a name, and of one of another property
+_LEAST = 0.1  # what an evidence without any word of the question counts
+
+
+def date_at(text: str, start: int, end: int) -> Entity | None:
+    """The date of a text that `text[start:end]` marks in full or in part: "March 1952" of "on 11 March 1952".
+
+    None where it marks none or several, or less of one than a date where it marks other words, too.
+    """
+    marked = [
+        span for span in find_literals(text) if span.start < end and start < span.end and is_date(span.entity["id"])
+    ]
+    if len({span.entity["id"] for span in marked}) != 1:
+        return None
+    is_part = marked[0].start <= start and end <= marked[0].end
+    is_date_itself = any(is_date(span.entity["id"]) for span in find_literals(text[start:end]))
+    return marked[0].entity if is_part or is_date_itself else None
+
+
+def in_years(answers: Sequence[RankedAnswer]) -> list[RankedAnswer]:
+    """A ranking whose dates are years: those of one year are one answer, with the scores of all."""
+    found: dict[str, RankedAnswer] = {}
+    for answer in answers:
+        entity = answer["answer"]
+        entity = year_of(entity["id"]) if is_date(entity["id"]) else entity
+        first = found.get(entity["id"])
+        if first is None:
+            found[entity["id"]] = {**answer, "answer": entity}
+        else:
+            first["score"] = round(first["score"] + answer["score"], 6)
+    ranked = sorted(found.values(), key=lambda answer: (-answer["score"], answer["rank"]))
+    return [{**answer, "rank": rank} for rank, answer in enumerate(ranked, 1)]
+
+
+class DateQuestion(NamedTuple):
+    """The stems of a question for a date: `telling`, what an evidence should hold; `asking`, what may name a property."""
+
+    telling: frozenset[str]
+    asking: frozenset[str]
+
+
+def date_question(question: str, evidences: Iterable[Evidence]) -> DateQuestion:
+    """What a question in full asks; the words of the names in it ask for no property: no stadium by "Wembley Stadium"."""
+    words = keywords(question)
+    labels = {entity["label"] for evidence in evidences for entity in evidence["wikidata_entities"]}
+    names = frozenset().union(*(name for label in labels if (name := keywords(label)) <= words))
+    return DateQuestion(words - _GENERAL, words - names)
+
+
+def date_weights(evidence: Evidence, question: DateQuestion, names: PropertyNames) -> dict[str, float]:
+    """How well each date of an evidence fits a question, from 0 to 1, by id.
+
+    A date weighs by its name, that of another property less than one without a name, and by the share of the question's
+    words that the evidence holds: of two awards' years the one whose award is asked for.
+    """
+    telling, asking = question
+    held = keywords(evidence["evidence_text"])
+    found: dict[str, float] = {}
+    for value in values(evidence):
+        if not is_date(value.entity["id"]):
+            continue
+        labels = [label for label in value.labels if not keywords(label) <= _GENERAL]
+        meant = frozenset().union(*(names.asking(label, asking) for label in labels))
+        # "in which year" alone is no half of a "birth year"
+        named = 1.0 if meant else max((names.asked(label, asking - _GENERAL) for label in labels), default=None)
+        weight = _UNNAMED if named is None else _OTHER + (1 - _OTHER) * named
+        covered = len(telling & (held | meant)) / len(telling) if telling else 1.0
+        weight *= (_LEAST + (1 - _LEAST) * covered) ** 2
+        found[value.entity["id"]] = max(found.get(value.entity["id"], 0.0), weight)
+    return found

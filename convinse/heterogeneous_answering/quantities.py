@@ -1,0 +1,177 @@
+"""Answers to "how many", "how long" and the like: quantities that evidences state, else counts of what they list."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..answer_type import is_number_noun
+from ..evidence import Entity, Evidence, RankedAnswer
+from ..literals import is_number, number_entity
+from ..text import STOP_WORDS, fold
+from .property_names import PropertyNames, holds, keyword, keywords
+from .values import Value, fact_of, nearness, values
+
+_MANY = re.compile(r"\bhow (?:many|much)\b|\bnumber of\b", re.IGNORECASE)
+_MEASURE = re.compile(r"\bhow (long|tall|high|old|big|large|far|heavy|expensive)\b", re.IGNORECASE)
+_MOST_WORDS = 3  # behind "how many" that say what is counted
+_BEFORE = frozenset("of the other different".split())
+# what names the measure that an adjective, or a noun, asks for
+_MEASURES = {
+    "long": "duration length runtime running time", "tall": "height", "high": "height elevation", "old": "age",
+    "big": "area size capacity population", "large": "area size capacity population", "far": "distance",
+    "heavy": "weight mass", "expensive": "price cost budget", "money": "gross box office earnings revenue budget cost",
+    "people": "capacity population attendance members", "spectators": "capacity attendance", "fans": "capacity attendance",
+    "seats": "capacity", "places": "capacity", "inhabitants": "population", "songs": "tracks", "kids": "children",
+    "tracks": "songs", "matches": "appearances caps", "games": "appearances caps matches",
+}  # fmt: skip
+_NAMES = {keyword(word): keywords(names) for word, names in _MEASURES.items()}
+_LEAST = 0.5  # of a name that must be asked for
+_SHARP = 4.0  # exponent: answers that fit as well as the best one have nearly all of the share
+SUPPORT = 3  # evidences named per answer
+
+
+class Asked(NamedTuple):
+    """What a question wants the number of.
+
+    Attributes:
+        nouns: stems of what is counted or measured, each with the stems that name the same (`kid`: `child`).
+        head: the stem of the last noun itself.
+        rest: stems of its other content words, which say of what.
+        countable: whether things can be counted where no number is given.
+    """
+
+    nouns: tuple[frozenset[str], ...]
+    head: str
+    rest: frozenset[str]
+    countable: bool
+
+
+def asked_quantity(question: str, in_full: str) -> Asked | None:
+    """What a question wants the number of ("how many league goals": goal); None when it does not say.
+
+    Args:
+        question: as asked, or in full where it leans on the one before.
+        in_full: with what it leaves to the history; its words say of what.
+    """
+    many, measure = _MANY.search(question), _MEASURE.search(question)
+    if many:
+        phrase: list[str] = []
+        for word in fold(question[many.end() :]).split():
+            if word in _BEFORE and not phrase:
+                continue
+            if word in STOP_WORDS or len(phrase) == _MOST_WORDS:
+                break
+            phrase.append(word)
+        heads = phrase or (["money"] if "much" in many[0].lower() else [])  # "how much did it make?"
+    elif measure:
+        heads = [measure[1].lower()]
+    else:
+        words = fold(question).split()
+        heads = [word for word in words if is_number_noun(word) and word != "number"]
+        heads = heads or [one for one, number in pairwise(words) if number == "number" and one not in STOP_WORDS]
+    if not heads:
+        return None
+    nouns = tuple(frozenset((head, *_NAMES.get(head, ()))) for head in map(keyword, heads))
+    return Asked(nouns, keyword(heads[-1]), keywords(in_full).difference(*nouns), bool(many and phrase))
+
+
+def stated(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames) -> list[RankedAnswer]:
+    """The numbers of the evidences whose property, header, attribute or unit is what is asked for, best first.
+
+    A number counts by how many of the question's other words its evidence holds and how near they are, and by the
+    score of the evidence. Scores are shares of all.
+    """
+    best = max((evidence.get("score", 1.0) for evidence in evidences), default=0.0)
+    scores: dict[str, float] = {}
+    entities: dict[str, Entity] = {}
+    support: dict[str, list[int]] = defaultdict(list)
+    for place, evidence in enumerate(evidences):
+        found = [(value, fits) for value in values(evidence) if (fits := _fits(value, asked, names)) > 0]
+        if not found:
+            continue
+        held = keywords(evidence["evidence_text"])
+        covered = len(asked.rest & held) / len(asked.rest) if asked.rest else 1.0
+        weight = (0.2 + covered) * (1.0 + (max(0.0, evidence.get("score", 1.0)) / best if best > 0 else 1.0))
+        near = nearness(evidence, set(asked.rest))
+        for value, fits in found:
+            number = value.entity["id"]
+            score = fits * weight * (0.5 + near.get(number, 0.0))
+            entities.setdefault(number, value.entity)
+            scores[number] = max(scores.get(number, 0.0), score)
+            support[number].append(place)
+    return _ranked(scores, entities, support)
+
+
+def counted(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames) -> list[RankedAnswer]:
+    """How many different things facts of the asked property list, or rows of the asked table; one answer or none.
+
+    Counted are the values of a property of an item that the evidences were retrieved for, the subjects that have the
+    item as value, or the rows of one table: the group that fits best, and of those the largest.
+    """
+    if not asked.countable:
+        return []
+    groups: dict[tuple[str, ...], dict[str, int]] = defaultdict(dict)
+    fits: dict[tuple[str, ...], float] = {}
+    for place, evidence in enumerate(evidences):
+        for group, member, fitting in _listed(evidence, asked, names):
+            groups[group].setdefault(member, place)
+            fits[group] = fitting
+    if not groups:
+        return []
+    best = max(groups, key=lambda group: (fits[group], len(groups[group]), group))
+    places = sorted(set(groups[best].values()))
+    return [{"answer": number_entity(str(len(groups[best]))), "score": 1.0, "rank": 1, "evidences": places[:SUPPORT]}]
+
+
+def _fits(value: Value, asked: Asked, names: PropertyNames) -> float:
+    """How well a value's name or unit is what is asked for, from 0 to 1: by the last noun, the others add little."""
+    if not is_number(value.entity["id"]):
+        return 0.0
+    matches = []
+    for noun in asked.nouns:
+        named = max((names.asked(label, noun) for label in value.labels), default=0.0)
+        matches.append(max(named if named >= _LEAST else 0.0, 1.0 if noun & value.unit else 0.0))
+    if not matches[-1]:
+        return 0.0
+    return matches[-1] * (0.7 + 0.3 * sum(matches) / len(matches))
+
+
+def _listed(evidence: Evidence, asked: Asked, names: PropertyNames) -> Iterable[tuple[tuple[str, ...], str, float]]:
+    """(group, member, how well the group fits) of what an evidence lists."""
+    head = asked.nouns[-1]
+    fact = fact_of(evidence)
+    own = evidence.get("retrieved_for_entity", {}).get("id")
+    if fact is not None and own in (fact.subject["id"], fact.object["id"]):
+        item, other = (fact.subject, fact.object) if own == fact.subject["id"] else (fact.object, fact.subject)
+        inverse = item is fact.object  # "member of" lists the members of a band
+        if is_number(other["id"]) or holds(keywords(item["label"]), asked.head):
+            return
+        if names.asked(fact.predicate, head) == 1.0 and (not inverse or asked.head in keywords(fact.predicate)):
+            yield (item["id"], fact.predicate), other["id"], 1.0
+        elif holds(keywords(other["label"]), asked.head):  # "how many Oscars": of all awards those of that name
+            yield (item["id"], fact.predicate), " ".join(entity["id"] for entity in fact.entities), 0.9
+    elif evidence["source"] == "table":
+        lead, header, row = evidence["evidence_text"].partition(" is ")
+        *above, first = lead.split(", ")
+        if header and head & keywords(" ".join([*above[1:], first])):
+            yield (*above, first), row.split(", ")[0], 0.8
+
+
+def _ranked(scores: dict[str, float], entities: dict[str, Entity], support: dict[str, list[int]]) -> list[RankedAnswer]:
+    best = max(scores.values(), default=0.0)
+    shares = {one: (score / best) ** _SHARP for one, score in scores.items()}
+    total = sum(shares.values())
+    order = sorted(shares, key=lambda one: (-round(shares[one], 9), support[one][0], one))
+    return [
+        {
+            "answer": dict(entities[one]),  # type: ignore[typeddict-item]
+            "score": round(shares[one] / total, 6),
+            "rank": rank,
+            "evidences": support[one][:SUPPORT],
+        }
+        for rank, one in enumerate(order, 1)
+    ]

@@ -1,0 +1,120 @@
+"""The dates and numbers of an evidence, each with what the evidence calls it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ..evidence import Entity, Evidence, normalize_source
+from ..literals import is_date, is_number
+from ..text import fold, stem
+from .property_names import keywords
+
+_HEADER = re.compile(r"(?:^|, )([^,]+?) is ")
+_BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
+_CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound"}
+FAR, _REACH = 0.3, 3.0  # the least nearness in an evidence; words over which nearness halves
+_BEHIND = 3.0  # how much farther a word behind an entity is than one before it ("Director is", "directed by")
+
+
+class Value(NamedTuple):
+    """A date or a number in an evidence.
+
+    Attributes:
+        entity: the literal.
+        labels: what names it: of a fact its property and qualifier, of a row the header, of an infobox the attribute
+            (and what stands above it); nothing in a sentence.
+        unit: keywords of the words behind it (`minut`), and of a currency before it.
+    """
+
+    entity: Entity
+    labels: tuple[str, ...]
+    unit: frozenset[str]
+
+
+def values(evidence: Evidence) -> list[Value]:
+    """The dates and numbers that an evidence mentions, in reading order."""
+    text, source = evidence["evidence_text"], normalize_source(evidence["source"])
+    labels = {entity["id"]: entity["label"] for entity in evidence["wikidata_entities"]}
+    found: list[Value] = []
+    place, begin = 0, None
+    for surface, entity_id in evidence["disambiguations"]:
+        start = text.find(surface, place)
+        if start < 0:
+            continue
+        place = start + len(surface)
+        if not (is_date(entity_id) or is_number(entity_id)):
+            continue
+        begin = start if begin is None else begin
+        entity: Entity = {"id": entity_id, "label": labels.get(entity_id, surface)}
+        found.append(Value(entity, _labels(evidence, source, start, begin), _unit(text, surface, start)))
+    return found
+
+
+def _labels(evidence: Evidence, source: str, start: int, begin: int) -> tuple[str, ...]:
+    """What names the literal at `start`; the evidence's first one begins at `begin`."""
+    text = evidence["evidence_text"]
+    if source == "kb":
+        fact = fact_of(evidence)
+        before = text[:start].removesuffix(", ").rsplit(", ", 1)[-1]
+        return tuple(dict.fromkeys((fact.predicate, before))) if fact else (before,)
+    if source == "table":
+        headers = _HEADER.findall(text, 0, start)
+        return (headers[-1],) if headers else ()
+    if source == "info":
+        return tuple(part for part in text[:begin].split(", ")[1:] if part)
+    return ()
+
+
+def _unit(text: str, surface: str, start: int) -> frozenset[str]:
+    behind = _BEHIND_NUMBER.match(text, start + len(surface))
+    words = surface.lstrip("0123456789.,") + " " + (behind[1] if behind else "")
+    currency = _CURRENCIES.get(text[start - 1 : start], "")
+    return keywords(f"{words} {currency}")
+
+
+class Fact(NamedTuple):
+    """A fact of the knowledge base, read from its evidence; `more` are the qualifiers' values."""
+
+    subject: Entity
+    predicate: str
+    object: Entity
+    more: tuple[Entity, ...]
+
+    @property
+    def entities(self) -> tuple[Entity, ...]:
+        """Subject, object and the values of qualifiers."""
+        return (self.subject, self.object, *self.more)
+
+
+def fact_of(evidence: Evidence) -> Fact | None:
+    """The fact that an evidence of the source kb is; None for others, and for one about a thing and itself."""
+    entities = evidence["wikidata_entities"]
+    if evidence["source"] != "kb" or len(entities) < 2:
+        return None
+    first, second, *more = entities
+    text = evidence["evidence_text"].removeprefix(f"{first['label']}, ")
+    predicate, found, _ = text.partition(f", {second['label']}")
+    return Fact(first, predicate, second, tuple(more)) if found else None
+
+
+def nearness(evidence: Evidence, wanted: set[str]) -> dict[str, float]:
+    """How near each mentioned entity stands to a word that is asked for, from `FAR` to 1, by entity id.
+
+    In "Year is 1996, Film is Basquiat, Role is Andy Warhol", a question for the role prefers the value beside it.
+    """
+    words = re.findall(r"\w+", fold(evidence["evidence_text"]))
+    hits = [place for place, word in enumerate(words) if stem(word) in wanted]
+    found: dict[str, float] = {}
+    for surface, entity_id in evidence["disambiguations"]:
+        parts = fold(surface).split()
+        for place in range(len(words) - len(parts) + 1) if parts else ():
+            if words[place : place + len(parts)] == parts:
+                end = place + len(parts) - 1
+                gaps = [
+                    place - hit if hit < place else _BEHIND * (hit - end) for hit in hits if not place <= hit <= end
+                ]
+                gap = min(gaps, default=None)
+                value = FAR if gap is None else FAR + (1 - FAR) / (1 + gap / _REACH)
+                found[entity_id] = max(found.get(entity_id, 0.0), value)
+    return found

@@ -1,0 +1,149 @@
+"""Yes or no, decided from evidences: by facts that hold or exclude what is asked, else by what sentences cover and deny."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from ..answer_type import names_class, noun_types
+from ..evidence import Entity, Evidence, RankedAnswer
+from .property_names import PropertyNames, holds, keywords
+from .values import Fact, fact_of
+
+_YES: Entity = {"id": "Yes", "label": "Yes"}
+_NO: Entity = {"id": "No", "label": "No"}
+SUPPORT = 3  # evidences named per answer
+# words that say nothing of what is asked
+_LIGHT = keywords(
+    "yes ever really actually always still even already get got take took make made go went part kind time year"
+)
+_DENIAL = re.compile(
+    r"\b(?:not|never|no|nobody|nothing|neither|nor|without|cannot|refus\w+|declin\w+|den(?:y|ied|ies)|reject\w+|fail\w+|dislik\w+)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_NAME_WEIGHT = 0.5  # of a word of a name or a class ("film"): what is said of it tells more
+_COVERED = 0.6  # of a question's words that an evidence must hold for a "yes"
+_CERTAIN, _LIKELY = 0.95, 0.75
+
+
+class Verdict(NamedTuple):
+    """The probability of "yes", and the places of the evidences that decided, the weightiest first."""
+
+    yes: float
+    evidences: list[int]
+
+    def answers(self) -> list[RankedAnswer]:
+        """Both answers, ranked; "No" where it is undecided."""
+        yes = round(self.yes, 6)
+        pairs = [(_YES, yes), (_NO, round(1 - yes, 6))]
+        if yes <= 0.5:
+            pairs.reverse()
+        return [
+            {"answer": dict(entity), "score": score, "rank": rank, "evidences": self.evidences[:SUPPORT]}  # type: ignore[typeddict-item]
+            for rank, (entity, score) in enumerate(pairs, 1)
+        ]
+
+
+class _Claim(NamedTuple):
+    """What a fact says of a question: the words that ask for its property, which of its entities are named."""
+
+    place: int
+    fact: Fact
+    asked: frozenset[str]
+    named: tuple[Entity, ...]
+
+
+def decide(question: str, evidences: Sequence[Evidence], names: PropertyNames) -> Verdict:
+    """Whether the evidences say yes.
+
+    In this order:
+
+    1. a fact of an asked property holds two things that the question names: yes;
+    2. the question names an item and something that other items have as value of an asked property, and the item's facts
+       of that property have other values only: no; with "the same", the values of two named items are compared;
+    3. the question names an item and asks for a property of it, and nothing else: yes, it has values;
+    4. a fact holds two things that the question names, and nothing else of the question is left: yes;
+    5. else by the evidence that holds most of the question's words, which must not deny it.
+
+    Args:
+        question: in full, as far as it is known (see `convinse.evidence.asked_in_full`).
+        evidences: of the turn, best first.
+        names: of properties.
+    """
+    words = keywords(question) - _LIGHT
+    claims = [_claim(place, fact, words, names) for place, e in enumerate(evidences) if (fact := fact_of(e))]
+    compares = "same" in question.lower().split()
+    return _by_facts(words, claims, compares) or _by_words(question, evidences)
+
+
+def _claim(place: int, fact: Fact, words: frozenset[str], names: PropertyNames) -> _Claim:
+    named = tuple(entity for entity in fact.entities if _is_named(entity, words))
+    return _Claim(place, fact, names.asking(fact.predicate, words - _name_words(named)), named)
+
+
+def _by_facts(words: frozenset[str], claims: Sequence[_Claim], compares: bool) -> Verdict | None:
+    holding = [claim for claim in claims if len(_different({_name_words([one]) for one in claim.named})) > 1]
+    if found := [claim.place for claim in holding if claim.asked]:
+        return Verdict(_CERTAIN, found)
+    named = {entity["id"]: entity for claim in claims for entity in claim.named}
+    asked: dict[str, list[_Claim]] = defaultdict(list)  # facts of asked properties, by subject
+    for claim in claims:
+        if claim.asked and claim.fact.subject["id"] in named:
+            asked[claim.fact.subject["id"]].append(claim)
+    if compares and len(asked) > 1:
+        values = [frozenset((one.fact.predicate, one.fact.object["id"]) for one in facts) for facts in asked.values()]
+        shared = frozenset.intersection(*values)
+        return Verdict(_CERTAIN if shared else 1 - _CERTAIN, [one.place for facts in asked.values() for one in facts])
+    for subject, facts in asked.items():
+        left = words - _name_words([named[subject]]) - frozenset().union(*(claim.asked for claim in facts))
+        properties = {claim.fact.predicate for claim in facts}
+        others = {claim.fact.object["id"] for claim in claims if claim.fact.predicate in properties} & named.keys()
+        if any(_name_words([named[one]]) & left for one in others):
+            return Verdict(1 - _CERTAIN, [claim.place for claim in facts])
+        if not left:
+            return Verdict(_LIKELY, [claim.place for claim in facts])
+    done = [claim.place for claim in holding if not words - _name_words(claim.named)]
+    return Verdict(_LIKELY, done) if done else None
+
+
+def _by_words(question: str, evidences: Sequence[Evidence]) -> Verdict:
+    """By the evidence that covers the question best: the share of the words, in which those of names weigh less."""
+    capitals = keywords(" ".join(re.findall(r"(?<!^)\b[A-Z][\w'’-]*", question)))
+    weights = {
+        word: _NAME_WEIGHT if word in capitals or names_class(word) else 1.0 for word in keywords(question) - _LIGHT
+    }
+    total = sum(weights.values())
+    covered: list[float] = []
+    for evidence in evidences:
+        held = keywords(evidence["evidence_text"])
+        found = {word for word in weights if _holds(held, word)}
+        # each evidence of an item has its name, which says nothing
+        told = found - _name_words([evidence["retrieved_for_entity"]] if "retrieved_for_entity" in evidence else [])
+        covered.append(sum(weights[word] for word in found) / total if told else 0.0)
+    order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))
+    best = covered[order[0]] if order else 0.0
+    if best < _COVERED:
+        return Verdict(best / _COVERED / 2, order)
+    yes = (1 + (best - _COVERED) / (1 - _COVERED)) / 2
+    denied = _DENIAL.search(evidences[order[0]]["evidence_text"]) is not None
+    return Verdict(1 - yes if denied != (_DENIAL.search(question) is not None) else max(yes, 0.51), order)
+
+
+def _holds(held: frozenset[str], word: str) -> bool:
+    return holds(held, word) or (names_class(word) and bool(noun_types(word) & held))
+
+
+def _is_named(entity: Entity, words: frozenset[str]) -> bool:
+    name = keywords(entity["label"])
+    return bool(name) and name <= words
+
+
+def _different(names: set[frozenset[str]]) -> set[frozenset[str]]:
+    """The names that are no part of another one: a fact of Margrethe II of Denmark with Denmark names one thing."""
+    return {name for name in names if not any(name < other for other in names)}
+
+
+def _name_words(entities: Iterable[Entity]) -> frozenset[str]:
+    return frozenset(word for entity in entities for word in keywords(entity["label"]))

@@ -1,0 +1,89 @@
+"""Whole dates for parts of them, years where years are asked for, and dates of what is asked."""
+
+import pytest
+from literal_evidence import NAMES, evidence
+
+from convinse.heterogeneous_answering.dates import date_at, date_question, date_weights, in_years
+
+TEXT = "Titanic, It opened on 11 March 1952 in London, and in June 1953 and 1954 elsewhere, 300 times."
+DAY = {"id": "1952-03-11T00:00:00Z", "label": "11 March 1952"}
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ("11 March 1952", DAY),
+        ("March 1952", DAY),
+        ("on 11 March 1952", DAY),
+        ("11 March", DAY),
+        ("1952 in London", DAY),
+        ("in June 1953", {"id": "1953-06-01T00:00:00Z", "label": "June 1953"}),
+        ("1954", {"id": "1954-01-01T00:00:00Z", "label": "1954"}),
+        ("June 1953 and 1954", None),
+        ("on 11", None),
+        ("300", None),
+        ("London", None),
+    ],
+)
+def test_a_part_of_a_date_stands_for_the_whole(marked, expected):
+    start = TEXT.index(marked)
+    assert date_at(TEXT, start, start + len(marked)) == expected
+
+
+def answers(*pairs):
+    return [
+        {"answer": {"id": key, "label": key}, "score": score, "rank": rank, "evidences": [rank]}
+        for rank, (key, score) in enumerate(pairs, 1)
+    ]
+
+
+def test_dates_of_one_year_are_one_answer_in_years():
+    given = answers(
+        ("1953-06-01T00:00:00Z", 0.4), ("1952-03-11T00:00:00Z", 0.35), ("1952-01-01T00:00:00Z", 0.2), ("7", 0.05)
+    )
+    found = in_years(given)
+    assert [(one["answer"]["id"], one["answer"]["label"], one["rank"]) for one in found] == [
+        ("1952-01-01T00:00:00Z", "1952", 1),
+        ("1953-01-01T00:00:00Z", "1953", 2),
+        ("7", "7", 3),
+    ]
+    assert found[0]["score"] == pytest.approx(0.55)
+    assert given[1]["answer"]["id"] == "1952-03-11T00:00:00Z" and given[1]["score"] == 0.35  # not changed
+    assert in_years([]) == []
+
+
+def weights(question, evidences):
+    """The weight of the weightiest date of each evidence."""
+    asked = date_question(question, evidences)
+    return [max(date_weights(one, asked, NAMES).values(), default=None) for one in evidences]
+
+
+def test_a_date_of_the_asked_property_weighs_most():
+    born = evidence("George Weah, Date of birth, 1 October 1966", "info")
+    spoken = evidence("George Weah moved in 1988.", "text")
+    other = evidence("George Weah, Running time, 1995", "info")
+    found = weights("When was George Weah born?", [born, spoken, other])
+    assert 1 >= found[0] > found[1] > found[2] > 0
+
+
+def test_the_evidence_that_holds_the_asked_words_weighs_more():
+    rows = [evidence(f"Aretha Franklin, Awards, Award is {name}, Year is {year}", "table")
+            for name, year in (("Medal of Freedom", 2005), ("Medal of Arts", 1999))]  # fmt: skip
+    found = weights("What year did Aretha Franklin receive the Medal of Freedom?", rows)
+    assert found[0] > found[1] > 0
+    assert weights("When?", [evidence("It, Pages, 464", "info")]) == [None]
+
+
+def test_general_words_ask_for_no_property():
+    born = evidence("Arthur Conan Doyle, date of birth, 22 May 1859", "info")
+    award = evidence("He became a Dame in 1971.", "text")
+    found = weights("What date did he become a Dame?", [born, award])
+    assert found[0] < found[1]
+    assert weights("What is his date of birth?", [born])[0] > weights("What is the date?", [born])[0]
+
+
+def test_words_of_names_ask_for_no_property_in_any_evidence():
+    named = evidence("The Length, Running time, 1905", "info", ("The Length", "Q1"))
+    other = evidence("The Tower, Running time, 1905", "info", ("The Tower", "Q2"))
+    unnamed = weights("When was the length opened?", [other])[0]
+    assert all(weight < unnamed for weight in weights("When was The Length opened?", [named, other]))

@@ -1,0 +1,140 @@
+"""Stated numbers before counts of what is listed."""
+
+import pytest
+from literal_evidence import evidence
+
+from convinse.heterogeneous_answering.property_names import PropertyNames
+from convinse.heterogeneous_answering.quantities import asked_quantity, counted, stated
+
+NAMES = PropertyNames(
+    [
+        ("P1113", "number of episodes", ["episodes"]),
+        ("P2047", "duration", ["running time", "length"]),
+        ("P463", "member of", ["band member of", "membership"]),
+        ("P40", "child", ["children", "kids"]),
+        ("P166", "award received", ["awards", "win"]),
+        ("P1082", "population", ["inhabitants"]),
+    ]
+)
+
+
+def ranked(question, evidences):
+    asked = asked_quantity(question, question)
+    return [answer["answer"]["id"] for answer in stated(asked, evidences, NAMES)]
+
+
+def count(question, evidences):
+    asked = asked_quantity(question, question)
+    return [answer["answer"]["id"] for answer in counted(asked, evidences, NAMES)]
+
+
+def fact(subject, predicate, value, own=None, *more):
+    parts = [subject, value, *more[1::2]]
+    entities = [{"id": part if part.isdigit() else f"Q {part}", "label": part} for part in parts]
+    return {
+        "evidence_text": ", ".join((subject, predicate, value, *more)),
+        "source": "kb",
+        "disambiguations": [[one["label"], one["id"]] for one in entities],
+        "wikidata_entities": entities,
+        "retrieved_for_entity": {"id": f"Q {own or subject}", "label": own or subject},
+    }
+
+
+GOALS = [
+    evidence("David Beckham, Number of children, 4", "info"),
+    evidence("David Beckham, League matches, Club is Paris, Appearances is 10, Goals is 0", "table"),
+    evidence("David Beckham, League matches, Club is Manchester United, Appearances is 265, Goals is 62", "table"),
+    evidence("David Beckham scored 2 times for England against Greece.", "text"),
+]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_header_and_the_row_that_fit(order):
+    question = "How many league goals did David Beckham score for Manchester United?"
+    assert ranked(question, GOALS[::order]) == ["62", "0"]
+    assert ranked("How many league goals did David Beckham score for Paris?", GOALS[::order]) == ["0", "62"]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How many minutes does an episode last?", "42"),
+        ("How many episodes are there?", "154"),
+        ("How long is an episode of it?", "42"),
+        ("How many people can watch a game there?", "41507"),
+        ("How much did it make?", "18000000"),
+        ("How many million euros did they pay?", "222"),
+        ("What is the population?", "5000"),
+        ("Which shirt number does he wear?", "23"),
+        ("The number of kids?", "3"),
+    ],
+)
+def test_property_attribute_unit_and_other_words_for_them(question, expected):
+    evidences = [
+        fact("It", "number of episodes", "154"),
+        evidence("It, Running time, 42 minutes", "info"),
+        evidence("It, Capacity, 41,507", "info"),
+        evidence("It, Box office, 18,000,000", "info"),
+        evidence("It, Fee, €222 million", "info"),
+        fact("It", "population", "5000"),
+        evidence("It, Shirt number in Madrid, 23", "info"),
+        evidence("It, Children, 3", "info"),
+        evidence("It, Founded, 1999", "info"),
+    ]
+    assert ranked(question, evidences)[0] == expected
+
+
+def test_the_better_evidence_decides_between_equal_fits():
+    one, other = evidence("It, Pages, 464", "info"), evidence("It, Pages, 500", "info")
+    assert ranked("How many pages?", [one | {"score": 1.0}, other | {"score": 2.0}]) == ["500", "464"]
+    assert ranked("How many pages?", [one | {"score": 2.0}, other | {"score": 1.0}]) == ["464", "500"]
+
+
+def test_dates_and_numbers_of_something_else_are_not_stated():
+    assert ranked("How many goals did he score in 1999?", [evidence("He, Years is 1999, Caps is 7", "table")]) == []
+    assert asked_quantity("Who is it?", "Who is it?") is None
+
+
+def test_members_are_counted_from_facts_in_both_directions():
+    members = [fact(name, "member of", "U2", "U2") for name in ("Bono", "The Edge", "Larry Mullen", "Adam Clayton")]
+    question = "How many members are in the band U2?"
+    assert count(question, [*members, members[0], fact("U2", "genre", "rock")]) == ["4"]
+    assert stated(asked_quantity(question, question), members, NAMES) == []
+    children = [fact("Messi", "child", name) for name in ("Thiago", "Mateo")]
+    assert count("How many kids does Messi have?", children) == ["2"]
+
+
+def test_things_of_a_name_are_counted_not_all_of_the_property():
+    awards = [
+        fact("Titanic", "award received", "Academy Award for Best Picture"),
+        fact("Titanic", "award received", "Academy Award for Best Director"),
+        fact("Titanic", "award received", "Golden Globe Award"),
+    ]
+    assert count("How many Oscars did Titanic win?", awards) == ["2"]
+
+
+def test_rows_are_counted_once_each():
+    rows = [evidence(f"Abbey Road, Songs, No. is {n}, Title is Song {n}", "table") for n in (1, 2, 3)]
+    other = evidence("Abbey Road, Charts, Country is Norway, Position is 1", "table")
+    assert count("How many songs are there on the album?", [*rows, rows[0], other]) == ["3"]
+
+
+def test_what_is_about_the_counted_class_itself_is_not_counted():
+    winners = [fact(name, "award received", "Grammy Award", "Grammy Award") for name in ("Adele", "Bono")]
+    assert count("The number of wins in the Grammy Awards?", winners) == []
+    assert count("How many awards did they win?", winners) == []
+
+
+def test_facts_of_other_items_and_measures_are_not_counted():
+    assert count("How many kids does Messi have?", [fact("Neymar", "child", "Davi", "Messi")]) == []
+    assert count("How long is the membership?", [fact("Bono", "member of", "U2", "U2")]) == []
+
+
+def test_counts_and_statements_name_their_evidences():
+    rows = [fact("Messi", "genre", "x"), fact("Messi", "child", "Thiago"), fact("Messi", "child", "Mateo")]
+    asked = asked_quantity("How many kids?", "How many kids does Messi have?")
+    (answer,) = counted(asked, rows, NAMES)
+    assert answer == {"answer": {"id": "2", "label": "2"}, "score": 1.0, "rank": 1, "evidences": [1, 2]}
+    found = stated(asked, [*rows, evidence("Messi, Children, 3", "info")], NAMES)
+    assert [(one["answer"]["id"], one["rank"], one["evidences"]) for one in found] == [("3", 1, [3])]
+    assert sum(one["score"] for one in found) == pytest.approx(1)
