@@ -1,0 +1,1 @@
+"""The parts of `bench conversations`: data, measures, quality, failures, speed."""
