@@ -132,7 +132,7 @@ def test_evaluate_answers_prints_one_json_object(small, capsys):
 
 
 def test_train_a_module_that_learns_nothing_says_so(small, capsys):
-    assert main(["train", "qu", "kb"]) == main(["train", "ha", "kb"]) == 0
+    assert main(["train", "qu", "kb", "lexical.yml"]) == main(["train", "ha", "kb", "lexical.yml"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "qu: 'slots' has nothing to train",
         "ha: 'entity_voting' has nothing to train",
@@ -140,13 +140,13 @@ def test_train_a_module_that_learns_nothing_says_so(small, capsys):
 
 
 def test_training_without_a_checkpoint_to_start_from_names_the_key(small, capsys):
-    assert main(["train", "ers", "kb"]) == 1
+    assert main(["train", "ers", "kb", "lexical.yml"]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert "set evs_training: {base: " in line
 
 
 def test_train_all_passes_over_what_has_nothing_to_start_from(small, capsys):
-    assert main(["train", "all", "kb"]) == 0
+    assert main(["train", "all", "kb", "lexical.yml"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "qu: 'slots' has nothing to train" and lines[2] == "ha: 'entity_voting' has nothing to train"
     assert lines[1].startswith("ers: ") and "set evs_training: {base: " in lines[1]

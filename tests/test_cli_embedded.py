@@ -63,7 +63,7 @@ def test_the_recipe_gets_what_is_given(capfd, workdir):
     Path("mine.yml").write_text(json.dumps({**RECIPE, "batchsize": 3}))
     assert main(["train", "embedded", "--data", "none", "--output", "out", "--config", "mine.yml"]) == 1
     assert capfd.readouterr().err.splitlines() == [
-        "train embedded: mine.yml: Object contains unknown field `batchsize`"
+        "train embedded: mine.yml: unknown key 'batchsize'; did you mean 'batch_size'?"
     ]
     Path("mine.yml").write_text(json.dumps(RECIPE))
     assert main(["train", "embedded", "--data", "none", "--output", "out", "--config", "mine.yml", "--quick"]) == 1

@@ -261,7 +261,7 @@ def test_wrong_use(workdir, arguments, message, capsys):
 
 
 def test_no_model(workdir, capsys):
-    assert read(mrqa(workdir / "x.jsonl"), model=None) == 1
+    assert read(mrqa(workdir / "x.jsonl"), "--config", "lexical.yml", model=None) == 1
     assert "read needs a model: give --model FOLDER, or --config FILE with ha_model" in capsys.readouterr().err
     assert read("x.jsonl", model="./none") == 1
     assert "--model: none: no such folder" in capsys.readouterr().err.replace("./none", "none")

@@ -46,7 +46,7 @@ def test_answering_without_a_model_loads_no_neural_package(run_python):
     code = (
         "import sys\n"
         "from convinse.cli import main\n"
-        "assert main(['ask', 'Who directed the film Titanic?', '--sources', 'kb']) == 0\n"
+        "assert main(['ask', 'Who directed the film Titanic?', '--sources', 'kb', '--config', 'lexical.yml']) == 0\n"
         "print(*sys.modules)"
     )
     loaded = run_python(f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}").split()

@@ -27,8 +27,8 @@ def add(commands: Commands) -> None:
 def _annotate(options: argparse.Namespace) -> int:
     from rich.table import Table
 
-    from ..question_understanding.annotation import PARTS, annotate
-    from ..question_understanding.distant_supervision import OUTCOMES
+    from ..annotation.annotated_files import PARTS, annotate
+    from ..annotation.distant_supervision import OUTCOMES
 
     sources, config = sources_and_config(options.words)
     done = annotate(config, sources, [options.part] if options.part else PARTS, options.quiet)

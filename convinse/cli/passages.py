@@ -42,7 +42,7 @@ def add(commands: Commands) -> None:
     sub.add_argument("--language", metavar="CODE", help="refuse an index of another language")
     sub.add_argument("--rerank", action="store_true", help="order the best ones by the configured neural scorer")
     sub.add_argument(
-        "--config", default="config.yml", help="the settings of --rerank: evs_model, evs_bi_encoder and others"
+        "--config", default="lexical.yml", help="the settings of --rerank: evs_model, evs_bi_encoder and others"
     )
     sub.add_argument("--reranker", metavar="MODEL", help="the cross-encoder of --rerank instead of evs_model")
     sub.add_argument("--bi-encoder", metavar="MODEL", help="the bi-encoder of --rerank instead of evs_bi_encoder")

@@ -29,7 +29,9 @@ _MEASURES = {
     "tracks": "songs", "matches": "appearances caps", "games": "appearances caps matches",
 }  # fmt: skip
 _NAMES = {keyword(word): keywords(names) for word, names in _MEASURES.items()}
+_ASKING = keywords("many much number")
 _LEAST = 0.5  # of a name that must be asked for
+_MORE = 0.05  # how much each word of an evidence that is not asked for takes from it
 _SHARP = 4.0  # exponent: answers that fit as well as the best one have nearly all of the share
 SUPPORT = 3  # evidences named per answer
 
@@ -76,14 +78,14 @@ def asked_quantity(question: str, in_full: str) -> Asked | None:
     if not heads:
         return None
     nouns = tuple(frozenset((head, *_NAMES.get(head, ()))) for head in map(keyword, heads))
-    return Asked(nouns, keyword(heads[-1]), keywords(in_full).difference(*nouns), bool(many and phrase))
+    return Asked(nouns, keyword(heads[-1]), keywords(in_full).difference(_ASKING, *nouns), bool(many and phrase))
 
 
 def stated(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames) -> list[RankedAnswer]:
     """The numbers of the evidences whose property, header, attribute or unit is what is asked for, best first.
 
-    A number counts by how many of the question's other words its evidence holds and how near they are, and by the
-    score of the evidence. Scores are shares of all.
+    A number counts by how many of the question's other words its evidence holds and how near they are, by how
+    little else it says, and by the score of the evidence. Scores are shares of all.
     """
     best = max((evidence.get("score", 1.0) for evidence in evidences), default=0.0)
     scores: dict[str, float] = {}
@@ -95,7 +97,10 @@ def stated(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames) ->
             continue
         held = keywords(evidence["evidence_text"])
         covered = len(asked.rest & held) / len(asked.rest) if asked.rest else 1.0
-        weight = (0.2 + covered) * (1.0 + (max(0.0, evidence.get("score", 1.0)) / best if best > 0 else 1.0))
+        # a row of a part says more than an entry of the whole
+        more = sum(not word.isdigit() for word in held.difference(asked.rest, *asked.nouns))
+        share = max(0.0, evidence.get("score", 1.0)) / best if best > 0 else 1.0
+        weight = (0.2 + covered) / (1.0 + _MORE * more) * (1.0 + share)
         near = nearness(evidence, set(asked.rest))
         for value, fits in found:
             number = value.entity["id"]
@@ -131,13 +136,11 @@ def _fits(value: Value, asked: Asked, names: PropertyNames) -> float:
     """How well a value's name or unit is what is asked for, from 0 to 1: by the last noun, the others add little."""
     if not is_number(value.entity["id"]):
         return 0.0
-    matches = []
-    for noun in asked.nouns:
-        named = max((names.asked(label, noun) for label in value.labels), default=0.0)
-        matches.append(max(named if named >= _LEAST else 0.0, 1.0 if noun & value.unit else 0.0))
-    if not matches[-1]:
-        return 0.0
-    return matches[-1] * (0.7 + 0.3 * sum(matches) / len(matches))
+    head, wanted = asked.nouns[-1], frozenset().union(*asked.nouns)
+    named = max((names.asked(label, wanted) for label in value.labels if names.asked(label, head)), default=0.0)
+    match = max(named if named >= _LEAST else 0.0, 1.0 if head & value.unit else 0.0)
+    words = value.unit.union(*map(keywords, value.labels))
+    return match * (0.7 + 0.3 * sum(bool(noun & words) for noun in asked.nouns) / len(asked.nouns))
 
 
 def _listed(evidence: Evidence, asked: Asked, names: PropertyNames) -> Iterable[tuple[tuple[str, ...], str, float]]:

@@ -19,9 +19,8 @@ from ..encoder.trained import check_output, settings_list, state_of, validation_
 from ..errors import DataError, NothingToTrainError
 from ..files import sha256
 from ..models import model_path
-from .annotation import annotated_path
 from .base import history_turn
-from .silver import representation_text
+from .silver import annotated_path, representation_text
 from .structured_representation import StructuredRepresentation, model_input, split_slots
 
 if TYPE_CHECKING:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from ..answer_type import AnswerType, entity_kind, expected_type, fit
+from ..config import Config
 from ..errors import DataError
 from ..evidence import Entity, Turn
 from ..text import STOP_WORDS, fold, words
@@ -129,3 +131,9 @@ def representation_text(silver: Any, delimiter: str, where: str) -> str | None:
     context, entities, predicate, answer_type = first
     slots = [", ".join(context), ", ".join(entities), " ".join(predicate), answer_type or ""]
     return delimiter.join(" ".join(slot.split()) for slot in slots).strip()
+
+
+def annotated_path(config: Config, part: str, folder: str | None = None) -> Path:
+    """The annotated file of a part: in `folder`, else in the output folder of the configuration."""
+    base = Path(folder).expanduser() if folder else Path(config.output_path) / config.name
+    return base / f"annotated_{part}.json"

@@ -6,7 +6,7 @@ import msgspec
 
 from convinse.encoder.fit import FitResult
 from convinse.encoder.trained import settings_list, validation_table
-from embedded.recipe import PSEUDO, Recipe
+from embedded.recipe import PSEUDO, Recipe, Stage
 
 # what each set is, and its licence as its source states it
 SOURCES = {
@@ -31,6 +31,11 @@ SOURCES = {
 }
 
 
+def _drawn(stage: Stage, name: str, sizes: dict[str, int]) -> int:
+    """Examples of a data set in an epoch."""
+    return min(stage.mixture.get(name, 0), sizes.get(name, 0))
+
+
 def model_card(
     recipe: Recipe, sizes: dict[str, int], first: FitResult, second: FitResult, base: str, minutes: float
 ) -> str:
@@ -46,7 +51,8 @@ def model_card(
     names = sorted(set(recipe.first.mixture) | set(recipe.second.mixture))
     rows = "\n".join(
         f"| {SOURCES.get(name, ('', ''))[0] or name} | {SOURCES.get(name, ('', ''))[1]} | {sizes.get(name, 0):,} | "
-        f"{recipe.first.mixture.get(name, 0):,} | {recipe.second.mixture.get(name, 0):,} |"
+        + " | ".join(f"{_drawn(stage, name, sizes):,}" for stage in (recipe.first, recipe.second))
+        + " |"
         for name in names
     )
     shown = [name for name in second.history[0] if name == "mean" or name.endswith((" F1", " first"))]

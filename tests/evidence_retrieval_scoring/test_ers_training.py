@@ -16,11 +16,13 @@ from convinse.encoder import fit as fit_module
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.tokens import TextTokenizer
 from convinse.errors import ConfigError, DataError, ModelError, OutputError
+from convinse.evidence import asked_in_full
 from convinse.evidence_retrieval_scoring import training
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.evidence_retrieval_scoring.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.training import Example, examples, groups, validate
 from convinse.scoring.convqa import has_answer
+from convinse.training_data import understood_conversations
 
 SOURCES = ("kb", "text")
 
@@ -98,10 +100,13 @@ def test_examples_are_the_ranked_candidates_of_turns_with_right_and_wrong_ones(e
     assert 3 <= len(found) <= 10
     conversations = json.loads(module.config.input_path("train").read_bytes())
     questions = [turn for conversation in conversations for turn in conversation["questions"]]
+    understood = [turn for one in understood_conversations(module.config, "train") for turn in one["questions"]]
+    representations = {asked_in_full(turn): turn["structured_representation"] for turn in understood}
     for example in found:
         assert any(example.right) and not all(example.right)
-        candidates = module.retrieve({"structured_representation": example.query}, SOURCES)
-        ranked = module.bm25.rank(example.query, candidates, len(candidates))
+        query = representations[example.query]
+        candidates = module.retrieve({"structured_representation": query}, SOURCES)
+        ranked = module.bm25.rank(query, candidates, len(candidates))
         assert example.texts == [one["evidence_text"] for one in ranked]
         assert example.right in [[has_answer(one, turn["answers"]) for one in ranked] for turn in questions]
 

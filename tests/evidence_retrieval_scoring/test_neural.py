@@ -12,6 +12,7 @@ from convinse.benchmarks.convmix import read_conversations
 from convinse.cli import main
 from convinse.config import load_config, parse_config
 from convinse.errors import ConfigError, ModelError
+from convinse.evidence import asked_in_full
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.evidence_retrieval_scoring.neural import build_scorer
@@ -214,7 +215,7 @@ def test_the_pipeline_uses_the_cascade_where_a_model_is_configured(written, more
     turn = turns[0]
     scores = np.array([one["score"] for one in turn["top_evidences"]])
     own = BertReranker(tiny(), "cpu").predict(
-        [(turn["structured_representation"], one["evidence_text"]) for one in turn["top_evidences"]]
+        [(asked_in_full(turn), one["evidence_text"]) for one in turn["top_evidences"]]
     )
     assert (scores > 0).sum() >= 6
     np.testing.assert_allclose(scores[scores > 0], own[scores > 0], atol=1e-5)

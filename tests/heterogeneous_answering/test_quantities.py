@@ -90,6 +90,18 @@ def test_the_better_evidence_decides_between_equal_fits():
     assert ranked("How many pages?", [one | {"score": 2.0}, other | {"score": 1.0}]) == ["464", "500"]
 
 
+def test_the_number_of_the_whole_comes_before_those_of_its_parts():
+    rows = [evidence(f"It, Seasons, Season is {n}, Episodes is {20 + n}", "table") for n in (1, 2, 3)]
+    whole = evidence("It, No. of episodes, 66", "info")
+    assert ranked("How many episodes are there?", [*rows, whole])[0] == "66"
+    assert ranked("How many episodes are there in season 2?", [*rows, whole])[0] == "22"
+
+
+def test_a_name_of_several_words():
+    awards = [evidence("It, National Film Awards, 7", "info"), evidence("It, Film Awards of Asia, 3", "info")]
+    assert ranked("How many national film awards does it have?", awards)[0] == "7"
+
+
 def test_dates_and_numbers_of_something_else_are_not_stated():
     assert ranked("How many goals did he score in 1999?", [evidence("He, Years is 1999, Caps is 7", "table")]) == []
     assert asked_quantity("Who is it?", "Who is it?") is None

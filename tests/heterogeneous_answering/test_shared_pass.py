@@ -14,6 +14,7 @@ from convinse.cli import main
 from convinse.config import parse_config
 from convinse.encoder.pool import ModelPool
 from convinse.errors import ConfigError, ModelError
+from convinse.evidence import asked_in_full
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.evidence_retrieval_scoring.reranker import BertReranker
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
@@ -232,7 +233,7 @@ def test_what_was_read_is_forgotten_with_the_next_turns(conversations):
         kept = len(pipeline.model_pool.spans)
         assert 0 < kept <= 20
         query = pipeline.run(conversations[:1], ["kb"], use_gold_answers=False)[0]["questions"][-1]
-        pairs = [(query["structured_representation"], one["evidence_text"]) for one in query["top_evidences"]]
+        pairs = [(asked_in_full(query), one["evidence_text"]) for one in query["top_evidences"]]
         assert query["question"] == turn["question"]
         reranker = pipeline.ers.scorer._reranker
         assert any(pipeline.model_pool.spans.get(reranker._loaded.identity, pairs))

@@ -215,7 +215,7 @@ def test_an_encoder_gets_a_head(ha, workdir):
 
 
 def test_a_stopped_training_goes_on(ha, workdir, monkeypatch):
-    keys = {"ha_training": {"epochs": 3, "output": "whole"}}
+    keys = {"ha_training": {"epochs": 3, "patience": 3, "output": "whole"}}  # every epoch, better or not
     ha(**keys).train(SOURCES)
     original, calls = supervision.validate, []
 

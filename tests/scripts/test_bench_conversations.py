@@ -217,7 +217,8 @@ def small_data(workdir, monkeypatch):
 
 
 def test_the_bench_measures_prints_and_writes(bench, small_data, capsys):
-    bench.main.main(["--modules", "nc_prev", "--turns", "8", "--failures", "9", "--work", "kept"])
+    arguments = ["--config", "lexical.yml", "--modules", "nc_prev", "--turns", "8", "--failures", "9", "--work", "kept"]
+    bench.main.main(arguments)
     out = capsys.readouterr().out
     written = json.loads(Path("results/bench/conversations.json").read_text())
     assert written["conversations"] == 2 and {"kb", "all", "speed"} <= written.keys()

@@ -324,7 +324,7 @@ def test_wrong_starts_are_one_line(tmp_path, capsys):
         assert err.startswith("convinse: ") and err.count("\n") == 1
         assert all(word in err for word in words), err
 
-    fails(words=["ha_model", "--model"])
+    fails("--config", "lexical.yml", words=["ha_model", "--model"])
     fails("--model", "./nowhere", words=["./nowhere", "no such folder"])
     fails("--model", tiny(), words=["question-answering"])
     fails("--model", MODEL, "--precision", "fp8", words=["evs_precision"])

@@ -21,9 +21,16 @@ from ..evidence_retrieval_scoring.bm25 import QueryExpansion
 from ..evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from ..knowledge_base.search_space import fact_text, is_named
 from ..literals import is_date, is_number
+from ..question_understanding.silver import (
+    AnnotatedTurn,
+    Found,
+    SilverMention,
+    predicate_words,
+    silver_representation,
+    silver_type,
+)
 from ..scoring.convqa import normalize_id
 from ..text import stem, stems
-from .silver import AnnotatedTurn, Found, SilverMention, predicate_words, silver_representation, silver_type
 
 # what becomes of a turn
 ANNOTATED, LEANING = "annotated", "lean on earlier turns"

@@ -14,6 +14,7 @@ from ..config import Config
 from ..errors import DataError
 from ..files import replacing
 from ..progress import progress
+from ..question_understanding.silver import annotated_path
 from .distant_supervision import Annotator
 
 PARTS = ("train", "dev", "test")
@@ -24,12 +25,6 @@ class AnnotatedPart(NamedTuple):
 
     path: Path
     counts: Counter[str]
-
-
-def annotated_path(config: Config, part: str, folder: str | None = None) -> Path:
-    """The annotated file of a part: in `folder`, else in the output folder of the configuration."""
-    base = Path(folder).expanduser() if folder else Path(config.output_path) / config.name
-    return base / f"annotated_{part}.json"
 
 
 def annotate(

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from convinse.annotation.annotated_files import annotate
+from convinse.annotation.distant_supervision import Annotator
 from convinse.answer_type import AnswerType
 from convinse.cli import main
 from convinse.config import parse_config
 from convinse.errors import DataError
-from convinse.question_understanding.annotation import annotate, annotated_path
-from convinse.question_understanding.distant_supervision import Annotator
-from convinse.question_understanding.silver import predicate_words, representation_text, silver_type
+from convinse.question_understanding.silver import annotated_path, predicate_words, representation_text, silver_type
 
 CAMERON, NOLAN, DICAPRIO = ("Q42574", "James Cameron"), ("Q25191", "Christopher Nolan"), ("Q38111", "Leonardo DiCaprio")
 BORN = ("1954-08-16T00:00:00Z", "16 August 1954")

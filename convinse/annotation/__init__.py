@@ -1,0 +1,1 @@
+"""Distant supervision of question understanding: silver representations from gold answers, over the stages before."""
