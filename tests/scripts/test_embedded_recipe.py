@@ -403,7 +403,8 @@ def test_card_and_record_say_what_was_done(trained):
     rows = [line.split(" | ") for line in card.splitlines() if line.startswith("| ")]
     for name in ("qed", "selqa", PSEUDO):
         (row,) = [row for row in rows if row[0] == f"| {sources[name][0]}"]
-        assert row[1] == sources[name][1] and row[3] == ("0" if name == PSEUDO else "24") and row[4] == "24 |"
+        drawn = str(min(24, int(row[2])))  # all, where there are fewer
+        assert row[1] == sources[name][1] and row[3] == ("0" if name == PSEUDO else drawn) and row[4] == f"{drawn} |"
         assert int(row[2]) > 0
     assert tiny("bert", "embedding", initializer_range=0.05).name in card
     record = json.loads((trained / "model/training.json").read_text())
