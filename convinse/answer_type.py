@@ -28,7 +28,8 @@ _PERSON_NOUNS = frozenset(
     "who whom director author writer novelist poet composer singer vocalist drummer guitarist bassist keyboardist frontman pianist musician artist "
     "actor actress star wife husband spouse father mother parent parents son daughter child brother sister sibling coach manager "
     "producer creator screenwriter founder president narrator player captain goalkeeper striker midfielder defender scorer "
-    "cinematographer editor host person man woman boy girl partner illustrator translator inventor owner chairman".split()
+    "cinematographer editor host person persons people man woman boy girl partner illustrator translator inventor owner chairman "
+    "protagonist businessman industrialist footballer".split()
 )
 _PLACE_NOUNS = frozenset(
     "where city town country place birthplace state location village island nation county capital hometown".split()
@@ -63,6 +64,7 @@ _SYNONYMS = {
 
 
 _CLASS_NOUNS = {stem(noun): names for noun, names in _SYNONYMS.items()}
+_ADJECTIVES = frozenset(("national",))  # of the same stem as a class noun
 
 
 class AnswerType(NamedTuple):
@@ -94,7 +96,7 @@ def noun_types(noun: str) -> frozenset[str]:
 
 def names_class(noun: str) -> bool:
     """Whether a noun is a known word for a class of items."""
-    return stem(noun) in _CLASS_NOUNS
+    return stem(noun) in _CLASS_NOUNS and noun.lower() not in _ADJECTIVES
 
 
 def types_from_label(label: str) -> tuple[str, ...]:

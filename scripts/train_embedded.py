@@ -68,29 +68,30 @@ def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
         work = options.work or Path(temporary)
         known = builders(options.data, work, recipe.seed)
-        names = (set(recipe.first.mixture) | set(recipe.second.mixture)) - {PSEUDO}
+        mixed = {name for stage in recipe.stages for name in stage.mixture}
+        names = mixed - {PSEUDO}
         unknown = sorted(names - set(known))
         if unknown:
-            raise ConfigError(f"mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(known))}")
+            raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(known))}")
         data = gather(
             {name: known[name] for name in sorted(names)},
-            squad_contexts(options.data, recipe.seed) if PSEUDO in recipe.second.mixture else (),
+            squad_contexts(options.data, recipe.seed) if PSEUDO in mixed else (),
         )
         if options.quick:
             data = few(data)
     state = state_of(options.output)
-    first, second, pseudo = train_stages(checkpoint, teacher, data, recipe, state)
+    results, pseudo = train_stages(checkpoint, teacher, data, recipe, state)
     sizes = {name: len(examples) for name, examples in data.train.items()} | {PSEUDO: pseudo}
     minutes = (time.perf_counter() - start) / 60
-    card = model_card(recipe, sizes, first, second, "all-MiniLM-L6-v2" if recipe.base is None else base.name, minutes)
+    card = model_card(recipe, sizes, results[-1], "all-MiniLM-L6-v2" if recipe.base is None else base.name, minutes)
     record = {
-        "first_stage": first.history,
+        "earlier_stages": [result.history for result in results[:-1]],
         "recipe": msgspec.to_builtins(recipe),
         "examples": sizes,
         "data": data.run_id,
         "minutes": round(minutes, 1),
     }
-    write_trained(checkpoint, options.output, card, second, record, storage="int8")
+    write_trained(checkpoint, options.output, card, results[-1], record, storage="int8")
     remove(state)
     LOGGER.info("the model is in %s", options.output)
 
@@ -101,9 +102,7 @@ def quick(recipe: Recipe) -> Recipe:
     def less(stage: Any) -> Any:
         return msgspec.structs.replace(stage, mixture=dict.fromkeys(stage.mixture, _QUICK), epochs=1, validations=1)
 
-    return msgspec.structs.replace(
-        recipe, first=less(recipe.first), second=less(recipe.second), dev_examples=8, sure=0.0
-    )
+    return msgspec.structs.replace(recipe, stages=[less(stage) for stage in recipe.stages], dev_examples=8, sure=0.0)
 
 
 def few(data: Data) -> Data:

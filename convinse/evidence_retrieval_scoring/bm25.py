@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 
 from ..evidence import Evidence
 from ..ranking import Formula, bm25_scores
-from ..text import stems
+from ..text import STOP_WORDS, fold, stems
 
 _EXPANSION_WEIGHT = 0.5
 _NAME_WEIGHT = 0.4
 _MAX_EXPANSIONS = 12
+_NOT_BRIDGES = STOP_WORDS - {"by", "on", "the"}  # beside them the one content word of a name is not what it means
 # Question words that no property name has; stems, folded.
 _IRREGULAR = {
     "wrote": "write author",
@@ -82,7 +83,8 @@ class QueryExpansion:
             label_stems = stems(label)
             for name in (label, *aliases):
                 name_stems = stems(name)
-                if len(name_stems) == 1:  # a name of one content word stands for the property
+                # a name of one content word stands for the property; "is a", "of which" and the like say more than it
+                if len(name_stems) == 1 and not _NOT_BRIDGES.intersection(fold(name).split()):
                     for word in label_stems:
                         if word != name_stems[0]:
                             related[name_stems[0]][word] = max(

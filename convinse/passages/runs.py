@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from ..errors import OutputError
 from ..files import replacing
@@ -70,11 +71,12 @@ def _poleval(answer: Answer) -> bytes:
 
 
 def _trec(answer: Answer) -> bytes:
+    """Scores fall from line to line also as 32-bit floats, which is how the field's tools read and sort them."""
     lines = []
-    last = float("inf")
+    last = np.float32(np.inf)
     for rank, found in enumerate(answer.passages, 1):
-        last = round(min(found.score, last - 1e-6), 6)
-        lines.append(f"{answer.question.id} Q0 {found.id} {rank} {last:.6f} convinse\n")
+        last = min(np.float32(found.score), np.nextafter(last, np.float32(-np.inf)))
+        lines.append(f"{answer.question.id} Q0 {found.id} {rank} {last:.9g} convinse\n")
     return "".join(lines).encode()
 
 

@@ -25,6 +25,7 @@ _VERBAL = re.compile(
 )
 # pronouns that need something named before; "that one" may be what the question itself names
 _ANAPHORA = frozenset().union(*PRONOUNS.values()) - frozenset("this that these those".split())
+_NEIGHBORS = 1000  # items beside one that are looked at
 _OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
 _FILLERS = frozenset("and but so then okay also name tell".split())
 
@@ -74,7 +75,7 @@ class Slots(QuestionUnderstanding):
         """Fill the slots; see the base class."""
         question = turn["question"]
         foci = [self._focus(earlier) for earlier in history_turns]
-        mentions = self._mentions(question)
+        mentions = self._meant(self._mentions(question), foci)
         named = self._named(question, mentions, foci)
         entities = named or self._refer(question, foci)
         context = self._context(question, entities, bool(named), foci)
@@ -120,6 +121,23 @@ class Slots(QuestionUnderstanding):
         ]
         answers = [self._referent(a["id"], a["label"]) for a in turn.get("answers", []) if self.kb.has(a["id"])]
         return _Focus(tuple(found), tuple(answers))
+
+    def _meant(self, mentions: Iterable[Mention], foci: Sequence[_Focus]) -> list[Mention]:
+        """The mentions without those that a follow-up hardly means: one word, or words in lower case, that are no item's
+        label, only a part of its name or an alias, unless they are of something near what was talked about."""
+        near: set[str] | None = None
+        kept = []
+        for mention in mentions:
+            surface, best = mention.surface, mention.candidates[0]
+            partial = fold(best.label) != fold(surface) and not surface.isupper()
+            if foci and partial and (surface[:1].islower() or " " not in surface) and not self._known(surface, foci):
+                if near is None:
+                    items = [one.id for one in _recent(foci) if one.id.startswith("Q")]
+                    near = set(items).union(*(self.kb.neighbors(item, _NEIGHBORS) for item in items))
+                if best.id not in near:
+                    continue
+            kept.append(mention)
+        return kept
 
     def _named(self, question: str, mentions: Iterable[Mention], foci: Sequence[_Focus]) -> list[Referent]:
         """The items that the question names, in full or by a part of a name of the history ("Cameron")."""
@@ -190,7 +208,7 @@ class Slots(QuestionUnderstanding):
         if topic is None or topic in entities:
             return []
         if is_named and not set(fold(question).split()) & _ANAPHORA:
-            related = self.kb.neighbors(topic.id, 1000)
+            related = self.kb.neighbors(topic.id, _NEIGHBORS)
             kinds = set(self.kb.types(topic.id)[:_OWN_TYPES])
             if any(
                 entity.id not in related and kinds & set(self.kb.types(entity.id)[:_OWN_TYPES]) for entity in entities

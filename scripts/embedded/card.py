@@ -23,7 +23,7 @@ SOURCES = {
     "qamr": ("QAMR (its dev file and most of its test file): question, sentence, spans", "MIT"),
     "qed": ("QED: question, Wikipedia paragraph, span", "CC BY-SA 3.0 (texts)"),
     "selqa": ("SelQA (dev): question, sentences of a section", "Apache-2.0"),
-    PSEUDO: ("paragraphs of SQuAD sentences, answers marked by the first stage's model", "CC BY-SA 4.0"),
+    PSEUDO: ("paragraphs of SQuAD sentences, answers marked by the stage before", "CC BY-SA 4.0"),
     "squad_sentences": ("SQuAD questions and the sentences that answer them, without spans", "CC BY-SA 4.0"),
     "tables": ("WikiTableQuestions whose answer is one cell: rows, the cell", "CC BY-SA 4.0"),
     "timequestions": ("TimeQuestions (dev), retrieved facts by distant supervision", "MIT repository"),
@@ -36,28 +36,31 @@ def _drawn(stage: Stage, name: str, sizes: dict[str, int]) -> int:
     return min(stage.mixture.get(name, 0), sizes.get(name, 0))
 
 
-def model_card(
-    recipe: Recipe, sizes: dict[str, int], first: FitResult, second: FitResult, base: str, minutes: float
-) -> str:
+def model_card(recipe: Recipe, sizes: dict[str, int], last: FitResult, base: str, minutes: float) -> str:
     """What a user of the folder must know.
 
     Args:
         recipe: as it was run.
         sizes: examples of each data set to train on.
-        first, second: what the stages gave.
+        last: what the last stage gave.
         base: the name of the model it was trained from.
         minutes: that the run took.
     """
-    names = sorted(set(recipe.first.mixture) | set(recipe.second.mixture))
+    names = sorted({name for stage in recipe.stages for name in stage.mixture})
     rows = "\n".join(
         f"| {SOURCES.get(name, ('', ''))[0] or name} | {SOURCES.get(name, ('', ''))[1]} | {sizes.get(name, 0):,} | "
-        + " | ".join(f"{_drawn(stage, name, sizes):,}" for stage in (recipe.first, recipe.second))
+        + " | ".join(f"{_drawn(stage, name, sizes):,}" for stage in recipe.stages)
         + " |"
         for name in names
     )
-    shown = [name for name in second.history[0] if name == "mean" or name.endswith((" F1", " first"))]
-    settings = {
-        key: value for key, value in msgspec.to_builtins(recipe).items() if key not in ("first", "second", "base")
+    stages = range(1, len(recipe.stages) + 1)
+    head = "".join(f" an epoch of stage {number} |" for number in stages)
+    shown = [name for name in last.history[0] if name == "mean" or name.endswith((" F1", " first"))]
+    settings = {key: value for key, value in msgspec.to_builtins(recipe).items() if key not in ("stages", "base")}
+    settings |= {
+        f"stage {number}": f"{stage.epochs} epochs, learning rate {stage.learning_rate:g}"
+        + "".join(f", {share:.0%} of {name} without negatives" for name, share in sorted(stage.alone.items()))
+        for number, stage in zip(stages, recipe.stages, strict=True)
     }
     return f"""---
 license: mit
@@ -82,8 +85,8 @@ hundreds of candidates they are too high. QAMR's test sentences are in the train
 
 ## Data
 
-| set | licence | examples to train on | drawn in the first stage | in the second |
-|---|---|---:|---:|---:|
+| set | licence | examples to train on |{head}
+|---|---|---:|{"---:|" * len(stages)}
 {rows}
 
 One key of ten (sentence, page, table, item) is held out of all sets; validation and calibration look at up to {recipe.dev_examples}
@@ -92,9 +95,9 @@ held-out examples of each set. Items of the conversations that `bench model` ran
 ## Settings
 {settings_list(settings)}
 
-## Validation of the second stage on held-out examples
+## Validation of the last stage on held-out examples
 
-`first`: the relevant text before its negatives; `F1`: of tokens of the span read in it. Epoch 0 is the end of the first stage.
+`first`: the relevant text before its negatives; `F1`: of tokens of the span read in it. Epoch 0 is what it began with.
 
-{validation_table(second, shown)}
+{validation_table(last, shown)}
 """

@@ -1,7 +1,7 @@
-"""The recipe of the embedded model: a mixture of data sets, two stages of training, calibration, a model folder.
+"""The recipe of the embedded model: mixtures of data sets, stages of training, calibration, a model folder.
 
-The second stage goes on from the first and also learns from texts of which only the first stage's model marked the
-answers: paragraphs of SQuAD's sentences, of which it is known which sentence answers (self-training).
+Each stage goes on from the one before. A stage after the first may also learn from texts of which the model so far has
+marked the answers: paragraphs of SQuAD's sentences, of which it is known which sentence answers (self-training).
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         epochs: of that size.
         validations: of an epoch; each keeps the best weights and what a stopped run goes on from.
         learning_rate: the highest.
+        alone: share of a data set's examples that are learned from without negatives: reading costs a third so.
         minutes: of training steps, after which the stage ends early; None: no limit.
     """
 
@@ -49,6 +50,7 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     epochs: Positive = 1
     validations: Positive = 4
     learning_rate: Weight = 1e-4
+    alone: dict[str, Share] = {}
     minutes: Weight | None = None
 
 
@@ -57,7 +59,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     Attributes:
         base: a folder with the weights to start from, or None for those of the package that carries all-MiniLM-L6-v2.
-        first, second: the two stages.
+        stages: one after the other.
         batch_size: examples of a step.
         negatives: irrelevant texts beside each relevant one, of the same example; 1 beside a long one.
         foreign: share of the examples that get one more from another example, the easy case.
@@ -66,14 +68,13 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         token_budget: tokens that are computed at once where nothing is learned.
         embedding_every: steps between those that also train the embedding.
         contrast, distillation: weights of the embedding's two losses.
-        sure: the least probability of an answer that the first stage's model marks alone, not among others.
-        unmarked: most texts that it marks.
+        sure: the least probability of an answer that a model marks alone, not among others.
+        unmarked: most texts that are marked.
         dev_examples: of each data set, that a validation looks at.
     """
 
     base: str | None = None
-    first: Stage
-    second: Stage
+    stages: Annotated[list[Stage], msgspec.Meta(min_length=1)]
     batch_size: Positive = 32
     negatives: NotNegative = 2
     foreign: Share = 0.3
@@ -122,34 +123,37 @@ def gather(builders: dict[str, Callable[[], Iterable[Example]]], contexts: Itera
 
 def train_stages(
     checkpoint: Checkpoint, teacher: Any, data: Data, recipe: Recipe, state: Path
-) -> tuple[FitResult, FitResult, int]:
-    """Train in place; returns what both stages gave, and the number of answers that the first one marked."""
+) -> tuple[list[FitResult], int]:
+    """Train in place; returns what each stage gave, and the number of texts in which answers were marked."""
     tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
     checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(False)
     chance = random.Random(recipe.seed)
     dev = {
         name: chance.sample(examples, min(recipe.dev_examples, len(examples)))
         for name, examples in data.dev.items()
-        if examples and name in recipe.second.mixture
+        if examples and name in recipe.stages[-1].mixture
     }
-    first = _stage(
-        "first", 0, checkpoint, teacher, tokenizer, data.train, dev, recipe, recipe.first, state, data.run_id
-    )
     contexts = chance.sample(data.contexts, min(recipe.unmarked, len(data.contexts)))
-    pseudo = marked(checkpoint.model, tokenizer, contexts, recipe.sure, recipe.token_budget)
-    sure = sum(len(example.candidates[0].spans) == 1 for example in pseudo)
-    LOGGER.info("self-training: sure of %d answers in %d texts", sure, len(pseudo))
-    train = {**data.train, PSEUDO: pseudo}
-    run_id = f"{data.run_id} {hashlib.sha256(repr(pseudo).encode()).hexdigest()}"
-    done = recipe.first.epochs
-    second = _stage("second", done, checkpoint, teacher, tokenizer, train, dev, recipe, recipe.second, state, run_id)
+    results: list[FitResult] = []
+    pseudo: list[Example] = []
+    run_id, done = data.run_id, 0
+    for number, stage in enumerate(recipe.stages, 1):
+        train = data.train
+        if PSEUDO in stage.mixture and number > 1:
+            pseudo = marked(checkpoint.model, tokenizer, contexts, recipe.sure, recipe.token_budget)
+            sure = sum(len(example.candidates[0].spans) == 1 for example in pseudo)
+            LOGGER.info("self-training: sure of %d answers in %d texts", sure, len(pseudo))
+            train = {**train, PSEUDO: pseudo}
+            run_id = f"{data.run_id} {hashlib.sha256(repr(pseudo).encode()).hexdigest()}"
+        results.append(_stage(number, done, checkpoint, teacher, tokenizer, train, dev, recipe, state, run_id))
+        done += stage.epochs
     checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(True)
     calibrate(checkpoint.model, tokenizer, [example for examples in dev.values() for example in examples])
-    return first, second, len(pseudo)
+    return results, len(pseudo)
 
 
 def _stage(
-    name: str,
+    place: int,
     done: int,
     checkpoint: Checkpoint,
     teacher: Any,
@@ -157,13 +161,17 @@ def _stage(
     train: dict[str, list[Example]],
     dev: dict[str, list[Example]],
     recipe: Recipe,
-    stage: Stage,
     state: Path,
     run_id: str,
 ) -> FitResult:
+    """Train one stage, the `place`-th, after `done` epochs of those before."""
+    stage = recipe.stages[place - 1]
     unknown = sorted(set(stage.mixture) - set(train))
     if unknown:
-        raise ConfigError(f"mixture: unknown data set {unknown[0]}; known: {', '.join(sorted(train))}")
+        raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; known: {', '.join(sorted(train))}")
+    unknown = sorted(set(stage.alone) - set(stage.mixture))
+    if unknown:
+        raise ConfigError(f"stages: alone: {unknown[0]} is not in the mixture; it has {', '.join(stage.mixture)}")
     settings = FitSettings(
         stage.epochs * stage.validations, stage.learning_rate, recipe.warmup, recipe.weight_decay, stage.minutes,
         recipe.patience, recipe.device, recipe.seed,
@@ -175,15 +183,15 @@ def _stage(
         lambda model: validate(model, tokenizer, dev, recipe.token_budget),
         lambda measures: measures["mean"],
         settings,
-        state / name,
-        hashlib.sha256(repr((run_id, _shared(recipe), stage)).encode()).hexdigest()[:32],
-        title=f"{name} stage",
+        state / f"stage {place}",
+        hashlib.sha256(repr((run_id, _shared(recipe), recipe.stages[:place])).encode()).hexdigest()[:32],
+        title=f"stage {place} of {len(recipe.stages)}",
     )
 
 
 def _shared(recipe: Recipe) -> dict[str, Any]:
-    """The settings that hold for both stages: a change of the second stage does not undo the first."""
-    return {key: value for key, value in msgspec.to_builtins(recipe).items() if key not in ("first", "second")}
+    """The settings that hold for all stages: a change of a later stage does not undo an earlier one."""
+    return {key: value for key, value in msgspec.to_builtins(recipe).items() if key != "stages"}
 
 
 @dataclass(frozen=True)
@@ -196,7 +204,7 @@ class Step:
 
 
 def _steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number: int) -> list[Step]:
-    """The steps of one part of an epoch, counted on through both stages: each data set spread evenly over them."""
+    """The steps of one part of an epoch, counted on through the stages: each data set spread evenly over them."""
     epoch, part = divmod(number - 1, stage.validations)
     chance = random.Random(f"{recipe.seed} {epoch}")
     order = []
@@ -213,6 +221,8 @@ def _steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number
         for _, name, place in order[bounds[step] : bounds[step + 1]]:
             example = train[name][place]
             most = 1 if len(example.candidates[0].text) > _LONG else recipe.negatives
+            if name in stage.alone and chance.random() < stage.alone[name]:
+                most = 0
             examples.append(drawn(example, most, chance))
         embeds = step % recipe.embedding_every == 0
         steps.append(Step(with_foreign(examples, recipe.foreign, chance), embeds, f"{recipe.seed} {epoch} {step}"))

@@ -1,5 +1,7 @@
 import json
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from convinse.errors import DataError, IndexFileError, OutputError
@@ -126,12 +128,23 @@ def test_formats(tmp_path):
     assert (tmp_path / "p").read_text() == "a\tb\tc\tz\n"
     write_run(tmp_path / "t", [ANSWER], "trec")
     assert (tmp_path / "t").read_text().splitlines() == [
-        "q1 Q0 a 1 2.000000 convinse", "q1 Q0 b 2 1.500000 convinse", "q1 Q0 c 3 1.499999 convinse",
+        "q1 Q0 a 1 2 convinse", "q1 Q0 b 2 1.5 convinse", "q1 Q0 c 3 1.49999988 convinse",
     ]  # fmt: skip
     write_run(tmp_path / "j", [ANSWER], "jsonl")
     record = json.loads((tmp_path / "j").read_text())
     assert (record["id"], record["set"], record["text"]) == ("q1", "one", "Kto?")
     assert record["passages"][0] == {"id": "a", "score": 2.0, "title": "T", "text": "Tekst"}
+
+
+def test_scores_of_a_trec_run_fall_also_as_32_bit_floats(tmp_path):
+    found = [
+        Found(f"p{place:02}", score, None, "x") for place, score in enumerate([50.1] * 30 + [50.1 - 1e-9, 0.0, -3e8])
+    ]
+    write_run(tmp_path / "t", [ANSWER._replace(passages=found)], "trec")
+    lines = [line.split() for line in (tmp_path / "t").read_text().splitlines()]
+    scores = [np.float32(line[4]) for line in lines]
+    assert all(one > two for one, two in pairwise(scores)) and scores[-1] == np.float32(-3e8)
+    assert [line[2] for line in lines] == [one.id for one in found]
 
 
 def test_a_trec_run_is_read_by_ir_measures(tmp_path):

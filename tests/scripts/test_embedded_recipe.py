@@ -52,8 +52,8 @@ def data(**sizes):
     return {name: [example(name, number) for number in range(size)] for name, size in sizes.items()}
 
 
-def recipe(first, second=None, **settings):
-    return recipes.Recipe(first=first, second=second or first, **settings)
+def recipe(*stages, **settings):
+    return recipes.Recipe(stages=list(stages), **settings)
 
 
 def asked(steps):
@@ -199,21 +199,23 @@ def test_examples_are_gathered_by_their_part():
 def test_the_recipe_of_the_project_names_known_sets_only(tmp_path):
     found = script.load_settings(recipes.Recipe, "model/embedded.yml")
     known = {*module("embedded.sets").builders(tmp_path, tmp_path, 1), PSEUDO}
-    for stage in (found.first, found.second):
-        assert set(stage.mixture) <= known and all(most > 0 for most in stage.mixture.values())
-    assert PSEUDO not in found.first.mixture and PSEUDO in found.second.mixture
+    for stage in found.stages:
+        assert set(stage.alone) <= set(stage.mixture) <= known and all(most > 0 for most in stage.mixture.values())
+    assert [PSEUDO in stage.mixture for stage in found.stages] == [False, True, True]
 
 
 def test_a_quick_recipe_leaves_no_set_out():
     given = script.load_settings(recipes.Recipe, "model/embedded.yml")
     found = script.quick(given)
-    for before, after in ((given.first, found.first), (given.second, found.second)):
+    for before, after in zip(given.stages, found.stages, strict=True):
         assert before.mixture.keys() == after.mixture.keys() and max(after.mixture.values()) <= 50
         assert (after.epochs, after.validations) == (1, 1) and after.learning_rate == before.learning_rate
+        assert after.alone == before.alone
     assert (found.batch_size, found.seed, found.max_length) == (given.batch_size, given.seed, given.max_length)
 
 
-GOOD = {"first": {"mixture": {"qed": 4}}, "second": {"mixture": {"qed": 4}}}
+QED = {"mixture": {"qed": 4}}
+GOOD = {"stages": [QED, QED]}
 
 
 def refused(capsys, monkeypatch, *arguments):
@@ -235,15 +237,17 @@ def written(content):
     [
         ({**GOOD, "batchsize": 3}, "batchsize"),
         ({**GOOD, "batch_size": "many"}, "batch_size"),
-        ({**GOOD, "first": {"mixture": {"qed": 4}, "epoch": 2}}, "epoch"),
-        ({**GOOD, "first": {"mixture": {"qed": "all"}}}, "mixture"),
-        ({"first": GOOD["first"]}, "second"),
+        ({"stages": [QED, {**QED, "epoch": 2}]}, "epoch"),
+        ({"stages": [{"mixture": {"qed": "all"}}]}, "mixture"),
+        ({"batch_size": 8}, "stages"),
+        ({"stages": []}, "stages"),
         ({**GOOD, "batch_size": 0}, "batch_size"),
-        ({**GOOD, "first": {"mixture": {"qed": 0}}}, "first.mixture"),
+        ({"stages": [{"mixture": {"qed": 0}}]}, "stages[0].mixture"),
+        ({"stages": [{**QED, "alone": {"qed": 1.5}}]}, "stages[0].alone"),
         ({**GOOD, "device": "tpu"}, "device"),
         ("- a\n- b", "expected a mapping"),
-        ("first: [", "line 1"),
-        ("", "first"),
+        ("stages: [", "line 1"),
+        ("", "stages"),
     ],
 )
 def test_a_recipe_that_cannot_be_used_is_one_line(capsys, monkeypatch, content, message):
@@ -258,8 +262,9 @@ def test_a_recipe_that_is_not_there(capsys, monkeypatch):
 
 
 def test_an_unknown_data_set_is_refused_with_the_nearest_name(capsys, monkeypatch):
-    for stage in ("first", "second"):
-        config = written({**GOOD, stage: {"mixture": {"qed": 4, "squad_sentence": 4}}})
+    unknown = {"mixture": {"qed": 4, "squad_sentence": 4}}
+    for stages in ([unknown, QED], [QED, unknown]):
+        config = written({"stages": stages})
         line = refused(
             capsys,
             monkeypatch,
@@ -279,7 +284,22 @@ def test_an_unknown_data_set_is_refused_with_the_nearest_name(capsys, monkeypatc
 def test_answers_that_no_model_has_marked_are_not_for_the_first_stage():
     stage = recipes.Stage(mixture={"a": 4, PSEUDO: 4})
     with pytest.raises(ConfigError, match=f"unknown data set {PSEUDO}"):
-        recipes._stage("first", 0, None, None, None, data(a=4), {}, recipe(stage), stage, Path("state"), "run")
+        recipes._stage(1, 0, None, None, None, data(a=4), {}, recipe(stage), Path("state"), "run")
+
+
+def test_only_sets_of_the_mixture_are_learned_from_alone():
+    stage = recipes.Stage(mixture={"a": 4}, alone={"b": 0.5})
+    with pytest.raises(ConfigError, match="alone: b is not in the mixture"):
+        recipes._stage(1, 0, None, None, None, data(a=4, b=4), {}, recipe(stage), Path("state"), "run")
+
+
+def test_a_share_of_a_set_is_learned_from_without_negatives():
+    train = data(a=200, b=200)
+    stage = recipes.Stage(mixture={"a": 200, "b": 200}, validations=1, alone={"a": 0.6})
+    made = [one for step in recipes._steps(train, stage, recipe(stage, foreign=0.0), 1) for one in step.examples]
+    numbers = {name: Counter(len(one.candidates) for one in made if one.source == name) for name in "ab"}
+    assert numbers["b"] == {3: 200} and numbers["a"].keys() == {1, 3} and 95 <= numbers["a"][1] <= 145
+    assert all(one.candidates[0].relevant for one in made)
 
 
 def test_missing_data_and_bases(capsys, monkeypatch):
@@ -325,8 +345,11 @@ def test_the_model_to_train_begins_as_the_teacher():
 
 LINES = {"qed/dev": 250, "squad-sentences/pairs": 400}
 QUICK = {
-    "first": {"mixture": {"qed": 1, "selqa": 1}},
-    "second": {"mixture": {"qed": 1, "selqa": 1, PSEUDO: 1}},
+    "stages": [
+        {"mixture": {"qed": 1, "selqa": 1}},
+        {"mixture": {"qed": 1, "selqa": 1, PSEUDO: 1}},
+        {"mixture": {"qed": 1, "selqa": 1, PSEUDO: 1}, "alone": {PSEUDO: 1.0}},
+    ],
     "batch_size": 8,
     "max_length": 96,
     "seed": 11,
@@ -404,13 +427,18 @@ def test_card_and_record_say_what_was_done(trained):
     for name in ("qed", "selqa", PSEUDO):
         (row,) = [row for row in rows if row[0] == f"| {sources[name][0]}"]
         drawn = str(min(24, int(row[2])))  # all, where there are fewer
-        assert row[1] == sources[name][1] and row[3] == ("0" if name == PSEUDO else drawn) and row[4] == f"{drawn} |"
+        assert row[1] == sources[name][1] and row[3:] == ["0" if name == PSEUDO else drawn, drawn, f"{drawn} |"]
         assert int(row[2]) > 0
     assert tiny("bert", "embedding", initializer_range=0.05).name in card
     record = json.loads((trained / "model/training.json").read_text())
-    assert len(record["epochs"]) == 2 and record["best_epoch"] == 1 and len(record["first_stage"]) == 2
+    assert (
+        len(record["epochs"]) == 2
+        and record["best_epoch"] == 1
+        and [len(epochs) for epochs in record["earlier_stages"]] == [2, 2]
+    )
     assert {"qed F1", "qed first", "selqa first", "mean"} <= record["epochs"][0].keys()
-    assert record["recipe"]["seed"] == 11 and set(record["recipe"]["second"]["mixture"]) == {"qed", "selqa", PSEUDO}
+    assert record["recipe"]["seed"] == 11 and set(record["recipe"]["stages"][1]["mixture"]) == {"qed", "selqa", PSEUDO}
+    assert "stage 3: 1 epochs, learning rate 0.0001, 100% of squad_pseudo without negatives" in card
     assert str(trained) not in card
 
 
