@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 
 from ..answer_type import AnswerType
-from ..evidence import Evidence, RankedAnswer, Turn
+from ..evidence import Entity, Evidence, RankedAnswer, Turn
 from ..literals import is_date
 from ..text import stems
 from .dates import date_question, date_weights
@@ -15,6 +16,7 @@ from .values import FAR, nearness
 from .yes_no import SUPPORT
 
 _SHARPNESS = 4.0  # exponent of an evidence's weight: higher listens to the best evidences only
+_PRIOR = 0.1  # for each tenfold number of facts
 _FLOOR = 1e-3  # of a weight: what fits the type counts even where no word matches
 _ECHO = 0.1  # an answer seldom repeats the words of the question ("Award for Directing" to "who directed")
 
@@ -63,6 +65,7 @@ class EntityVoting(TypedAnswering):
             dates = {} if asked is None else date_weights(evidence, asked, self.property_names)
             fits = [
                 self.fit(expected, entity)
+                * self._prior(entity)
                 * dates.get(entity["id"], 1.0)
                 * near.get(entity["id"], FAR)
                 * (_ECHO if echo & set(stems(entity["label"])) else 1.0)
@@ -88,6 +91,12 @@ class EntityVoting(TypedAnswering):
             }
             for rank, entity_id in enumerate(ranked, 1)
         ]
+
+    def _prior(self, entity: Entity) -> float:
+        """How much likelier an item with many facts is meant than one with few; it decides where votes are equal."""
+        if not entity["id"].startswith("Q"):
+            return 1.0
+        return 1 + _PRIOR * math.log10(1 + self.kb.frequency(entity["id"]))
 
     def _wanted(self, turn: Turn, evidences: Sequence[Evidence]) -> set[str]:
         """Stems of what is asked, without the names of the question's own items."""
