@@ -17,6 +17,7 @@ from ..answer_type import entity_kind, names_class
 from ..config import ClocqParams
 from ..text import PRONOUNS, STOP_WORDS, fold, stem, stems
 from .index import Candidate, KnowledgeBase
+from .national_teams import national_teams
 
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*\.?")
 _SEGMENT = re.compile(r"[^|?!;\n]+")
@@ -80,7 +81,9 @@ class EntityLinker:
         found: list[tuple[int, int, str, list[tuple[Candidate, float]]]] = []
         for segment in _SEGMENT.finditer(text):
             tokens = _tokens(text, segment.start(), segment.end())
-            exact = list(self._exact(text, tokens))
+            teams = list(self._teams(text, tokens))
+            taken = {place for start, end, _ in teams for place in range(start, end)}
+            exact = [span for span in self._exact(text, tokens) if taken.isdisjoint(range(*span[:2]))] + teams
             covered = {place for start, end, _ in exact for place in range(start, end)}
             spans = exact + list(self._partial(text, tokens, covered, bool(exact)))
             found += [
@@ -96,6 +99,20 @@ class EntityLinker:
             found = list(self._classes(text))
         found.sort(key=lambda mention: mention[:2])
         return self._disambiguate(text, found)
+
+    def _teams(self, text: str, tokens: list[_Token]) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
+        """National teams by other names than their labels; spans as those of `_exact`."""
+        if not tokens:
+            return
+        first, stop = tokens[0].start, tokens[-1].end
+        for team in national_teams(text[first:stop], self._kb):
+            inside = [
+                place
+                for place, token in enumerate(tokens)
+                if token.start >= first + team.start and token.end <= first + team.end
+            ]
+            if inside:
+                yield inside[0], inside[-1] + 1, [(candidate, 1.0) for candidate in team.candidates]
 
     def _exact(self, text: str, tokens: list[_Token]) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
         """Longest folded labels and aliases; (first token, token behind the last, candidates with their match score)."""
@@ -210,6 +227,8 @@ class EntityLinker:
         if after is None or not after.joined or after.capital or after.form in _NOT_NAMES:
             return False
         candidates = self._kb.candidates(tokens[place].form)
+        if any(c.is_label and "country" in self._kb.types(c.id) for c in candidates):
+            return False  # "the England job"
         kinds = {kind for c in candidates for name in self._kb.types(c.id) for kind in name.split()}
         is_demonym = all(not c.is_label and entity_kind(c.id, self._kb.types(c.id)) == "place" for c in candidates)
         return is_demonym or bool(kinds & _DEMONYM_TYPES)
@@ -260,10 +279,12 @@ class EntityLinker:
     def _close_names(self, form: str, capital: bool) -> list[tuple[Candidate, float]]:
         """Items with a name like a folded form, and how well it matches."""
         words = form.split()
+        if len(words) == 2 and words[0] == "the":
+            words = words[1:]
         found: dict[str, tuple[Candidate, float]] = {}
         if len(words) > 1 or len(form) >= _SURNAME_LENGTH:
             for candidate in self._kb.search_names(words, self._params.d):
-                if len(words) > 1 or self._is_surname(form, candidate, capital):
+                if len(words) > 1 or self._is_surname(words[0], candidate, capital):
                     found[candidate.id] = (candidate, 0.6)
         if not found and len(form) >= _FUZZY_LENGTH and (len(words) > 1 or capital):
             for variant in (words, *_respaced(words)):

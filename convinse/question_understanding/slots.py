@@ -123,14 +123,15 @@ class Slots(QuestionUnderstanding):
         return _Focus(tuple(found), tuple(answers))
 
     def _meant(self, mentions: Iterable[Mention], foci: Sequence[_Focus]) -> list[Mention]:
-        """The mentions without those that a follow-up hardly means: one word, or words in lower case, that are no item's
-        label, only a part of its name or an alias, unless they are of something near what was talked about."""
+        """The mentions without those that a follow-up hardly means, unless they are of something near what was talked
+        about: parts of names, and aliases of one word or in lower case."""
         near: set[str] | None = None
         kept = []
         for mention in mentions:
             surface, best = mention.surface, mention.candidates[0]
             partial = fold(best.label) != fold(surface) and not surface.isupper()
-            if foci and partial and (surface[:1].islower() or " " not in surface) and not self._known(surface, foci):
+            loose = surface[:1].islower() or " " not in surface or fold(surface) not in self._names(best.id)
+            if foci and partial and loose and not self._known(surface, foci):
                 if near is None:
                     items = [one.id for one in _recent(foci) if one.id.startswith("Q")]
                     near = set(items).union(*(self.kb.neighbors(item, _NEIGHBORS) for item in items))
@@ -138,6 +139,9 @@ class Slots(QuestionUnderstanding):
                     continue
             kept.append(mention)
         return kept
+
+    def _names(self, entity_id: str) -> set[str]:
+        return {fold(name) for name in self.kb.aliases(entity_id)}
 
     def _named(self, question: str, mentions: Iterable[Mention], foci: Sequence[_Focus]) -> list[Referent]:
         """The items that the question names, in full or by a part of a name of the history ("Cameron")."""
