@@ -43,6 +43,22 @@ _PLACE_TYPES = frozenset(
     for word in "city country state town county capital location geographic geographical territorial territory island village region "
     "municipality place settlement continent province borough district sovereign area community metropolis".split()
 )
+# nouns of questions for places of a class -> the stems of types
+_PLACE_CLASSES = {
+    noun: frozenset(map(stem, names.split()))
+    for nouns, names in (
+        (
+            "city town village hometown capital",
+            "city town village municipality metropolis capital settlement commune borough",
+        ),
+        ("country nation", "country nation state"),
+        ("county", "county"),
+        ("state", "state"),
+        ("island", "island archipelago"),
+    )
+    for noun in nouns.split()
+}
+_OTHER_PLACE = 0.4  # how well another place than one of the wanted class fits
 _MISFIT = 0.0  # a literal for an item or the reverse is no answer
 _PEOPLE_TYPES = frozenset(map(stem, ("language", "ethnic", "nation", "nationality", "demonym")))
 _SITE_TYPES = frozenset(
@@ -68,7 +84,7 @@ _ADJECTIVES = frozenset(("national",))  # of the same stem as a class noun
 
 
 class AnswerType(NamedTuple):
-    """`kind` is yesno, date, number, person, place, item (of the type that `words` name) or any."""
+    """`kind` is yesno, date, number, person, place, item or any; `words` name the type of an item, the class of a place."""
 
     kind: str
     words: tuple[str, ...] = ()
@@ -84,6 +100,8 @@ def parse_label(label: str) -> AnswerType:
     label = label.strip()
     if label in ("date", "number", "person", "place"):
         return AnswerType(label)
+    if label in _PLACE_CLASSES:
+        return AnswerType("place", (label,))
     if label == "yes or no":
         return AnswerType("yesno")
     return AnswerType("item", tuple(label.split())) if label else AnswerType("any")
@@ -175,7 +193,7 @@ def _noun_type(low: list[str], tokens: list[str]) -> AnswerType:
     for noun in head:
         kind = _kind_of_noun(noun)
         if kind != "any":
-            return AnswerType(kind)
+            return _of_kind(kind, noun)
         if names_class(noun):
             return AnswerType("item", (noun,))
     return AnswerType("item", tuple(head[:1]))
@@ -186,10 +204,15 @@ def _keyword_type(low: list[str]) -> AnswerType:
     for noun in reversed(low):
         kind = _kind_of_noun(noun)
         if kind != "any":
-            return AnswerType(kind)
+            return _of_kind(kind, noun)
         if names_class(noun):
             return AnswerType("item", (noun,))
     return AnswerType("any")
+
+
+def _of_kind(kind: str, noun: str) -> AnswerType:
+    one = next((one for one in (noun, noun.rstrip("s")) if one in _PLACE_CLASSES), None)
+    return AnswerType(kind, (one,)) if kind == "place" and one else AnswerType(kind)
 
 
 def _kind_of_noun(noun: str) -> str:
@@ -239,6 +262,8 @@ def fit(expected: AnswerType, entity_id: str, types: Iterable[str]) -> float:
             return 0.3
         return 1.0 if _PERSON_TYPES.intersection(types) else 0.4 if found & _GROUP_TYPES else 0.01
     if expected.kind == "place":
+        if expected.words and found & _PLACE_TYPES:
+            return 1.0 if found & _PLACE_CLASSES[expected.words[0]] else _OTHER_PLACE
         return 1.0 if found & _PLACE_TYPES else 0.5 if found & _SITE_TYPES else 0.02
     if expected.kind == "item":
         wanted = set()

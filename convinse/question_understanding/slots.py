@@ -25,6 +25,7 @@ _VERBAL = re.compile(
 )
 # pronouns that need something named before; "that one" may be what the question itself names
 _ANAPHORA = frozenset().union(*PRONOUNS.values()) - frozenset("this that these those".split())
+_CAPITALS = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _NEIGHBORS = 1000  # items beside one that are looked at
 _OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
 _FILLERS = frozenset("and but so then okay also name tell".split())
@@ -159,7 +160,24 @@ class Slots(QuestionUnderstanding):
             ):
                 named.append(referent)
                 words -= set(fold(referent.label).split())
+        single = {fold(found[0]) for found in _CAPITALS.finditer(question) if found.start() and " " not in found[0]}
+        if foci and words & single:
+            named += self._people_near(words & single, _recent(foci))
         return named
+
+    def _people_near(self, words: set[str], recent: Iterable[Referent]) -> list[Referent]:
+        """The people whose names hold one of the words, in facts with what was talked about: "Jack" of a band."""
+        found: list[Referent] = []
+        for one in recent:
+            if not one.id.startswith("Q"):
+                continue
+            for item in sorted(self.kb.neighbors(one.id, _NEIGHBORS), key=lambda item: -self.kb.frequency(item)):
+                label = self.kb.label(item)
+                own = words.intersection(fold(label).split())
+                if own and as_referent(self.kb, item, label).kind == "person":
+                    found.append(self._referent(item, label))
+                    words = words - own
+        return found
 
     @staticmethod
     def _known(surface: str, foci: Sequence[_Focus]) -> Referent | None:
