@@ -29,7 +29,7 @@ _PERSON_NOUNS = frozenset(
     "actor actress star wife husband spouse father mother parent parents son daughter child brother sister sibling coach manager "
     "producer creator screenwriter founder president narrator player captain goalkeeper striker midfielder defender scorer "
     "cinematographer editor host person persons people man woman boy girl partner illustrator translator inventor owner chairman "
-    "protagonist businessman industrialist footballer".split()
+    "protagonist businessman industrialist footballer comedian playwright scientist politician songwriter rapper".split()
 )
 _PLACE_NOUNS = frozenset(
     "where city town country place birthplace state location village island nation county capital hometown".split()

@@ -36,6 +36,8 @@ DATE, NUMBER, ITEM = "1952-03-11T00:00:00Z", "42", "Q42"
         ("Director of the film?", "person"),
         ("name of the director?", "person"),
         ("Can you tell me who directed it?", "person"),
+        ("Which people founded it?", "person"),
+        ("Which comedian hosts it?", "person"),
         ("Do you know when it was released?", "date"),
         ("", "any"),
     ],
@@ -50,6 +52,29 @@ def test_the_kind_of_answer_that_a_question_asks_for(question, kind):
 )
 def test_the_noun_of_a_question_names_the_type(question, noun):
     assert expected_type(question) == AnswerType("item", (noun,))
+
+
+@pytest.mark.parametrize(
+    ("question", "noun", "fits", "misfits"),
+    [
+        ("In which city was he born?", "city", "big city", "country"),
+        ("what town does she live in", "town", "municipality of Norway", "sovereign state"),
+        ("which country is the band from?", "country", "sovereign state", "big city"),
+        ("And the county?", "county", "county of England", "village"),
+    ],
+)
+def test_a_place_of_the_wanted_class_fits_better_than_another_and_that_better_than_a_film(
+    question, noun, fits, misfits
+):
+    expected = expected_type(question)
+    assert expected == AnswerType("place", (noun,)) and expected.label == noun
+    values = [fit(expected, ITEM, (name,)) for name in (fits, misfits, "film")]
+    assert values == sorted(values, reverse=True) and values[0] == 1 and values[1] < 0.5 and values[2] < 0.1
+
+
+def test_national_says_what_something_is_like_and_nationality_names_a_class():
+    assert not names_class("national") and not names_class("National")
+    assert names_class("nationality") and names_class("country")
 
 
 @given(st.text(max_size=40))

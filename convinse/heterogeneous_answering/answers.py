@@ -84,7 +84,7 @@ def rank_answers(
                 items_of.setdefault(name, {})[key] = None
         value = span.probability * weights[place]
         candidate.value += value
-        candidate.support.append((-value, place))
+        candidate.support.append((-round(value, 6), place))  # batches differ in the last digits
     for string, candidate in words.items():
         if string in items_of:
             max((named[key] for key in items_of[string]), key=lambda item: item.value).add(candidate)

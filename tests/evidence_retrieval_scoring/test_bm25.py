@@ -69,6 +69,13 @@ def test_the_wording_of_several_aliases_is_understood():
     assert "publication" not in weights
 
 
+def test_a_word_of_an_alias_that_means_something_else_alone_is_no_bridge():
+    properties = [("P800", "notable work", ["is known for", "works"]), ("P57", "director", ["directed by"])]
+    weights = QueryExpansion(properties).weights("known directed works")
+    assert "director" in weights and "notabl" in weights  # by "directed by" and by "works"
+    assert "notabl" not in QueryExpansion(properties).weights("when was it known")
+
+
 @given(
     st.lists(
         st.sampled_from([e["evidence_text"] for e in BOOK] + ["x", "y", "z", "jacket", "jacket dust", ""]), unique=True

@@ -37,11 +37,17 @@ LABELS = {
 }
 
 
+FREQUENCY: dict[str, int] = {}
+
+
 class Types:
     """What the voting needs of a knowledge base."""
 
     def types(self, entity_id):
         return TYPES.get(entity_id, ())
+
+    def frequency(self, entity_id):
+        return FREQUENCY.get(entity_id, 0)
 
     def properties(self):
         return [
@@ -125,6 +131,21 @@ def test_the_question_s_own_entities_are_no_answers(voting):
     assert "Q44578" not in ids
     assert "Q24871" not in ids
     assert "Q42574" in ids
+
+
+def test_of_equal_votes_the_item_with_more_facts_wins_and_of_unequal_ones_it_does_not(voting, monkeypatch):
+    def first(*scores):
+        evidences = [
+            evidence(f"Titanic with {LABELS[item]}", item, score=score)
+            for item, score in zip(("Q42574", "Q202765"), scores, strict=True)
+        ]
+        return answer(voting, "Who was it?", evidences)[0]["answer"]["id"]
+
+    for known in ("Q42574", "Q202765"):
+        monkeypatch.setitem(FREQUENCY, known, 1000)
+        assert first(5.0, 5.0) == known
+        assert (first(9.0, 5.0), first(5.0, 9.0)) == ("Q42574", "Q202765")
+        monkeypatch.delitem(FREQUENCY, known)
 
 
 def test_the_evidence_with_the_better_score_decides(voting):

@@ -115,6 +115,9 @@ class Types:
     def types(self, entity_id):
         return {"Q42574": ("human",), "Q202765": ("human",), "Q44578": ("film",)}.get(entity_id, ())
 
+    def frequency(self, entity_id):
+        return 0
+
     def properties(self):
         return [("P57", "director", ["directed by"]), ("P577", "publication date", ["opened"])]
 

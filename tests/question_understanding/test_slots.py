@@ -219,3 +219,29 @@ def test_the_first_slot_stays_empty_in_the_history(slots):
 class TestContract(QuestionUnderstandingContract):
     def make(self, config):
         return Slots(config)
+
+
+# -- names in part -----------------------------------------------------------------------------------------------------
+
+
+def test_a_part_of_a_name_is_linked_in_a_follow_up_only_near_what_was_talked_about(slots):
+    alone = play(slots, ("Where was Winslet born?",))
+    assert alone[1] == "Kate Winslet"
+    near = play(
+        slots, ("When was Titanic with Leonardo DiCaprio released?", ("1997", "1997")), ("Where was Winslet born?",)
+    )
+    assert near[1] == "Kate Winslet"
+    far = play(slots, ("Who wrote The Hobbit?", TOLKIEN), ("And did Winslet read it?",))
+    assert "Kate Winslet" not in far[1]
+
+
+def test_a_whole_name_is_linked_wherever_the_conversation_is(slots):
+    found = play(slots, ("Who wrote The Hobbit?", TOLKIEN), ("Where was Kate Winslet born?",))
+    assert found[1] == "Kate Winslet"
+
+
+def test_a_first_name_is_the_person_s_who_is_in_a_fact_with_the_topic(slots):
+    found = play(slots, ("When was Titanic released?", ("1997", "1997")), ("What else did Leonardo play in?",))
+    assert found[1] == "Leonardo DiCaprio"
+    found = play(slots, ("Who wrote The Hobbit?", TOLKIEN), ("What did Leonardo play in?",))
+    assert "DiCaprio" not in found[1]
