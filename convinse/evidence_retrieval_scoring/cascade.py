@@ -110,7 +110,9 @@ class Cascade:
         return ranked
 
     def close(self) -> None:
-        """Close the cache of embeddings; the next use opens it again."""
+        """Close the caches; the next use opens them again."""
+        if self._reranker is not None:
+            self._reranker.close()
         if self._vectors is not None:
             self._vectors.close()
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from ..cache import EvidenceCache
 from ..config import Config
 from ..encoder.pool import ModelPool
 from ..models import model_path
@@ -24,6 +25,7 @@ def build_scorer(
     """
     reranker = bi_encoder = vectors = None
     models = ModelPool() if models is None else models
+    path = config.ers_cache_path if config.ers_use_cache else None
     if config.evs_model:
         reranker = BertReranker(
             model_path(config.evs_model),
@@ -33,6 +35,7 @@ def build_scorer(
             token_budget=config.evs_token_budget,
             key="evs_model",
             models=models,
+            cache=EvidenceCache(path),
         )
     if method == "cross_encoder":
         assert reranker is not None  # scoring_method has seen to it
@@ -49,6 +52,5 @@ def build_scorer(
             token_budget=config.evs_token_budget,
             models=models,
         )
-        path = config.ers_cache_path if config.ers_use_cache else None
         vectors = VectorCache(path, bi_encoder.model_id, bi_encoder.dimension)
     return Cascade(bm25, reranker, bi_encoder, vectors, **msgspec.structs.asdict(config.evs_cascade))

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..cache import EvidenceCache
 from ..encoder.checkpoint import Checkpoint
 from ..encoder.pool import ModelPool, ReadPair, load
 from ..errors import ModelError
 from ..evidence import Evidence
+from .scored_pairs import Scored, ScoredPairs
 
 if TYPE_CHECKING:
     import torch
@@ -40,6 +42,7 @@ class BertReranker:
         token_budget: most tokens of a batch, padding counted; None for the device's default.
         key: the configuration key that named the model, for messages.
         models: where a joint model is shared with others.
+        cache: what `rank` has computed is kept here, and found again by later runs.
 
     Raises:
         ModelError: no such model, a damaged one, or one with another number of outputs.
@@ -56,7 +59,9 @@ class BertReranker:
         token_budget: int | None = None,
         key: str = "model",
         models: ModelPool | None = None,
+        cache: EvidenceCache | None = None,
     ) -> None:
+        self._cache = cache
         self._loaded = load(
             model,
             "sequence-classification",
@@ -125,6 +130,46 @@ class BertReranker:
             read.append(ReadPair(int(lengths[row]), np.concatenate((spans[row, :1], spans[row, first:last]))))
         self._loaded.spans.put(self._loaded.identity, [pairs[places[row]] for row in whole], read)  # type: ignore[union-attr]
 
+    def _odds(self, queries: Sequence[str], texts: Sequence[Sequence[str]]) -> list[np.ndarray]:
+        """For each query the log odds of its texts: from the cache, the others computed together and kept."""
+        kept = self._kept
+        found = [None if kept is None else kept.get(*one) for one in zip(queries, texts, strict=True)]
+        fresh = [place for place, one in enumerate(found) if one is None]
+        pairs = [(queries[place], text) for place in fresh for text in texts[place]]
+        computed = self.predict(pairs, logits=True)
+        spans, start = self._loaded.spans, 0
+        odds = [np.empty(0, np.float32) if one is None else one.odds for one in found]
+        for place in fresh:
+            own, start = slice(start, start + len(texts[place])), start + len(texts[place])
+            odds[place] = computed[own]
+            if kept is not None and len(texts[place]):
+                read = [None] * len(odds[place]) if spans is None else spans.get(self._loaded.identity, pairs[own])
+                kept.put(queries[place], texts[place], Scored(odds[place], list(read)))
+        if spans is not None:
+            for query, own_texts, one in zip(queries, texts, found, strict=True):
+                if one is not None:
+                    read_pairs = [
+                        (text, read) for text, read in zip(own_texts, one.read, strict=True) if read is not None
+                    ]
+                    spans.put(
+                        self._loaded.identity,
+                        [(query, text) for text, _ in read_pairs],
+                        [read for _, read in read_pairs],
+                    )
+        return odds
+
+    @property
+    def _kept(self) -> ScoredPairs | None:
+        if self._cache is None or not self._cache.enabled:
+            return None
+        reads = self._loaded.spans is not None  # a reader may ask for them after this was made
+        return ScoredPairs(self._cache, self._loaded.identity, self.tokenizer.max_length, reads)
+
+    def close(self) -> None:
+        """Close the cache; the next use opens it again."""
+        if self._cache is not None:
+            self._cache.close()
+
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int | None = None) -> list[Evidence]:
         """The best `top_k` evidences (all by default) with `score` (0 to 1) added, best first; the given ones are not changed.
 
@@ -150,17 +195,11 @@ class BertReranker:
             others: for each query [n] other scores of its evidences, from 0 to 1.
             share: their weight in the scores; the cross-encoder's probabilities have the rest.
         """
-        pairs = [
-            (query, evidence["evidence_text"])
-            for query, candidates in zip(queries, evidences, strict=True)
-            for evidence in candidates
-        ]
-        # what is equal up to rounding is equal: a pair's last digits depend on its batch
-        odds = np.round(self.predict(pairs, logits=True).astype(np.float64), _DIGITS)
-        ranked, start = [], 0
-        for number, candidates in enumerate(evidences):
-            own = odds[start : start + len(candidates)]
-            start += len(candidates)
+        texts = [[evidence["evidence_text"] for evidence in candidates] for candidates in evidences]
+        ranked = []
+        for number, (candidates, odds) in enumerate(zip(evidences, self._odds(queries, texts), strict=True)):
+            # what is equal up to rounding is equal: a pair's last digits depend on its batch
+            own = np.round(odds.astype(np.float64), _DIGITS)
             scores = _sigmoid(own)
             if others is not None and share:
                 own = scores = np.round((1 - share) * scores + share * others[number], _DIGITS)
