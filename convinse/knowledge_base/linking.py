@@ -270,6 +270,8 @@ class EntityLinker:
             return False
         if cased and self._is_part_of_name(tokens, start, start + size):
             return False
+        if size == 1 and window[0].capital and self._is_adjective(tokens, start):  # "German businessman"
+            return False
         if cased or linked:
             return all(token.capital or token.form in _PARTICLES for token in content) and not (
                 size == 1 and window[0].first

@@ -94,9 +94,11 @@ class Slots(QuestionUnderstanding):
         else:
             mentioned = context if named else [*entities, *context]
             turn["resolved_question"] = in_full(question, mentioned, self._is_a)
+        # a name that may mean several things stays as it is written: retrieval looks at all of them
+        written = {one.candidates[0].id: one.surface for one in mentions if len(one.candidates) > 1}
         slots = [
             ", ".join(referent.label for referent in context),
-            ", ".join(referent.label for referent in entities),
+            ", ".join(written.get(referent.id, referent.label) for referent in entities),
             " ".join(predicate),
             answer_type.label,
         ]
