@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _NEAR = 88.0  # least similarity (0 to 100) of a span and an item's name
 _SUPPORT = 3  # evidences named per answer
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]{2}")
 _ARTICLES = frozenset(("a", "an", "the"))
 _SHORTEST = 4  # characters of a span that may match a name nearly
 _FITS = 0.5  # of the expected type, for an item to stand for a span that names none
@@ -71,10 +73,11 @@ def rank_answers(
         place = span.context
         if place not in names:
             names[place] = _names(evidences[place])
-        entity = _named(span.text, evidences[place], fit, names[place], (span.start, span.end))
-        string = _normalize(span.text)
+        text, start, end = _whole_words(span, evidences[place]["evidence_text"])
+        entity = _named(text, evidences[place], fit, names[place], (start, end))
+        string = _normalize(text)
         if entity is None:
-            entity = _words(span.text)
+            entity = _words(text)
             candidate = words.setdefault(string, _Candidate(entity))
             candidate.spellings[entity["label"]] += 1
         else:
@@ -174,6 +177,18 @@ def _named(
     if own is not None and folded and f" {folded} " in f" {fold(own['label'])} " and fit(own) >= _FITS:
         return own
     return None
+
+
+def _whole_words(span: AnswerSpan, text: str) -> tuple[str, int, int]:
+    """A span's words, start and end in a text: all of a word of Latin letters of which a reader of word pieces marks a part."""
+    start, end = span.start, span.end
+    if text[start:end] != span.text:
+        return span.text, start, end
+    while 0 < start < len(text) and _LATIN.fullmatch(text[start - 1 : start + 1]):
+        start -= 1
+    while 0 < end < len(text) and _LATIN.fullmatch(text[end - 1 : end + 1]):
+        end += 1
+    return text[start:end], start, end
 
 
 def _words(text: str) -> Entity:

@@ -280,3 +280,20 @@ def test_the_given_rankings_are_not_changed():
     for answer in combined(first, second, 0.5, 10):
         answer["score"], answer["rank"] = -1.0, -1
     assert (first, second) == (READ, VOTED)
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "whole"),
+    [
+        ("Pulp Fiction, director, Quentin Tarantino", "ntino", "Tarantino"),
+        ("played by Zoë Kravitz.", "o", "Zoë"),
+        ("in the 1990s", "1990", "1990"),
+        ("Quentin Tarantino", "Quentin Tarantino", "Quentin Tarantino"),
+        ("서울에서 만났다", "서울", "서울"),
+    ],
+)
+def test_a_part_of_a_word_is_the_word(text, marked, whole):
+    place = text.index("Zo") + 1 if marked == "o" else text.index(marked)
+    own = {**evidence(), "evidence_text": text}
+    ranked = rank_answers([span(marked, start=place)], [own], [1.0], lambda _: 1.0, None)
+    assert [one["answer"]["label"] for one in ranked] == [whole]

@@ -33,6 +33,8 @@ def kb(tmp_path_factory):
         document("Q202", "German", claim("P31", q("Q203"))),
         document("Q203", "language"),
         document("Q204", "Chelsea F.C.", aliases=["Chelsea"]),
+        document("Q300", "human"),
+        document("Q205", "Louis the German", claim("P31", q("Q300"))),
     ]
     build(write(folder / "dump.json", documents), folder / "kb")
     base = KnowledgeBase(folder / "kb")
@@ -98,4 +100,5 @@ def test_teams_are_linked_in_place_of_their_words(kb):
     ]  # fmt: skip
     assert linked("Who is captain of the England team?") == [("England team", "Q2")]
     assert linked("Who got the England job?") == [("England", "Q200")]  # no adjective, and not the Queen
+    assert linked("Which German businessman owns Chelsea?") == [("Chelsea", "Q204")]  # not Louis the German
     assert linked("Greece national football team") == [("Greece national football team", "Q3")]

@@ -1,8 +1,10 @@
 import copy
 
 import pytest
+from handmade import FILM, claim, document, q, world, write
 
 from convinse.config import parse_config
+from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.question_understanding.slots import Slots
 from convinse.testing import QuestionUnderstandingContract
@@ -245,3 +247,18 @@ def test_a_first_name_is_the_person_s_who_is_in_a_fact_with_the_topic(slots):
     assert found[1] == "Leonardo DiCaprio"
     found = play(slots, ("Who wrote The Hobbit?", TOLKIEN), ("What did Leonardo play in?",))
     assert "DiCaprio" not in found[1]
+
+
+def test_a_name_of_several_things_stays_as_it_is_written(tmp_path):
+    documents = [
+        *world(),
+        document("Q1001", "Charly", claim("P31", q(FILM)), claim("P57", q("Q25191")), aliases=["Flowers for Algernon"]),
+        document("Q1002", "Flowers for Algernon", claim("P31", q("Q7725634"))),
+        document("Q1003", "Blue Moon", claim("P31", q(FILM)), aliases=["Moon in Blue"]),
+    ]
+    build(write(tmp_path / "dump.json", documents), tmp_path / "kb")
+    kb = KnowledgeBase(tmp_path / "kb")
+    module = Slots(parse_config({}), kb)
+    assert play(module, ("Who wrote Flowers for Algernon?",))[1] == "Flowers for Algernon"
+    assert play(module, ("Who directed Moon in Blue?",))[1] == "Blue Moon"  # of one thing the name is its label
+    kb.close()
