@@ -230,7 +230,9 @@ class EntityLinker:
         if any(c.is_label and "country" in self._kb.types(c.id) for c in candidates):
             return False  # "the England job"
         kinds = {kind for c in candidates for name in self._kb.types(c.id) for kind in name.split()}
-        is_demonym = all(not c.is_label and entity_kind(c.id, self._kb.types(c.id)) == "place" for c in candidates)
+        is_demonym = bool(candidates) and all(
+            not c.is_label and entity_kind(c.id, self._kb.types(c.id)) == "place" for c in candidates
+        )
         return is_demonym or bool(kinds & _DEMONYM_TYPES)
 
     @cached_property
