@@ -54,7 +54,7 @@ def test_its_options_are_refused_by_the_stages(capsys, option, stage):
     assert found.startswith(f"{option[0]} belongs to train embedded") and f"train {stage} kb_text my.yml" in found
 
 
-RECIPE = {"first": {"mixture": {"qed": 1}}, "second": {"mixture": {"qed": 1}}}
+RECIPE = {"stages": [{"mixture": {"qed": 4}}] * 2}
 
 
 def test_the_recipe_gets_what_is_given(capfd, workdir):
