@@ -6,8 +6,12 @@ import sys
 import tempfile
 
 import pytest
+from handmade import world, write
 from hypothesis import settings
 from hypothesis.configuration import set_hypothesis_home_dir
+
+from convinse.knowledge_base.build import build
+from convinse.knowledge_base.index import KnowledgeBase
 
 # the same examples in every run, and no database: the suite is deterministic and leaves nothing behind
 settings.register_profile("convinse", deadline=None, derandomize=True, database=None, max_examples=60)
@@ -26,6 +30,21 @@ def workdir(tmp_path_factory, monkeypatch):
     monkeypatch.chdir(path)
     monkeypatch.setattr(sys, "path", list(sys.path))  # what a test adds goes with it
     return path
+
+
+@pytest.fixture(scope="session")
+def world_index(tmp_path_factory):
+    """The folder of the index of `handmade.world()`; not to be written to."""
+    folder = tmp_path_factory.mktemp("world")
+    build(write(folder / "dump.json", world()), folder / "kb")
+    return folder / "kb"
+
+
+@pytest.fixture
+def world_kb(world_index):
+    kb = KnowledgeBase(world_index)
+    yield kb
+    kb.close()
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from ..answer_type import entity_kind, names_class
 from ..config import ClocqParams
 from ..text import PRONOUNS, STOP_WORDS, fold, stem, stems
 from .index import Candidate, KnowledgeBase
-from .national_teams import national_teams
+from .national_teams import NationalTeams
 
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*\.?")
 _SEGMENT = re.compile(r"[^|?!;\n]+")
@@ -71,6 +71,7 @@ class EntityLinker:
     def __init__(self, kb: KnowledgeBase, params: ClocqParams) -> None:
         self._kb = kb
         self._params = params
+        self._national_teams = NationalTeams(kb)
 
     def link(self, text: str, classes: bool = False) -> list[Mention]:
         """The mentions of a question or representation from left to right, without overlap; may be empty.
@@ -105,7 +106,7 @@ class EntityLinker:
         if not tokens:
             return
         first, stop = tokens[0].start, tokens[-1].end
-        for team in national_teams(text[first:stop], self._kb):
+        for team in self._national_teams.mentions(text[first:stop]):
             inside = [
                 place
                 for place, token in enumerate(tokens)

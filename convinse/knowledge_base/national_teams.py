@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 from ..text import fold
@@ -22,7 +22,15 @@ _IRREGULAR = {
     "american": "united states", "british": "great britain", "us": "united states", "usa": "united states", "danish": "denmark", "dutch": "netherlands", "finnish": "finland", "french": "france", "irish": "republic of ireland",
     "polish": "poland", "scottish": "scotland", "swiss": "switzerland", "welsh": "wales",
 }  # fmt: skip
+_OF_WHOM = re.compile(r" (?:men|women)s?(?: s)?$")
 _SQUADS = re.compile(r"\bunder (?:\d+|[a-z]+)\b|\bu\d+\b|\bolympic\b")  # youth teams have names of their own
+
+
+class _Team(NamedTuple):
+    country: str  # folded, as the two below
+    kind: frozenset[str]  # words behind "national": "football team"
+    women: bool
+    item: Candidate
 
 
 class TeamMention(NamedTuple):
@@ -33,54 +41,54 @@ class TeamMention(NamedTuple):
     candidates: list[Candidate]
 
 
-def national_teams(text: str, kb: KnowledgeBase) -> Iterator[TeamMention]:
-    """The mentions of teams that the knowledge base has, from left to right.
+class NationalTeams:
+    """The national teams of a knowledge base; looked up when a text first speaks of a team."""
 
-    "Spanish side" and "a Spanish team" may be clubs; so that a people's name is taken for its national team, the text must
-    say "national" or "the ... team".
-    """
-    teams = None
-    for match in _TEAM.finditer(text):
-        the, name, said, noun = match.groups(default="")
-        words = name.split()
-        clear = "national" in said or bool(the and noun == "team")
-        if teams is None:
-            teams = _teams(kb)
-        for first in range(len(words)):  # "Did England" begins with no name
-            country = fold(" ".join(words[first:]))
-            found = _of_country(country, teams, said.lower(), clear)
-            if found:
-                yield TeamMention(match.end(2) - len(" ".join(words[first:])), match.end(), found)
-                break
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self._kb = kb
+
+    def mentions(self, text: str) -> Iterator[TeamMention]:
+        """The mentions of teams that the knowledge base has, from left to right.
+
+        "Spanish side" and "a Spanish team" may be clubs; so that a people's name is taken for its national team, the text
+        must say "national" or "the ... team".
+        """
+        for match in _TEAM.finditer(text):
+            the, name, said, noun = match.groups(default="")
+            words = name.split()
+            clear = "national" in said or bool(the and noun == "team")
+            for first in range(len(words)):  # "Did England" begins with no name
+                surface = " ".join(words[first:])
+                found = _of_country(fold(surface), self._teams, said.lower(), clear)
+                if found:
+                    yield TeamMention(match.end(2) - len(surface), match.end(), found)
+                    break
+
+    @cached_property
+    def _teams(self) -> list[_Team]:
+        """Of the items whose labels say that they are national teams: "Germany national football team"."""
+        found = []
+        for team in self._kb.search_names(["national", "team"], _MOST):
+            name = fold(team.label)
+            country, national, kind = name.partition(" national ")
+            if national and not _SQUADS.search(name):
+                words = set(name.split())
+                women = not words.isdisjoint(("women", "womens"))
+                found.append(_Team(_OF_WHOM.sub("", country), frozenset(kind.split()), women, team))
+        return found
 
 
-@lru_cache(maxsize=4)
-def _teams(kb: KnowledgeBase) -> list[tuple[str, str, Candidate]]:
-    """(country, rest of the name, team), folded, of the teams whose names say that they are national."""
-    found = []
-    for team in kb.search_names(["national", "team"], _MOST):
-        country, national, rest = fold(team.label).partition(" national ")
-        country, of, who = re.sub(r" (?:men|women)s?(?: s)?$", "", country), " women ", fold(team.label)
-        if national and not _SQUADS.search(who):
-            found.append((country, f"women {rest}" if of.strip() in who or "womens" in who else rest, team))
-    return found
-
-
-def _of_country(country: str, teams: list[tuple[str, str, Candidate]], said: str, peoples: bool) -> list[Candidate]:
+def _of_country(country: str, teams: list[_Team], said: str, peoples: bool) -> list[Candidate]:
     """The teams of a country, or with `peoples` of the people that a word names, that fit what is said of the sport."""
     if peoples and country in _IRREGULAR:
         country, peoples = _IRREGULAR[country], False
-    shared = {own: _shared(country, own, peoples) for own, _, _ in teams}
+    shared = {team.country: _shared(country, team.country, peoples) for team in teams}
     best = max(shared.values(), default=0)
     if best == 0:
         return []
     women = "women" in said
     sports = set(fold(said).split()) - {"national", "men", "mens", "women", "womens", "s", "football", "soccer"}
-    return [
-        team
-        for own, rest, team in teams
-        if shared[own] == best and rest.startswith("women") == women and sports <= set(rest.split())
-    ]
+    return [team.item for team in teams if shared[team.country] == best and team.women == women and sports <= team.kind]
 
 
 def _shared(word: str, country: str, peoples: bool) -> int:

@@ -5,7 +5,7 @@ from convinse.config import ClocqParams
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.linking import EntityLinker
-from convinse.knowledge_base.national_teams import national_teams
+from convinse.knowledge_base.national_teams import NationalTeams
 
 TEAMS = {
     "Q1": "Germany national football team",
@@ -43,7 +43,9 @@ def kb(tmp_path_factory):
 
 
 def found(kb, text):
-    return [(text[one.start : one.end], sorted(c.id for c in one.candidates)) for one in national_teams(text, kb)]
+    return [
+        (text[one.start : one.end], sorted(c.id for c in one.candidates)) for one in NationalTeams(kb).mentions(text)
+    ]
 
 
 @pytest.mark.parametrize(
