@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from ..errors import OutputError
+from ..errors import NothingToTrainError, OutputError
 from ..files import remove, replacing
 from .checkpoint import Checkpoint, save_checkpoint
 
 if TYPE_CHECKING:
+    from ..config import Config, EvsTraining, HaTraining, QuTraining
     from .fit import FitResult
 
 _RECORD = "training.json"
@@ -23,6 +24,46 @@ def check_output(output: Path, key: str) -> None:
     if not output.exists() or (output / _RECORD).is_file() or (output.is_dir() and not any(output.iterdir())):
         return
     raise OutputError(f"{output}: is no model that was trained here, so it is not replaced; name another {key}")
+
+
+class Start(NamedTuple):
+    """What a training begins with: the checkpoint's name, the configuration key that named it, the folder to write."""
+
+    base: str
+    key: str
+    output: Path
+
+
+def start_of(
+    config: Config,
+    stage: str,
+    settings: EvsTraining | HaTraining | QuTraining,
+    model: str | None,
+    name: str,
+    kind: str = "",
+) -> Start:
+    """The start of a stage's training: `STAGE_training.base`, else the configured model.
+
+    Args:
+        config: names the run's folder.
+        stage: as the configuration's keys have it: `evs`, `ha`, `qu`.
+        settings: of the training.
+        model: the configured one.
+        name: of the stage for `train`.
+        kind: what a checkpoint must be, for the message.
+
+    Raises:
+        NothingToTrainError: neither is named.
+        OutputError: at the output is something else than a model that was trained here.
+    """
+    base, key = settings.base or model, f"{stage}_training"
+    if base is None:
+        raise NothingToTrainError(
+            f"train {name} needs a checkpoint to start from: set {key}: {{base: FOLDER or hub name}}{kind}"
+        )
+    output = Path(settings.output or Path(config.output_path) / config.name / f"{stage}_model").expanduser()
+    check_output(output, f"{key}.output")
+    return Start(base, f"{key}.base" if settings.base else f"{stage}_model", output)
 
 
 def state_of(output: Path) -> Path:

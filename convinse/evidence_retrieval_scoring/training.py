@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from ..config import Config, to_dict
-from ..encoder.trained import check_output, settings_list, state_of, validation_table, write_trained
-from ..errors import DataError, NothingToTrainError
+from ..encoder.trained import settings_list, start_of, state_of, validation_table, write_trained
+from ..errors import DataError
 from ..evidence import Evidence, asked_in_full
 from ..files import sha256
 from ..scoring.convqa import has_answer
@@ -63,14 +63,7 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
         OutputError: at the output is something else than a model that was trained here.
     """
     config, settings = ers.config, ers.config.evs_training
-    base = settings.base or config.evs_model
-    if base is None:
-        raise NothingToTrainError(
-            "train ers needs a checkpoint to start from: set evs_training: {base: FOLDER or hub name}"
-        )
-    key = "evs_training.base" if settings.base else "evs_model"
-    output = Path(settings.output or Path(config.output_path) / config.name / "evs_model").expanduser()
-    check_output(output, "evs_training.output")
+    base, key, output = start_of(config, "evs", settings, config.evs_model, "ers")
     checkpoint = cross_encoder_to_train(base, key, config.seed)
     from ..encoder.fit import FitSettings, fit
     from ..encoder.tokens import TextTokenizer

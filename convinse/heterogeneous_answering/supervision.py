@@ -21,8 +21,8 @@ import msgspec
 
 from ..config import Config, to_dict
 from ..encoder.checkpoint import load_checkpoint
-from ..encoder.trained import check_output, settings_list, validation_table, write_trained
-from ..errors import DataError, NothingToTrainError
+from ..encoder.trained import settings_list, start_of, validation_table, write_trained
+from ..errors import DataError
 from ..evidence import Entity, Evidence, Turn, asked_in_full
 from ..files import sha256
 from ..literals import find_literals, is_date, is_number
@@ -66,20 +66,8 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
         OutputError: at the output is something else than a model that was trained here.
     """
     config, settings = ha.config, ha.config.ha_training
-    base = settings.base or config.ha_model
-    if base is None:
-        raise NothingToTrainError(
-            "train ha needs a checkpoint to start from: set ha_training: {base: FOLDER or hub name}"
-        )
-    output = Path(settings.output or Path(config.output_path) / config.name / "ha_model").expanduser()
-    check_output(output, "ha_training.output")
-    checkpoint = load_checkpoint(
-        model_path(base),
-        "question-answering",
-        "ha_training.base" if settings.base else "ha_model",
-        new_head=True,
-        seed=config.seed,
-    )
+    base, key, output = start_of(config, "ha", settings, config.ha_model, "ha")
+    checkpoint = load_checkpoint(model_path(base), "question-answering", key, new_head=True, seed=config.seed)
     from ..encoder.fit import FitSettings
 
     train = [found for turn in turns_with_evidences(config, "train", sources) if (found := examples(ha, turn)).right]

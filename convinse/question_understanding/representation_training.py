@@ -15,8 +15,8 @@ import msgspec
 from ..benchmarks.convmix import read_conversations
 from ..config import Config, to_dict
 from ..encoder.checkpoint import Checkpoint, load_checkpoint
-from ..encoder.trained import check_output, settings_list, state_of, validation_table, write_trained
-from ..errors import DataError, NothingToTrainError
+from ..encoder.trained import settings_list, start_of, state_of, validation_table, write_trained
+from ..errors import DataError
 from ..files import sha256
 from ..models import model_path
 from .base import history_turn
@@ -97,16 +97,9 @@ def train_representation(qu: StructuredRepresentation) -> Path:
         OutputError: at the output is something else than a model that was trained here.
     """
     config, settings = qu.config, qu.config.qu_training
-    base = settings.base or config.qu_model
-    if base is None:
-        raise NothingToTrainError(
-            "train qu needs a checkpoint to start from: set qu_training: {base: FOLDER or hub name}, a BART or T5"
-        )
-    output = Path(settings.output or Path(config.output_path) / config.name / "qu_model").expanduser()
-    check_output(output, "qu_training.output")
+    base, key, output = start_of(config, "qu", settings, config.qu_model, "qu", ", a BART or T5")
     paths = {part: annotated_path(config, part, settings.annotated) for part in ("train", "dev")}
     train, dev = (read_examples(config, path) for path in paths.values())
-    key = "qu_training.base" if settings.base else "qu_model"
     checkpoint = load_checkpoint(model_path(base), "sequence-to-sequence", key)
     from ..encoder.fit import FitSettings, fit
 
