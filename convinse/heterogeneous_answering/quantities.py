@@ -1,4 +1,4 @@
-"""Answers to "how many", "how long" and the like: quantities that evidences state, else counts of what they list."""
+"""Answers to "how many", "how long", "more than ...?": quantities that evidences state, else counts of what they list."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from math import prod
 from typing import NamedTuple
 
 from ..answer_type import is_number_noun
@@ -27,9 +28,23 @@ _MEASURES = {
     "people": "capacity population attendance members", "spectators": "capacity attendance", "fans": "capacity attendance",
     "seats": "capacity", "places": "capacity", "inhabitants": "population", "songs": "tracks", "kids": "children",
     "tracks": "songs", "matches": "appearances caps", "games": "appearances caps matches",
+    "dollars": "gross box office earnings revenue", "euros": "gross box office earnings revenue",
+    "pounds": "gross box office earnings revenue",
 }  # fmt: skip
 _NAMES = {keyword(word): keywords(names) for word, names in _MEASURES.items()}
 _ASKING = keywords("many much number")
+_COMPARED = re.compile(
+    r"\b(?:(?P<above>more than|over|above|at least)|(?P<below>less than|fewer than|under|below|at most)) "
+    r"(?:an? (?=[0-9]))?(?P<currency>[$€£]?)(?:(?P<digits>[0-9][0-9,]*(?:\.[0-9]+)?)|(?P<word>[a-z]+))"
+    r"(?P<scales>(?:[ -](?:hundred|thousand|million|billion))*)\b(?P<unit>(?: \w+)?)",
+    re.IGNORECASE,
+)
+_NUMBER_WORDS = {
+    word: number
+    for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)
+} | {"a": 1, "an": 1, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50}
+_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+_SCALE_OF = {keyword(word): number for word, number in _SCALES.items()}
 _LEAST = 0.5  # of a name that must be asked for
 _MORE = 0.05  # how much each word of an evidence that is not asked for takes from it
 _SHARP = 4.0  # exponent: answers that fit as well as the best one have nearly all of the share
@@ -79,6 +94,64 @@ def asked_quantity(question: str, in_full: str) -> Asked | None:
         return None
     nouns = tuple(frozenset((head, *_NAMES.get(head, ()))) for head in map(keyword, heads))
     return Asked(nouns, keyword(heads[-1]), keywords(in_full).difference(_ASKING, *nouns), bool(many and phrase))
+
+
+class Comparison(NamedTuple):
+    """Whether a number lies above or below another one, by the evidences at these places."""
+
+    holds: bool
+    evidences: list[int]
+
+
+def compared(question: str, evidences: Sequence[Evidence], names: PropertyNames) -> Comparison | None:
+    """Whether what the evidences state or list is more, or less, than the question says ("over 100 million dollars").
+
+    "At least" and "at most" hold for the number itself, too. None: the question compares with no number, or the
+    evidences do not tell.
+    """
+    found = _COMPARED.search(question)
+    limit = None if found is None else _number(found)
+    if found is None or limit is None:
+        return None
+    unit = fold(found["unit"]).strip()
+    if found["currency"] or not unit or unit in STOP_WORDS:
+        unit = "money"
+    head = keyword(unit)
+    nouns = (frozenset((head, *_NAMES.get(head, ()))),)
+    rest = keywords(question[: found.start()] + question[found.end() :]).difference(*nouns)
+    asked = Asked(nouns, head, rest, unit != "money")
+    answers = stated(asked, evidences, names) or counted(asked, evidences, names)
+    if not answers:
+        return None
+    best = answers[0]
+    amount = float(best["answer"]["id"]) * _scale(
+        best["answer"]["id"], [evidences[place] for place in best["evidences"]]
+    )
+    word = (found["above"] or found["below"]).lower()
+    if amount == limit:
+        return Comparison(word in ("at least", "at most"), best["evidences"])
+    return Comparison((amount > limit) == bool(found["above"]), best["evidences"])
+
+
+def _scale(number: str, evidences: Sequence[Evidence]) -> int:
+    """What the words behind a number multiply it by: 222 stands for more in "€222 million"."""
+    units = (value.unit for one in evidences for value in values(one) if value.entity["id"] == number)
+    return max((prod(_SCALE_OF.get(word, 1) for word in unit) for unit in units), default=1)
+
+
+def _number(found: re.Match[str]) -> float | None:
+    """The number of a comparison in digits or words; None where it is none ("over the moon")."""
+    word = (found["word"] or "").lower()
+    scales = [_SCALES[scale] for scale in re.findall(r"[a-z]+", found["scales"].lower())]
+    if found["digits"]:
+        number = float(found["digits"].replace(",", ""))
+    elif word in _SCALES:  # "over hundred people"
+        number = float(_SCALES[word])
+    elif word in _NUMBER_WORDS and (scales or word not in ("a", "an")):
+        number = float(_NUMBER_WORDS[word])
+    else:
+        return None
+    return number * prod(scales)
 
 
 def stated(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames) -> list[RankedAnswer]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..answer_type import names_class, noun_types
 from ..evidence import Entity, Evidence, RankedAnswer
 from .property_names import PropertyNames, holds, keywords
+from .quantities import compared
 from .values import Fact, fact_of
 
 _YES: Entity = {"id": "Yes", "label": "Yes"}
@@ -60,12 +61,13 @@ def decide(question: str, evidences: Sequence[Evidence], names: PropertyNames) -
 
     In this order:
 
-    1. a fact of an asked property holds two things that the question names: yes;
-    2. the question names an item and something that other items have as value of an asked property, and the item's facts
+    1. a number that the evidences state or list lies above or below the one that the question names;
+    2. a fact of an asked property holds two things that the question names: yes;
+    3. the question names an item and something that other items have as value of an asked property, and the item's facts
        of that property have other values only: no; with "the same", the values of two named items are compared;
-    3. the question names an item and asks for a property of it, and nothing else: yes, it has values;
-    4. a fact holds two things that the question names, and nothing else of the question is left: yes;
-    5. else by the evidence that holds most of the question's words, which must not deny it.
+    4. the question names an item and asks for a property of it, and nothing else: yes, it has values;
+    5. a fact holds two things that the question names, and nothing else of the question is left: yes;
+    6. else by the evidence that holds most of the question's words, which must not deny it.
 
     Args:
         question: in full, as far as it is known (see `convinse.evidence.asked_in_full`).
@@ -74,6 +76,8 @@ def decide(question: str, evidences: Sequence[Evidence], names: PropertyNames) -
     """
     words = keywords(question) - _LIGHT
     claims = [_claim(place, fact, words, names) for place, e in enumerate(evidences) if (fact := fact_of(e))]
+    if number := compared(question, evidences, names):
+        return Verdict(_CERTAIN if number.holds else 1 - _CERTAIN, number.evidences)
     compares = "same" in question.lower().split()
     return _by_facts(words, claims, compares) or _by_words(question, evidences)
 

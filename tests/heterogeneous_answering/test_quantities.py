@@ -4,7 +4,7 @@ import pytest
 from literal_evidence import evidence
 
 from convinse.heterogeneous_answering.property_names import PropertyNames
-from convinse.heterogeneous_answering.quantities import asked_quantity, counted, stated
+from convinse.heterogeneous_answering.quantities import asked_quantity, compared, counted, stated
 
 NAMES = PropertyNames(
     [
@@ -150,3 +150,43 @@ def test_counts_and_statements_name_their_evidences():
     found = stated(asked, [*rows, evidence("Messi, Children, 3", "info")], NAMES)
     assert [(one["answer"]["id"], one["rank"], one["evidences"]) for one in found] == [("3", 1, [3])]
     assert sum(one["score"] for one in found) == pytest.approx(1)
+
+
+IT = [
+    evidence("It, Box office, 264,118,201", "info") | {"score": 1.0},
+    evidence("It, Fee, €222 million", "info") | {"score": 0.5},
+    fact("It", "number of episodes", "12"),
+    fact("Ann", "member of", "It", "It"),
+    fact("Bob", "member of", "It", "It"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "holds"),
+    [
+        ("Did it gross more than a hundred million dollars at the box office?", True),
+        ("Did it make over a 100 million?", True),
+        ("Did it make over 300 million dollars?", False),
+        ("Did it make less than $300,000,000?", True),
+        ("Was the fee over €200 million?", True),
+        ("Was the fee under 1 billion euros?", True),
+        ("Does it have more than twelve episodes?", False),
+        ("Does it have at least 12 episodes?", True),
+        ("Does it have at most twelve episodes?", True),
+        ("Does it have fewer than 12.5 episodes?", True),
+        ("Does it have more than one member?", True),
+        ("Does it have more than two members?", False),
+        ("Did it fly over the moon?", None),
+        ("Is it more than a film?", None),
+        ("Did it win more than 3 races?", None),
+        ("Does it have twelve episodes?", None),
+    ],
+)
+@pytest.mark.parametrize("order", [1, -1])
+def test_numbers_are_compared_with_the_one_of_the_question(question, holds, order):
+    found = compared(question, IT[::order], NAMES)
+    assert (None if found is None else found.holds) == holds
+
+
+def test_a_comparison_names_its_evidence():
+    assert compared("Does it have more than ten episodes?", IT, NAMES).evidences == [2]
