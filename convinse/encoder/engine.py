@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import logging
 from collections import deque
@@ -17,6 +18,7 @@ from .precision import Precision, find_device, find_precision, place
 from .tokens import Sequences
 
 if TYPE_CHECKING:
+    from torch import nn
     from transformers import PreTrainedModel
 
 LOGGER = logging.getLogger(__name__)
@@ -50,6 +52,12 @@ class Engine:
         self.precision = find_precision(precision, self.device)
         self.token_budget = token_budget or (_GPU_BUDGET if self.device.type == "cuda" else _CPU_BUDGET)
         self.model = place(model, self.device, self.precision)
+
+    def with_model(self, model: nn.Module) -> Engine:
+        """An engine like this one for a model that shares this one's weights: on the device, in the precision."""
+        other = copy.copy(self)
+        other.model = model.eval()
+        return other
 
     def run(self, sequences: Sequences, output: Output) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Compute all sequences.
@@ -99,7 +107,7 @@ class Engine:
 
 
 def model_inputs(
-    model: PreTrainedModel, sequences: Sequences, places: np.ndarray, device: torch.device
+    model: PreTrainedModel | nn.Module, sequences: Sequences, places: np.ndarray, device: torch.device
 ) -> dict[str, torch.Tensor]:
     """What a model's `forward` takes, for some sequences: [b, longest] each, on the device."""
     input_ids, mask, types = (torch.from_numpy(array) for array in sequences.padded(places))

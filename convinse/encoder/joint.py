@@ -84,7 +84,9 @@ class JointModel(BertPreTrainedModel):
         **_: Any,
     ) -> JointOutput:
         """[b, tokens] ids, mask and token types -> the outputs of all heads."""
-        hidden = self.bert(input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids).last_hidden_state
+        hidden = self.bert(
+            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
+        ).last_hidden_state
         dropped = self.dropout(hidden)
         relevance = self.relevance(self.dropout(torch.tanh(self.relevance_hidden(dropped[:, 0]))))
         start, end = self.span(dropped).unbind(dim=-1)
@@ -109,7 +111,7 @@ class JointModel(BertPreTrainedModel):
             return super().from_pretrained(pretrained_model_name_or_path, *args, **options)
         if options.get("config") is None:
             options["config"] = JointConfig.from_pretrained(pretrained_model_name_or_path)
-        return super().from_pretrained(None, *args, state_dict=_restored(weights), **options)
+        return super().from_pretrained(None, *args, state_dict=restored(weights), **options)
 
     def save_pretrained(
         self, save_directory: str | os.PathLike[str], *, storage: Storage = "float32", **options: Any
@@ -124,33 +126,35 @@ class JointModel(BertPreTrainedModel):
         super().save_pretrained(save_directory, **options)
         if storage != "float32":
             path = Path(save_directory) / WEIGHTS
-            save_file(_stored(load_file(path), storage), path, metadata={"format": "pt"})
+            save_file(stored(load_file(path), storage), path, metadata={"format": "pt"})
 
 
-def _stored(weights: Mapping[str, torch.Tensor], storage: Storage) -> dict[str, torch.Tensor]:
-    stored: dict[str, torch.Tensor] = {}
+def stored(weights: Mapping[str, torch.Tensor], storage: Storage) -> dict[str, torch.Tensor]:
+    """Weights as a file keeps them."""
+    kept: dict[str, torch.Tensor] = {}
     for name, tensor in weights.items():
         if tensor.dim() != 2 or tensor.numel() < _SMALLEST:
-            stored[name] = tensor.contiguous()
+            kept[name] = tensor.contiguous()
         elif storage == "float16":
-            stored[name] = tensor.half().contiguous()
+            kept[name] = tensor.half().contiguous()
         else:
             scales = (tensor.abs().amax(dim=1) / _LEVELS).clamp_min(torch.finfo(torch.float32).tiny)
-            stored[name] = (tensor / scales[:, None]).round().to(torch.int8).contiguous()
-            stored[name + _SCALES] = scales
-    return stored
+            kept[name] = (tensor / scales[:, None]).round().to(torch.int8).contiguous()
+            kept[name + _SCALES] = scales
+    return kept
 
 
-def _restored(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    restored = {}
+def restored(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """What `stored` was made of, in float32 where it was rounded."""
+    found = {}
     for name, tensor in weights.items():
         if name.endswith(_SCALES):
             continue
         scales = weights.get(name + _SCALES)
         if scales is None and not tensor.is_floating_point():
             raise ValueError(f"{name} is stored in {tensor.dtype} without {name}{_SCALES}")
-        restored[name] = tensor.float() if scales is None else tensor.float() * scales[:, None]
-    return restored
+        found[name] = tensor.float() if scales is None else tensor.float() * scales[:, None]
+    return found
 
 
 def register() -> None:

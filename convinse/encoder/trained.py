@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -77,6 +77,7 @@ def write_trained(
     card: str,
     fitted: FitResult,
     record: Mapping[str, Any] | None = None,
+    more: Callable[[Path], None] | None = None,
     **options: Any,
 ) -> None:
     """Write model, tokenizer, card (`README.md`) and record (`training.json`); then the state of the run goes.
@@ -87,10 +88,13 @@ def write_trained(
         card: Markdown.
         fitted: the measures of all epochs go into the record.
         record: what else goes into it.
+        more: writes further files into the folder.
         options: go to the model's `save_pretrained`.
     """
     with replacing(output) as temporary:
         save_checkpoint(checkpoint, temporary, **options)
+        if more is not None:
+            more(temporary)
         (temporary / "README.md").write_text(card, encoding="utf-8")
         content = {"best_epoch": fitted.best, "epochs": fitted.history, **(record or {})}
         (temporary / _RECORD).write_bytes(msgspec.json.format(msgspec.json.encode(content)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from pathlib import Path
 
 from ..encoder.checkpoint import Checkpoint
 from ..encoder.pool import ModelPool
@@ -13,6 +14,8 @@ from ..models import model_path
 from .answers import combined, rank_answers
 from .entity_voting import EntityVoting
 from .extractive_reader import ExtractiveReader
+from .yes_no import Judge
+from .yes_no_reader import YesNoReader, has_yes_no
 
 _SPANS = 5  # of an evidence
 _LEAST_FIT = 0.01  # of what does not fit the expected type: an answer where there is no better one, such as "twelve"
@@ -48,6 +51,23 @@ class ExtractiveAnswering(EntityVoting):
         if not self.config.ha_model:  # named for training only
             raise ConfigError(_NO_MODEL)
         return self.build_reader(model_path(self.config.ha_model))
+
+    @cached_property
+    def judge(self) -> Judge | None:  # type: ignore[override]
+        """Reads whether a text says yes: the yes/no head of `ha_model`; None where it has none."""
+        config = self.config
+        folder = Path(model_path(config.ha_model)).expanduser() if config.ha_model else None
+        if not has_yes_no(folder):
+            return None
+        reader = YesNoReader(
+            str(folder),
+            config.device,
+            precision=config.evs_precision,
+            token_budget=config.evs_token_budget,
+            key="ha_model",
+            models=self.model_pool,
+        )
+        return lambda question, text: float(reader.probabilities([(question, text)])[0])
 
     def build_reader(self, model: str | Checkpoint) -> ExtractiveReader:
         """A reader with the configured settings."""

@@ -14,7 +14,7 @@ from .base import HeterogeneousAnswering
 from .dates import in_years
 from .property_names import PropertyNames
 from .quantities import asked_quantity, counted, stated
-from .yes_no import decide
+from .yes_no import Judge, decide
 
 _LESS_THAN_STATED = 0.25  # the share of voting and reading where an evidence states the number that is asked for
 _CLASS_WEIGHT = 0.2
@@ -30,6 +30,8 @@ class TypedAnswering(HeterogeneousAnswering):
         config: `kb_path` (types of items) and `sr_delimiter` are used.
         kb: the knowledge base to use instead of the configured one.
     """
+
+    judge: Judge | None = None  # reads texts for questions for yes or no
 
     def __init__(self, config: Config, kb: KnowledgeBase | None = None) -> None:
         super().__init__(config)
@@ -69,7 +71,7 @@ class TypedAnswering(HeterogeneousAnswering):
 
     def yes_or_no(self, turn: Turn, evidences: Sequence[Evidence]) -> list[RankedAnswer]:
         """ "Yes" and "No" in the order that the evidences decide; see `yes_no.decide`."""
-        return decide(self.in_full(turn), evidences, self.property_names).answers()
+        return decide(self.in_full(turn), evidences, self.property_names, self.judge).answers()
 
     def of_type(self, turn: Turn, expected: AnswerType, answers: list[RankedAnswer]) -> list[RankedAnswer]:
         """A ranking as the expected type wants it.

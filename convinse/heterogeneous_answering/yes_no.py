@@ -1,10 +1,10 @@
-"""Yes or no, decided from evidences: by facts that hold or exclude what is asked, else by what sentences cover and deny."""
+"""Yes or no, decided from evidences: by facts that hold or exclude what is asked, else by what sentences say."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ..answer_type import names_class, noun_types
@@ -27,6 +27,10 @@ _DENIAL = re.compile(
 _NAME_WEIGHT = 0.5  # of a word of a name or a class ("film"): what is said of it tells more
 _COVERED = 0.6  # of a question's words that an evidence must hold for a "yes"
 _CERTAIN, _LIKELY = 0.95, 0.75
+_READ = 3  # evidences that a model reads together
+
+Judge = Callable[[str, str], float]
+"""From a question and a text to the probability that the text says yes."""
 
 
 class Verdict(NamedTuple):
@@ -56,7 +60,7 @@ class _Claim(NamedTuple):
     named: tuple[Entity, ...]
 
 
-def decide(question: str, evidences: Sequence[Evidence], names: PropertyNames) -> Verdict:
+def decide(question: str, evidences: Sequence[Evidence], names: PropertyNames, judge: Judge | None = None) -> Verdict:
     """Whether the evidences say yes.
 
     In this order:
@@ -67,7 +71,8 @@ def decide(question: str, evidences: Sequence[Evidence], names: PropertyNames) -
        of that property have other values only: no; with "the same", the values of two named items are compared;
     4. the question names an item and asks for a property of it, and nothing else: yes, it has values;
     5. a fact holds two things that the question names, and nothing else of the question is left: yes;
-    6. else by the evidence that holds most of the question's words, which must not deny it.
+    6. else by the evidence that holds most of the question's words, which must not deny it, and by what a model reads in
+       it and the next best ones.
 
     Args:
         question: in full, as far as it is known (see `convinse.evidence.asked_in_full`).
@@ -79,7 +84,7 @@ def decide(question: str, evidences: Sequence[Evidence], names: PropertyNames) -
     if number := compared(question, evidences, names):
         return Verdict(_CERTAIN if number.holds else 1 - _CERTAIN, number.evidences)
     compares = "same" in question.lower().split()
-    return _by_facts(words, claims, compares) or _by_words(question, evidences)
+    return _by_facts(words, claims, compares) or _by_text(question, evidences, judge)
 
 
 def _claim(place: int, fact: Fact, words: frozenset[str], names: PropertyNames) -> _Claim:
@@ -110,6 +115,15 @@ def _by_facts(words: frozenset[str], claims: Sequence[_Claim], compares: bool) -
             return Verdict(_LIKELY, [claim.place for claim in facts])
     done = [claim.place for claim in holding if not words - _name_words(claim.named)]
     return Verdict(_LIKELY, done) if done else None
+
+
+def _by_text(question: str, evidences: Sequence[Evidence], judge: Judge | None) -> Verdict:
+    """By words, and by a model's reading of the evidences that hold most of them."""
+    words = _by_words(question, evidences)
+    if judge is None or not words.evidences:
+        return words
+    read = judge(question, " ".join(evidences[place]["evidence_text"] for place in words.evidences[:_READ]))
+    return Verdict((words.yes + read) / 2, words.evidences)
 
 
 def _by_words(question: str, evidences: Sequence[Evidence]) -> Verdict:

@@ -36,7 +36,9 @@ def _drawn(stage: Stage, name: str, sizes: dict[str, int]) -> int:
     return min(stage.mixture.get(name, 0), sizes.get(name, 0))
 
 
-def model_card(recipe: Recipe, sizes: dict[str, int], last: FitResult, base: str, minutes: float) -> str:
+def model_card(
+    recipe: Recipe, sizes: dict[str, int], last: FitResult, base: str, minutes: float, decided: FitResult | None = None
+) -> str:
     """What a user of the folder must know.
 
     Args:
@@ -45,6 +47,7 @@ def model_card(recipe: Recipe, sizes: dict[str, int], last: FitResult, base: str
         last: what the last stage gave.
         base: the name of the model it was trained from.
         minutes: that the run took.
+        decided: what the training of the yes/no head gave; None: there is none.
     """
     names = sorted({name for stage in recipe.stages for name in stage.mixture})
     rows = "\n".join(
@@ -75,7 +78,7 @@ A BERT with three heads: it ranks texts for a question, marks answers in them, a
 
 - Ranking: `[CLS] question or representation [SEP] evidence [SEP]` -> `logits`, log odds that the evidence answers.
 - Reading: the same pass -> `start_logits`, `end_logits`; the span of [CLS] says that there is no answer.
-- Embedding: `[CLS] text [SEP]` -> the mean of `last_hidden_state`.
+- Embedding: `[CLS] text [SEP]` -> the mean of `last_hidden_state`.{_yes_no_use(decided)}
 
 ## Limits
 
@@ -100,4 +103,23 @@ held-out examples of each set. Items of the conversations that `bench model` ran
 `first`: the relevant text before its negatives; `F1`: of tokens of the span read in it. Epoch 0 is what it began with.
 
 {validation_table(last, shown)}
+{_yes_no_validation(decided)}"""
+
+
+def _yes_no_use(decided: FitResult | None) -> str:
+    if decided is None:
+        return ""
+    return (
+        "\n- Yes or no: the same pass as for ranking, then a head of its own (`yes_no.safetensors`), trained on BoolQ over the\n"
+        "  finished trunk -> log odds that the text answers with yes."
+    )
+
+
+def _yes_no_validation(decided: FitResult | None) -> str:
+    if decided is None:
+        return ""
+    return f"""
+## Validation of the yes/no head on held-out questions of BoolQ
+
+{validation_table(decided)}
 """

@@ -158,24 +158,40 @@ def _is_sentence(text: str) -> bool:
     return len(text.split()) >= _LEAST_WORDS
 
 
-def boolq(data: Path, seed: int) -> Iterator[Example]:
-    """BoolQ: yes/no questions with a passage that decides them; negatives are passages under other titles."""
+class Decided(NamedTuple):
+    """A yes/no question of BoolQ, the passage that decides it, the answer, and the key that its parts go by."""
+
+    question: str
+    passage: str
+    yes: bool
+    key: str
+
+
+def boolq_questions(data: Path) -> list[Decided]:
+    """All questions of BoolQ, each once."""
     read = find_converter("boolq").read
-    rows: dict[tuple[str, str], str] = {}  # question and passage -> title
+    rows: dict[tuple[str, str], tuple[str, bool]] = {}  # question and passage -> title, answer
     for name in ("train", "dev"):
         for record in read(needed(data, "boolq", f"{name}.jsonl.gz")).records:
             parts = {part.name: part.text for part in record.documents[0].parts}
             for question in record.questions:
-                rows.setdefault((question.text, parts["text"]), parts.get("title", ""))
-    keys = joined_keys((title, text) for (_, text), title in rows.items())
+                answer = bool(question.answers) and question.answers[0].text == "yes"
+                rows.setdefault((question.text, parts["text"]), (parts.get("title", ""), answer))
+    keys = joined_keys((title, text) for (_, text), (title, _) in rows.items())
+    return [Decided(question, text, yes, keys[title]) for (question, text), (title, yes) in rows.items()]
+
+
+def boolq(data: Path, seed: int) -> Iterator[Example]:
+    """BoolQ: yes/no questions with a passage that decides them; negatives are passages under other titles."""
+    rows = boolq_questions(data)
     passages: dict[str, set[str]] = defaultdict(set)
-    for (_, text), title in rows.items():
-        passages[keys[title]].add(text)
+    for row in rows:
+        passages[row.key].add(row.passage)
     for part in ("train", "dev"):
-        own = {row: keys[title] for row, title in rows.items() if part_of("boolq", keys[title]) == part}
+        own = [row for row in rows if part_of("boolq", row.key) == part]
         if not own:
             continue
-        with hard_texts((text for _, text in own), seed) as find:
-            for (question, text), key in own.items():
+        with hard_texts((row.passage for row in own), seed) as find:
+            for question, text, _, key in own:
                 candidates = (Candidate(text, True, readable=False), *find(question, 2, passages[key]))
                 yield Example(question, candidates, "boolq", key, f"boolq:{key}")

@@ -27,6 +27,7 @@ from embedded.batches import batch, drawn, with_foreign
 from embedded.examples import Example, of_part
 from embedded.losses import embed, embedding_losses, pair_losses
 from embedded.validation import calibrate, marked, validate
+from embedded.yes_no import YesNo
 
 LOGGER = logging.getLogger("convinse.train_embedded")
 PSEUDO = "squad_pseudo"
@@ -71,6 +72,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         sure: the least probability of an answer that a model marks alone, not among others.
         unmarked: most texts that are marked.
         dev_examples: of each data set, that a validation looks at.
+        yes_no: how the yes/no head is trained when the rest is done; None: there is none.
     """
 
     base: str | None = None
@@ -92,6 +94,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     patience: Positive = 99
     seed: int = 42
     device: Device = "auto"
+    yes_no: YesNo | None = YesNo()
 
 
 @dataclass(frozen=True)
@@ -190,8 +193,8 @@ def _stage(
 
 
 def _shared(recipe: Recipe) -> dict[str, Any]:
-    """The settings that hold for all stages: a change of a later stage does not undo an earlier one."""
-    return {key: value for key, value in msgspec.to_builtins(recipe).items() if key != "stages"}
+    """The settings that hold for all stages: a change of what comes later does not undo an earlier one."""
+    return {key: value for key, value in msgspec.to_builtins(recipe).items() if key not in ("stages", "yes_no")}
 
 
 @dataclass(frozen=True)
