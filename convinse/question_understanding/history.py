@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from ..evidence import HistoryPart, Turn
 from ..text import stems, words
+from .referents import Focus, Referent
 
 
 def answer_text(turn: Turn) -> str:
@@ -22,6 +23,19 @@ def history_part(
     if text is None:
         text = earlier["question"].strip() if part == "question" else answer_text(earlier)
     return {"turn": earlier.get("turn", place), "part": part, "text": text}
+
+
+def origins(referents: Iterable[Referent], foci: Sequence[Focus], history: Sequence[Turn]) -> list[HistoryPart]:
+    """Where things come from: the latest turn that they answer, else the first one that asks about them."""
+    found = []
+    for referent in referents:
+        answered = [place for place, focus in enumerate(foci) if referent in focus.answered]
+        asked = [place for place, focus in enumerate(foci) if referent in focus.asked]
+        if answered:
+            found.append(history_part(history, answered[-1], "answer", referent.label))
+        elif asked:
+            found.append(history_part(history, asked[0], "question", referent.label))
+    return found
 
 
 def parts_with_words(representation: str, question: str, history: Sequence[Turn]) -> list[HistoryPart]:

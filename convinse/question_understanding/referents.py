@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..answer_type import entity_kind
+from ..answer_type import AnswerType, entity_kind
 from ..knowledge_base.index import KnowledgeBase
 from ..text import PRONOUNS
 
@@ -31,6 +32,41 @@ class Referent(NamedTuple):
     label: str
     kind: str
     gender: str = ""
+
+
+class Focus(NamedTuple):
+    """What a turn was about: the items of its question, then its answers."""
+
+    asked: tuple[Referent, ...]
+    answered: tuple[Referent, ...]
+
+    @property
+    def by_salience(self) -> tuple[Referent, ...]:
+        """The answers before what was asked about."""
+        return (*self.answered, *self.asked)
+
+
+class Asked(NamedTuple):
+    """What a question says by itself.
+
+    Attributes:
+        question: as asked.
+        named: the items that it names.
+        predicate: its content words outside of names; in an ellipsis those of the question before, too.
+        answer_type: that it asks for; in an ellipsis that of the question before.
+        elliptical: whether it leans on the question before for what it asks.
+    """
+
+    question: str
+    named: tuple[Referent, ...]
+    predicate: tuple[str, ...]
+    answer_type: AnswerType
+    elliptical: bool
+
+
+def recent(foci: Sequence[Focus]) -> Iterable[Referent]:
+    """Everything talked about, the latest first, without repetition."""
+    return dict.fromkeys(referent for focus in reversed(foci) for referent in focus.by_salience)
 
 
 def as_referent(kb: KnowledgeBase, entity_id: str, label: str) -> Referent:
