@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from ..evidence import HistoryPart, Turn
@@ -25,16 +25,27 @@ def history_part(
     return {"turn": earlier.get("turn", place), "part": part, "text": text}
 
 
-def origins(referents: Iterable[Referent], foci: Sequence[Focus], history: Sequence[Turn]) -> list[HistoryPart]:
-    """Where things come from: the latest turn that they answer, else the first one that asks about them."""
+def origins(
+    referents: Iterable[Referent], foci: Sequence[Focus], history: Sequence[Turn], scores: Mapping[str, float]
+) -> list[HistoryPart]:
+    """Where things come from: the latest turn that they answer, else the first one that asks about them.
+
+    Args:
+        referents: what was taken of the history.
+        foci, history: of the same turns.
+        scores: the probability of those that a model chose, by their ids.
+    """
     found = []
     for referent in referents:
         answered = [place for place, focus in enumerate(foci) if referent in focus.answered]
         asked = [place for place, focus in enumerate(foci) if referent in focus.asked]
-        if answered:
-            found.append(history_part(history, answered[-1], "answer", referent.label))
-        elif asked:
-            found.append(history_part(history, asked[0], "question", referent.label))
+        if not answered and not asked:
+            continue
+        place, part = (answered[-1], "answer") if answered else (asked[0], "question")
+        note = history_part(history, place, part, referent.label)  # type: ignore[arg-type]
+        if referent.id in scores:
+            note["score"] = scores[referent.id]
+        found.append(note)
     return found
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..answer_type import AnswerType, entity_kind
@@ -15,6 +16,8 @@ _OF_GENDER = {
     **dict.fromkeys("he him his himself".split(), "male"),
     **dict.fromkeys("she her hers herself".split(), "female"),
 }
+# pronouns that need something named before; "that one" may be what the question itself names
+PERSONAL = frozenset().union(*PRONOUNS.values()) - frozenset("this that these those".split())
 # the kinds that a pronoun of a kind may mean: a band is an "it" and a "they", several people are "they"
 _KINDS = {"thing": ("thing", "group"), "group": ("group", "person")}
 
@@ -62,6 +65,19 @@ class Asked(NamedTuple):
     predicate: tuple[str, ...]
     answer_type: AnswerType
     elliptical: bool
+
+
+class Choice(NamedTuple):
+    """What a question is about.
+
+    Attributes:
+        entities, context: as the slots of a representation.
+        scores: the probability of those that a model chose, by their ids.
+    """
+
+    entities: tuple[Referent, ...]
+    context: tuple[Referent, ...]
+    scores: Mapping[str, float] = MappingProxyType({})
 
 
 def recent(foci: Sequence[Focus]) -> Iterable[Referent]:

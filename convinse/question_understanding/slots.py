@@ -14,7 +14,7 @@ from ..knowledge_base.linking import EntityLinker, Mention
 from ..text import PRONOUNS, STOP_WORDS, fold, stems
 from .base import QuestionUnderstanding
 from .history import history_part, origins
-from .referents import Asked, Focus, Referent, as_referent, may_mean, recent
+from .referents import PERSONAL, Asked, Choice, Focus, Referent, as_referent, may_mean, recent
 from .resolution import after, in_full
 
 _ELLIPSIS = re.compile(r"^\W*(?:and|but|or|so)?\W*(?:(?:what|how) about\b|and\b)", re.IGNORECASE)
@@ -22,8 +22,6 @@ _VERBAL = re.compile(
     r"\b(?:who|whom|whose|when|where|which|why|how(?! about)|what(?! about)|is|are|was|were|do|does|did|has|have|had|can)\b",
     re.IGNORECASE,
 )
-# pronouns that need something named before; "that one" may be what the question itself names
-_ANAPHORA = frozenset().union(*PRONOUNS.values()) - frozenset("this that these those".split())
 _CAPITALS = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _NEIGHBORS = 1000  # items beside one that are looked at
 _OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
@@ -71,9 +69,9 @@ class Slots(QuestionUnderstanding):
         if elliptical:
             predicate, answer_type = self._inherit(predicate, answer_type, history_turns[-1])
         asked = Asked(question, tuple(named), tuple(predicate), answer_type, elliptical)
-        entities, context = self._choose(asked, foci, history_turns)
+        entities, context, scores = self._choose(asked, foci, history_turns)
         own = {mention.candidates[0].id for mention in mentions}
-        used = origins([one for one in (*entities, *context) if one.id not in own], foci, history_turns)
+        used = origins([one for one in (*entities, *context) if one.id not in own], foci, history_turns, scores)
         if elliptical:
             if predicate[number:]:
                 last = len(history_turns) - 1
@@ -95,12 +93,10 @@ class Slots(QuestionUnderstanding):
         turn["structured_representation"] = self.config.sr_delimiter.join(slots)
         return turn["structured_representation"]
 
-    def _choose(
-        self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]
-    ) -> tuple[list[Referent], list[Referent]]:
-        """The question's entities and its context: what it names, and what of the history it is about."""
+    def _choose(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> Choice:
+        """What the question names, or else what of the history it is about; and its context."""
         entities = list(asked.named) or self._refer(asked.question, foci)
-        return entities, self._context(asked.question, entities, bool(asked.named), foci)
+        return Choice(tuple(entities), tuple(self._context(asked.question, entities, bool(asked.named), foci)))
 
     def _link(self, question: str) -> list[Mention]:
         return self._linker.link(question)
@@ -231,7 +227,7 @@ class Slots(QuestionUnderstanding):
         )
         if topic is None or topic in entities:
             return []
-        if is_named and not set(fold(question).split()) & _ANAPHORA:
+        if is_named and not set(fold(question).split()) & PERSONAL:
             related = self.kb.neighbors(topic.id, _NEIGHBORS)
             kinds = set(self.kb.types(topic.id)[:_OWN_TYPES])
             if any(
