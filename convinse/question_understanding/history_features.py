@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -12,7 +12,7 @@ from ..answer_type import AnswerType, fit, heads, names_class, noun_types
 from ..evidence import Turn
 from ..knowledge_base.index import KnowledgeBase
 from ..text import PRONOUNS, fold, stems
-from .referents import PERSONAL, Asked, Focus, Referent, may_mean, recent
+from .referents import PERSONAL, Asked, Choice, Focus, Referent, may_mean, recent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +36,7 @@ class Features(NamedTuple):
     """Of a question and one referent; each is 0 where it does not apply. The order is that of the model's weights.
 
     Attributes:
+        rules_entity, rules_context: the rules of `slots` take it as what the question is about, or as its context.
         answered_last, asked_last: the turn before was answered with it, or asked about it.
         answered_before, asked_before: an earlier turn was.
         first_topic: it is the first thing that the conversation asked about.
@@ -46,6 +47,7 @@ class Features(NamedTuple):
         pointed_at: the question points ("who wrote that one?"), and the turn before was about it.
         class_named, class_missed: the question says "the film", and it is one, or it is none.
         names_item: the question names an item itself.
+        complete: it names one, has no personal pronoun and leans on no other question.
         near_named: an item that the question names shares a fact with it.
         rival_of_named: an item that the question names is of its class and shares no fact with it: a new topic.
         elliptical, elliptical_last: the question leans on the one before, and that asked about it.
@@ -58,6 +60,8 @@ class Features(NamedTuple):
         property_lead: `property_alike` less that of the best other referent.
     """
 
+    rules_entity: float
+    rules_context: float
     answered_last: float
     asked_last: float
     answered_before: float
@@ -71,6 +75,7 @@ class Features(NamedTuple):
     class_named: float
     class_missed: float
     names_item: float
+    complete: float
     near_named: float
     rival_of_named: float
     elliptical: float
@@ -123,23 +128,33 @@ class FeatureReader:
         """The items talked about that the question does not name itself, the latest first."""
         return [one for one in recent(foci) if one.id.startswith("Q") and one not in asked.named]
 
-    def read(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> list[Features]:
-        """The features of each of the `referents`, in their order; `foci` and `history` are of the same turns."""
+    def read(self, asked: Asked, rules: Choice, foci: Sequence[Focus], history: Sequence[Turn]) -> list[Features]:
+        """The features of each of the `referents`, in their order.
+
+        Args:
+            asked: what the question says by itself.
+            rules: what it is about by the rules of `slots`.
+            foci, history: of the same turns.
+        """
         referents = self.referents(asked, foci)
         matches = self._matches(asked, referents, foci, history)
         topic = next((one for focus in foci for one in focus.asked), None)
         most = max((match.has_answer for match in matches), default=0.0)
+        personal = PERSONAL.intersection(fold(asked.question).split())
+        complete = bool(asked.named) and not personal and not asked.elliptical
         points = bool(_POINTING.search(asked.question))
         found = []
         for place, (one, match) in enumerate(zip(referents, matches, strict=True)):
             others = [other.property_alike for at, other in enumerate(matches) if at != place]
             talked = [at for at, focus in enumerate(foci) if one in focus.asked or one in focus.answered]
             asked_last = one in foci[-1].asked
-            agrees, disagrees = _agreement(asked.question, one)
+            agrees, disagrees = _agreement(personal, one)
             class_named, class_missed = self._class_agreement(asked.question, one)
             near = any(one.id in self._neighbors(item.id) for item in asked.named if item.id.startswith("Q"))
             found.append(
                 Features(
+                    rules_entity=float(one in rules.entities),
+                    rules_context=float(one in rules.context),
                     answered_last=float(one in foci[-1].answered),
                     asked_last=float(asked_last),
                     answered_before=float(any(one in focus.answered for focus in foci[:-1])),
@@ -153,6 +168,7 @@ class FeatureReader:
                     class_named=class_named,
                     class_missed=class_missed,
                     names_item=float(bool(asked.named)),
+                    complete=float(complete),
                     near_named=float(near),
                     rival_of_named=float(not near and self._is_rival(one, asked.named)),
                     elliptical=float(asked.elliptical),
@@ -253,9 +269,8 @@ class FeatureReader:
         return round(float((vectors @ self._vectors[query]).max()), 3)
 
 
-def _agreement(question: str, one: Referent) -> tuple[float, float]:
-    """How well a personal pronoun of the question may mean a referent, and whether there are only others."""
-    pronouns = PERSONAL.intersection(fold(question).split())
+def _agreement(pronouns: Set[str], one: Referent) -> tuple[float, float]:
+    """How well one of some pronouns may mean a referent, and whether there are only others."""
     fitting = {pronoun for pronoun in pronouns if may_mean(pronoun, one)}
     if fitting and one.kind == "person" and fitting <= PRONOUNS["group"]:
         return 0.5, 0.0

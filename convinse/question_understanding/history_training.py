@@ -87,6 +87,8 @@ def train_history(qu: TrainedHistory) -> Path:
         ModelError: the encoder cannot be loaded.
         OutputError: at the output is something else than a model that was trained here.
     """
+    import numpy as np
+
     config, settings = qu.config, qu.config.qu_training
     output = Path(settings.output or Path(config.output_path) / config.name / "qu_model").expanduser()
     check_output(output, "qu_training.output")
@@ -98,21 +100,20 @@ def train_history(qu: TrainedHistory) -> Path:
     l2, weights = min(
         ((l2, _fit(train, l2)) for l2 in _STRENGTHS), key=lambda one: _loss(_likely(one[1], dev.features), dev.wanted)
     )
-    threshold = best_threshold(_likely(weights, dev.features), dev.wanted)
     origin = Origin(sha256(paths["train"]), sha256(paths["dev"]), qu.kb.build_id, train.turns, l2)
-    model = _model(train, weights, encoder, threshold, origin)
+    model = _model(train, weights, encoder, origin)
+    # by the weights as they are written
+    likely = {name: np.array(model.probabilities(part.features)) for name, part in (("train", train), ("dev", dev))}
+    model = msgspec.structs.replace(model, threshold=best_threshold(likely["dev"], dev.wanted))
     rows = {}
-    for part, examples in (("train", train), ("dev", dev)):
-        chosen = _likely(weights, examples.features) >= threshold
-        rows[f"{part}, model"], rows[f"{part}, slots"] = (
-            measure(chosen, examples.wanted),
-            measure(examples.by_rules, examples.wanted),
-        )
+    for name, part in (("train", train), ("dev", dev)):
+        rows[f"{name}, model"] = measure(likely[name] >= model.threshold, part.wanted)
+        rows[f"{name}, slots"] = measure(part.by_rules, part.wanted)
     with replacing(output) as temporary:
         temporary.mkdir()
         (temporary / FILE).write_bytes(weights_bytes(model))
         (temporary / "README.md").write_text(_card(model, rows, dev.turns), encoding="utf-8")
-        record = {name: one._asdict() for name, one in rows.items()}
+        record = {name: measures._asdict() for name, measures in rows.items()}
         (temporary / "training.json").write_bytes(msgspec.json.format(msgspec.json.encode(record)))
     qu.logger.info(
         "train qu: %s learned from %d turns; on the dev part precision %.1f %%, recall %.1f %% (slots: %.1f %%, %.1f %%); "
@@ -149,7 +150,7 @@ def read_examples(reader: FeatureReader, rules: _Recorder, conversations: Sequen
                 about = {one["item"]["id"] for one in mentions if one["turn"] < turn["turn"]}
                 taken = {one.id for one in (*choice.entities, *choice.context)}
                 if referents:
-                    rows += reader.read(asked, foci, history)
+                    rows += reader.read(asked, choice, foci, history)
                     wanted += [one.id in about for one in referents]
                     by_rules += [one.id in taken for one in referents]
                     turns += 1
@@ -239,7 +240,8 @@ def _loss(likely: np.ndarray, wanted: np.ndarray) -> float:
     return float(-np.log(np.clip(np.where(wanted, likely, 1 - likely), 1e-12, None)).mean())
 
 
-def _model(train: Examples, weights: np.ndarray, encoder: str, threshold: float, origin: Origin) -> HistoryWeights:
+def _model(train: Examples, weights: np.ndarray, encoder: str, origin: Origin) -> HistoryWeights:
+    """The regression over standardised features, still with the threshold 0.5."""
     mean, scale = _standard(train.features)
     features = [
         FeatureWeight(name, float(m), float(s), round(float(w * s), _DIGITS))
@@ -247,7 +249,7 @@ def _model(train: Examples, weights: np.ndarray, encoder: str, threshold: float,
     ]
     bias = round(float(weights[-1] + weights[:-1] @ mean), _DIGITS)
     return HistoryWeights(
-        format=FORMAT, encoder=encoder, threshold=threshold, bias=bias, features=features, trained_with=origin
+        format=FORMAT, encoder=encoder, threshold=0.5, bias=bias, features=features, trained_with=origin
     )
 
 

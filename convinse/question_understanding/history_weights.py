@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
 from ..config import Share
 from ..errors import ModelError, one_line
 from .history_features import Features
+
+if TYPE_CHECKING:
+    import numpy as np
 
 FILE = "history.json"
 FORMAT = 1
@@ -59,11 +62,11 @@ class HistoryWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     features: list[FeatureWeight]
     trained_with: Origin
 
-    def probabilities(self, rows: Sequence[Features]) -> list[float]:
+    def probabilities(self, rows: Sequence[Features] | np.ndarray) -> list[float]:
         """The probability of each of n rows, from 0 to 1."""
         import numpy as np
 
-        if not rows:
+        if not len(rows):
             return []
         mean, scale, weight = np.array([(one.mean, one.scale, one.weight) for one in self.features]).T
         values = (np.array(rows) - mean) / scale @ weight + self.bias

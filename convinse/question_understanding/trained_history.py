@@ -100,7 +100,8 @@ class TrainedHistory(Slots):
         referents = FeatureReader.referents(asked, foci)
         if not referents:
             return Choice(asked.named, ())
-        likely = self.weights.probabilities(self.reader.read(asked, foci, history))
+        rules = super()._choose(asked, foci, history)
+        likely = self.weights.probabilities(self.reader.read(asked, rules, foci, history))
         ranked = sorted(zip(referents, likely, strict=True), key=lambda pair: -pair[1])
         chosen = [pair for pair in ranked if pair[1] >= self.weights.threshold][: self.config.qu_history.most]
         if not chosen and not asked.named:
