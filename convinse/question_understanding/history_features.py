@@ -137,9 +137,11 @@ class FeatureReader:
             foci, history: of the same turns.
         """
         referents = self.referents(asked, foci)
+        if not referents:
+            return []
         matches = self._matches(asked, referents, foci, history)
         topic = next((one for focus in foci for one in focus.asked), None)
-        most = max((match.has_answer for match in matches), default=0.0)
+        most = max(match.has_answer for match in matches)
         personal = PERSONAL.intersection(fold(asked.question).split())
         complete = bool(asked.named) and not personal and not asked.elliptical
         points = bool(_POINTING.search(asked.question))
