@@ -16,7 +16,7 @@ from .history_weights import HistoryWeights, read_weights
 from .referents import Asked, Choice, Focus
 from .slots import Slots
 
-_SHIPPED = "snapshot:history"
+SHIPPED = "snapshot:history"
 _DIGITS = 3  # of a probability that is shown
 
 
@@ -56,7 +56,7 @@ class TrainedHistory(Slots):
         Raises:
             ModelError: it is missing, damaged or of another version.
         """
-        return read_weights(Path(model_path(self.config.qu_model or _SHIPPED)).expanduser())
+        return read_weights(Path(model_path(self.config.qu_model or SHIPPED)).expanduser())
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -70,7 +70,7 @@ class TrainedHistory(Slots):
         if encoder != self.weights.encoder:
             raise ModelError(
                 f"qu_history.encoder: {self.config.qu_history.encoder} is another model than the one that "
-                f"{self.config.qu_model or _SHIPPED} was trained with; train it again (train qu) or name that one"
+                f"{self.config.qu_model or SHIPPED} was trained with; train it again (train qu) or name that one"
             )
         return embedder
 

@@ -9,6 +9,7 @@ from histories import BagOfWords
 
 from convinse.cli import main
 from convinse.config import parse_config
+from convinse.encoder.checkpoint import folder_id
 from convinse.encoder.trained import _RECORD
 from convinse.errors import DataError, OutputError
 from convinse.question_understanding.history_training import best_threshold, measure, train_history
@@ -82,6 +83,12 @@ def test_what_it_was_trained_with_is_written(module, world_kb):
     assert origin.kb == world_kb.build_id and origin.turns == 6 and len(origin.train) == 64
     write(train=FOLLOW_UPS[:1])
     assert read_weights(train_history(module())).trained_with.train != origin.train
+
+
+def test_a_model_trained_anew_is_another_run(module):
+    one = folder_id(train_history(module()))
+    write(train=FOLLOW_UPS[:1])
+    assert folder_id(train_history(module())) != one
 
 
 def test_turns_that_tell_nothing_are_passed_over(module):

@@ -144,6 +144,12 @@ def test_an_encoder_that_is_not_there(world_kb):
         play(module, WHO_DIRECTED, ("When was he born?",))
 
 
+def test_the_encoder_may_be_shared_with_the_other_stages(make):
+    module = make(NOTHING)
+    pipeline = Pipeline(parse_config({"qu": "history", "ers_use_cache": False}), qu=module)
+    assert module.model_pool is pipeline.model_pool is pipeline.ers.model_pool
+
+
 # --- the model that ships
 
 
