@@ -61,8 +61,21 @@ class QuSr(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch_size: Positive = 10
 
 
+class QuHistory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How `qu: history` decides what of the history a question is about.
+
+    encoder: the model whose embeddings tell how alike questions and names of properties are; most: things of the
+    history that a question may be about.
+    """
+
+    encoder: str = SNAPSHOT + "model"
+    most: Positive = 3
+
+
 class QuTraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How `train qu` trains the model of `qu: sr` on the files that `annotate` writes.
+    """How `train qu` trains the model of `qu: sr`, or that of `qu: history`, on the files that `annotate` writes.
+
+    That of `history` needs `output` and `annotated` only: a regression over few features has nothing else to set.
 
     base: the checkpoint to start from (default: `qu_model`); output: the model folder to write (default:
     `{output_path}/{name}/qu_model`); annotated: the folder of annotated_train.json and annotated_dev.json (default:
@@ -184,6 +197,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     qu: str = "slots"
     qu_model: str | None = None
     qu_sr: QuSr = QuSr()
+    qu_history: QuHistory = QuHistory()
     qu_training: QuTraining = QuTraining()
     ers: str = "native"
     ha: str = "entity_voting"

@@ -43,12 +43,19 @@ class RankedAnswer(TypedDict, total=False):
     evidences: list[int]
 
 
-class HistoryPart(TypedDict):
-    """What a representation took from an earlier turn: the turn's number, which part of it, and its words."""
-
+class _HistoryPart(TypedDict):
     turn: int
     part: Literal["question", "answer"]
     text: str
+
+
+class HistoryPart(_HistoryPart, total=False):
+    """What a representation took from an earlier turn: the turn's number, which part of it, and its words.
+
+    `score`: the probability that the question is about it, where a model chose it.
+    """
+
+    score: float
 
 
 class Turn(TypedDict, total=False):

@@ -48,7 +48,7 @@ class Pipeline:
         self.seconds: Counter[str] = Counter()
         # a module of an earlier pipeline keeps the models that it has loaded
         self.model_pool = self.ers.model_pool or self.ha.model_pool or ModelPool()
-        for stage in (self.ers, self.ha):
+        for stage in (self.qu, self.ers, self.ha):
             stage.use_models(self.model_pool)
 
     @property

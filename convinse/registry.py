@@ -17,6 +17,7 @@ _MODULES: dict[str, dict[str, str]] = {
         "nc_prev": "convinse.question_understanding.naive_concat:NcPrev",
         "nc_init_prev": "convinse.question_understanding.naive_concat:NcInitPrev",
         "nc_all": "convinse.question_understanding.naive_concat:NcAll",
+        "history": "convinse.question_understanding.trained_history:TrainedHistory",
         "slots": "convinse.question_understanding.slots:Slots",
         "sr": "convinse.question_understanding.structured_representation:StructuredRepresentation",
     },

@@ -10,6 +10,7 @@ from . import develop, passages
 from .arguments import KEPT, Commands, console, positive, sources_and_config
 
 if TYPE_CHECKING:
+    from ..evidence import HistoryPart
     from ..experiment import Outcome
 
 _BEST_EVIDENCES = 5  # shown by ask
@@ -146,7 +147,7 @@ def _ask(options: argparse.Namespace) -> int:
 def _print_turn(turn: Any) -> None:
     """A turn of `ask`: question, representation, answers with what supports them, best evidences."""
     print(f"\n> {turn['question']}\n  understood as: {turn['structured_representation'].strip()}")
-    used = [f"{part['text']} ({part['part']} of turn {part['turn']})" for part in turn.get("history_used", [])]
+    used = [_shown_part(part) for part in turn.get("history_used", [])]
     if used:
         print(f"  from the history: {'; '.join(used)}")
     answers = turn["pred_answers"]
@@ -162,6 +163,11 @@ def _print_turn(turn: Any) -> None:
         print("  best evidences:")
     for evidence in turn["top_evidences"][:_BEST_EVIDENCES]:
         print(f"    {evidence.get('score', 0.0):6.2f} [{evidence['source']}] {evidence['evidence_text']}")
+
+
+def _shown_part(part: HistoryPart) -> str:
+    score = f", {part['score']:.2f}" if "score" in part else ""
+    return f"{part['text']} ({part['part']} of turn {part['turn']}{score})"
 
 
 def _train(options: argparse.Namespace) -> int:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from ..config import Config
 from ..errors import ModuleError
 from ..evidence import Conversation, Turn
+
+if TYPE_CHECKING:
+    from ..encoder.pool import ModelPool
 
 
 class QuestionUnderstanding(ABC):
@@ -24,9 +28,11 @@ class QuestionUnderstanding(ABC):
         logger: writes to the log of the run.
         conversations_at_once: how many conversations the pipeline hands over together. A module that computes in
             batches raises it and overrides `inference_on_turns`.
+        model_pool: the models that the stages of a pipeline share; see `use_models`.
     """
 
     conversations_at_once = 1
+    model_pool: ModelPool | None = None
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -46,6 +52,10 @@ class QuestionUnderstanding(ABC):
     def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[str]:
         """The representations of turns of different conversations, each with its history; by default one by one."""
         return [self.inference_on_turn(turn, history) for turn, history in zip(turns, histories, strict=True)]
+
+    def use_models(self, models: ModelPool) -> None:
+        """Called by a pipeline before its first turn, with the models that its stages share."""
+        self.model_pool = models
 
     def store_cache(self) -> None:
         """Called after a run; a module that keeps intermediate results stores them here."""

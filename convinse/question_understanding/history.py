@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from ..evidence import HistoryPart, Turn
 from ..text import stems, words
+from .referents import Focus, Referent
 
 
 def answer_text(turn: Turn) -> str:
@@ -22,6 +23,30 @@ def history_part(
     if text is None:
         text = earlier["question"].strip() if part == "question" else answer_text(earlier)
     return {"turn": earlier.get("turn", place), "part": part, "text": text}
+
+
+def origins(
+    referents: Iterable[Referent], foci: Sequence[Focus], history: Sequence[Turn], scores: Mapping[str, float]
+) -> list[HistoryPart]:
+    """Where things come from: the latest turn that they answer, else the first one that asks about them.
+
+    Args:
+        referents: what was taken of the history.
+        foci, history: of the same turns.
+        scores: the probability of those that a model chose, by their ids.
+    """
+    found = []
+    for referent in referents:
+        answered = [place for place, focus in enumerate(foci) if referent in focus.answered]
+        asked = [place for place, focus in enumerate(foci) if referent in focus.asked]
+        if not answered and not asked:
+            continue
+        place, part = (answered[-1], "answer") if answered else (asked[0], "question")
+        note = history_part(history, place, part, referent.label)  # type: ignore[arg-type]
+        if referent.id in scores:
+            note["score"] = scores[referent.id]
+        found.append(note)
+    return found
 
 
 def parts_with_words(representation: str, question: str, history: Sequence[Turn]) -> list[HistoryPart]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
-from ..answer_type import entity_kind
+from ..answer_type import AnswerType, entity_kind
 from ..knowledge_base.index import KnowledgeBase
 from ..text import PRONOUNS
 
@@ -14,6 +16,8 @@ _OF_GENDER = {
     **dict.fromkeys("he him his himself".split(), "male"),
     **dict.fromkeys("she her hers herself".split(), "female"),
 }
+# pronouns that need something named before; "that one" may be what the question itself names
+PERSONAL = frozenset().union(*PRONOUNS.values()) - frozenset("this that these those".split())
 # the kinds that a pronoun of a kind may mean: a band is an "it" and a "they", several people are "they"
 _KINDS = {"thing": ("thing", "group"), "group": ("group", "person")}
 
@@ -31,6 +35,54 @@ class Referent(NamedTuple):
     label: str
     kind: str
     gender: str = ""
+
+
+class Focus(NamedTuple):
+    """What a turn was about: the items of its question, then its answers."""
+
+    asked: tuple[Referent, ...]
+    answered: tuple[Referent, ...]
+
+    @property
+    def by_salience(self) -> tuple[Referent, ...]:
+        """The answers before what was asked about."""
+        return (*self.answered, *self.asked)
+
+
+class Asked(NamedTuple):
+    """What a question says by itself.
+
+    Attributes:
+        question: as asked.
+        named: the items that it names.
+        predicate: its content words outside of names; in an ellipsis those of the question before, too.
+        answer_type: that it asks for; in an ellipsis that of the question before.
+        elliptical: whether it leans on the question before for what it asks.
+    """
+
+    question: str
+    named: tuple[Referent, ...]
+    predicate: tuple[str, ...]
+    answer_type: AnswerType
+    elliptical: bool
+
+
+class Choice(NamedTuple):
+    """What a question is about.
+
+    Attributes:
+        entities, context: as the slots of a representation.
+        scores: the probability of those that a model chose, by their ids.
+    """
+
+    entities: tuple[Referent, ...]
+    context: tuple[Referent, ...]
+    scores: Mapping[str, float] = MappingProxyType({})
+
+
+def recent(foci: Sequence[Focus]) -> Iterable[Referent]:
+    """Everything talked about, the latest first, without repetition."""
+    return dict.fromkeys(referent for focus in reversed(foci) for referent in focus.by_salience)
 
 
 def as_referent(kb: KnowledgeBase, entity_id: str, label: str) -> Referent:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 from ..answer_type import AnswerType, expected_type, heads, names_class, noun_types, parse_label
 from ..config import Config, resolve
-from ..evidence import HistoryPart, Turn
+from ..evidence import Turn
 from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.linking import EntityLinker, Mention
 from ..text import PRONOUNS, STOP_WORDS, fold, stems
 from .base import QuestionUnderstanding
-from .history import history_part
-from .referents import Referent, as_referent, may_mean
+from .history import history_part, origins
+from .referents import PERSONAL, Asked, Choice, Focus, Referent, as_referent, may_mean, recent
 from .resolution import after, in_full
 
 _ELLIPSIS = re.compile(r"^\W*(?:and|but|or|so)?\W*(?:(?:what|how) about\b|and\b)", re.IGNORECASE)
@@ -23,23 +22,10 @@ _VERBAL = re.compile(
     r"\b(?:who|whom|whose|when|where|which|why|how(?! about)|what(?! about)|is|are|was|were|do|does|did|has|have|had|can)\b",
     re.IGNORECASE,
 )
-# pronouns that need something named before; "that one" may be what the question itself names
-_ANAPHORA = frozenset().union(*PRONOUNS.values()) - frozenset("this that these those".split())
 _CAPITALS = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _NEIGHBORS = 1000  # items beside one that are looked at
 _OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
 _FILLERS = frozenset("and but so then okay also name tell".split())
-
-
-class _Focus(NamedTuple):
-    """What a turn was about: the items of its question, then its answers."""
-
-    asked: tuple[Referent, ...]
-    answered: tuple[Referent, ...]
-
-    @property
-    def by_salience(self) -> tuple[Referent, ...]:
-        return (*self.answered, *self.asked)
 
 
 class Slots(QuestionUnderstanding):
@@ -78,14 +64,15 @@ class Slots(QuestionUnderstanding):
         foci = [self._focus(earlier) for earlier in history_turns]
         mentions = self._meant(self._mentions(question), foci)
         named = self._named(question, mentions, foci)
-        entities = named or self._refer(question, foci)
-        context = self._context(question, entities, bool(named), foci)
-        own = {mention.candidates[0].id for mention in mentions}
-        used = _origins([one for one in (*entities, *context) if one.id not in own], foci, history_turns)
         predicate, answer_type = self._predicate(question, mentions, named), expected_type(question)
-        if self._is_elliptical(question, predicate) and history_turns:
-            number = len(predicate)
+        number, elliptical = len(predicate), bool(history_turns) and self._is_elliptical(question, predicate)
+        if elliptical:
             predicate, answer_type = self._inherit(predicate, answer_type, history_turns[-1])
+        asked = Asked(question, tuple(named), tuple(predicate), answer_type, elliptical)
+        entities, context, scores = self._choose(asked, foci, history_turns)
+        own = {mention.candidates[0].id for mention in mentions}
+        used = origins([one for one in (*entities, *context) if one.id not in own], foci, history_turns, scores)
+        if elliptical:
             if predicate[number:]:
                 last = len(history_turns) - 1
                 used.append(history_part(history_turns, last, "question", " ".join(predicate[number:])))
@@ -106,6 +93,11 @@ class Slots(QuestionUnderstanding):
         turn["structured_representation"] = self.config.sr_delimiter.join(slots)
         return turn["structured_representation"]
 
+    def _choose(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> Choice:
+        """What the question names, or else what of the history it is about; and its context."""
+        entities = list(asked.named) or self._refer(asked.question, foci)
+        return Choice(tuple(entities), tuple(self._context(asked.question, entities, bool(asked.named), foci)))
+
     def _link(self, question: str) -> list[Mention]:
         return self._linker.link(question)
 
@@ -115,7 +107,7 @@ class Slots(QuestionUnderstanding):
     def _is_a(self, one: Referent, noun: str) -> bool:
         return one.id.startswith("Q") and bool(noun_types(noun) & heads(self.kb.types(one.id)))
 
-    def _focus(self, turn: Turn) -> _Focus:
+    def _focus(self, turn: Turn) -> Focus:
         """What an earlier turn was about, from its representation's entity slot and its answers."""
         slots = turn.get("structured_representation", "").split(self.config.sr_delimiter.strip())
         asked = slots[1] if len(slots) == 4 else turn["question"]
@@ -123,9 +115,9 @@ class Slots(QuestionUnderstanding):
             self._referent(mention.candidates[0].id, mention.candidates[0].label) for mention in self._mentions(asked)
         ]
         answers = [self._referent(a["id"], a["label"]) for a in turn.get("answers", []) if self.kb.has(a["id"])]
-        return _Focus(tuple(found), tuple(answers))
+        return Focus(tuple(found), tuple(answers))
 
-    def _meant(self, mentions: Iterable[Mention], foci: Sequence[_Focus]) -> list[Mention]:
+    def _meant(self, mentions: Iterable[Mention], foci: Sequence[Focus]) -> list[Mention]:
         """The mentions without those that a follow-up hardly means, unless they are of something near what was talked
         about: parts of names, and aliases of one word or in lower case."""
         near: set[str] | None = None
@@ -136,7 +128,7 @@ class Slots(QuestionUnderstanding):
             loose = surface[:1].islower() or " " not in surface or fold(surface) not in self._names(best.id)
             if foci and partial and loose and not self._known(surface, foci):
                 if near is None:
-                    items = [one.id for one in _recent(foci) if one.id.startswith("Q")]
+                    items = [one.id for one in recent(foci) if one.id.startswith("Q")]
                     near = set(items).union(*(self.kb.neighbors(item, _NEIGHBORS) for item in items))
                 if best.id not in near:
                     continue
@@ -146,7 +138,7 @@ class Slots(QuestionUnderstanding):
     def _names(self, entity_id: str) -> set[str]:
         return {fold(name) for name in self.kb.aliases(entity_id)}
 
-    def _named(self, question: str, mentions: Iterable[Mention], foci: Sequence[_Focus]) -> list[Referent]:
+    def _named(self, question: str, mentions: Iterable[Mention], foci: Sequence[Focus]) -> list[Referent]:
         """The items that the question names, in full or by a part of a name of the history ("Cameron")."""
         named: list[Referent] = []
         for mention in mentions:
@@ -154,7 +146,7 @@ class Slots(QuestionUnderstanding):
             named.append(known or self._referent(mention.candidates[0].id, mention.candidates[0].label))
         covered = " ".join(fold(mention.surface) for mention in mentions).split()
         words = {fold(word) for word in re.findall(r"(?<!^)\b[A-Z][\w'’-]+", question)} - STOP_WORDS - set(covered)
-        for referent in _recent(foci):
+        for referent in recent(foci):
             if (
                 referent not in named
                 and referent.kind not in ("date", "number")
@@ -164,13 +156,13 @@ class Slots(QuestionUnderstanding):
                 words -= set(fold(referent.label).split())
         single = {fold(found[0]) for found in _CAPITALS.finditer(question) if found.start() and " " not in found[0]}
         if foci and words & single:
-            named += self._people_near(words & single, _recent(foci))
+            named += self._people_near(words & single, recent(foci))
         return named
 
-    def _people_near(self, words: set[str], recent: Iterable[Referent]) -> list[Referent]:
+    def _people_near(self, words: set[str], talked_about: Iterable[Referent]) -> list[Referent]:
         """The people whose names hold one of the words, in facts with what was talked about: "Jack" of a band."""
         found: list[Referent] = []
-        for one in recent:
+        for one in talked_about:
             if not one.id.startswith("Q"):
                 continue
             for item in sorted(self.kb.neighbors(one.id, _NEIGHBORS), key=lambda item: -self.kb.frequency(item)):
@@ -182,25 +174,27 @@ class Slots(QuestionUnderstanding):
         return found
 
     @staticmethod
-    def _known(surface: str, foci: Sequence[_Focus]) -> Referent | None:
+    def _known(surface: str, foci: Sequence[Focus]) -> Referent | None:
         """What one word of a name stands for in this conversation: "Jack" is Jack White where he was talked about."""
         word = fold(surface)
         if " " in word:
             return None
-        return next((r for r in _recent(foci) if r.kind in ("person", "group") and word in fold(r.label).split()), None)
+        return next((r for r in recent(foci) if r.kind in ("person", "group") and word in fold(r.label).split()), None)
 
-    def _refer(self, question: str, foci: Sequence[_Focus]) -> list[Referent]:
+    def _refer(self, question: str, foci: Sequence[Focus]) -> list[Referent]:
         """What the pronouns of the question, or its silence, refer to."""
         words = set(fold(question).split())
-        recent = list(_recent(foci))
+        talked_about = list(recent(foci))
         wanted = [kind for kind, forms in PRONOUNS.items() if words & forms]
         for kind in wanted:
             if kind == "group":  # "they": a group, or several people
-                match = [r for r in recent if r.kind == "group"] or [r for r in recent if r.kind == "person"]
+                match = [r for r in talked_about if r.kind == "group"] or [
+                    r for r in talked_about if r.kind == "person"
+                ]
                 if match:
                     return match[:1]
             forms = words & PRONOUNS[kind]
-            match = [one for one in recent if any(may_mean(form, one) for form in forms)]
+            match = [one for one in talked_about if any(may_mean(form, one) for form in forms)]
             if kind == "thing":  # "it" is rather what was asked about than a thing that answered in passing
                 asked = [r for focus in reversed(foci) for r in focus.asked if r.kind in ("thing", "group")]
                 answered = (
@@ -214,15 +208,17 @@ class Slots(QuestionUnderstanding):
                 return match[:1]
         for noun in re.findall(r"\b(?:the|this|that)\s+(?:\w+\s+)?(\w+)", question.lower()):
             if names_class(noun):  # "the series": the latest thing of that class
-                match = [r for r in recent if r.id.startswith("Q") and noun_types(noun) & heads(self.kb.types(r.id))]
+                match = [
+                    r for r in talked_about if r.id.startswith("Q") and noun_types(noun) & heads(self.kb.types(r.id))
+                ]
                 if match:
                     return match[:1]
         if not foci:
             return []
-        return list(foci[-1].asked[:2]) or [r for r in recent if r.kind not in ("date", "number")][:1]
+        return list(foci[-1].asked[:2]) or [r for r in talked_about if r.kind not in ("date", "number")][:1]
 
     def _context(
-        self, question: str, entities: Sequence[Referent], is_named: bool, foci: Sequence[_Focus]
+        self, question: str, entities: Sequence[Referent], is_named: bool, foci: Sequence[Focus]
     ) -> list[Referent]:
         """The topic of the conversation, unless the question turns to another thing of the same class."""
         asked = [referent for focus in foci for referent in focus.asked]
@@ -231,7 +227,7 @@ class Slots(QuestionUnderstanding):
         )
         if topic is None or topic in entities:
             return []
-        if is_named and not set(fold(question).split()) & _ANAPHORA:
+        if is_named and not set(fold(question).split()) & PERSONAL:
             related = self.kb.neighbors(topic.id, _NEIGHBORS)
             kinds = set(self.kb.types(topic.id)[:_OWN_TYPES])
             if any(
@@ -275,21 +271,3 @@ class Slots(QuestionUnderstanding):
         if answer_type.kind == "any" and len(slots) == 4:
             answer_type = parse_label(slots[3])
         return predicate + [word for word in earlier if not set(stems(word)) & own], answer_type
-
-
-def _recent(foci: Sequence[_Focus]) -> Iterable[Referent]:
-    """Everything talked about, the latest first, without repetition."""
-    return dict.fromkeys(referent for focus in reversed(foci) for referent in focus.by_salience)
-
-
-def _origins(referents: Iterable[Referent], foci: Sequence[_Focus], history: Sequence[Turn]) -> list[HistoryPart]:
-    """Where things come from: the latest turn that they answer, else the first one that asks about them."""
-    found = []
-    for referent in referents:
-        answered = [place for place, focus in enumerate(foci) if referent in focus.answered]
-        asked = [place for place, focus in enumerate(foci) if referent in focus.asked]
-        if answered:
-            found.append(history_part(history, answered[-1], "answer", referent.label))
-        elif asked:
-            found.append(history_part(history, asked[0], "question", referent.label))
-    return found

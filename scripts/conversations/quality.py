@@ -16,7 +16,7 @@ from convinse.progress import progress
 
 from .measures import SUBSETS, Figures, figures, losses, turns_of
 
-MODULES = ("nc_all", "nc_init", "nc_prev", "nc_init_prev", "slots")
+MODULES = ("nc_all", "nc_init", "nc_prev", "nc_init_prev", "slots", "history")
 HISTORIES = {"gold": True, "predicted": False}  # history -> whether earlier turns count with their gold answers
 # what issue 10 asks of the default module on one-hop turns
 PRESENCE, P_AT_1 = 0.90, {"gold": 0.45, "predicted": 0.35}

@@ -1,0 +1,279 @@
+"""What tells whether a question is about something that was talked about: named features of the two."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence, Set
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from ..answer_type import AnswerType, fit, heads, names_class, noun_types
+from ..evidence import Turn
+from ..knowledge_base.index import KnowledgeBase
+from ..text import PRONOUNS, fold, stems
+from .referents import PERSONAL, Asked, Choice, Focus, Referent, may_mean, recent
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_FACTS = 300  # of an item that are looked at
+_VALUES = 5  # of a property of an item that are looked at
+_OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
+_KEPT_TEXTS = 20_000  # whose embeddings stay in memory, 30 MB
+_DEFINITE = frozenset("the this that".split())
+_POINTING = re.compile(r"\b(?:this|that)(?: one)?\W*$|\b(?:this|that) one\b", re.IGNORECASE)
+
+
+class Embedder(Protocol):
+    """Embeds texts; see `encoder.bi_encoder.BiEncoder`."""
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """[n, d] float32, each row of length 1."""
+
+
+class Features(NamedTuple):
+    """Of a question and one referent; each is 0 where it does not apply. The order is that of the model's weights.
+
+    Attributes:
+        rules_entity, rules_context: the rules of `slots` take it as what the question is about, or as its context.
+        answered_last, asked_last: the turn before was answered with it, or asked about it.
+        answered_before, asked_before: an earlier turn was.
+        first_topic: it is the first thing that the conversation asked about.
+        turns_since: turns between the last one that it was talked about in and this one.
+        times: turns that it was talked about in, but one.
+        agrees, disagrees: the question has a personal pronoun that may mean it (0.5: "they" for a person), or only
+            ones that may not.
+        pointed_at: the question points ("who wrote that one?"), and the turn before was about it.
+        class_named, class_missed: the question says "the film", and it is one, or it is none.
+        names_item: the question names an item itself.
+        complete: it names one, has no personal pronoun and leans on no other question.
+        near_named: an item that the question names shares a fact with it.
+        rival_of_named: an item that the question names is of its class and shares no fact with it: a new topic.
+        elliptical, elliptical_last: the question leans on the one before, and that asked about it.
+        may_answer: how well it fits the type that the question asks for; what is asked for is not what is asked about.
+        has_property: share of the question's words in the names of its best property in the knowledge base.
+        has_answer: the same, times how well that property's values fit the wanted type; of the best property.
+        has_most: it has the highest `has_answer` (above 0) of all that was talked about.
+        alike: cosine of the question and the most similar earlier question about it.
+        property_alike: cosine of what is asked and the name of its most similar property.
+        property_lead: `property_alike` less that of the best other referent.
+    """
+
+    rules_entity: float
+    rules_context: float
+    answered_last: float
+    asked_last: float
+    answered_before: float
+    asked_before: float
+    first_topic: float
+    turns_since: float
+    times: float
+    agrees: float
+    disagrees: float
+    pointed_at: float
+    class_named: float
+    class_missed: float
+    names_item: float
+    complete: float
+    near_named: float
+    rival_of_named: float
+    elliptical: float
+    elliptical_last: float
+    may_answer: float
+    has_property: float
+    has_answer: float
+    has_most: float
+    alike: float
+    property_alike: float
+    property_lead: float
+
+
+class _Profile(NamedTuple):
+    """What the knowledge base can say of an item: its properties (ids), and some values of each (ids)."""
+
+    properties: tuple[str, ...]
+    values: tuple[tuple[str, ...], ...]
+
+
+class _Match(NamedTuple):
+    """How well a referent's facts suit a question; see `Features`."""
+
+    has_property: float
+    has_answer: float
+    alike: float
+    property_alike: float
+
+
+class FeatureReader:
+    """Reads the features of a question and everything that was talked about before it.
+
+    Args:
+        kb: the knowledge base.
+        embedder: embeds questions and names of properties.
+    """
+
+    def __init__(self, kb: KnowledgeBase, embedder: Embedder) -> None:
+        self._kb = kb
+        self._embedder = embedder
+        self._profile = lru_cache(maxsize=4096)(self._read_profile)
+        self._neighbors = lru_cache(maxsize=1024)(kb.neighbors)
+        self._names = {
+            entity_id: frozenset(stems(" ".join((label, *aliases)))) for entity_id, label, aliases in kb.properties()
+        }
+        self._vectors: dict[str, np.ndarray] = {}
+
+    @staticmethod
+    def referents(asked: Asked, foci: Sequence[Focus]) -> list[Referent]:
+        """The items talked about that the question does not name itself, the latest first."""
+        return [one for one in recent(foci) if one.id.startswith("Q") and one not in asked.named]
+
+    def read(self, asked: Asked, rules: Choice, foci: Sequence[Focus], history: Sequence[Turn]) -> list[Features]:
+        """The features of each of the `referents`, in their order.
+
+        Args:
+            asked: what the question says by itself.
+            rules: what it is about by the rules of `slots`.
+            foci, history: of the same turns.
+        """
+        referents = self.referents(asked, foci)
+        if not referents:
+            return []
+        matches = self._matches(asked, referents, foci, history)
+        topic = next((one for focus in foci for one in focus.asked), None)
+        most = max(match.has_answer for match in matches)
+        personal = PERSONAL.intersection(fold(asked.question).split())
+        complete = bool(asked.named) and not personal and not asked.elliptical
+        points = bool(_POINTING.search(asked.question))
+        found = []
+        for place, (one, match) in enumerate(zip(referents, matches, strict=True)):
+            others = [other.property_alike for at, other in enumerate(matches) if at != place]
+            talked = [at for at, focus in enumerate(foci) if one in focus.asked or one in focus.answered]
+            asked_last = one in foci[-1].asked
+            agrees, disagrees = _agreement(personal, one)
+            class_named, class_missed = self._class_agreement(asked.question, one)
+            near = any(one.id in self._neighbors(item.id) for item in asked.named if item.id.startswith("Q"))
+            found.append(
+                Features(
+                    rules_entity=float(one in rules.entities),
+                    rules_context=float(one in rules.context),
+                    answered_last=float(one in foci[-1].answered),
+                    asked_last=float(asked_last),
+                    answered_before=float(any(one in focus.answered for focus in foci[:-1])),
+                    asked_before=float(any(one in focus.asked for focus in foci[:-1])),
+                    first_topic=float(one == topic),
+                    turns_since=float(len(foci) - 1 - talked[-1]),
+                    times=float(len(talked) - 1),
+                    agrees=agrees,
+                    disagrees=disagrees,
+                    pointed_at=float(points and talked[-1] == len(foci) - 1),
+                    class_named=class_named,
+                    class_missed=class_missed,
+                    names_item=float(bool(asked.named)),
+                    complete=float(complete),
+                    near_named=float(near),
+                    rival_of_named=float(not near and self._is_rival(one, asked.named)),
+                    elliptical=float(asked.elliptical),
+                    elliptical_last=float(asked.elliptical and asked_last),
+                    may_answer=fit(asked.answer_type, one.id, self._kb.types(one.id)),
+                    has_property=match.has_property,
+                    has_answer=match.has_answer,
+                    has_most=float(match.has_answer == most > 0),
+                    alike=match.alike,
+                    property_alike=match.property_alike,
+                    property_lead=round(match.property_alike - max(others), 3) if others else 0.0,
+                )
+            )
+        return found
+
+    def _class_agreement(self, question: str, one: Referent) -> tuple[float, float]:
+        """Whether the question's "the film", if it has such words, may mean a referent, and whether it may not."""
+        low = re.findall(r"\w+", question.lower())
+        nouns = {noun for before, noun in pairwise(low) if before in _DEFINITE and names_class(noun)}
+        own = heads(self._kb.types(one.id)) if nouns else frozenset()
+        named = any(noun_types(noun) & own for noun in nouns)
+        return float(named), float(bool(nouns) and not named)
+
+    def _is_rival(self, one: Referent, named: Sequence[Referent]) -> bool:
+        own = set(self._kb.types(one.id)[:_OWN_TYPES])
+        return any(own & set(self._kb.types(item.id)[:_OWN_TYPES]) for item in named if item.id.startswith("Q"))
+
+    # -- facts ---------------------------------------------------------------------------------------------------------
+
+    def _matches(
+        self, asked: Asked, referents: Sequence[Referent], foci: Sequence[Focus], history: Sequence[Turn]
+    ) -> list[_Match]:
+        """How well the facts of each referent, and the questions about it, suit the question."""
+        wanted = frozenset(stems(" ".join(asked.predicate)))
+        query = " ".join((*asked.predicate, asked.answer_type.label)) or asked.question
+        profiles = [self._profile(one.id) for one in referents]
+        self._embed(
+            [query, asked.question, *(turn["question"] for turn in history)]
+            + [self._kb.label(name) for profile in profiles for name in profile.properties]
+        )
+        found = []
+        for one, profile in zip(referents, profiles, strict=True):
+            shares = [len(wanted & self._names.get(name, frozenset())) for name in profile.properties]
+            part = 1 / max(1, len(wanted))
+            answers = [
+                share * part * self._best_fit(asked.answer_type, values)
+                for share, values in zip(shares, profile.values, strict=True)
+                if share
+            ]
+            about = [
+                turn["question"]
+                for turn, focus in zip(history, foci, strict=True)
+                if one in focus.asked or one in focus.answered
+            ]
+            found.append(
+                _Match(
+                    has_property=max(shares, default=0) * part,
+                    has_answer=max(answers, default=0.0),
+                    alike=self._cosine(asked.question, about),
+                    property_alike=self._cosine(query, [self._kb.label(name) for name in profile.properties]),
+                )
+            )
+        return found
+
+    def _best_fit(self, wanted: AnswerType, values: Sequence[str]) -> float:
+        return max(
+            (fit(wanted, value, self._kb.types(value) if value.startswith("Q") else ()) for value in values),
+            default=0.0,
+        )
+
+    def _read_profile(self, entity_id: str) -> _Profile:
+        found: dict[str, dict[str, None]] = {}
+        for fact in self._kb.neighborhood(entity_id, _FACTS):
+            ids = [entity["id"] for entity in fact]
+            for name in ids[1::2]:
+                values = found.setdefault(name, {})
+                if len(values) < _VALUES:
+                    values.update((value, None) for value in ids[::2] if value != entity_id)
+        return _Profile(tuple(found), tuple(tuple(values) for values in found.values()))
+
+    # -- embeddings ----------------------------------------------------------------------------------------------------
+
+    def _embed(self, texts: Sequence[str]) -> None:
+        """Embed what is not known yet, in one go."""
+        if len(self._vectors) > _KEPT_TEXTS:
+            self._vectors.clear()
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            self._vectors.update(zip(new, self._embedder.embed(new), strict=True))
+
+    def _cosine(self, query: str, texts: Sequence[str]) -> float:
+        """The highest cosine; rounded, so that it does not depend on what was embedded together."""
+        import numpy as np
+
+        if not texts:
+            return 0.0
+        vectors = np.stack([self._vectors[text] for text in texts])
+        return round(float((vectors @ self._vectors[query]).max()), 3)
+
+
+def _agreement(pronouns: Set[str], one: Referent) -> tuple[float, float]:
+    """How well one of some pronouns may mean a referent, and whether there are only others."""
+    fitting = {pronoun for pronoun in pronouns if may_mean(pronoun, one)}
+    if fitting and one.kind == "person" and fitting <= PRONOUNS["group"]:
+        return 0.5, 0.0
+    return float(bool(fitting)), float(bool(pronouns) and not fitting)

@@ -1,0 +1,117 @@
+"""The slots of `slots`, where a small trained model decides what of the history a question is about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from ..config import Config
+from ..errors import ModelError
+from ..evidence import Turn
+from ..knowledge_base.index import KnowledgeBase
+from ..models import model_path
+from .history_features import Embedder, FeatureReader
+from .history_weights import HistoryWeights, read_weights
+from .referents import Asked, Choice, Focus
+from .slots import Slots
+
+SHIPPED = "snapshot:history"
+_DIGITS = 3  # of a probability that is shown
+
+
+class TrainedHistory(Slots):
+    """`context || question entities || predicate words || expected answer type`; see `Slots`.
+
+    What the question says by itself (names, predicate, type, ellipsis) is found by the rules of `Slots`. Of all that
+    was asked about and answered before, a question is about what the model holds likely enough: with names of its own
+    that is its context, else these are its entities. Where nothing is likely the conversation has turned to another
+    topic; a question without any name is then about the likeliest all the same.
+
+    Args:
+        config: `qu_model` (a folder of `train qu`; by default the model that ships with the project), `qu_history`, the
+            models' keys (`device`, `evs_precision`, `evs_max_length`, `evs_token_budget`), and those of `Slots`.
+        kb: the knowledge base to use instead of the configured one.
+        weights: the model to use instead of the configured one.
+        embedder: what embeds texts, instead of the configured encoder.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        kb: KnowledgeBase | None = None,
+        weights: HistoryWeights | None = None,
+        embedder: Embedder | None = None,
+    ) -> None:
+        super().__init__(config, kb)
+        if weights is not None:
+            self.weights = weights
+        if embedder is not None:
+            self.embedder = embedder
+
+    @cached_property
+    def weights(self) -> HistoryWeights:
+        """The configured model, read on first use.
+
+        Raises:
+            ModelError: it is missing, damaged or of another version.
+        """
+        return read_weights(Path(model_path(self.config.qu_model or SHIPPED)).expanduser())
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The configured encoder, loaded on first use; it is shared with the other stages where it is the same.
+
+        Raises:
+            ModelError: it cannot be loaded, or is another one than that of the model's training.
+            DependencyError: the extra `neural` is not installed.
+        """
+        embedder, encoder = self.load_encoder()
+        if encoder != self.weights.encoder:
+            raise ModelError(
+                f"qu_history.encoder: {self.config.qu_history.encoder} is another model than the one that "
+                f"{self.config.qu_model or SHIPPED} was trained with; train it again (train qu) or name that one"
+            )
+        return embedder
+
+    def load_encoder(self) -> tuple[Embedder, str]:
+        """The configured encoder, and the id of its weights."""
+        from ..encoder.bi_encoder import BiEncoder
+
+        config = self.config
+        loaded = BiEncoder(
+            model_path(config.qu_history.encoder),
+            config.device,
+            precision=config.evs_precision,
+            max_length=config.evs_max_length,
+            token_budget=config.evs_token_budget,
+            key="qu_history.encoder",
+            models=self.model_pool,
+        )
+        return loaded, loaded.model_id.rsplit("/", 2)[0]  # without length and precision
+
+    @cached_property
+    def reader(self) -> FeatureReader:
+        """Reads the features of questions."""
+        return FeatureReader(self.kb, self.embedder)
+
+    def _choose(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> Choice:
+        """What the question is about, with the model's probabilities."""
+        referents = FeatureReader.referents(asked, foci)
+        if not referents:
+            return Choice(asked.named, ())
+        rules = super()._choose(asked, foci, history)
+        likely = self.weights.probabilities(self.reader.read(asked, rules, foci, history))
+        ranked = sorted(zip(referents, likely, strict=True), key=lambda pair: -pair[1])
+        chosen = [pair for pair in ranked if pair[1] >= self.weights.threshold][: self.config.qu_history.most]
+        if not chosen and not asked.named:
+            chosen = ranked[:1]
+        found = tuple(one for one, _ in chosen)
+        scores = {one.id: round(score, _DIGITS) for one, score in chosen}
+        return Choice(asked.named, found, scores) if asked.named else Choice(found, (), scores)
+
+    def train(self, sources: Sequence[str]) -> None:
+        """Train the model on annotated conversations; see `history_training.train_history`."""
+        from .history_training import train_history
+
+        train_history(self)

@@ -1,0 +1,34 @@
+"""For tests of `qu: history`: an embedder without a model, and models whose weights are set by hand."""
+
+import zlib
+
+import numpy as np
+
+from convinse.question_understanding.history_features import Features
+from convinse.question_understanding.history_weights import FORMAT, FeatureWeight, HistoryWeights, Origin
+from convinse.text import stems
+
+
+class BagOfWords:
+    """Texts are alike that have words in common; counts what it is asked."""
+
+    def __init__(self):
+        self.texts = []
+
+    def embed(self, texts):
+        self.texts += texts
+        rows = np.full((len(texts), 512), 1e-3, dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in stems(text):
+                row[zlib.crc32(word.encode()) % 512] += 1
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def model(threshold=0.5, bias=-1.0, encoder="bag", **weights):
+    """A model of raw features: those that are not named count for nothing."""
+    assert set(weights) <= set(Features._fields)
+    features = [FeatureWeight(name, 0.0, 1.0, float(weights.get(name, 0.0))) for name in Features._fields]
+    origin = Origin("a" * 64, "b" * 64, "kb", 1, 1.0)
+    return HistoryWeights(
+        format=FORMAT, encoder=encoder, threshold=threshold, bias=bias, features=features, trained_with=origin
+    )

@@ -1,0 +1,94 @@
+import json
+from pathlib import Path
+
+import pytest
+from histories import model
+
+from convinse.config import resolve
+from convinse.encoder.checkpoint import folder_id
+from convinse.errors import ModelError
+from convinse.question_understanding.history_features import Features
+from convinse.question_understanding.history_weights import FILE, read_weights, weights_bytes
+
+NOTHING = Features(*[0.0] * len(Features._fields))
+
+
+@pytest.fixture
+def written(workdir):
+    """Write a model file with some keys replaced; returns its folder."""
+
+    def write(**changes):
+        content = {**json.loads(weights_bytes(model(agrees=2.0))), **changes}
+        Path("mine").mkdir(exist_ok=True)
+        Path("mine", FILE).write_text(json.dumps(content))
+        return Path("mine")
+
+    return write
+
+
+def refused(folder):
+    with pytest.raises(ModelError) as caught:
+        read_weights(folder)
+    message = str(caught.value)
+    assert message.startswith("qu_model: ") and FILE in message and "train it again" in message and "\n" not in message
+    return message
+
+
+def test_what_is_written_is_read_again(written):
+    weights = read_weights(written())
+    assert weights == model(agrees=2.0)
+    assert weights_bytes(weights) == weights_bytes(model(agrees=2.0))
+
+
+def test_a_probability_follows_its_weights():
+    weights = model(bias=-1.0, agrees=2.0)
+    low, high = weights.probabilities([NOTHING, NOTHING._replace(agrees=1.0)])
+    assert (low, high) == (pytest.approx(0.2689, abs=1e-4), pytest.approx(0.7311, abs=1e-4))
+    assert weights.probabilities([]) == []
+
+
+def test_values_are_standardised(written):
+    content = json.loads(weights_bytes(model(bias=0.0, times=1.0)))
+    place = Features._fields.index("times")
+    content["features"][place] |= {"mean": 3.0, "scale": 2.0}
+    assert read_weights(written(**content)).probabilities([NOTHING._replace(times=3.0)]) == [0.5]
+
+
+def test_a_missing_file(workdir):
+    assert "No such file" in refused(Path("none"))
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b'{"format": 1}', b"\xff\xfe", b'{"format": "1"}'])
+def test_a_damaged_file(written, data):
+    (written() / FILE).write_bytes(data)
+    assert "is damaged" in refused(Path("mine"))
+
+
+@pytest.mark.parametrize("changes", [{"threshold": 2}, {"bias": None}, {"features": 3}, {"more": 1}])
+def test_a_wrong_value(written, changes):
+    assert "is damaged" in refused(written(**changes))
+
+
+def test_a_scale_of_zero(written):
+    features = json.loads(weights_bytes(model()))["features"]
+    features[0]["scale"] = 0
+    assert "is damaged" in refused(written(features=features))
+
+
+def test_another_format(written):
+    assert "has format 2, this version reads 1" in refused(written(format=2))
+
+
+def test_other_features(written):
+    features = json.loads(weights_bytes(model()))["features"]
+    assert "other features (answered_last)" in refused(
+        written(features=[one for one in features if one["name"] != "answered_last"])
+    )
+    assert "other features (colour)" in refused(written(features=[*features, {**features[0], "name": "colour"}]))
+    assert "other features (their order)" in refused(written(features=features[::-1]))
+
+
+def test_the_one_that_ships_is_of_the_model_that_ships():
+    weights = read_weights(resolve("snapshot:history"))
+    assert weights.encoder == folder_id(resolve("snapshot:model")), "run scripts/train_history.py"
+    assert 0 < weights.threshold < 1

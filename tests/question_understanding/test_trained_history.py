@@ -1,0 +1,186 @@
+"""`qu: history`: what a model does to the choice of the history; the models here are set by hand, or the one that ships."""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+from histories import BagOfWords, model
+
+from convinse.cli import main
+from convinse.config import parse_config, resolve
+from convinse.errors import ModelError
+from convinse.pipeline import Pipeline
+from convinse.question_understanding.history_weights import read_weights
+from convinse.question_understanding.slots import Slots
+from convinse.question_understanding.trained_history import TrainedHistory
+from convinse.registry import find_module
+from convinse.testing import QuestionUnderstandingContract
+
+ANSWERS_ONLY = model(answered_last=3.0)  # the turn before was answered with it
+NOTHING = model(bias=-9.0)
+
+
+@pytest.fixture
+def make(world_kb):
+    def module(weights, embedder=None, **keys):
+        return TrainedHistory(parse_config({"qu": "history", **keys}), world_kb, weights, embedder or BagOfWords())
+
+    return module
+
+
+def play(module, *turns):
+    """The last turn of a conversation of (question, answers as (id, label)), and its slots."""
+    history = []
+    for number, (question, *answers) in enumerate(turns):
+        turn = {"turn": number, "question": question}
+        module.inference_on_turn(turn, copy.deepcopy(history))
+        history.append({**turn, "answers": [{"id": item, "label": label} for item, label in answers]})
+    return history[-1], [slot.strip() for slot in history[-1]["structured_representation"].split("||")]
+
+
+CAMERON, WINSLET = ("Q42574", "James Cameron"), ("Q202765", "Kate Winslet")
+WHO_DIRECTED = ("Who directed Avatar?", CAMERON)
+
+
+def test_it_has_a_name():
+    assert find_module("qu", "history", Slots) is TrainedHistory
+
+
+def test_a_first_turn_is_that_of_the_rules(make, world_kb):
+    embedder = BagOfWords()
+    _, slots = play(make(NOTHING, embedder), ("Who directed Avatar?",))
+    assert slots == play(Slots(parse_config({}), world_kb), ("Who directed Avatar?",))[1]
+    assert embedder.texts == [], "without a history no model is asked"
+
+
+def test_what_is_likely_is_what_the_question_is_about(make):
+    turn, slots = play(make(ANSWERS_ONLY), WHO_DIRECTED, ("When was he born?",))
+    assert slots == ["", "James Cameron", "born", "date"]
+    assert turn["resolved_question"] == "When was James Cameron born?"
+    assert turn["history_used"] == [{"turn": 0, "part": "answer", "text": "James Cameron", "score": 0.881}]
+
+
+def test_several_may_be_the_likeliest_first(make):
+    weights = model(bias=0.0, threshold=0.5, answered_last=2.0, asked_last=1.0)
+    turn, slots = play(make(weights), WHO_DIRECTED, ("When was he born?",))
+    assert slots[1] == "James Cameron, Avatar"
+    assert [part["score"] for part in turn["history_used"]] == [0.881, 0.731]
+    assert play(make(weights, qu_history={"most": 1}), WHO_DIRECTED, ("When was he born?",))[1][1] == "James Cameron"
+
+
+def test_what_it_names_has_the_likely_things_as_context(make):
+    turn, slots = play(make(ANSWERS_ONLY), WHO_DIRECTED, ("Did he direct Titanic?",))
+    assert slots[:2] == ["James Cameron", "Titanic"]
+    assert {part["text"] for part in turn["history_used"]} == {"James Cameron"}
+
+
+def test_nothing_likely_is_a_new_topic(make):
+    turn, slots = play(make(NOTHING), WHO_DIRECTED, ("Who directed Inception?",))
+    assert slots[:2] == ["", "Inception"] and turn["history_used"] == []
+
+
+def test_a_question_without_a_name_is_about_the_likeliest_all_the_same(make):
+    _, slots = play(make(model(bias=-9.0, asked_last=1.0)), WHO_DIRECTED, ("When was that released?",))
+    assert slots[:2] == ["", "Avatar"]
+
+
+def test_what_is_asked_for_comes_from_the_turn_before_in_an_ellipsis(make):
+    turn, slots = play(make(NOTHING), WHO_DIRECTED, ("What about Inception?",))
+    assert slots == ["", "Inception", "directed", "person"]
+    assert turn["resolved_question"] == "Who directed Inception?"
+    assert turn["history_used"] == [{"turn": 0, "part": "question", "text": "directed"}]
+
+
+@pytest.mark.parametrize("answers", [[], [("1954-08-16T00:00:00Z", "16 August 1954")], [("Q999999", "Nobody")]])
+def test_answers_that_are_no_items_are_passed_over(make, answers):
+    _, slots = play(make(ANSWERS_ONLY), ("Who directed Avatar?", *answers), ("And when was it released?",))
+    assert slots[1] == "Avatar"
+
+
+def test_empty_questions(make):
+    module = make(ANSWERS_ONLY)
+    assert play(module, ("",))[1] == ["", "", "", ""]
+    assert play(module, ("",), ("",))[1] == ["", "", "", ""]
+    assert play(module, WHO_DIRECTED, ("",))[1][:2] == ["", "James Cameron"]
+
+
+def test_predicted_answers_count_like_gold_ones(make):
+    module = make(ANSWERS_ONLY)
+    gold = [{"question": "Who directed Avatar?", "answers": [{"id": CAMERON[0], "label": CAMERON[1]}]}]
+    asked = [{"turn": number, "question": text} for number, text in enumerate(("Who directed Avatar?", "Born when?"))]
+    pipeline = Pipeline(parse_config({"qu": "history", "ers_use_cache": False, "ers_wikipedia_dump": None}), qu=module)
+    for use_gold, answer in ((True, CAMERON), (False, WINSLET)):
+        turns = [{**asked[0], **gold[0]}, {**asked[1], "answers": [{"id": "x", "label": "x"}]}]
+        pipeline.ha.inference_on_turns = lambda turns, sources: [
+            turn.update(pred_answers=[{"answer": {"id": WINSLET[0], "label": WINSLET[1]}, "rank": 1, "score": 1.0}])
+            for turn in turns
+        ]
+        (done,) = pipeline.run([{"conv_id": "a", "questions": turns}], "kb", use_gold_answers=use_gold)
+        assert answer[1] in done["questions"][1]["structured_representation"]
+
+
+# --- errors
+
+
+def test_a_missing_model_is_named(world_kb, workdir):
+    module = TrainedHistory(parse_config({"qu_model": "./none"}), world_kb, embedder=BagOfWords())
+    with pytest.raises(ModelError, match="^qu_model: none/history.json: cannot be read"):
+        play(module, WHO_DIRECTED, ("When was he born?",))
+
+
+def test_another_encoder_than_that_of_the_training(world_kb, workdir):
+    tiny = pytest.importorskip("tiny_models")
+    folder = tiny.save_model(Path("other"), task="embedding")
+    module = TrainedHistory(parse_config({"qu_history": {"encoder": str(folder)}, "device": "cpu"}), world_kb)
+    with pytest.raises(ModelError, match="^qu_history.encoder: other is another model .* snapshot:history was trained"):
+        play(module, WHO_DIRECTED, ("When was he born?",))
+
+
+def test_an_encoder_that_is_not_there(world_kb):
+    pytest.importorskip("torch")
+    module = TrainedHistory(parse_config({"qu_history": {"encoder": "./none"}}), world_kb)
+    with pytest.raises(ModelError, match="^qu_history.encoder: ./none: no such folder"):
+        play(module, WHO_DIRECTED, ("When was he born?",))
+
+
+def test_the_encoder_may_be_shared_with_the_other_stages(make):
+    module = make(NOTHING)
+    pipeline = Pipeline(parse_config({"qu": "history", "ers_use_cache": False}), qu=module)
+    assert module.model_pool is pipeline.model_pool is pipeline.ers.model_pool
+
+
+# --- the model that ships
+
+
+def test_ask_shows_the_probabilities(workdir, capsys):
+    pytest.importorskip("torch")
+    Path("my.yml").write_text("name: mine\nqu: history\ndevice: cpu\n")
+    assert main(["ask", "--config", "my.yml", "Who directed Titanic?", "When was he born?"]) == 0
+    _, second = capsys.readouterr().out.split("\n> ")[1:]
+    (line,) = [line for line in second.splitlines() if "from the history" in line]
+    assert "James Cameron (answer of turn 0, 0." in line
+    assert main(["ask", "--config", "my.yml", "--json", "Who directed Titanic?", "When was he born?"]) == 0
+    (part,) = [
+        part
+        for part in json.loads(capsys.readouterr().out)["questions"][1]["history_used"]
+        if part["text"] == "James Cameron"
+    ]
+    assert 0.5 < part["score"] <= 1
+
+
+def test_slots_still_needs_no_model(run_python):
+    run_python(
+        "import sys\n"
+        "from convinse import Pipeline\nfrom convinse.config import parse_config\n"
+        "Pipeline(parse_config({'ers_use_cache': False})).ask(['Who directed Titanic?', 'When was he born?'], 'kb')\n"
+        "assert not {'torch', 'transformers'} & set(sys.modules)"
+    )
+
+
+class TestContract(QuestionUnderstandingContract):
+    def config(self, **overrides):
+        return super().config(qu="history", **overrides)
+
+    def make(self, config):
+        return TrainedHistory(config, weights=read_weights(resolve("snapshot:history")), embedder=BagOfWords())
