@@ -24,12 +24,10 @@ _BEFORE = frozenset("of the other different".split())
 _MEASURES = {
     "long": "duration length runtime running time", "tall": "height", "high": "height elevation", "old": "age",
     "big": "area size capacity population", "large": "area size capacity population", "far": "distance",
-    "heavy": "weight mass", "expensive": "price cost budget", "money": "gross box office earnings revenue budget cost",
+    "heavy": "weight mass", "expensive": "price cost budget", "money": "gross box office earnings revenue budget cost fee price salary",
     "people": "capacity population attendance members", "spectators": "capacity attendance", "fans": "capacity attendance",
     "seats": "capacity", "places": "capacity", "inhabitants": "population", "songs": "tracks", "kids": "children",
     "tracks": "songs", "matches": "appearances caps", "games": "appearances caps matches",
-    "dollars": "gross box office earnings revenue", "euros": "gross box office earnings revenue",
-    "pounds": "gross box office earnings revenue",
 }  # fmt: skip
 _NAMES = {keyword(word): keywords(names) for word, names in _MEASURES.items()}
 _ASKING = keywords("many much number")
@@ -39,6 +37,8 @@ _COMPARED = re.compile(
     r"(?P<scales>(?:[ -](?:hundred|thousand|million|billion))*)\b(?P<unit>(?: \w+)?)",
     re.IGNORECASE,
 )
+_MONEY = keywords("dollars euros pounds yen")
+_EARNED = keywords("gross box office earnings revenue")
 _NUMBER_WORDS = {
     word: number
     for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)
@@ -114,13 +114,16 @@ def compared(question: str, evidences: Sequence[Evidence], names: PropertyNames)
     if found is None or limit is None:
         return None
     unit = fold(found["unit"]).strip()
-    if found["currency"] or not unit or unit in STOP_WORDS:
-        unit = "money"
-    head = keyword(unit)
-    nouns = (frozenset((head, *_NAMES.get(head, ()))),)
-    rest = keywords(question[: found.start()] + question[found.end() :]).difference(*nouns)
-    asked = Asked(nouns, head, rest, unit != "money")
-    answers = stated(asked, evidences, names) or counted(asked, evidences, names)
+    money = bool(found["currency"]) or not unit or unit in STOP_WORDS or keyword(unit) in _MONEY
+    head = keyword("money" if money else unit)
+    words = keywords(question[: found.start()] + question[found.end() :])
+    names_of = frozenset((head, *_NAMES.get(head, ())))
+    nouns = [names_of]
+    if money:  # what is not said to be a cost or a fee is what something made; else any amount of money
+        nouns = [names_of & words or _EARNED, names_of | _MONEY]
+    tried = [Asked((noun,), head, words - noun, not money) for noun in nouns]
+    answers = next(filter(None, (stated(one, evidences, names) for one in tried)), [])
+    answers = answers or counted(tried[-1], evidences, names)
     if not answers:
         return None
     best = answers[0]

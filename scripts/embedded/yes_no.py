@@ -37,14 +37,14 @@ class YesNo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         learning_rate: the highest.
         batch_size: questions of a step.
         dropout: in the head.
-        layer: of the trunk, that the head reads.
+        layer: of the trunk, that the head reads: the last ones know less of what ranking and reading do not ask for.
     """
 
     epochs: Positive = 4
     learning_rate: Weight = 3e-4
     batch_size: Positive = 32
     dropout: Weight = 0.1
-    layer: Positive = 5
+    layer: Positive = 4
 
 
 class States(NamedTuple):

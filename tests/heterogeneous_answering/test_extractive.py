@@ -6,15 +6,17 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from tiny_models import Counted, copy_of, damage, tiny
+from tiny_models import Counted, copy_of, damage, joint, tiny, torch
 
 from convinse.benchmarks.convmix import read_conversations
 from convinse.cli import main
 from convinse.config import parse_config
+from convinse.encoder.yes_no_head import YesNoHead
 from convinse.errors import ConfigError, ModelError
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.heterogeneous_answering.extractive_reader import AnswerSpan, ExtractiveReader
+from convinse.heterogeneous_answering.yes_no_reader import YesNoReader
 from convinse.pipeline import Pipeline
 from convinse.testing import HeterogeneousAnsweringContract, without
 
@@ -358,3 +360,26 @@ def test_a_stated_number_comes_before_what_was_read():
     turn = {"question": "How many minutes is it?", "top_evidences": [length, evidence("Titanic, 12 boats, 12 pumps")]}
     answers, reader = answered(turn, "12")
     assert [a["answer"]["id"] for a in answers] == ["194", "12"] and reader.asked
+
+
+def test_the_yes_no_head_of_the_model_judges(tmp_path):
+    folder = copy_of(joint(), tmp_path / "model")
+    assert module(ha_model=str(folder)).judge is None and module().judge is None
+    torch.manual_seed(1)
+    YesNoHead(32, 2, 1, 64).save(folder)
+    pair = ("was titanic a film", "titanic the film by james cameron")
+    judge = module(ha_model=str(folder)).judge
+    assert judge(*pair) == pytest.approx(YesNoReader(folder, "cpu").probabilities([pair])[0], abs=1e-6)
+    turn = {
+        "question": "Was Titanic a song?",
+        "top_evidences": [
+            {"evidence_text": pair[1], "source": "text", "score": 1.0, "disambiguations": [], "wikidata_entities": []}
+        ],
+    }
+    answers = {}
+    for name, made in (("with", module(ha_model=str(folder))), ("without", module(ha_model=str(joint())))):
+        made.inference_on_turns([one := copy.deepcopy(turn)], SOURCES)
+        answers[name] = {ranked["answer"]["id"]: ranked["score"] for ranked in one["pred_answers"]}
+    assert answers["with"].keys() == answers["without"].keys() == {"Yes", "No"}
+    read = judge(turn["question"], pair[1])
+    assert answers["with"]["Yes"] == pytest.approx((answers["without"]["Yes"] + read) / 2, abs=1e-5)

@@ -155,6 +155,7 @@ def test_counts_and_statements_name_their_evidences():
 IT = [
     evidence("It, Box office, 264,118,201", "info") | {"score": 1.0},
     evidence("It, Fee, €222 million", "info") | {"score": 0.5},
+    evidence("It, Cost, $60,000,000", "info") | {"score": 1.0},
     fact("It", "number of episodes", "12"),
     fact("Ann", "member of", "It", "It"),
     fact("Bob", "member of", "It", "It"),
@@ -169,6 +170,9 @@ IT = [
         ("Did it make over 300 million dollars?", False),
         ("Did it make less than $300,000,000?", True),
         ("Was the fee over €200 million?", True),
+        ("Was the fee over €230 million?", False),
+        ("Did it cost more than 50 million dollars?", True),
+        ("Did it cost over $100 million?", False),
         ("Was the fee under 1 billion euros?", True),
         ("Does it have more than twelve episodes?", False),
         ("Does it have at least 12 episodes?", True),
@@ -189,4 +193,4 @@ def test_numbers_are_compared_with_the_one_of_the_question(question, holds, orde
 
 
 def test_a_comparison_names_its_evidence():
-    assert compared("Does it have more than ten episodes?", IT, NAMES).evidences == [2]
+    assert compared("Does it have more than ten episodes?", IT, NAMES).evidences == [3]

@@ -141,3 +141,38 @@ def test_both_answers_are_ranked_with_shares(question):
     assert first["score"] >= second["score"] >= 0
     assert first["score"] + second["score"] == pytest.approx(1)
     assert len(first["evidences"]) <= 3
+
+
+STAGE = text("Amadeus, Mark Hamill, who had taken over the part of Mozart on the stage, met Luke Skywalker.")
+OTHER = text("Amadeus, The film was shot in Prague.")
+
+
+def judged(question, *evidences, read=0.9):
+    seen = []
+
+    def judge(asked, passage):
+        seen.append((asked, passage))
+        return read
+
+    return decide(question, evidences, NAMES, judge), seen
+
+
+def test_what_no_fact_decides_is_read_too():
+    question = "Did Mark Hamill ever play Mozart on stage?"
+    words = decide(question, [OTHER, STAGE], NAMES).yes
+    verdict, seen = judged(question, OTHER, STAGE)
+    assert verdict.yes == pytest.approx((words + 0.9) / 2) and verdict.evidences[0] == 1
+    ((asked, passage),) = seen
+    assert asked == question and passage == f"{STAGE['evidence_text']} {OTHER['evidence_text']}"  # the best one first
+    assert judged(question, OTHER, STAGE, read=0.1)[0].yes < verdict.yes
+
+
+def test_facts_are_not_read():
+    for question in ("Did James Cameron direct Titanic?", "Was Titanic directed by Steven Spielberg?"):
+        verdict, seen = judged(question, DIRECTED, JAWS, read=0.5)
+        assert not seen and verdict == decide(question, [DIRECTED, JAWS], NAMES)
+
+
+def test_without_evidence_nothing_is_read():
+    verdict, seen = judged("Was it a success?")
+    assert not seen and verdict.answers()[0]["answer"]["id"] == "No"
