@@ -18,6 +18,7 @@ from .slots import Slots
 
 SHIPPED = "snapshot:history"
 _DIGITS = 3  # of a probability that is shown
+_SHARE = 0.2  # of the likeliest item's probability: what is less likely is not meant beside it
 
 
 class TrainedHistory(Slots):
@@ -103,7 +104,8 @@ class TrainedHistory(Slots):
         rules = super()._choose(asked, foci, history)
         likely = self.weights.probabilities(self.reader.read(asked, rules, foci, history))
         ranked = sorted(zip(referents, likely, strict=True), key=lambda pair: -pair[1])
-        chosen = [pair for pair in ranked if pair[1] >= self.weights.threshold][: self.config.qu_history.most]
+        least = max(self.weights.threshold, _SHARE * ranked[0][1])
+        chosen = [pair for pair in ranked if pair[1] >= least][: self.config.qu_history.most]
         if not chosen and not asked.named:
             chosen = ranked[:1]
         found = tuple(one for one, _ in chosen)

@@ -69,6 +69,14 @@ def test_several_may_be_the_likeliest_first(make):
     assert play(make(weights, qu_history={"most": 1}), WHO_DIRECTED, ("When was he born?",))[1][1] == "James Cameron"
 
 
+def test_what_is_far_less_likely_than_the_likeliest_is_not_meant(make):
+    questions = (WHO_DIRECTED, ("When was he born?",))
+    beside = play(make(model(bias=-1.5, threshold=0.1, answered_last=4.0)), *questions)[1]
+    assert beside[1] == "James Cameron, Avatar"  # 0.18 beside 0.92
+    alone = play(make(model(bias=-2.0, threshold=0.1, answered_last=4.0)), *questions)[1]
+    assert alone[1] == "James Cameron"  # 0.12 beside 0.88
+
+
 def test_what_it_names_has_the_likely_things_as_context(make):
     turn, slots = play(make(ANSWERS_ONLY), WHO_DIRECTED, ("Did he direct Titanic?",))
     assert slots[:2] == ["James Cameron", "Titanic"]
