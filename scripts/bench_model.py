@@ -24,6 +24,7 @@ from importlib import metadata
 from pathlib import Path
 
 from embedded.bench.costs import agreement_part, speed_part
+from embedded.bench.decisions import decision_part
 from embedded.bench.model import Model
 from embedded.bench.quality import evidence_part, ranking_part, reading_part
 from embedded.bench.setup import QUICK, Bench, Size
@@ -41,6 +42,7 @@ PARTS = {
     "reading": reading_part,
     "ranking": ranking_part,
     "evidence": evidence_part,
+    "decisions": decision_part,
     "speed": speed_part,
     "agreement": agreement_part,
 }

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ..answer_type import names_class, noun_types
-from ..evidence import Entity, Evidence, RankedAnswer
+from ..evidence import Entity, Evidence, RankedAnswer, normalize_source
 from .property_names import PropertyNames, holds, keywords
 from .quantities import compared
 from .values import Fact, fact_of
@@ -27,7 +27,7 @@ _DENIAL = re.compile(
 _NAME_WEIGHT = 0.5  # of a word of a name or a class ("film"): what is said of it tells more
 _COVERED = 0.6  # of a question's words that an evidence must hold for a "yes"
 _CERTAIN, _LIKELY = 0.95, 0.75
-_READ = 3  # evidences that a model reads together
+_READ = 3  # sentences that a model reads together
 
 Judge = Callable[[str, str], float]
 """From a question and a text to the probability that the text says yes."""
@@ -72,7 +72,7 @@ def decide(question: str, evidences: Sequence[Evidence], names: PropertyNames, j
     4. the question names an item and asks for a property of it, and nothing else: yes, it has values;
     5. a fact holds two things that the question names, and nothing else of the question is left: yes;
     6. else by the evidence that holds most of the question's words, which must not deny it, and by what a model reads in
-       it and the next best ones.
+       the sentences that hold most of them.
 
     Args:
         question: in full, as far as it is known (see `convinse.evidence.asked_in_full`).
@@ -118,11 +118,12 @@ def _by_facts(words: frozenset[str], claims: Sequence[_Claim], compares: bool) -
 
 
 def _by_text(question: str, evidences: Sequence[Evidence], judge: Judge | None) -> Verdict:
-    """By words, and by a model's reading of the evidences that hold most of them."""
+    """By words, and by a model's reading of the sentences that hold most of them: of rows and facts it knows nothing."""
     words = _by_words(question, evidences)
-    if judge is None or not words.evidences:
+    sentences = [place for place in words.evidences if normalize_source(evidences[place]["source"]) == "text"][:_READ]
+    if judge is None or not sentences:
         return words
-    read = judge(question, " ".join(evidences[place]["evidence_text"] for place in words.evidences[:_READ]))
+    read = judge(question, " ".join(evidences[place]["evidence_text"] for place in sentences))
     return Verdict((words.yes + read) / 2, words.evidences)
 
 

@@ -173,6 +173,14 @@ def test_facts_are_not_read():
         assert not seen and verdict == decide(question, [DIRECTED, JAWS], NAMES)
 
 
+@pytest.mark.parametrize("source", ["table", "info", "kb"])
+def test_only_sentences_are_read(source):
+    question, row = "Did Mark Hamill ever play Mozart on stage?", text(STAGE["evidence_text"], source)
+    verdict, seen = judged(question, row)
+    assert not seen and verdict == decide(question, [row], NAMES)
+    assert judged(question, row, OTHER)[1] == [(question, OTHER["evidence_text"])]
+
+
 def test_without_evidence_nothing_is_read():
     verdict, seen = judged("Was it a success?")
     assert not seen and verdict.answers()[0]["answer"]["id"] == "No"

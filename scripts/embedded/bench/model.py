@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from convinse.encoder.precision import Precision
     from convinse.evidence_retrieval_scoring.reranker import BertReranker
     from convinse.heterogeneous_answering.extractive_reader import ExtractiveReader
+    from convinse.heterogeneous_answering.yes_no_reader import YesNoReader
 
 SPANS = 5  # of a text, as the pipeline keeps them
 
@@ -65,3 +66,10 @@ class Model:
         from convinse.encoder.bi_encoder import BiEncoder
 
         return BiEncoder(self.folder, self.device, precision=self.precision, key="--model", models=self.pool)
+
+    @cached_property
+    def yes_no(self) -> YesNoReader:
+        """Reads whether a text says yes; the folder must have the head."""
+        from convinse.heterogeneous_answering.yes_no_reader import YesNoReader
+
+        return YesNoReader(self.folder, self.device, precision=self.precision, key="--model", models=self.pool)
