@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 from embedded.card import model_card
-from embedded.ranking_sets import squad_contexts
+from embedded.ranking_sets import Decided, boolq_questions, squad_contexts
 from embedded.recipe import PSEUDO, Data, Recipe, gather, train_stages
 from embedded.sets import builders
 from embedded.yes_no import train_yes_no
@@ -85,11 +85,14 @@ def run(options: argparse.Namespace) -> None:
             {name: known[name] for name in sorted(names)},
             squad_contexts(options.data, recipe.seed) if PSEUDO in mixed else (),
         )
+        # what the last step needs is looked for before the first
+        check_layer(checkpoint, recipe)
+        questions = [] if recipe.yes_no is None else boolq_questions(options.data)
         if options.quick:
             data = few(data)
     state = state_of(options.output)
     results, pseudo = train_stages(checkpoint, teacher, data, recipe, state)
-    head, decided = yes_no(checkpoint, recipe, options)
+    head, decided = yes_no(checkpoint, recipe, questions, options)
     sizes = {name: len(examples) for name, examples in data.train.items()} | {PSEUDO: pseudo}
     minutes = (time.perf_counter() - start) / 60
     card = model_card(
@@ -111,13 +114,15 @@ def run(options: argparse.Namespace) -> None:
     LOGGER.info("the model is in %s", options.output)
 
 
-def yes_no(checkpoint: Checkpoint, recipe: Recipe, options: argparse.Namespace) -> tuple[Any, FitResult | None]:
+def yes_no(
+    checkpoint: Checkpoint, recipe: Recipe, questions: list[Decided], options: argparse.Namespace
+) -> tuple[Any, FitResult | None]:
     """The yes/no head of a trained model, and what its training gave; None where the recipe has none."""
     if recipe.yes_no is None:
         return None, None
     return train_yes_no(
         checkpoint,
-        options.data,
+        questions,
         recipe.yes_no,
         max_length=recipe.max_length,
         token_budget=recipe.token_budget,
@@ -126,6 +131,13 @@ def yes_no(checkpoint: Checkpoint, recipe: Recipe, options: argparse.Namespace) 
         state=yes_no_state(options.output),
         most=_QUICK if options.quick else None,
     )
+
+
+def check_layer(checkpoint: Checkpoint, recipe: Recipe) -> None:
+    """Raise `ConfigError` unless the model has the layer that the yes/no head reads."""
+    layers = checkpoint.model.config.num_hidden_layers
+    if recipe.yes_no is not None and recipe.yes_no.layer > layers:
+        raise ConfigError(f"yes_no: layer: {recipe.yes_no.layer}: the model has {layers} layers")
 
 
 def yes_no_state(output: Path) -> Path:
@@ -142,7 +154,8 @@ def only_yes_no(options: argparse.Namespace, recipe: Recipe) -> None:
     checkpoint = load_checkpoint(options.trunk, "question-answering", "--trunk")
     if checkpoint.folder is None:
         raise ModelError(f"--trunk: {options.trunk}: no such folder; give that of a finished model")
-    head, decided = yes_no(checkpoint, recipe, options)
+    check_layer(checkpoint, recipe)
+    head, decided = yes_no(checkpoint, recipe, boolq_questions(options.data), options)
     with replacing(options.output) as temporary:
         shutil.copytree(checkpoint.folder, temporary)
         head.save(temporary)

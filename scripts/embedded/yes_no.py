@@ -24,7 +24,7 @@ from convinse.encoder.yes_no_head import YesNoHead
 from convinse.encoder.yes_no_head import states as states_of
 from convinse.progress import progress
 from embedded.negatives import part_of
-from embedded.ranking_sets import Decided, boolq_questions
+from embedded.ranking_sets import Decided
 
 _POOL = 2048  # examples among which those of a step are of similar length
 
@@ -69,7 +69,7 @@ class States(NamedTuple):
 
 def train_yes_no(
     checkpoint: Checkpoint,
-    data: Path,
+    questions: Sequence[Decided],
     settings: YesNo,
     *,
     max_length: int,
@@ -83,7 +83,7 @@ def train_yes_no(
 
     Args:
         checkpoint: the model; it stays as it is.
-        data: the folder of shared data.
+        questions: of both parts; those of the dev part choose the epoch.
         settings: see there.
         max_length: tokens of question and passage.
         token_budget: tokens that the trunk computes at once.
@@ -91,11 +91,7 @@ def train_yes_no(
         seed: of the head and the order of the questions.
         state: what a stopped run goes on from.
         most: questions of each part; None: all.
-
-    Raises:
-        DataError: BoolQ is not there.
     """
-    questions = boolq_questions(data)
     parts = {part: [one for one in questions if part_of("boolq", one.key) == part][:most] for part in ("train", "dev")}
     tokenizer = TextTokenizer.of(checkpoint, max_length)
     checkpoint.model.to(find_device(device))

@@ -23,6 +23,7 @@ from convinse.encoder.tokens import TextTokenizer
 from convinse.errors import ConfigError
 from convinse.evidence_retrieval_scoring.reranker import BertReranker
 from convinse.heterogeneous_answering.extractive_reader import ExtractiveReader
+from convinse.heterogeneous_answering.yes_no_reader import YesNoReader
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
@@ -343,13 +344,14 @@ def test_the_model_to_train_begins_as_the_teacher():
         )
 
 
-LINES = {"qed/dev": 250, "squad-sentences/pairs": 400}
+LINES = {"qed/dev": 250, "squad-sentences/pairs": 400, "boolq/train": 120, "boolq/dev": 60}
 QUICK = {
     "stages": [
         {"mixture": {"qed": 1, "selqa": 1}},
         {"mixture": {"qed": 1, "selqa": 1, PSEUDO: 1}},
         {"mixture": {"qed": 1, "selqa": 1, PSEUDO: 1}, "alone": {PSEUDO: 1.0}},
     ],
+    "yes_no": {"layer": 1, "epochs": 1},
     "batch_size": 8,
     "max_length": 96,
     "seed": 11,
@@ -365,7 +367,7 @@ def shared(tmp_path_factory):
     shutil.copytree(DATA / "selqa", folder / "selqa")
     for name, number in LINES.items():
         target = folder / f"{name}.jsonl.gz"
-        target.parent.mkdir()
+        target.parent.mkdir(exist_ok=True)
         with gzip.open(DATA / f"{name}.jsonl.gz") as lines, gzip.open(target, "wb", 1) as file:
             file.writelines(islice(lines, number))
     return folder
@@ -400,6 +402,8 @@ def test_the_trained_folder_is_a_model_for_all_three_tasks(trained):
     assert odds.shape == (2,) and (odds > 0).all() and (odds < 1).all() and odds[0] != odds[1]
     spans = ExtractiveReader(str(folder), "cpu").read("who wrote it", ["the author wrote it", "a song"])
     assert spans and all(0 < span.probability <= 1 for span in spans)
+    said = YesNoReader(folder, "cpu").probabilities([("was it a song", "it was a song"), ("was it a song", "no")])
+    assert ((said > 0) & (said < 1)).all() and said[0] != said[1]
     vectors = BiEncoder(folder, "cpu").embed(["the author", "a song"])
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
@@ -430,7 +434,9 @@ def test_card_and_record_say_what_was_done(trained):
         assert row[1] == sources[name][1] and row[3:] == ["0" if name == PSEUDO else drawn, drawn, f"{drawn} |"]
         assert int(row[2]) > 0
     assert tiny("bert", "embedding", initializer_range=0.05).name in card
+    assert "`yes_no.safetensors`" in card and "Validation of the yes/no head" in card
     record = json.loads((trained / "model/training.json").read_text())
+    assert len(record["yes_no"]["epochs"]) == 2 and {"accuracy", "log loss"} <= record["yes_no"]["epochs"][1].keys()
     assert (
         len(record["epochs"]) == 2
         and record["best_epoch"] == 1
@@ -454,3 +460,17 @@ def test_the_same_seed_gives_the_same_weights_and_an_older_model_is_replaced(tra
     assert script.main() == 0
     assert (target / "model.safetensors").read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == {"model", "mine.yml"}
+
+
+def test_what_the_last_step_needs_is_missed_before_the_first(shared, tmp_path):
+    data = tmp_path / "data"
+    shutil.copytree(shared, data)
+    shutil.rmtree(data / "boolq")
+    (tmp_path / "mine.yml").write_text(json.dumps(QUICK))
+    done = train(tmp_path, data, "model")
+    assert done.returncode == 1 and "boolq/train.jsonl.gz: no such data" in done.stderr
+    assert "stage" not in done.stderr and not (tmp_path / "model").exists()
+    (tmp_path / "mine.yml").write_text(json.dumps({**QUICK, "yes_no": {"layer": 3}}))
+    done = train(tmp_path, shared, "model")
+    assert done.returncode == 1 and "yes_no: layer: 3: the model has 2 layers" in done.stderr
+    assert "stage" not in done.stderr and not (tmp_path / "model").exists()

@@ -55,7 +55,7 @@ def trained(data, state, **settings):
     before = {name: tensor.clone() for name, tensor in checkpoint.model.state_dict().items()}
     head, fitted = training.train_yes_no(
         checkpoint,
-        data,
+        ranking_sets.boolq_questions(data),
         training.YesNo(layer=1, **settings),
         max_length=64,
         token_budget=512,
