@@ -6,7 +6,7 @@ from tiny_models import Counted, own_forward, tiny, torch
 
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.engine import Engine
-from convinse.encoder.precision import _Int8Linear, find_device, find_precision
+from convinse.encoder.precision import _Int8Linear, _OneDnnLinear, find_device, find_precision
 from convinse.encoder.tokens import TextTokenizer
 from convinse.errors import ConfigError, ModelError
 
@@ -168,3 +168,16 @@ def test_int8_keeps_nan():
     assert not found[0].isnan().any() and found[1].isnan().all()
     linear.weight[4, 0] = torch.nan
     assert _Int8Linear(linear)(torch.ones(1, 32))[0].isnan().nonzero().tolist() == [[4]]
+
+
+@pytest.mark.parametrize(("kind", "layers", "exact"), [("bert", 12, 2), ("roberta", 6, 1), ("bert", 2, 0)])
+def test_int8_leaves_the_first_sixth_of_the_layers_in_fp32(kind, layers, exact):
+    engine, _ = parts(kind, precision="int8", num_hidden_layers=layers)
+    kinds = [
+        {type(one) for one in layer.modules() if isinstance(one, (torch.nn.Linear, _Int8Linear, _OneDnnLinear))}
+        for layer in engine.model.base_model.encoder.layer
+    ]
+    assert kinds == [{_OneDnnLinear}] * exact + [{_Int8Linear}] * (layers - exact)
+    exactly, _ = parts(kind, precision="fp32", num_hidden_layers=layers)
+    for layer in exactly.model.base_model.encoder.layer:
+        assert not any(isinstance(one, _Int8Linear) for one in layer.modules())
