@@ -18,6 +18,7 @@ from .slots import Slots
 
 SHIPPED = "snapshot:history"
 _DIGITS = 3  # of a probability that is shown
+_BESIDE_NAMES = 0.4  # the least probability of what a question with names of its own is about, too
 _SHARE = 0.2  # of the likeliest item's probability: what is less likely is not meant beside it
 
 
@@ -104,7 +105,7 @@ class TrainedHistory(Slots):
         rules = super()._choose(asked, foci, history)
         likely = self.weights.probabilities(self.reader.read(asked, rules, foci, history))
         ranked = sorted(zip(referents, likely, strict=True), key=lambda pair: -pair[1])
-        least = max(self.weights.threshold, _SHARE * ranked[0][1])
+        least = max(self.weights.threshold, _SHARE * ranked[0][1], _BESIDE_NAMES if asked.named else 0.0)
         chosen = [pair for pair in ranked if pair[1] >= least][: self.config.qu_history.most]
         if not chosen and not asked.named:
             chosen = ranked[:1]

@@ -77,6 +77,13 @@ def test_what_is_far_less_likely_than_the_likeliest_is_not_meant(make):
     assert alone[1] == "James Cameron"  # 0.12 beside 0.88
 
 
+def test_names_of_its_own_want_a_likelier_context(make):
+    likely, less = (model(bias=bias, threshold=0.1) for bias in (-0.3, -0.6))  # 0.43 and 0.35
+    question = (WHO_DIRECTED, ("Who directed Inception?",))
+    assert play(make(likely), *question)[1][0] != "" and play(make(less), *question)[1][:2] == ["", "Inception"]
+    assert play(make(less), WHO_DIRECTED, ("When was he born?",))[1][1] != ""
+
+
 def test_what_it_names_has_the_likely_things_as_context(make):
     turn, slots = play(make(ANSWERS_ONLY), WHO_DIRECTED, ("Did he direct Titanic?",))
     assert slots[:2] == ["James Cameron", "Titanic"]
