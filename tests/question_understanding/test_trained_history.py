@@ -8,7 +8,7 @@ import pytest
 from histories import BagOfWords, model
 
 from convinse.cli import main
-from convinse.config import parse_config, resolve
+from convinse.config import load_config, parse_config, resolve
 from convinse.errors import ModelError
 from convinse.pipeline import Pipeline
 from convinse.question_understanding.history_weights import read_weights
@@ -199,3 +199,12 @@ class TestContract(QuestionUnderstandingContract):
 
     def make(self, config):
         return TrainedHistory(config, weights=read_weights(resolve("snapshot:history")), embedder=BagOfWords())
+
+
+def test_the_shipped_model_holds_the_conversation_of_the_readme():
+    pytest.importorskip("transformers", reason="needs the extra neural")
+    module = TrainedHistory(load_config("config.yml"))
+    asked = [("Who directed the film Titanic?", CAMERON), ("And how long is it?", ("194", "194 minute"))]
+    assert play(module, *asked)[1] == ["", "Titanic", "long", "number"]
+    other = ("what about Blade Runner, who directed that one?", ("Q56005", "Ridley Scott"))
+    assert play(module, *asked, other)[1] == ["", "Blade Runner", "directed", "person"]
