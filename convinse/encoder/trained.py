@@ -61,9 +61,14 @@ def start_of(
         raise NothingToTrainError(
             f"train {name} needs a checkpoint to start from: set {key}: {{base: FOLDER or hub name}}{kind}"
         )
+    return Start(base, f"{key}.base" if settings.base else f"{stage}_model", output_of(config, stage, settings))
+
+
+def output_of(config: Config, stage: str, settings: EvsTraining | HaTraining | QuTraining) -> Path:
+    """The folder that a stage's training writes; see `start_of`."""
     output = Path(settings.output or Path(config.output_path) / config.name / f"{stage}_model").expanduser()
-    check_output(output, f"{key}.output")
-    return Start(base, f"{key}.base" if settings.base else f"{stage}_model", output)
+    check_output(output, f"{stage}_training.output")
+    return output
 
 
 def state_of(output: Path) -> Path:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from ..benchmarks.convmix import read_conversations
-from ..encoder.trained import check_output
+from ..encoder.trained import output_of
 from ..errors import DataError
 from ..evidence import Turn
 from ..files import replacing, sha256
@@ -90,8 +90,7 @@ def train_history(qu: TrainedHistory) -> Path:
     import numpy as np
 
     config, settings = qu.config, qu.config.qu_training
-    output = Path(settings.output or Path(config.output_path) / config.name / "qu_model").expanduser()
-    check_output(output, "qu_training.output")
+    output = output_of(config, "qu", settings)
     paths = {part: annotated_path(config, part, settings.annotated) for part in ("train", "dev")}
     conversations = {part: _read(path) for part, path in paths.items()}
     embedder, encoder = qu.load_encoder()
