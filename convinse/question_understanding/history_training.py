@@ -63,11 +63,11 @@ class Measures(NamedTuple):
 class _Recorder(Slots):
     """The rules; keeps what they saw and chose."""
 
-    seen: tuple[Asked, Sequence[Focus], Choice] | None = None
+    seen: tuple[Asked, Choice, Sequence[Focus], Sequence[Turn]] | None = None
 
     def _choose(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> Choice:
         choice = super()._choose(asked, foci, history)
-        self.seen = asked, foci, choice
+        self.seen = asked, choice, foci, history
         return choice
 
 
@@ -144,12 +144,12 @@ def read_examples(reader: FeatureReader, rules: _Recorder, conversations: Sequen
             where = f"{path}: conversation '{conversation['conv_id']}', turn {place}"
             mentions = _mentions(annotated, where)
             if mentions and rules.seen is not None:
-                asked, foci, choice = rules.seen
-                referents = reader.referents(asked, foci)
+                asked, choice, *past = rules.seen
+                referents = reader.referents(asked, past[0])
                 about = {one["item"]["id"] for one in mentions if one["turn"] < turn["turn"]}
                 taken = {one.id for one in (*choice.entities, *choice.context)}
                 if referents:
-                    rows += reader.read(asked, choice, foci, history)
+                    rows += reader.read(asked, choice, *past)
                     wanted += [one.id in about for one in referents]
                     by_rules += [one.id in taken for one in referents]
                     turns += 1

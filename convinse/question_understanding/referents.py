@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -100,3 +100,9 @@ def may_mean(pronoun: str, one: Referent) -> bool:
     if kind is None or one.kind not in _KINDS.get(kind, (kind,)):
         return False
     return not one.gender or _OF_GENDER.get(pronoun, one.gender) == one.gender
+
+
+def is_excluded(pronouns: Set[str], one: Referent) -> bool:
+    """Whether a person is of another gender than every gendered one of some pronouns (lower case)."""
+    genders = {_OF_GENDER[pronoun] for pronoun in pronouns if pronoun in _OF_GENDER}
+    return bool(one.gender and genders) and one.gender not in genders

@@ -62,6 +62,9 @@ class Slots(QuestionUnderstanding):
         """Fill the slots; see the base class."""
         question = turn["question"]
         foci = [self._focus(earlier) for earlier in history_turns]
+        start = self._topic_start(foci, history_turns)
+        foci = foci[start:]
+        history_turns = [{"turn": place, **earlier} for place, earlier in enumerate(history_turns)][start:]
         mentions = self._meant(self._mentions(question), foci)
         named = self._named(question, mentions, foci)
         predicate, answer_type = self._predicate(question, mentions, named), expected_type(question)
@@ -109,13 +112,36 @@ class Slots(QuestionUnderstanding):
 
     def _focus(self, turn: Turn) -> Focus:
         """What an earlier turn was about, from its representation's entity slot and its answers."""
-        slots = turn.get("structured_representation", "").split(self.config.sr_delimiter.strip())
-        asked = slots[1] if len(slots) == 4 else turn["question"]
+        slots = self._slots(turn)
+        asked = slots[1] if slots else turn["question"]
         found = [
             self._referent(mention.candidates[0].id, mention.candidates[0].label) for mention in self._mentions(asked)
         ]
         answers = [self._referent(a["id"], a["label"]) for a in turn.get("answers", []) if self.kb.has(a["id"])]
         return Focus(tuple(found), tuple(answers))
+
+    def _slots(self, turn: Turn) -> list[str]:
+        """The four slots of an earlier turn's representation; none where it has another form."""
+        slots = turn.get("structured_representation", "").split(self.config.sr_delimiter.strip())
+        return [slot.strip() for slot in slots] if len(slots) == 4 else []
+
+    def _topic_start(self, foci: Sequence[Focus], history: Sequence[Turn]) -> int:
+        """The place of the latest turn that took up another topic ("What about Avatar?"): what was before is over.
+
+        It names a rival of what was asked about before, nothing of it is near anything talked about, and it has no
+        context.
+        """
+        for place in range(len(foci) - 1, 0, -1):
+            asked, earlier = foci[place].asked, foci[:place]
+            if any(self._slots(history[place])[:1]) or not any(
+                self._is_rival(one, asked) for focus in earlier for one in focus.asked
+            ):
+                continue
+            talked_about = list(recent(earlier))
+            near = {item for one in talked_about for item in (one.id, *self._neighbors(one))}
+            if near.isdisjoint(one.id for one in asked):
+                return place
+        return 0
 
     def _meant(self, mentions: Iterable[Mention], foci: Sequence[Focus]) -> list[Mention]:
         """The mentions without those that a follow-up hardly means, unless they are of something near what was talked
@@ -128,8 +154,7 @@ class Slots(QuestionUnderstanding):
             loose = surface[:1].islower() or " " not in surface or fold(surface) not in self._names(best.id)
             if foci and partial and loose and not self._known(surface, foci):
                 if near is None:
-                    items = [one.id for one in recent(foci) if one.id.startswith("Q")]
-                    near = set(items).union(*(self.kb.neighbors(item, _NEIGHBORS) for item in items))
+                    near = {item for one in recent(foci) for item in (one.id, *self._neighbors(one))}
                 if best.id not in near:
                     continue
             kept.append(mention)
@@ -163,9 +188,7 @@ class Slots(QuestionUnderstanding):
         """The people whose names hold one of the words, in facts with what was talked about: "Jack" of a band."""
         found: list[Referent] = []
         for one in talked_about:
-            if not one.id.startswith("Q"):
-                continue
-            for item in sorted(self.kb.neighbors(one.id, _NEIGHBORS), key=lambda item: -self.kb.frequency(item)):
+            for item in sorted(self._neighbors(one), key=lambda item: -self.kb.frequency(item)):
                 label = self.kb.label(item)
                 own = words.intersection(fold(label).split())
                 if own and as_referent(self.kb, item, label).kind == "person":
@@ -227,14 +250,19 @@ class Slots(QuestionUnderstanding):
         )
         if topic is None or topic in entities:
             return []
-        if is_named and not set(fold(question).split()) & PERSONAL:
-            related = self.kb.neighbors(topic.id, _NEIGHBORS)
-            kinds = set(self.kb.types(topic.id)[:_OWN_TYPES])
-            if any(
-                entity.id not in related and kinds & set(self.kb.types(entity.id)[:_OWN_TYPES]) for entity in entities
-            ):
-                return []
+        if is_named and not set(fold(question).split()) & PERSONAL and self._is_rival(topic, entities):
+            return []
         return [topic]
+
+    def _is_rival(self, topic: Referent, entities: Iterable[Referent]) -> bool:
+        """Whether one of the items is of the class of the topic, and shares no fact with it."""
+        kinds = set(self.kb.types(topic.id)[:_OWN_TYPES])
+        alike = [one.id for one in entities if kinds & set(self.kb.types(one.id)[:_OWN_TYPES])]
+        return bool(alike) and not set(alike) <= set(self._neighbors(topic))
+
+    def _neighbors(self, one: Referent) -> Sequence[str]:
+        """The items beside one in its facts; of dates and numbers none."""
+        return self.kb.neighbors(one.id, _NEIGHBORS) if one.id.startswith("Q") else ()
 
     def _predicate(self, question: str, mentions: Iterable[Mention], named: Iterable[Referent]) -> list[str]:
         """The content words of the question that are in no name."""
@@ -265,9 +293,9 @@ class Slots(QuestionUnderstanding):
         return not predicate
 
     def _inherit(self, predicate: list[str], answer_type: AnswerType, before: Turn) -> tuple[list[str], AnswerType]:
-        slots = before.get("structured_representation", "").split(self.config.sr_delimiter.strip())
-        earlier = slots[2].split() if len(slots) == 4 else []
+        slots = self._slots(before)
+        earlier = slots[2].split() if slots else []
         own = set(stems(" ".join(predicate)))
-        if answer_type.kind == "any" and len(slots) == 4:
+        if answer_type.kind == "any" and slots:
             answer_type = parse_label(slots[3])
         return predicate + [word for word in earlier if not set(stems(word)) & own], answer_type

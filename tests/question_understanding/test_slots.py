@@ -145,6 +145,17 @@ def test_another_thing_of_the_same_class_is_a_new_topic(slots):
     assert play(slots, books, ("Who wrote Harry Potter?",))[:2] == ["", "Harry Potter"]
 
 
+def test_a_new_topic_is_the_context_of_what_follows(slots):
+    conversation = [INCEPTION, ("What about Avatar?", CAMERON)]
+    assert play(slots, *conversation, ("When was it released?",))[:2] == ["", "Avatar"]
+    assert play(slots, *conversation, ("When was he born?",))[:2] == ["Avatar", "James Cameron"]
+
+
+def test_a_rival_near_what_was_talked_about_is_no_new_topic(slots):
+    conversation = [AVATAR, ("Who starred in Titanic?", ("Q202765", "Kate Winslet"))]  # of Avatar's director
+    assert play(slots, *conversation, ("When was she born?",))[:2] == ["Avatar", "Kate Winslet"]
+
+
 def test_gold_answers_of_the_turn_itself_are_not_read(slots):
     alone, answered = (
         {"question": "Who directed it?"},

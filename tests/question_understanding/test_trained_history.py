@@ -1,15 +1,19 @@
 """`qu: history`: what a model does to the choice of the history; the models here are set by hand, or the one that ships."""
 
+import contextlib
 import copy
 import json
 from pathlib import Path
 
 import pytest
+from handmade import claim, q, world, write
 from histories import BagOfWords, model
 
 from convinse.cli import main
 from convinse.config import load_config, parse_config, resolve
 from convinse.errors import ModelError
+from convinse.knowledge_base.build import build
+from convinse.knowledge_base.index import KnowledgeBase
 from convinse.pipeline import Pipeline
 from convinse.question_understanding.history_weights import read_weights
 from convinse.question_understanding.slots import Slots
@@ -133,6 +137,40 @@ def test_predicted_answers_count_like_gold_ones(make):
         ]
         (done,) = pipeline.run([{"conv_id": "a", "questions": turns}], "kb", use_gold_answers=use_gold)
         assert answer[1] in done["questions"][1]["structured_representation"]
+
+
+def test_a_pronoun_of_the_other_gender_excludes_a_person(tmp_path):
+    documents = world()
+    cameron = next(one for one in documents if one["id"] == CAMERON[0])
+    cameron["claims"]["P21"] = [claim("P21", q("Q6581097"))]
+    build(write(tmp_path / "dump.json", documents), tmp_path / "kb")
+    with contextlib.closing(KnowledgeBase(tmp_path / "kb")) as kb:
+        module = TrainedHistory(parse_config({"qu": "history"}), kb, ANSWERS_ONLY, BagOfWords())
+        found = {
+            question: play(module, WHO_DIRECTED, (question,))[1][1]
+            for question in ("Is he married?", "Is she married?", "Did he work with her?", "Are they married?")
+        }
+    assert found == {
+        "Is he married?": "James Cameron",
+        "Is she married?": "Avatar",
+        "Did he work with her?": "James Cameron",  # one of the two is his
+        "Are they married?": "James Cameron",
+    }
+
+
+def test_another_topic_ends_what_was_before(make):
+    module = make(model(bias=3.0), qu_history={"most": 9})  # which finds all of the history likely
+    history = [
+        {"question": "Who directed Inception?", "structured_representation": "|| Inception || directed || person"},
+        {"question": "What about Avatar?", "structured_representation": "|| Avatar || directed || person"},
+    ]
+    for one, (item, label) in zip(history, (("Q25191", "Christopher Nolan"), CAMERON), strict=True):
+        one["answers"] = [{"id": item, "label": label}]
+    turn = {"turn": 2, "question": "And when was it released?"}
+    assert module.inference_on_turn(turn, history).split(" || ")[:2] == ["", "James Cameron, Avatar"]
+    assert {part["turn"] for part in turn["history_used"]} == {1}
+    history[1]["structured_representation"] = "Inception || Avatar || directed || person"  # it was asked beside it
+    assert "Inception" in module.inference_on_turn(turn, history)
 
 
 # --- errors
