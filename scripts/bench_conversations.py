@@ -24,20 +24,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rich.console import Console
+
 from conversations import speed
 from conversations.data import build_sources, read_conversations
 from conversations.failures import draw_failures, failure_text
 from conversations.quality import MODULES, Quality, measure, table, table_of_losses
-from rerank.data import shared_data
-from rerank.measures import Bound
-from rich.console import Console
-
 from convinse.config import load_config
 from convinse.errors import ConvinseError
 from convinse.evidence import DEFAULT_SOURCES, Conversation
 from convinse.files import replacing
 from convinse.question_understanding.base import QuestionUnderstanding
 from convinse.registry import find_module
+from rerank.data import shared_data
+from rerank.measures import Bound
 
 OUTPUT = Path("results/bench/conversations.json")
 FAILURES = Path("results/bench/conversations-failures.txt")

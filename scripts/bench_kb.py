@@ -32,10 +32,10 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
-from bench_linking import convquestions, data_folder, dump_of, percentile
 from rich.console import Console
 from rich.table import Table
 
+from bench_linking import convquestions, data_folder, dump_of, percentile
 from convinse.knowledge_base.index import KnowledgeBase
 
 OUTPUT = Path("results/bench/kb.json")

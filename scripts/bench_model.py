@@ -23,16 +23,15 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
+from convinse.config import resolve
+from convinse.errors import ConvinseError
+from convinse.files import replacing
 from embedded.bench.costs import agreement_part, speed_part
 from embedded.bench.decisions import decision_part
 from embedded.bench.model import Model
 from embedded.bench.quality import evidence_part, ranking_part, reading_part
 from embedded.bench.setup import QUICK, Bench, Size
 from rerank.data import need_packages, shared_data
-
-from convinse.config import resolve
-from convinse.errors import ConvinseError
-from convinse.files import replacing
 
 OUTPUT = Path("results/bench/model.json")
 DEFAULT = "snapshot:model"

@@ -32,10 +32,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import boolq_passages
 import msgspec
 from rich.console import Console
 from rich.table import Table
+
+import boolq_passages
 
 SIZES, QUICK = (100_000, 1_000_000, 7_097_322), (20_000,)
 QUESTIONS, SEED, TOP = 1_291, 1, 10

@@ -35,13 +35,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rerank.data import PACKAGE, minilm, need_packages
-from rerank.measures import Bound, interleaved
 from rich.console import Console
 from rich.table import Table
 
 from convinse.config import project_root
 from convinse.errors import ConvinseError
+from rerank.data import PACKAGE, minilm, need_packages
+from rerank.measures import Bound, interleaved
 
 OUTPUT = Path("results/bench/read.json")
 SEED = 6

@@ -22,10 +22,9 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+from convinse.errors import ConvinseError
 from rerank.data import PACKAGE, gather, minilm, need_packages, one_logit, shared_data
 from rerank.measures import QUICK, Bench, Size
-
-from convinse.errors import ConvinseError
 
 OUTPUT = Path("results/bench/rerank.json")
 VERSIONS = ("torch", "transformers", "sentence-transformers", "rank_bm25")  # told beside the figures

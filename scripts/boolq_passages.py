@@ -62,14 +62,13 @@ def boolq(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     data = data_folder()
     if not data.is_dir():
         return {"left_out": f"{data} is not there"}
-    from embedded.negatives import part_of
-
     from convinse.evidence_retrieval_scoring.cascade import Cascade
     from convinse.evidence_retrieval_scoring.passage_retriever import GivenScores
     from convinse.passages.build import build_index
     from convinse.passages.index import PassageIndex
     from convinse.passages.layout import Parameters
     from convinse.passages.search import candidate_evidences, passage_text
+    from embedded.negatives import part_of
 
     passages, questions = read(data)
     corpus = folder / "boolq.jl"

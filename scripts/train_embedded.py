@@ -22,11 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from embedded.card import model_card
-from embedded.ranking_sets import Decided, boolq_questions, squad_contexts
-from embedded.recipe import PSEUDO, Data, Recipe, gather, train_stages
-from embedded.sets import builders
-from embedded.yes_no import train_yes_no
 
 from convinse.config import load_settings
 from convinse.encoder.checkpoint import Checkpoint, quiet
@@ -34,6 +29,11 @@ from convinse.encoder.fit import FitResult
 from convinse.encoder.trained import check_output, state_of, write_trained
 from convinse.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
 from convinse.files import remove, replacing
+from embedded.card import model_card
+from embedded.ranking_sets import Decided, boolq_questions, squad_contexts
+from embedded.recipe import PSEUDO, Data, Recipe, gather, train_stages
+from embedded.sets import builders
+from embedded.yes_no import train_yes_no
 
 LOGGER = logging.getLogger("convinse.train_embedded")
 _QUICK = 24  # examples of a data set

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from embedded.wikidata import knowledge_base
-from rerank.data import PAGES
-
 from convinse.benchmarks.conversations.reading import read_benchmark
 from convinse.evidence import Conversation
 from convinse.files import sha256
 from convinse.wikipedia.build import build as build_wikipedia
+from embedded.wikidata import knowledge_base
+from rerank.data import PAGES
 
 _CONVERSATIONS = ("convquestions", "val_wd27k.json.gz")
 _MORE_QUESTIONS = ("lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz")

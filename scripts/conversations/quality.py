@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from rerank.measures import Bound
 from rich.table import Table
 
 from convinse.config import Config, load_config
 from convinse.evidence import Conversation
 from convinse.pipeline import Pipeline
 from convinse.progress import progress
+from rerank.measures import Bound
 
 from .measures import SUBSETS, Figures, figures, losses, turns_of
 

@@ -10,12 +10,12 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from rerank.measures import Bound
 from rich.table import Table
 
 from convinse.evidence import DEFAULT_SOURCES, Conversation
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.pipeline import Pipeline
+from rerank.measures import Bound
 
 from .data import more_questions
 from .quality import load

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bench_linking import data_folder, dump_of, holds_answer
-
 from convinse.config import parse_config
 from convinse.evidence import SOURCES, Evidence
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever

@@ -1,9 +1,7 @@
 """The index agrees with a plain reading of the dump, which shares no code with it."""
 
-import importlib.util
 import os
 import random
-import sys
 from itertools import islice, permutations
 from pathlib import Path
 
@@ -23,6 +21,7 @@ from handmade import (
     write,
 )
 
+import bench_kb
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 
@@ -33,20 +32,6 @@ DUMP = (
     / "wikidata-27k.json.gz"
 )
 SLICE, CHECKED = 800, 300  # documents of wikidata-27k, items of them
-
-
-@pytest.fixture(scope="module")
-def bench():
-    """scripts/bench_kb.py, which holds the plain reading."""
-    scripts = str(REPOSITORY / "scripts")
-    spec = importlib.util.spec_from_file_location("bench_kb", Path(scripts) / "bench_kb.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, scripts)
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(scripts)
-    return module
 
 
 def oddities():
@@ -77,40 +62,40 @@ def oddities():
 
 
 @pytest.mark.parametrize("documents", [world(), oddities(), [*world(), *oddities()]], ids=["world", "oddities", "both"])
-def test_handmade_dumps(bench, workdir, documents):
+def test_handmade_dumps(workdir, documents):
     dump = write(workdir / "dump.json", documents)
     build(dump, workdir / "kb")
     kb = KnowledgeBase(workdir / "kb")
-    truth = bench.BruteForce(bench.read_lines(dump))
+    truth = bench_kb.BruteForce(bench_kb.read_lines(dump))
     assert truth.facts and kb.manifest.facts == len(truth.facts)
     items = sorted(item for item in truth.labels if item[0] == "Q")
-    assert list(bench.disagreements(kb, truth, items, random.Random(1))) == []
+    assert list(bench_kb.disagreements(kb, truth, items, random.Random(1))) == []
     pairs = permutations(items, 2)
-    assert [line for pair in pairs for line in bench.path_disagreements(kb, truth, *pair)] == []
+    assert [line for pair in pairs for line in bench_kb.path_disagreements(kb, truth, *pair)] == []
     kb.close()
 
 
 @pytest.mark.skipif(not DUMP.is_file(), reason="no ../shared/data")
-def test_a_slice_of_wikidata_27k(bench, workdir):
+def test_a_slice_of_wikidata_27k(workdir):
     dump = workdir / "dump.json"
-    dump.write_bytes(b"".join(islice(bench.read_lines(DUMP), SLICE)))  # values without documents, a torn array
+    dump.write_bytes(b"".join(islice(bench_kb.read_lines(DUMP), SLICE)))  # values without documents, a torn array
     build(dump, workdir / "kb")
     kb = KnowledgeBase(workdir / "kb")
-    truth = bench.BruteForce(bench.read_lines(dump))
+    truth = bench_kb.BruteForce(bench_kb.read_lines(dump))
     assert kb.manifest.facts == len(truth.facts) > 10_000
     rng = random.Random(1)
     items = rng.sample(sorted(item for item in truth.labels if item[0] == "Q"), CHECKED)
-    assert list(bench.disagreements(kb, truth, items, rng)) == []
+    assert list(bench_kb.disagreements(kb, truth, items, rng)) == []
     kb.close()
 
 
-def test_a_difference_is_found(bench, world_kb, workdir):
+def test_a_difference_is_found(world_kb, workdir):
     def lines_of(change):
         documents = world()
         change({one["id"]: one for one in documents})
-        truth = bench.BruteForce(bench.read_lines(write(workdir / "dump.json", documents)))
+        truth = bench_kb.BruteForce(bench_kb.read_lines(write(workdir / "dump.json", documents)))
         items = [item for item in truth.labels if item[0] == "Q"]
-        return " ".join(bench.disagreements(world_kb, truth, items, random.Random(1)))
+        return " ".join(bench_kb.disagreements(world_kb, truth, items, random.Random(1)))
 
     assert lines_of(lambda documents: None) == ""
     assert "label" in lines_of(lambda documents: documents["Q892"]["labels"]["en"].update(value="Tolkien"))

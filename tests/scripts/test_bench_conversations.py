@@ -1,33 +1,18 @@
 """`bench conversations`: which turns are measured, how they are counted, and the whole bench over a small world."""
 
 import gzip
-import importlib
 import json
 from pathlib import Path
 
 import pytest
 from handmade import dump_bytes, world
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
-MODULES = ("data", "measures", "quality", "failures", "speed")
+import bench_conversations
+from conversations import data, failures, measures, quality, speed
+
 YES, CAMERON = {"id": "Yes", "label": "Yes"}, {"id": "Q42574", "label": "James Cameron"}
 YEAR = {"id": "1954-01-01T00:00:00Z", "label": "1954"}
 DAY = {"id": "1954-08-16T00:00:00Z", "label": "16 August 1954"}
-
-
-class Modules:
-    """The modules of the bench, as attributes."""
-
-
-@pytest.fixture(scope="module")
-def bench():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(SCRIPTS))
-        found = Modules()
-        for name in MODULES:
-            setattr(found, name, importlib.import_module(f"conversations.{name}"))
-        found.main = importlib.import_module("bench_conversations")
-        yield found
 
 
 def version(number, group, *questions):
@@ -53,7 +38,7 @@ def item(number):
 # -- what is measured --------------------------------------------------------------------------------------------------
 
 
-def test_each_wording_of_a_group_is_measured_once(bench):
+def test_each_wording_of_a_group_is_measured_once():
     versions = [
         version(1, 7, "Who?", "Where?"),
         version(2, 7, "Who?", "In which place?"),
@@ -62,16 +47,16 @@ def test_each_wording_of_a_group_is_measured_once(bench):
         version(5, 8, "Who?", "Where?"),
         version(6, 7, "Who?", "Where?"),
     ]
-    assert [one["conv_id"] for one in bench.data.each_wording_once(versions)] == [1, 4, 5]
-    assert [one["conv_id"] for one in bench.data.each_wording_once(versions, 1)] == [1, 4]
+    assert [one["conv_id"] for one in data.each_wording_once(versions)] == [1, 4, 5]
+    assert [one["conv_id"] for one in data.each_wording_once(versions, 1)] == [1, 4]
 
 
-def test_turns_for_speed_are_those_given_then_single_questions(bench, workdir):
+def test_turns_for_speed_are_those_given_then_single_questions(workdir):
     write_lcquad(workdir, ["Who made Avatar?", "Who made Avatar?", "When?", "Where?"])
     given = [version(1, 1, "a", "b"), version(2, 1, "c", "d")]
 
     def questions(turns):
-        found = bench.speed.gather(given, workdir, turns)
+        found = speed.gather(given, workdir, turns)
         return [[one["question"] for one in conversation["questions"]] for conversation in found]
 
     assert questions(3) == [["a", "b"], ["c"]]
@@ -81,30 +66,30 @@ def test_turns_for_speed_are_those_given_then_single_questions(bench, workdir):
 # -- how it is counted -------------------------------------------------------------------------------------------------
 
 
-def test_a_bare_year_is_any_date_in_it_and_a_day_is_no_year(bench):
-    right = bench.measures.is_right
+def test_a_bare_year_is_any_date_in_it_and_a_day_is_no_year():
+    right = measures.is_right
     assert right(DAY, [YEAR]) and right(YEAR, [YEAR]) and right(DAY, [DAY])
     assert not right(YEAR, [DAY])
     assert not right({"id": "1955-08-16T00:00:00Z", "label": "16 August 1955"}, [YEAR])
     assert not right({"id": "1954", "label": "1954"}, [DAY])
 
 
-def test_a_label_counts_beside_the_id(bench):
+def test_a_label_counts_beside_the_id():
     wrong_id = {"id": "Q9", "label": "James  CAMERON"}
-    assert bench.measures.is_right_by_label(CAMERON, [wrong_id]) and not bench.measures.is_right(CAMERON, [wrong_id])
-    assert not bench.measures.is_right_by_label({"id": "Q1", "label": ""}, [{"id": "Q2", "label": "?"}])
+    assert measures.is_right_by_label(CAMERON, [wrong_id]) and not measures.is_right(CAMERON, [wrong_id])
+    assert not measures.is_right_by_label({"id": "Q1", "label": ""}, [{"id": "Q2", "label": "?"}])
 
 
-def test_figures_are_means_over_all_turns(bench):
+def test_figures_are_means_over_all_turns():
     turns = [
         turn(ranked=[CAMERON], held=[item(1), CAMERON]),
         turn(ranked=[item(1), CAMERON], held=[CAMERON]),
         turn(ranked=[*map(item, range(5)), CAMERON], held=[CAMERON]),
         turn(),
     ]
-    found = bench.measures.figures(turns)
+    found = measures.figures(turns)
     assert found == (4, 0.75, 0.25, pytest.approx((1 + 1 / 2 + 1 / 6) / 4, abs=1e-4), 0.5, 0.25)
-    assert bench.measures.figures([]) == (0, 0, 0, 0, 0, 0)
+    assert measures.figures([]) == (0, 0, 0, 0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -119,44 +104,42 @@ def test_figures_are_means_over_all_turns(bench):
         (turn(ranked=[item(1)], in_kb=False, label_agrees=None), "not in the knowledge base"),
     ],
 )
-def test_where_a_turn_is_lost(bench, given, reason):
-    assert bench.measures.where_lost(given) == reason
+def test_where_a_turn_is_lost(given, reason):
+    assert measures.where_lost(given) == reason
 
 
-def test_the_default_has_to_beat_the_naive_modules(bench):
+def test_the_default_has_to_beat_the_naive_modules():
     def run(module, history, presence, p_at_1):
-        return bench.quality.Run(
-            module, history, {"one_hop": bench.measures.Figures(10, presence, p_at_1, 0.5, 0.5, 0.5)}
-        )
+        return quality.Run(module, history, {"one_hop": measures.Figures(10, presence, p_at_1, 0.5, 0.5, 0.5)})
 
     runs = [
         run("nc_all", "gold", 0.9, 0.5), run("nc_all", "predicted", 0.9, 0.2),
         run("slots", "gold", 0.95, 0.5), run("slots", "predicted", 0.5, 0.36),
     ]  # fmt: skip
-    failed = [bound.what for bound in bench.quality.Quality("kb", "slots", runs).bounds() if bound.failed]
+    failed = [bound.what for bound in quality.Quality("kb", "slots", runs).bounds() if bound.failed]
     assert failed == ["kb, gold: P@1 above the best nc_*"]
     runs[2] = run("slots", "gold", 0.89, 0.44)
-    assert len([bound for bound in bench.quality.Quality("kb", "slots", runs).bounds() if bound.failed]) == 3
+    assert len([bound for bound in quality.Quality("kb", "slots", runs).bounds() if bound.failed]) == 3
 
 
 # -- failures ----------------------------------------------------------------------------------------------------------
 
 
-def test_failures_are_drawn_from_failed_turns_always_the_same(bench):
+def test_failures_are_drawn_from_failed_turns_always_the_same():
     conversations = [
         {"conv_id": number, "domain": "d", "questions": [turn(ranked=[CAMERON]), turn(one_hop=number > 7)]}
         for number in range(10)
     ]
-    draw = bench.failures.draw_failures
+    draw = failures.draw_failures
     drawn = draw(conversations, 4, one_hop=False)
     assert drawn == draw(conversations, 4, one_hop=False) and len(drawn) == 4
     assert {place for _, place in drawn} == {1}
     assert [c["conv_id"] for c, _ in draw(conversations, 50, one_hop=True)] == [8, 9]
 
 
-def test_a_failure_shows_history_answers_and_the_evidence_with_the_answer(bench):
+def test_a_failure_shows_history_answers_and_the_evidence_with_the_answer():
     failed = turn(ranked=[item(1), CAMERON], held=[*map(item, range(7)), CAMERON])
-    text = bench.failures.failure_text(
+    text = failures.failure_text(
         3, {"conv_id": "c", "domain": "movies", "questions": [turn(DAY), failed]}, 1
     )  # fmt: skip
     assert text.startswith("3. c, movies, turn 1, one hop: present, ranked 2 to 5\n   Who? -> 16 August 1954 (1954-08")
@@ -203,22 +186,22 @@ def small_data(workdir, monkeypatch):
     folder = workdir / "data"
     write_conversations(folder)
     write_lcquad(folder, ["Who directed Avatar?", "Who directed Inception?"])
-    for name, data in {
+    for name, content in {
         "wikidata-27k/wikidata-27k.json.gz": dump_bytes(world()),
         "wikipedia-pages/pages_with_qid.jsonl.gz": json.dumps(
             {"title": "Titanic (1997 film)", "url": "u", "qid": "Q44578", "html": "<p>It was made in 1997.</p>"}
         ).encode(),
     }.items():
         (folder / name).parent.mkdir(parents=True)
-        (folder / name).write_bytes(gzip.compress(data))
+        (folder / name).write_bytes(gzip.compress(content))
     monkeypatch.setenv("CONVINSE_DATA", str(folder))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     return folder
 
 
-def test_the_bench_measures_prints_and_writes(bench, small_data, capsys):
+def test_the_bench_measures_prints_and_writes(small_data, capsys):
     arguments = ["--config", "lexical.yml", "--modules", "nc_prev", "--turns", "8", "--failures", "9", "--work", "kept"]
-    bench.main.main(arguments)
+    bench_conversations.main(arguments)
     out = capsys.readouterr().out
     written = json.loads(Path("results/bench/conversations.json").read_text())
     assert written["conversations"] == 2 and {"kb", "all", "speed"} <= written.keys()
@@ -232,10 +215,10 @@ def test_the_bench_measures_prints_and_writes(bench, small_data, capsys):
     assert "slots (default)" in out and "8 turns, " in out
     for cache in ("cold", "warm"):
         assert written["speed"][cache]["turns"] == 8 and written["speed"][cache]["seconds"]["retrieval"] > 0
-    failures = Path("results/bench/conversations-failures.txt").read_text()
+    listed = Path("results/bench/conversations-failures.txt").read_text()
     assert (
-        failures.startswith("kb, slots, gold history: 2 failed turns")
-        and "QUESTION        Who wrote the script?" in failures
+        listed.startswith("kb, slots, gold history: 2 failed turns")
+        and "QUESTION        Who wrote the script?" in listed
     )
     assert len(list(Path("kept").iterdir())) == 2
 
@@ -248,9 +231,9 @@ def test_the_bench_measures_prints_and_writes(bench, small_data, capsys):
         (["--only", "speed", "--failures", "3"], "needs one of the parts kb and all"),
     ],
 )
-def test_wrong_usage(bench, arguments, words, capsys):
+def test_wrong_usage(arguments, words, capsys):
     with pytest.raises(SystemExit) as error:
-        bench.main.main(arguments)
+        bench_conversations.main(arguments)
     assert error.value.code == 2 and words in capsys.readouterr().err
 
 
@@ -261,7 +244,7 @@ def test_wrong_usage(bench, arguments, words, capsys):
         (["--modules", "nc_prev,nc_prv"], "bench: qu: unknown module 'nc_prv'; did you mean 'nc_prev'"),
     ],
 )
-def test_wrong_names_show_before_anything_is_built(bench, small_data, arguments, words):
+def test_wrong_names_show_before_anything_is_built(small_data, arguments, words):
     with pytest.raises(SystemExit, match=words):
-        bench.main.main([*arguments, "--work", "kept"])
+        bench_conversations.main([*arguments, "--work", "kept"])
     assert not Path("kept").exists()

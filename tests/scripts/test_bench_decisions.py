@@ -1,27 +1,15 @@
 """The part of `bench model` on questions for yes or no."""
 
 import gzip
-import importlib
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 from tiny_models import copy_of, joint, torch
 
 from convinse.encoder.yes_no_head import YesNoHead
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def module(name):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "scripts"))
-        return importlib.import_module(name)
-
-
-decisions = module("embedded.bench.decisions")
-setup, models = module("embedded.bench.setup"), module("embedded.bench.model")
+from embedded.bench import decisions, setup
+from embedded.bench import model as models
 
 
 def test_accuracy_and_log_loss_are_those_of_their_definitions():

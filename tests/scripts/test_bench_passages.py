@@ -1,14 +1,15 @@
 """`bench passages`: its part with real questions, and figures that are added to those of earlier runs."""
 
 import gzip
-import importlib
 import json
 import sys
 from pathlib import Path
 
 import pytest
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+import bench_passages
+import boolq_passages
+
 RESULTS = Path("results/bench/passages.json")
 NAMES = (
     "hobbit",
@@ -26,15 +27,8 @@ NAMES = (
 )
 
 
-@pytest.fixture(scope="module")
-def module():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(SCRIPTS))
-        yield importlib.import_module("bench_passages")
-
-
 @pytest.fixture
-def run(module, workdir, monkeypatch):
+def run(workdir, monkeypatch):
     """Run the bench on a few questions; returns what the file of figures holds."""
     data = workdir / "data" / "boolq"
     data.mkdir(parents=True)
@@ -48,7 +42,7 @@ def run(module, workdir, monkeypatch):
 
     def bench(*arguments):
         monkeypatch.setattr(sys, "argv", ["bench_passages.py", *map(str, arguments)])
-        module.main()
+        bench_passages.main()
         return json.loads(RESULTS.read_text())
 
     return bench
@@ -77,10 +71,9 @@ def test_all_rows_are_of_the_same_questions(run):
     assert alone["BM25"]["ndcg_at_10"] == rows["BM25"]["ndcg_at_10"]
 
 
-def test_measures(module):
-    boolq = importlib.import_module("boolq_passages")
+def test_measures():
     found = {"a": ["x", "r"], "b": ["r"], "c": ["x"], "d": ["x", "y", "r"]}
-    row = boolq.measures([(text, "r") for text in found], found.__getitem__)
+    row = boolq_passages.measures([(text, "r") for text in found], found.__getitem__)
     assert (row["hit_at_1"], row["hit_at_10"]) == (25, 75)
     assert row["ndcg_at_10"] == pytest.approx(100 * (1 / 1.5849625 + 1 + 1 / 2) / 4)
 

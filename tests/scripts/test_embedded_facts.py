@@ -1,7 +1,6 @@
 """Structured evidences that the embedded model learns from: facts, rows of tables, retrieved evidences."""
 
 import gzip
-import importlib
 import itertools
 import json
 import os
@@ -11,6 +10,7 @@ import pytest
 from handmade import claim, document, dump_bytes, q, quantity, time
 
 from convinse.errors import DataError
+from embedded import facts, patterns, tables, turns, wikidata
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 DATA = Path(os.environ.get("CONVINSE_DATA") or SCRIPTS.parents[1] / "shared" / "data")
@@ -21,14 +21,6 @@ needs_data = pytest.mark.skipif(
 HUMAN, FILM, MALE, FEMALE, CITY, DRAMA, PRIZE = "Q5", "Q11424", "Q6581097", "Q6581072", "Q515", "Q130232", "Q90"
 FILMS, PEOPLE, PLACES = range(1000, 1030), range(2000, 2030), range(3000, 3006)
 SEED, GOLD = "Q1000", "Q1001"
-
-
-@pytest.fixture(scope="module")
-def embedded():
-    """The modules of scripts/embedded by name."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(SCRIPTS))
-        yield lambda name: importlib.import_module(f"embedded.{name}")
 
 
 def write_gz(path, text):
@@ -84,20 +76,20 @@ def small(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def made(embedded, small):
-    return list(embedded("facts").facts(*small, 3))
+def made(small):
+    return list(facts.facts(*small, 3))
 
 
-def fact_index(embedded, small):
-    known = embedded("wikidata").Facts(*small)
+def fact_index(small):
+    known = wikidata.Facts(*small)
     try:
         return {fact.text: fact for told in known.by_subject.values() for fact in told}
     finally:
         known.kb.close()
 
 
-def test_spans_are_labels_of_the_facts(embedded, small, made):
-    index = fact_index(embedded, small)
+def test_spans_are_labels_of_the_facts(small, made):
+    index = fact_index(small)
     assert len(made) > 100
     asked = set()
     for example in made:
@@ -112,24 +104,24 @@ def test_spans_are_labels_of_the_facts(embedded, small, made):
     assert asked == {0, 2, 4}  # the subject, the object, the qualifier
 
 
-def test_nothing_is_learned_of_the_bench(embedded, small, made):
-    index = fact_index(embedded, small)
+def test_nothing_is_learned_of_the_bench(small, made):
+    index = fact_index(small)
     seen = {entity for example in made for one in example.candidates for entity in index[one.text].ids}
     assert SEED not in seen and "Q1002" in seen
     subjects = {index[one.text].subject for example in made for one in example.candidates}
     assert GOLD not in subjects and f"Film, Part {GOLD[1:]}" not in {example.key for example in made}
 
 
-def test_the_key_is_the_subject_and_parts_share_no_text(embedded, small, made):
-    index = fact_index(embedded, small)
+def test_the_key_is_the_subject_and_parts_share_no_text(small, made):
+    index = fact_index(small)
     assert {example.part for example in made} == {"train", "dev"}
     texts = {part: {one.text for e in made if e.part == part for one in e.candidates} for part in ("train", "dev")}
     assert not texts["train"] & texts["dev"]
     assert all(index[example.candidates[0].text].labels[0] == example.key for example in made)
 
 
-def test_facts_of_the_same_subject_and_property_are_no_negatives(embedded, small, made):
-    index = fact_index(embedded, small)
+def test_facts_of_the_same_subject_and_property_are_no_negatives(small, made):
+    index = fact_index(small)
     checked = 0
     for example in made:
         right = [index[one.text] for one in example.candidates if one.relevant]
@@ -142,13 +134,12 @@ def test_facts_of_the_same_subject_and_property_are_no_negatives(embedded, small
     assert checked > 50
 
 
-def test_the_same_seed_gives_the_same_examples(embedded, small, made):
-    facts = embedded("facts").facts
-    assert list(facts(*small, 3)) == made
-    assert list(facts(*small, 4)) != made
+def test_the_same_seed_gives_the_same_examples(small, made):
+    assert list(facts.facts(*small, 3)) == made
+    assert list(facts.facts(*small, 4)) != made
 
 
-def test_questions_have_the_shapes_of_the_pipeline(embedded, made):
+def test_questions_have_the_shapes_of_the_pipeline(made):
     films = [example for example in made if example.group.startswith("facts:Q10")]
     assert any(example.query.startswith(f" || Film, Part {example.group[-4:]} || ") for example in films)
     assert any("the film" in example.query.lower() or " it" in example.query.lower() for example in films)
@@ -157,15 +148,15 @@ def test_questions_have_the_shapes_of_the_pipeline(embedded, made):
     assert not any("{" in example.query for example in made)
 
 
-def test_patterns_need_a_name_that_is_cut_out(embedded, small):
-    patterns, (folder, _) = embedded("patterns"), small
+def test_patterns_need_a_name_that_is_cut_out(small):
+    folder, _ = small
     labels = {f"Q{n}": f"Film, Part {n}" for n in FILMS}
     found = patterns.simple_questions(folder, lambda item: labels.get(item, item))
     assert [pattern.text for pattern in found["P57"]] == ["who directed the film {o}"]  # not the American one
 
 
-def test_a_pronoun_takes_no_class_before_it(embedded):
-    patterns, words = embedded("patterns"), embedded("wikidata").Words
+def test_a_pronoun_takes_no_class_before_it():
+    words = wikidata.Words
     pattern = patterns.Pattern("who directed the film {o}")
     assert pattern.filled(words.named("Alien")) == "who directed the film Alien"
     assert pattern.with_pronoun(words("it", "it", "its")) == "who directed it"
@@ -173,8 +164,7 @@ def test_a_pronoun_takes_no_class_before_it(embedded):
     assert words.named("James").possessive == "James'"
 
 
-def test_phrasings_are_read_and_faults_named(embedded, tmp_path):
-    patterns = embedded("patterns")
+def test_phrasings_are_read_and_faults_named(tmp_path):
     assert len(patterns.hand_written().found) > 250
     file = tmp_path / "phrasings.txt"
     for line, fault in (("P57 >", "no line"), ("P57 > who is {x}", "slot"), ("P57 > [cat] who is {n}", "condition")):
@@ -183,12 +173,12 @@ def test_phrasings_are_read_and_faults_named(embedded, tmp_path):
             patterns.hand_written(file)
 
 
-def test_a_representation_has_four_slots(embedded):
-    assert embedded("patterns").slots("", "Alien", "when did it come out?") == " || Alien || come out || date"
+def test_a_representation_has_four_slots():
+    assert patterns.slots("", "Alien", "when did it come out?") == " || Alien || come out || date"
 
 
-def test_spans_of_years_and_numbers(embedded):
-    told = embedded("wikidata").Told
+def test_spans_of_years_and_numbers():
+    told = wikidata.Told
     date = told(("Q1", "P577", "1979-05-25T00:00:00Z"), ("Alien, the film", "publication date", "25 May 1979"))
     assert [date.text[slice(*span)] for span in date.spans([2], "what year was it?")] == ["25 May 1979", "1979"]
     assert len(date.spans([2], "when was it?")) == 1
@@ -199,10 +189,8 @@ def test_spans_of_years_and_numbers(embedded):
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def test_rows_are_verbalised_with_the_places_of_their_cells(embedded):
-    rows = embedded("tables").verbalised(
-        "Renaissance (band)", ["Year", "Chart\nUK"], [["1969", "60 & 61"], ["", "35[1]"]]
-    )
+def test_rows_are_verbalised_with_the_places_of_their_cells():
+    rows = tables.verbalised("Renaissance (band)", ["Year", "Chart\nUK"], [["1969", "60 & 61"], ["", "35[1]"]])
     assert [row.text for row in rows] == [
         "Renaissance, Year is 1969, Chart UK is 60 & 61",
         "Renaissance, Chart UK is 35",
@@ -213,7 +201,7 @@ def test_rows_are_verbalised_with_the_places_of_their_cells(embedded):
     ]
 
 
-def test_questions_that_one_cell_answers(embedded, tmp_path):
+def test_questions_that_one_cell_answers(tmp_path):
     folder = tmp_path / "wikitablequestions"
     table = {"context": "a", "title": "Some Page (page)", "header": ["Team", "Wins"], "rows": [["Reds", "3"], ["“Blues”", "5"], ["Greens", "5"]]}  # fmt: skip
     write_gz(folder / "tables.jsonl.gz", json.dumps(table) + "\n")
@@ -222,7 +210,7 @@ def test_questions_that_one_cell_answers(embedded, tmp_path):
         "4\thow many teams?\ta\t3", "5\twhat did the blues win?\ta\t5", "6\twho is yellow?\ta\tYellows",
     ]  # fmt: skip
     write_gz(folder / "training.tsv.gz", "\n".join(lines) + "\n")
-    found = list(embedded("tables").tables(tmp_path, tmp_path, 1))
+    found = list(tables.tables(tmp_path, tmp_path, 1))
     assert [example.candidates[0].text for example in found] == [
         "Some Page, Team is Reds, Wins is 3",
         "Some Page, Team is “Blues”, Wins is 5",
@@ -234,8 +222,8 @@ def test_questions_that_one_cell_answers(embedded, tmp_path):
 # -- one turn ----------------------------------------------------------------------------------------------------------
 
 
-def test_answers_as_the_data_sets_write_them(embedded):
-    entity = embedded("turns")._entity
+def test_answers_as_the_data_sets_write_them():
+    entity = turns._entity
     labels = {"Q1": "Alien"}.get
     assert entity("Q1", labels) == {"id": "Q1", "label": "Alien"}
     assert entity("1939-01-01T00:00:00Z", labels)["label"] == "1939"
@@ -244,7 +232,7 @@ def test_answers_as_the_data_sets_write_them(embedded):
     assert entity("14", labels) is None and entity("plutonium", labels) is None
 
 
-def test_facts_that_hold_the_answer_against_others(embedded, small):
+def test_facts_that_hold_the_answer_against_others(small):
     folder, work = small
     entries = [
         {"Question": f"who directed Film, Part {number}?", "Answer": [{"WikidataQid": f"Q{PEOPLE[place]}"}]}
@@ -252,7 +240,7 @@ def test_facts_that_hold_the_answer_against_others(embedded, small):
     ]
     entries.append({"Question": f"is Film, Part {FILMS[3]} long?", "Answer": [{"WikidataQid": f"Q{PEOPLE[3]}"}]})
     write_gz(folder / "timequestions" / "dev.json.gz", json.dumps(entries))
-    found = list(embedded("turns").timequestions(folder, work, 1))
+    found = list(turns.timequestions(folder, work, 1))
     assert len(found) > 15
     for example in found:
         texts = [one.text for one in example.candidates]
@@ -264,9 +252,9 @@ def test_facts_that_hold_the_answer_against_others(embedded, small):
     assert not {SEED, GOLD} & {example.key for example in found}
 
 
-def test_train_conversations_only(embedded, tmp_path):
-    found = list(embedded("turns").conversations(tmp_path, tmp_path, 1))
-    path = Path(importlib.import_module("convinse").__file__).parent / "snapshot" / "conversations" / "train.json"
+def test_train_conversations_only(tmp_path):
+    found = list(turns.conversations(tmp_path, tmp_path, 1))
+    path = SCRIPTS.parent / "convinse" / "snapshot" / "conversations" / "train.json"
     assert {example.key for example in found} <= {one["conv_id"] for one in json.loads(path.read_text())}
     assert len(found) > 100 and any(" || " in example.query for example in found)
     for example in found:
@@ -292,24 +280,22 @@ def part_of_the_data(tmp_path):
         items = iter(range(3000))
         lines = [line for line in file if b'"type":"property"' in line[:40] or next(items, None) is not None]
     write_gz(tmp_path / "wikidata-27k" / "wikidata-27k.json.gz", b"".join(lines).rstrip().rstrip(b",]") + b"\n]\n")
-    tables, questions = (DATA / "wikitablequestions" / name for name in ("tables.jsonl.gz", "training.tsv.gz"))
-    write_gz(tmp_path / "wikitablequestions" / tables.name, b"".join(beginning(tables, 120)))
+    rows, questions = (DATA / "wikitablequestions" / name for name in ("tables.jsonl.gz", "training.tsv.gz"))
+    write_gz(tmp_path / "wikitablequestions" / rows.name, b"".join(beginning(rows, 120)))
     (tmp_path / "wikitablequestions" / questions.name).symlink_to(questions)
     return tmp_path
 
 
 @needs_data
-def test_facts_of_the_shared_data(embedded, part_of_the_data):
-    wikidata = embedded("wikidata")
+def test_facts_of_the_shared_data(part_of_the_data):
     bench = wikidata.bench_items(DATA)
     assert len(bench.seeds) > 30 and len(bench.answers) > 50
     known = wikidata.Facts(part_of_the_data, part_of_the_data / "work")
     try:
         assert not bench.items & known.by_subject.keys()
         assert not any(bench.seeds & set(fact.ids) for told in known.by_subject.values() for fact in told)
-        module = embedded("facts")
-        found = list(itertools.islice(module.Questions(known, DATA, 1).all(), 600))
-        assert found == list(itertools.islice(module.Questions(known, DATA, 1).all(), 600))
+        found = list(itertools.islice(facts.Questions(known, DATA, 1).all(), 600))
+        assert found == list(itertools.islice(facts.Questions(known, DATA, 1).all(), 600))
         index = {fact.text: fact for told in known.by_subject.values() for fact in told}
     finally:
         known.kb.close()
@@ -323,8 +309,8 @@ def test_facts_of_the_shared_data(embedded, part_of_the_data):
 
 
 @needs_data
-def test_rows_of_the_shared_data(embedded, part_of_the_data):
-    found = list(embedded("tables").tables(part_of_the_data, part_of_the_data, 1))
+def test_rows_of_the_shared_data(part_of_the_data):
+    found = list(tables.tables(part_of_the_data, part_of_the_data, 1))
     assert len(found) > 100
     for example in found:
         right = {one.text for one in example.candidates if one.relevant}

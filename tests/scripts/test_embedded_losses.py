@@ -1,10 +1,8 @@
 """What the embedded model is given and minimises: batches, losses, held-out measures, self-training, calibration."""
 
-import importlib
 import random
 from collections import Counter
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,19 +12,10 @@ from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.joint import JointOutput
 from convinse.encoder.tokens import TextTokenizer
+from embedded import batches, losses, validation
+from embedded.examples import Candidate, Example
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 LENGTH = 64  # tokens of a window
-
-
-def module(name):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(SCRIPTS))
-        return importlib.import_module(f"embedded.{name}")
-
-
-batches, losses, validation = module("batches"), module("losses"), module("validation")
-Candidate, Example = module("examples").Candidate, module("examples").Example
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """The recipe of the embedded model: its steps and losses, and the whole of it on a few examples with a tiny model."""
 
 import gzip
-import importlib
 import json
 import os
 import random
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 from tiny_models import WORDS, joint, tiny, torch
 
+import train_embedded as script
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.joint import JointModel
@@ -24,20 +24,15 @@ from convinse.errors import ConfigError
 from convinse.evidence_retrieval_scoring.reranker import BertReranker
 from convinse.heterogeneous_answering.extractive_reader import ExtractiveReader
 from convinse.heterogeneous_answering.yes_no_reader import YesNoReader
+from embedded import recipe as recipes
+from embedded.card import SOURCES
+from embedded.examples import Candidate, Example
+from embedded.sets import builders
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
 
 
-def module(name):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "scripts"))
-        return importlib.import_module(name)
-
-
-recipes = module("embedded.recipe")
-script = module("train_embedded")
-Candidate, Example = module("embedded.examples").Candidate, module("embedded.examples").Example
 PSEUDO = recipes.PSEUDO
 
 
@@ -199,7 +194,7 @@ def test_examples_are_gathered_by_their_part():
 
 def test_the_recipe_of_the_project_names_known_sets_only(tmp_path):
     found = script.load_settings(recipes.Recipe, "model/embedded.yml")
-    known = {*module("embedded.sets").builders(tmp_path, tmp_path, 1), PSEUDO}
+    known = {*builders(tmp_path, tmp_path, 1), PSEUDO}
     for stage in found.stages:
         assert set(stage.alone) <= set(stage.mixture) <= known and all(most > 0 for most in stage.mixture.values())
     assert [PSEUDO in stage.mixture for stage in found.stages] == [False, True]
@@ -426,7 +421,7 @@ def test_the_heads_have_learned_and_the_words_have_not(trained):
 
 def test_card_and_record_say_what_was_done(trained):
     card = (trained / "model/README.md").read_text()
-    sources = module("embedded.card").SOURCES
+    sources = SOURCES
     rows = [line.split(" | ") for line in card.splitlines() if line.startswith("| ")]
     for name in ("qed", "selqa", PSEUDO):
         (row,) = [row for row in rows if row[0] == f"| {sources[name][0]}"]

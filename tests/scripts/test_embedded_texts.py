@@ -1,7 +1,6 @@
 """The examples over plain text that the embedded model learns from."""
 
 import gzip
-import importlib
 import json
 import os
 import random
@@ -13,25 +12,16 @@ from pathlib import Path
 import pytest
 
 from convinse.errors import DataError
+from embedded import negatives, texts
+from embedded.sample_sets import cut
+from embedded.untokenise import untokenised
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 DATA = Path(os.environ.get("CONVINSE_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
 EXTRACTIVE = ("qamr", "fairytaleqa", "policyqa", "qed", "multiqa_samples", "mrqa_sample")
 RANKED = ("squad_sentences", "selqa", "boolq")
 LINES = {"qamr/dev": 1500, "qamr/test_part": 400, "fairytaleqa/train": 400, "fairytaleqa/val": 60, "qed/dev": 400,
          "squad-sentences/pairs": 1500, "boolq/train": 300, "boolq/dev": 100}  # fmt: skip
 WHOLE = ("policyqa", "selqa", "multiqa-samples", "mrqa-sample")
-
-
-def module(name):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(SCRIPTS))
-        return importlib.import_module(f"embedded.{name}")
-
-
-@pytest.fixture(scope="module")
-def texts():
-    return module("texts")
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +41,7 @@ def data(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def built(texts, data):
+def built(data):
     return {name: list(build(data, 5)) for name, build in texts.TEXT_SETS.items()}
 
 
@@ -216,7 +206,7 @@ def write_pairs(data, pairs):
     (data / "squad-sentences" / "pairs.jsonl.gz").write_bytes(gzip.compress(packed.encode()))
 
 
-def test_another_answer_is_no_negative(texts, tmp_path):
+def test_another_answer_is_no_negative(tmp_path):
     pairs = [("who?", "ada did it."), ("who?", "she did it."), ("when?", "it was in may."), ("where?", "it was here.")]
     write_pairs(tmp_path, pairs)
     found = [[one.text for one in example.candidates] for example in texts.TEXT_SETS["squad_sentences"](tmp_path, 0)]
@@ -231,7 +221,7 @@ def test_another_answer_is_no_negative(texts, tmp_path):
                 assert len(example.candidates) == 2 and "did it" not in example.candidates[1].text
 
 
-def test_squad_contexts_tell_where_the_sentence_is(texts, data):
+def test_squad_contexts_tell_where_the_sentence_is(data):
     right = {}
     for line in lines(data, "squad-sentences", "pairs"):
         right.setdefault(line["question"], set()).add(line["sentence"])
@@ -256,19 +246,19 @@ def test_answers_of_selqa(built, data):
             assert (candidate.text in answers) == candidate.relevant
 
 
-def test_equal_arguments_give_equal_examples(texts, data, built):
+def test_equal_arguments_give_equal_examples(data, built):
     for name, build in texts.TEXT_SETS.items():
         assert list(build(data, 5)) == built[name], name
     assert list(texts.TEXT_SETS["qamr"](data, 6)) != built["qamr"]
 
 
-def test_missing_data_is_named_with_the_remedy(texts, tmp_path):
+def test_missing_data_is_named_with_the_remedy(tmp_path):
     for build in (*texts.TEXT_SETS.values(), texts.squad_contexts, texts.wikipedia_sentences):
         with pytest.raises(DataError, match=r"\.gz: no such data; set CONVINSE_DATA"):
             next(iter(build(tmp_path, 0)))
 
 
-def test_a_span_beside_the_answer_is_refused(texts, tmp_path):
+def test_a_span_beside_the_answer_is_refused(tmp_path):
     (tmp_path / "qed").mkdir()
     line = {"title": "t", "context": "one two", "question": "q", "answer": "two", "answer_start": 3}
     (tmp_path / "qed" / "dev.jsonl.gz").write_bytes(gzip.compress(json.dumps(line).encode()))
@@ -276,7 +266,7 @@ def test_a_span_beside_the_answer_is_refused(texts, tmp_path):
         list(texts.TEXT_SETS["qed"](tmp_path, 0))
 
 
-def test_wikipedia_sentences(texts, tmp_path):
+def test_wikipedia_sentences(tmp_path):
     folder = tmp_path / "wikipedia-pages"
     folder.mkdir()
     html = (
@@ -292,7 +282,6 @@ def test_wikipedia_sentences(texts, tmp_path):
 
 
 def test_tokens_are_written_as_usual():
-    untokenised = module("untokenise").untokenised
     old = "He did n't ( yet ) say `` a role - play '' in 1901 , 5 % of it ; the team 's own ."
     new, move = untokenised(old)
     assert new == "He didn't (yet) say \"a role-play\" in 1901, 5% of it; the team's own."
@@ -303,13 +292,11 @@ def test_tokens_are_written_as_usual():
 
 
 def test_keys_that_share_a_text_are_one():
-    negatives = module("negatives")
     pairs = [("d", "1"), ("b", "2"), ("c", "1"), ("c", "2"), ("e", "3"), ("a", "4")]
     assert negatives.joined_keys(pairs) == {"a": "a", "b": "b", "c": "b", "d": "b", "e": "e"}
 
 
 def test_hard_texts_are_alike_and_hold_no_answer():
-    negatives = module("negatives")
     texts = ["the river flows to the sea", "a river of gold", "Rivers are long", "the mountain", "a hill", "a hill"]
     with negatives.hard_texts(texts, 1) as find:
         assert [one.text for one in find("which river is long", 1, [], [])] == ["Rivers are long"]
@@ -321,7 +308,6 @@ def test_hard_texts_are_alike_and_hold_no_answer():
 
 
 def test_long_texts_are_cut_at_sentences():
-    cut = module("sample_sets").cut
     text = "\n\n".join(f"Sentence number {number} is here." for number in range(100))
     start = text.index("50 is")
     for seed in range(40):

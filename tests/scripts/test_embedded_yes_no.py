@@ -1,32 +1,20 @@
 """Training of the yes/no head: its data, what the trunk reads, steps, measures, and the head that comes out."""
 
 import gzip
-import importlib
 import json
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
 from tiny_models import joint, torch
 
+import train_embedded as script
 from convinse.encoder.checkpoint import YES_NO, load_checkpoint
 from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.yes_no_head import YesNoHead, load_yes_no
 from convinse.errors import DataError
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def module(name):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "scripts"))
-        return importlib.import_module(name)
-
-
-training = module("embedded.yes_no")
-script = module("train_embedded")
-ranking_sets = module("embedded.ranking_sets")
+from embedded import ranking_sets
+from embedded import yes_no as training
 
 
 @pytest.fixture(scope="module")

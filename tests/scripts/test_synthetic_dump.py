@@ -1,6 +1,5 @@
 import gzip
 import hashlib
-import importlib.util
 import subprocess
 import sys
 from collections import Counter
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import synthetic_dump
 from convinse.knowledge_base.dump import read_dump
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "synthetic_dump.py"
@@ -17,17 +17,9 @@ ITEMS, FACTS = 3_000, 20_000
 
 
 @pytest.fixture(scope="module")
-def synthetic():
-    spec = importlib.util.spec_from_file_location("synthetic_dump", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def documents(synthetic, tmp_path_factory):
+def documents(tmp_path_factory):
     path = tmp_path_factory.mktemp("synthetic") / "dump.json"
-    synthetic.write_dump(path, ITEMS, FACTS, 7)
+    synthetic_dump.write_dump(path, ITEMS, FACTS, 7)
     return list(read_dump(path))
 
 
@@ -77,30 +69,30 @@ def test_degrees_are_skewed_on_both_sides(documents):
     assert most > 0.02 * FACTS and tenth < most / 2
 
 
-def test_what_a_knowledge_base_drops_comes_on_top(synthetic, workdir):
-    synthetic.write_dump(Path("dump.json"), ITEMS, FACTS, 7)
+def test_what_a_knowledge_base_drops_comes_on_top(workdir):
+    synthetic_dump.write_dump(Path("dump.json"), ITEMS, FACTS, 7)
     text = Path("dump.json").read_text()
     assert text.count('"rank":"deprecated"') == FACTS // 100
     assert 0.4 * ITEMS < text.count('"datatype":"external-id"},"type"') < 0.6 * ITEMS
 
 
 @pytest.mark.parametrize("name", ["dump.json", "dump.json.gz", "dump.json.zst"])
-def test_same_seed_same_bytes(synthetic, workdir, name):
+def test_same_seed_same_bytes(workdir, name):
     if name.endswith(".zst"):
         pytest.importorskip("zstandard")
     digests = []
     for seed in (1, 1, 2):
-        synthetic.write_dump(Path(name), 200, 1_000, seed)
+        synthetic_dump.write_dump(Path(name), 200, 1_000, seed)
         digests.append(hashlib.sha256(Path(name).read_bytes()).hexdigest())
     assert digests[0] == digests[1] != digests[2]
     assert sum(len(document.statements) for document in read_dump(Path(name))) == 1_000
 
 
-def test_processes_do_not_change_the_bytes(synthetic, workdir):
-    items = synthetic.CHUNK + 10  # two chunks
+def test_processes_do_not_change_the_bytes(workdir):
+    items = synthetic_dump.CHUNK + 10  # two chunks
     command = [sys.executable, str(SCRIPT), "two.json.gz", "--items", str(items), "--facts", str(2 * items), "--quiet"]
     subprocess.run([*command, "--processes", "2", "--seed", "3"], check=True, timeout=60)
-    synthetic.write_dump(Path("one.json"), items, 2 * items, 3)
+    synthetic_dump.write_dump(Path("one.json"), items, 2 * items, 3)
     assert gzip.decompress(Path("two.json.gz").read_bytes()) == Path("one.json").read_bytes()
 
 
@@ -114,9 +106,9 @@ def test_wrong_arguments_are_refused(workdir, arguments):
 
 
 @given(items=st.integers(1, 120), more=st.integers(0, 500), seed=st.integers(0, 1000))
-def test_any_size_is_a_whole_dump(synthetic, tmp_path_factory, items, more, seed):
+def test_any_size_is_a_whole_dump(tmp_path_factory, items, more, seed):
     path = tmp_path_factory.getbasetemp() / "any.json"
-    synthetic.write_dump(path, items, items + more, seed)
+    synthetic_dump.write_dump(path, items, items + more, seed)
     documents = [document for document in read_dump(path) if document.kind == "item"]
     assert len(documents) == items
     assert sum(len(document.statements) for document in documents) == items + more

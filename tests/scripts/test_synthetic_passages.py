@@ -1,30 +1,22 @@
-import importlib.util
 import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
+import synthetic_passages
 from convinse.passages.analysis import stop_words
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "synthetic_passages.py"
-
 
 @pytest.fixture(scope="module")
-def synthetic():
-    spec = importlib.util.spec_from_file_location("synthetic_passages", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def passages():
+    return [
+        json.loads(line)
+        for line in synthetic_passages.chunk_lines(synthetic_passages.make_plan(3000, 1), 0).splitlines()
+    ]
 
 
-@pytest.fixture(scope="module")
-def passages(synthetic):
-    return [json.loads(line) for line in synthetic.chunk_lines(synthetic.make_plan(3000, 1), 0).splitlines()]
-
-
-def test_the_same_seed_gives_the_same_bytes(synthetic):
-    one, two, other = (synthetic.chunk_lines(synthetic.make_plan(500, seed), 0) for seed in (1, 1, 2))
+def test_the_same_seed_gives_the_same_bytes():
+    one, two, other = (synthetic_passages.chunk_lines(synthetic_passages.make_plan(500, seed), 0) for seed in (1, 1, 2))
     assert one == two != other
 
 
@@ -43,15 +35,19 @@ def test_passages_look_like_text(passages):
     assert 400 < len(titles) < 800
 
 
-def test_ids_are_unique_over_chunks(synthetic):
-    plan = synthetic.make_plan(2 * synthetic.CHUNK + 5, 3)
-    ids = [json.loads(line)["id"] for number in range(3) for line in synthetic.chunk_lines(plan, number).splitlines()]
-    assert len(ids) == len(set(ids)) == 2 * synthetic.CHUNK + 5
+def test_ids_are_unique_over_chunks():
+    plan = synthetic_passages.make_plan(2 * synthetic_passages.CHUNK + 5, 3)
+    ids = [
+        json.loads(line)["id"]
+        for number in range(3)
+        for line in synthetic_passages.chunk_lines(plan, number).splitlines()
+    ]
+    assert len(ids) == len(set(ids)) == 2 * synthetic_passages.CHUNK + 5
 
 
-def test_questions_share_words_with_their_passage(synthetic, passages):
+def test_questions_share_words_with_their_passage(passages):
     texts = {passage["id"]: set(passage["text"].lower().rstrip(".").split()) for passage in passages}
-    found = list(synthetic.questions(synthetic.make_plan(3000, 1), 100))
+    found = list(synthetic_passages.questions(synthetic_passages.make_plan(3000, 1), 100))
     assert len(found) == 100
     for _, text, passage in found:
         words = text.lower().rstrip("?").split()

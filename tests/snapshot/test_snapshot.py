@@ -1,7 +1,6 @@
 """The embedded data is what the issue asks for, and what ships is built from the sources that ship with it."""
 
 import gzip
-import importlib.util
 import json
 import shutil
 from collections import Counter
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import build_snapshot
 from convinse.benchmarks.convmix import read_conversations
 from convinse.config import parse_config
 from convinse.evidence import SOURCES
@@ -93,11 +93,8 @@ def test_the_script_builds_what_ships(kb, dump, workdir, monkeypatch, capsys):
     shutil.copytree(
         SNAPSHOT, source, ignore=shutil.ignore_patterns("kb", "wikipedia.db", "conversations", "__pycache__")
     )
-    spec = importlib.util.spec_from_file_location("build_snapshot", REPOSITORY / "scripts" / "build_snapshot.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    monkeypatch.setattr(script, "SNAPSHOT", source)
-    script.main()
+    monkeypatch.setattr(build_snapshot, "SNAPSHOT", source)
+    build_snapshot.main()
     assert kb.build_id in capsys.readouterr().out
     rebuilt = WikipediaDump(source / "wikipedia.db")
     assert rebuilt.build_id == dump.build_id, "run scripts/build_snapshot.py"

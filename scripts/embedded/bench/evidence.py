@@ -12,9 +12,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rerank.data import Candidates, gather, is_right
-from rerank.measures import first_hit
-
 from convinse.config import Config
 from convinse.evidence import Evidence, unique_entities
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
@@ -24,6 +21,8 @@ from convinse.ranking import bm25_order
 from embedded.bench.measures import Rank, cross_fitted
 from embedded.bench.ranking import BASE, BLENDED, BM25, CROSS, OWN, WEIGHTS, cosines, log_odds, ranks_of
 from embedded.bench.sets import Asked
+from rerank.data import Candidates, gather, is_right
+from rerank.measures import first_hit
 
 if TYPE_CHECKING:
     from convinse.encoder.bi_encoder import BiEncoder

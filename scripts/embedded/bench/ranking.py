@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from rerank.measures import best_first
 
 from convinse.ranking import bm25_scores
 from embedded.bench.measures import Rank, cross_fitted, first_right
 from embedded.bench.sets import Asked
+from rerank.measures import best_first
 
 if TYPE_CHECKING:
     from convinse.encoder.bi_encoder import BiEncoder

@@ -11,8 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rerank.data import PACKAGE, PACKAGES, minilm
-from rerank.measures import Bound
 from rich.console import Console
 from rich.table import Table
 
@@ -20,6 +18,8 @@ from convinse.progress import Advance, progress
 from embedded.bench.evidence import Pools, evidence_pools
 from embedded.bench.model import Model
 from embedded.bench.sets import DevSets, dev_sets
+from rerank.data import PACKAGE, PACKAGES, minilm
+from rerank.measures import Bound
 
 if TYPE_CHECKING:
     from convinse.encoder.bi_encoder import BiEncoder

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from rerank.measures import best_first
 
 from embedded.bench.measures import same_share
 from embedded.bench.ranking import Advance, log_odds
 from embedded.bench.reading import ALONE, AMONG, RELEVANCE, SPAN, WHOLE, readings
 from embedded.bench.sets import Asked, Question
+from rerank.measures import best_first
 
 if TYPE_CHECKING:
     from convinse.evidence import Evidence
