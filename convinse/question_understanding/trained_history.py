@@ -106,8 +106,9 @@ class TrainedHistory(Slots):
         rules = super()._choose(asked, foci, history)
         likely = self.weights.probabilities(self.reader.read(asked, rules, foci, history))
         ranked = sorted(zip(referents, likely, strict=True), key=lambda pair: -pair[1])
-        words = set(fold(asked.question).split())
-        ranked = [pair for pair in ranked if not is_excluded(words, pair[0])] or ranked
+        if not asked.named:  # else the pronoun may mean what the question names
+            words = set(fold(asked.question).split())
+            ranked = [pair for pair in ranked if not is_excluded(words, pair[0])] or ranked
         least = max(self.weights.threshold, _SHARE * ranked[0][1], _BESIDE_NAMES if asked.named else 0.0)
         chosen = [pair for pair in ranked if pair[1] >= least][: self.config.qu_history.most]
         if not chosen and not asked.named:

@@ -150,6 +150,7 @@ def test_a_pronoun_of_the_other_gender_excludes_a_person(tmp_path):
             question: play(module, WHO_DIRECTED, (question,))[1][1]
             for question in ("Is he married?", "Is she married?", "Did he work with her?", "Are they married?")
         }
+        assert play(module, WHO_DIRECTED, ("Did Kate Winslet say she liked it?",))[1][0] == "James Cameron"
     assert found == {
         "Is he married?": "James Cameron",
         "Is she married?": "Avatar",
