@@ -126,22 +126,18 @@ class Slots(QuestionUnderstanding):
         return [slot.strip() for slot in slots] if len(slots) == 4 else []
 
     def _topic_start(self, foci: Sequence[Focus], history: Sequence[Turn]) -> int:
-        """The place of the latest turn that took up another topic ("What about Avatar?"): what was before is over.
-
-        It names a rival of what was asked about before, nothing of it is near anything talked about, and it has no
-        context.
-        """
+        """The place of the latest turn that took up another topic and has no context: what was before is over."""
         for place in range(len(foci) - 1, 0, -1):
-            asked, earlier = foci[place].asked, foci[:place]
-            if any(self._slots(history[place])[:1]) or not any(
-                self._is_rival(one, asked) for focus in earlier for one in focus.asked
-            ):
-                continue
-            talked_about = list(recent(earlier))
-            near = {item for one in talked_about for item in (one.id, *self._neighbors(one))}
-            if near.isdisjoint(one.id for one in asked):
+            if not any(self._slots(history[place])[:1]) and self._is_new_topic(foci[place].asked, foci[:place]):
                 return place
         return 0
+
+    def _is_new_topic(self, named: Sequence[Referent], foci: Sequence[Focus]) -> bool:
+        """Whether one of some items is a rival of what was asked about, and none is near anything talked about."""
+        if not any(self._is_rival(one, named) for focus in foci for one in focus.asked):
+            return False
+        near = {item for one in recent(foci) for item in (one.id, *self._neighbors(one))}
+        return near.isdisjoint(one.id for one in named)
 
     def _meant(self, mentions: Iterable[Mention], foci: Sequence[Focus]) -> list[Mention]:
         """The mentions without those that a follow-up hardly means, unless they are of something near what was talked

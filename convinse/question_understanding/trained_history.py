@@ -14,7 +14,7 @@ from ..models import model_path
 from ..text import fold
 from .history_features import Embedder, FeatureReader
 from .history_weights import HistoryWeights, read_weights
-from .referents import Asked, Choice, Focus, is_excluded
+from .referents import PERSONAL, Asked, Choice, Focus, is_excluded
 from .slots import Slots
 
 SHIPPED = "snapshot:history"
@@ -101,13 +101,13 @@ class TrainedHistory(Slots):
     def _choose(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> Choice:
         """What the question is about, with the model's probabilities."""
         referents = FeatureReader.referents(asked, foci)
-        if not referents:
+        words = set(fold(asked.question).split())
+        if not referents or (not words & PERSONAL and self._is_new_topic(asked.named, foci)):
             return Choice(asked.named, ())
         rules = super()._choose(asked, foci, history)
         likely = self.weights.probabilities(self.reader.read(asked, rules, foci, history))
         ranked = sorted(zip(referents, likely, strict=True), key=lambda pair: -pair[1])
         if not asked.named:  # else the pronoun may mean what the question names
-            words = set(fold(asked.question).split())
             ranked = [pair for pair in ranked if not is_excluded(words, pair[0])] or ranked
         least = max(self.weights.threshold, _SHARE * ranked[0][1], _BESIDE_NAMES if asked.named else 0.0)
         chosen = [pair for pair in ranked if pair[1] >= least][: self.config.qu_history.most]

@@ -83,8 +83,8 @@ def test_what_is_far_less_likely_than_the_likeliest_is_not_meant(make):
 
 def test_names_of_its_own_want_a_likelier_context(make):
     likely, less = (model(bias=bias, threshold=0.1) for bias in (-0.3, -0.6))  # 0.43 and 0.35
-    question = (WHO_DIRECTED, ("Who directed Inception?",))
-    assert play(make(likely), *question)[1][0] != "" and play(make(less), *question)[1][:2] == ["", "Inception"]
+    question = (WHO_DIRECTED, ("Where was Leonardo DiCaprio born?",))
+    assert play(make(likely), *question)[1][0] != "" and play(make(less), *question)[1][:2] == ["", "Leonardo DiCaprio"]
     assert play(make(less), WHO_DIRECTED, ("When was he born?",))[1][1] != ""
 
 
@@ -157,6 +157,13 @@ def test_a_pronoun_of_the_other_gender_excludes_a_person(tmp_path):
         "Did he work with her?": "James Cameron",  # one of the two is his
         "Are they married?": "James Cameron",
     }
+
+
+def test_a_rival_that_is_near_nothing_is_a_new_topic_whatever_the_model_says(make):
+    module = make(model(bias=3.0))
+    assert play(module, WHO_DIRECTED, ("What about Inception?",))[1][:2] == ["", "Inception"]
+    assert play(module, WHO_DIRECTED, ("Did he like Inception?",))[1][0] != "", "he is of what was before"
+    assert play(module, WHO_DIRECTED, ("What about Titanic?",))[1][0] != "", "it is by the same director"
 
 
 def test_another_topic_ends_what_was_before(make):
