@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..encoder.kept_embeddings import KeptEmbeddings
 from ..evidence import Evidence
 from .bm25 import BM25Scorer
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from .reranker import BertReranker
 
 _RRF_K = 60  # of the fusion's authors
-_KEEP_EVERY = 4096  # embeddings: what a killed run loses at most
 
 
 class _Fused(NamedTuple):
@@ -68,7 +68,7 @@ class Cascade:
         self._bm25 = bm25
         self._reranker = reranker
         self._bi_encoder = bi_encoder
-        self._vectors = vectors
+        self._embeddings = None if bi_encoder is None else KeptEmbeddings(bi_encoder, vectors)
         self._share = lexical_share
         self._lexical, self._dense = (lexical, dense) if bi_encoder is not None else (lexical + dense, 0)
 
@@ -113,8 +113,8 @@ class Cascade:
         """Close the caches; the next use opens them again."""
         if self._reranker is not None:
             self._reranker.close()
-        if self._vectors is not None:
-            self._vectors.close()
+        if self._embeddings is not None:
+            self._embeddings.close()
 
     def _fuse(
         self, queries: Sequence[str], questions: Sequence[str], evidences: Sequence[Sequence[Evidence]]
@@ -145,30 +145,16 @@ class Cascade:
         return fused
 
     def _dense_scores(self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]]) -> list[np.ndarray] | None:
-        if self._bi_encoder is None:
+        if self._bi_encoder is None or self._embeddings is None:
             return None
         texts = list(dict.fromkeys(evidence["evidence_text"] for candidates in evidences for evidence in candidates))
-        vectors = self._embed(texts)
+        vectors = self._embeddings.embed(texts)
         place_of = {text: place for place, text in enumerate(texts)}
         asked = self._bi_encoder.embed(queries)
         return [
             vectors[[place_of[evidence["evidence_text"]] for evidence in candidates]].astype(np.float32) @ query
             for query, candidates in zip(asked, evidences, strict=True)
         ]
-
-    def _embed(self, texts: list[str]) -> np.ndarray:
-        """[n, d] float16: from the cache, the others computed and kept."""
-        assert self._bi_encoder is not None
-        if self._vectors is None:
-            return self._bi_encoder.embed(texts).astype(np.float16)
-        vectors, known = self._vectors.get(texts)
-        unknown = np.flatnonzero(~known)
-        for start in range(0, len(unknown), _KEEP_EVERY):
-            places = unknown[start : start + _KEEP_EVERY]
-            fresh = [texts[place] for place in places]
-            vectors[places] = self._bi_encoder.embed(fresh).astype(np.float16)
-            self._vectors.put(fresh, vectors[places])
-        return vectors
 
 
 def _order(scores: Sequence[float] | np.ndarray, texts: Sequence[str]) -> np.ndarray:

@@ -26,10 +26,10 @@ _POINTING = re.compile(r"\b(?:this|that)(?: one)?\W*$|\b(?:this|that) one\b", re
 
 
 class Embedder(Protocol):
-    """Embeds texts; see `encoder.bi_encoder.BiEncoder`."""
+    """Embeds texts; see `encoder.kept_embeddings.KeptEmbeddings`."""
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """[n, d] float32, each row of length 1."""
+        """[n, d] floats of distinct texts, each row of about length 1."""
 
 
 class Features(NamedTuple):
@@ -259,7 +259,7 @@ class FeatureReader:
             self._vectors.clear()
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
-            self._vectors.update(zip(new, self._embedder.embed(new), strict=True))
+            self._vectors.update(zip(new, self._embedder.embed(new).astype("f4"), strict=True))
 
     def _cosine(self, query: str, texts: Sequence[str]) -> float:
         """The highest cosine; rounded, so that it does not depend on what was embedded together."""

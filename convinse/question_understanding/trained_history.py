@@ -33,7 +33,8 @@ class TrainedHistory(Slots):
 
     Args:
         config: `qu_model` (a folder of `train qu`; by default the model that ships with the project), `qu_history`, the
-            models' keys (`device`, `evs_precision`, `evs_max_length`, `evs_token_budget`), and those of `Slots`.
+            models' keys (`device`, `evs_precision`, `evs_max_length`, `evs_token_budget`), where embeddings are kept
+            (`ers_use_cache`, `ers_cache_path`), and those of `Slots`.
         kb: the knowledge base to use instead of the configured one.
         weights: the model to use instead of the configured one.
         embedder: what embeds texts, instead of the configured encoder.
@@ -78,8 +79,10 @@ class TrainedHistory(Slots):
         return embedder
 
     def load_encoder(self) -> tuple[Embedder, str]:
-        """The configured encoder, and the id of its weights."""
+        """The configured encoder, whose embeddings the cache keeps, and the id of its weights."""
         from ..encoder.bi_encoder import BiEncoder
+        from ..encoder.kept_embeddings import KeptEmbeddings
+        from ..vector_cache import VectorCache
 
         config = self.config
         loaded = BiEncoder(
@@ -91,7 +94,9 @@ class TrainedHistory(Slots):
             key="qu_history.encoder",
             models=self.model_pool,
         )
-        return loaded, loaded.model_id.rsplit("/", 2)[0]  # without length and precision
+        path = config.ers_cache_path if config.ers_use_cache else None
+        vectors = None if path is None else VectorCache(path, loaded.model_id, loaded.dimension)
+        return KeptEmbeddings(loaded, vectors), loaded.model_id.rsplit("/", 2)[0]  # without length and precision
 
     @cached_property
     def reader(self) -> FeatureReader:

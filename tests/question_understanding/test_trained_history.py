@@ -211,6 +211,24 @@ def test_the_encoder_may_be_shared_with_the_other_stages(make):
     assert module.model_pool is pipeline.model_pool is pipeline.ers.model_pool
 
 
+def test_embeddings_are_kept_where_the_cache_is(world_kb, workdir, monkeypatch):
+    tiny = pytest.importorskip("tiny_models")
+    folder = tiny.save_model(Path("tiny"), task="embedding")
+
+    def embedder(**keys):
+        config = parse_config(
+            {"qu_history": {"encoder": str(folder)}, "device": "cpu", "ers_cache_path": "mine", **keys}
+        )
+        return TrainedHistory(config, world_kb).load_encoder()[0]
+
+    alone = embedder(ers_use_cache=False).embed(["who wrote it"])
+    assert not Path("mine").exists()
+    assert (embedder().embed(["who wrote it"]) == alone).all()
+    again = embedder()
+    monkeypatch.setattr("convinse.encoder.bi_encoder.BiEncoder.embed", None)  # nothing is left to compute
+    assert (again.embed(["who wrote it"]) == alone).all()
+
+
 # --- the model that ships
 
 
@@ -254,3 +272,4 @@ def test_the_shipped_model_holds_the_conversation_of_the_readme():
     assert play(module, *asked)[1] == ["", "Titanic", "long", "number"]
     other = ("what about Blade Runner, who directed that one?", ("Q56005", "Ridley Scott"))
     assert play(module, *asked, other)[1] == ["", "Blade Runner", "directed", "person"]
+    assert play(module, *asked, other, ("And who wrote it?",))[1] == ["", "Blade Runner", "wrote", "person"]

@@ -9,7 +9,7 @@ from tiny_models import copy_of, joint, torch
 
 from convinse.encoder.yes_no_head import YesNoHead
 from embedded.bench import decisions, setup
-from embedded.bench import model as models
+from embedded.bench.model import Model
 
 
 def test_accuracy_and_log_loss_are_those_of_their_definitions():
@@ -39,7 +39,7 @@ def data(tmp_path):
 
 
 def run(folder, data, tmp_path, questions=100):
-    bench = setup.Bench(models.Model(folder, "cpu", "fp32"), data, tmp_path, setup.Size(questions, 4, 2))
+    bench = setup.Bench(Model(folder, "cpu", "fp32"), data, tmp_path, setup.Size(questions, 4, 2))
     decisions.decision_part(bench)
     return bench
 

@@ -20,7 +20,7 @@ from convinse.knowledge_base.search_space import fact_text
 from convinse.ranking import bm25_scores
 from embedded import examples
 from embedded.bench import evidence, measures, quality, quick, ranking, reading, sets, setup, speed
-from embedded.bench import model as models
+from embedded.bench.model import Model
 from rerank import data as rerank_data
 
 
@@ -195,8 +195,8 @@ def reading_questions():
 def test_readings_of_a_model_are_those_of_its_classes():
     questions = reading_questions()
     done = []
-    apart = models.Model(joint(), "cpu", "fp32", one_pass=False)
-    together = models.Model(joint(), "cpu", "fp32")
+    apart = Model(joint(), "cpu", "fp32", one_pass=False)
+    together = Model(joint(), "cpu", "fp32")
     found = reading.readings(together, questions, done.append)
     assert sum(done) == 3 and found[0].bounds == (0, 1, 3, 5, 8)
     assert found[0].contexts[3:5] == ["peter jackson directed the hobbit.", "the film won one award."]
@@ -228,8 +228,8 @@ def ranking_questions():
 
 def test_systems_rank_as_their_classes_score():
     asked = ranking_questions()
-    model = models.Model(joint(), "cpu", "fp32")
-    base = models.Model(joint(seed=3), "cpu", "fp32").bi_encoder
+    model = Model(joint(), "cpu", "fp32")
+    base = Model(joint(seed=3), "cpu", "fp32").bi_encoder
     done = []
     found = ranking.rank_sets(model, base, asked, done.append, top=None)
     assert list(found.ranks) == list(ranking.SYSTEMS) and sum(done) == 16
@@ -246,7 +246,7 @@ def test_systems_rank_as_their_classes_score():
 
 def test_the_cross_encoder_moves_only_the_best_of_the_fusion():
     asked = ranking_questions()
-    model = models.Model(joint(), "cpu", "fp32")
+    model = Model(joint(), "cpu", "fp32")
     found = ranking.rank_sets(model, None, asked, silent, top=3)
     assert "base bi-encoder" not in found.ranks
     for before, after in zip(found.ranks["BM25 and bi-encoder fused"], found.ranks["cross-encoder"], strict=True):
@@ -308,7 +308,7 @@ def pools_of(questions):
 
 def test_evidence_is_ranked_by_all_systems(questions):
     pools = pools_of(questions)
-    model = models.Model(joint(), "cpu", "fp32")
+    model = Model(joint(), "cpu", "fp32")
     done = []
     found = evidence.evidence_ranks(model, model.bi_encoder, pools, "as retrieved", done.append)
     assert sum(done) == 4 and all(len(ranks) == 4 and None not in ranks for ranks in found.values())
@@ -349,7 +349,7 @@ def test_systems_take_turns_and_the_first_one_is_not_counted():
 
 
 def test_one_pass_answers_as_two():
-    models = [models.Model(joint(), "cpu", "fp32", one_pass) for one_pass in (False, True, False)]
+    models = [Model(joint(), "cpu", "fp32", one_pass) for one_pass in (False, True, False)]
     systems = speed.one_pass_systems(*models)
     turn = speed.Turn("who directed the film", [f"peter directed film {number}" for number in range(20)])
     texts = [evidence["evidence_text"] for evidence in systems["ranking alone"](turn)]
@@ -362,13 +362,13 @@ def test_one_pass_answers_as_two():
 def test_agreement_counts_answers_and_best_texts():
     questions = reading_questions()
     asked = ranking_questions()[:5]
-    both = [models.Model(joint(), "cpu", "fp32"), models.Model(joint(seed=3), "cpu", "fp32")]
+    both = [Model(joint(), "cpu", "fp32"), Model(joint(seed=3), "cpu", "fp32")]
     first, other = (speed.found_by(model, questions[:2], questions, asked, silent) for model in both)
     assert len(first.answers) == 5 and len(first.best) == 5
     assert speed.agreement(first, first) == {"answers": 1, "best text": 1}
     shares = speed.agreement(first, other)
     assert shares["answers"] == sum(a == b for a, b in zip(first.answers, other.answers, strict=True)) / 5 < 1
-    best = models[0].reranker.predict([(asked[0].query, text) for text in asked[0].texts]).argmax()
+    best = both[0].reranker.predict([(asked[0].query, text) for text in asked[0].texts]).argmax()
     assert first.best[0] == asked[0].texts[best]
 
 
@@ -377,8 +377,8 @@ def test_scores_that_are_no_numbers_are_found(tmp_path):
         tensors["relevance.bias"].fill_(float("nan"))
 
     broken = damage(copy_of(joint(), tmp_path / "broken"), spoil)
-    assert speed.always_numbers(models.Model(joint(), "cpu", "fp32"), "who directed it")
-    assert not speed.always_numbers(models.Model(broken, "cpu", "fp32"), "who directed it")
+    assert speed.always_numbers(Model(joint(), "cpu", "fp32"), "who directed it")
+    assert not speed.always_numbers(Model(broken, "cpu", "fp32"), "who directed it")
 
 
 # -- the whole bench ---------------------------------------------------------------------------------------------------
@@ -408,7 +408,7 @@ def test_a_checkpoint_in_memory_is_validated_and_stays_as_it_is():
 
 
 def test_all_parts_print_their_tables_and_write_their_figures(questions, workdir, capsys):
-    model = models.Model(joint(), "cpu", "fp32")
+    model = Model(joint(), "cpu", "fp32")
     all_parts = setup.Bench(model, workdir, workdir, setup.Size(6, 4, 2))
     pools = pools_of(questions)
     given = {"sets": small_sets(), "pools": pools, "base": model.bi_encoder}
@@ -448,7 +448,7 @@ def test_usage_errors_end_the_program(tmp_path, capsys):
 
 
 def test_another_kind_of_model_is_refused():
-    model = models.Model(tiny(), "cpu", "fp32")
+    model = Model(tiny(), "cpu", "fp32")
     assert len(model.reranker.predict([("a", "b")])) == 1
     with pytest.raises(Exception, match="is no question-answering checkpoint"):
         model.reader  # noqa: B018 - loads it

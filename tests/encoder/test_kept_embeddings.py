@@ -1,0 +1,71 @@
+"""Embeddings that are kept, over a bi-encoder that counts what it is asked."""
+
+import numpy as np
+import pytest
+
+from convinse.encoder import kept_embeddings
+from convinse.encoder.kept_embeddings import KeptEmbeddings
+from convinse.vector_cache import VectorCache
+
+
+class Counting:
+    """Embeds a text by its length; keeps what it was asked, call by call."""
+
+    def __init__(self):
+        self.calls = []
+
+    def embed(self, texts):
+        self.calls.append(list(texts))
+        return np.array([(1 / 3, len(text)) for text in texts], dtype=np.float32).reshape(-1, 2)
+
+
+@pytest.fixture
+def made(workdir):
+    """A new object over the same file, as in another run, and its bi-encoder."""
+
+    def make(path="cache"):
+        bi_encoder = Counting()
+        return KeptEmbeddings(bi_encoder, VectorCache(path, "counting", 2) if path else None), bi_encoder
+
+    return make
+
+
+def test_what_is_known_is_not_computed_again(made):
+    first, bi_encoder = made()
+    vectors = first.embed(["a", "bcd"])
+    assert vectors.dtype == np.float16 and vectors[:, 1].tolist() == [1, 3]
+    assert first.embed(["bcd", "ef", "a"])[:, 1].tolist() == [3, 2, 1]
+    first.close()
+    assert first.embed(["ef"])[:, 1].tolist() == [2]
+    assert bi_encoder.calls == [["a", "bcd"], ["ef"]]
+    other, bi_encoder = made()
+    assert (other.embed(["ef", "a", "g"])[:2] == first.embed(["ef", "a"])).all()
+    assert bi_encoder.calls == [["g"]]
+
+
+def test_without_a_cache_the_results_are_the_same(made):
+    kept, _ = made()
+    alone, bi_encoder = made(None)
+    for _ in range(2):
+        assert (alone.embed(["a", "bcd"]) == kept.embed(["a", "bcd"])).all()
+    assert len(bi_encoder.calls) == 2
+    alone.close()
+    assert kept.embed([]).shape == (0, 2)
+
+
+def test_a_killed_run_loses_the_last_part_only(made, monkeypatch):
+    monkeypatch.setattr(kept_embeddings, "_KEEP_EVERY", 2)
+    first, bi_encoder = made()
+    compute = bi_encoder.embed
+
+    def dies(texts):
+        if "e" in texts:
+            raise KeyboardInterrupt
+        return compute(texts)
+
+    bi_encoder.embed = dies
+    with pytest.raises(KeyboardInterrupt):
+        first.embed(list("abcdef"))
+    other, bi_encoder = made()
+    assert len(other.embed(list("abcdef"))) == 6
+    assert bi_encoder.calls == [["e", "f"]]
