@@ -132,6 +132,10 @@ def is_existential(question: str) -> bool:
     return bool(tokens) and tokens[0] in _EXISTENTIAL and not _POLITE.match(" ".join(tokens))
 
 
+_DETERMINERS = frozenset("the his her its their these those".split())
+_WHICH_IS = re.compile(r"\bwhich(?: one)? (?:is|was|are|were)\b", re.IGNORECASE)  # "which was their last album?"
+
+
 def expected_type(question: str) -> AnswerType:
     """The type of answer that a question asks for; `any` when its words do not say."""
     if is_existential(question):
@@ -157,10 +161,12 @@ def expected_type(question: str) -> AnswerType:
         if token in ("what", "which") and after:
             if after[0] == "about":
                 continue
-            found = _noun_type(low[place + 1 :], tokens[place + 1 :])
+            # "which of his films"
+            start = place + (3 if after[0] == "of" and after[1:2] and after[1] in _DETERMINERS else 1)
+            found = _noun_type(low[start:], tokens[start:])
             if found.kind != "any":
                 return found
-    if not _WH & set(low) or "what" in low:
+    if not _WH & set(low) or "what" in low or _WHICH_IS.search(question):
         # "what was the year that the league began", "director of the film?": the noun before is what is asked for
         end = next((place for place, token in enumerate(low) if token in _RELATING and place), len(low))
         found = _keyword_type(low[:end])

@@ -48,10 +48,24 @@ def test_the_kind_of_answer_that_a_question_asks_for(question, kind):
 
 @pytest.mark.parametrize(
     ("question", "noun"),
-    [("Which band did he join?", "band"), ("what genre is it?", "genre"), ("Which book came first?", "book")],
+    [
+        ("Which band did he join?", "band"),
+        ("what genre is it?", "genre"),
+        ("Which book came first?", "book"),
+        ("Which was their last album?", "album"),
+        ("Which one is his best film?", "film"),
+        ("Which of his books was filmed?", "books"),
+    ],
 )
 def test_the_noun_of_a_question_names_the_type(question, noun):
     assert expected_type(question) == AnswerType("item", (noun,))
+
+
+@pytest.mark.parametrize(
+    "question", ["Which of them is older?", "Which of these?", "Which was released first?", "Which of"]
+)
+def test_which_without_a_noun_names_no_type(question):
+    assert expected_type(question) == AnswerType("any")
 
 
 @pytest.mark.parametrize(

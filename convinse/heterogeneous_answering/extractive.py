@@ -19,6 +19,7 @@ from .yes_no_reader import YesNoReader, has_yes_no
 
 _SPANS = 5  # of an evidence
 _LEAST_FIT = 0.01  # of what does not fit the expected type: an answer where there is no better one, such as "twelve"
+_FITTING = 0.3  # fit from which on the votes count in full: that of an unknown type
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
 
@@ -28,7 +29,8 @@ class ExtractiveAnswering(EntityVoting):
     An answer's score adds up, over the evidences, the probability of its spans times the evidence's score (as a share
     of the best one's) and how well it fits the expected answer type. Evidences whose score is 0, which the cascade left
     unread, are not read here either where there are better ones. The items that the question is about are no answers.
-    The votes of `EntityVoting` are added with the weight `ha_votes`: they know nearness in rows and lists better.
+    The votes of `EntityVoting` are added with the weight `ha_votes`: they know nearness in rows and lists better. They weigh
+    less where no entity fits the expected type.
     Questions for yes or no are not read; they, stated numbers and years are answered as in `entity_voting`.
 
     Args:
@@ -142,7 +144,11 @@ class ExtractiveAnswering(EntityVoting):
                 None,
             )
             share, most = self.config.ha_votes, self.config.ha_max_answers
-            answers = combined(answers, self.votes(turn, wanted) if share else [], share, None)
+            voted = self.votes(turn, wanted) if share else []
+            # where no entity is of the expected type, the votes are for things that nobody asked for
+            fitting = max((self.fit(wanted, one["answer"]) for one in voted), default=0.0)
+            trusted = share * min(1.0, fitting / _FITTING)
+            answers = combined(answers, voted, trusted / (1 - share + trusted) if trusted else 0.0, None)
             turn["pred_answers"] = self.of_type(turn, wanted, answers)[:most]
 
 

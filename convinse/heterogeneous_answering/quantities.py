@@ -45,6 +45,7 @@ _NUMBER_WORDS = {
 } | {"a": 1, "an": 1, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50}
 _SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _SCALE_OF = {keyword(word): number for word, number in _SCALES.items()}
+_DIGIT = re.compile(r"\d")
 _LEAST = 0.5  # of a name that must be asked for
 _MORE = 0.05  # how much each word of an evidence that is not asked for takes from it
 _SHARP = 4.0  # exponent: answers that fit as well as the best one have nearly all of the share
@@ -188,10 +189,11 @@ def stated(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames) ->
 
 
 def counted(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames) -> list[RankedAnswer]:
-    """How many different things facts of the asked property list, or rows of the asked table; one answer or none.
+    """How many different things facts of the asked property list, an infobox, or rows of the asked table; one answer or none.
 
     Counted are the values of a property of an item that the evidences were retrieved for, the subjects that have the
-    item as value, or the rows of one table: the group that fits best, and of those the largest.
+    item as value, the values of an attribute of an infobox, or the rows of one table: the group that fits best, and of
+    those the largest.
     """
     if not asked.countable:
         return []
@@ -238,6 +240,14 @@ def _listed(evidence: Evidence, asked: Asked, names: PropertyNames) -> Iterable[
         *above, first = lead.split(", ")
         if header and head & keywords(" ".join([*above[1:], first])):
             yield (*above, first), row.split(", ")[0], 0.8
+    elif evidence["source"] == "info":  # "Members, John Lennon, Paul McCartney"
+        parts = evidence["evidence_text"].split(", ")
+        for place, attribute in enumerate(parts[1:-2], 1):
+            listed = parts[place + 1 :]
+            if names.asked(attribute, head) == 1.0 and not any(map(_DIGIT.search, listed)):
+                for member in listed:
+                    yield tuple(parts[: place + 1]), member, 1.0
+                break
 
 
 def _ranked(scores: dict[str, float], entities: dict[str, Entity], support: dict[str, list[int]]) -> list[RankedAnswer]:

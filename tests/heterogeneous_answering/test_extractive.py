@@ -236,6 +236,23 @@ def test_votes_are_added_to_what_was_read_by_their_share():
     assert [a["answer"] for a in answered(turn, "Kate Winslet", ha_votes=0.9, ha_max_answers=1)[0]] == [CAMERON]
 
 
+def test_votes_weigh_less_where_no_entity_is_of_the_expected_type():
+    label = {"id": "Q208909", "label": "Parlophone"}
+    kinds = type(
+        "Kinds", (Types,), {"types": lambda self, entity_id: ("record label",) if entity_id == "Q208909" else ()}
+    )
+    turn = {
+        "question": "Which album was it?",
+        "top_evidences": [evidence("Album is OK Computer, Label is Parlophone", label)],
+    }
+    made = ExtractiveAnswering(parse_config({"ha_votes": 0.5}), kinds(), Fixed("OK Computer"))
+    found = made.inference_on_turn(turn, SOURCES)
+    assert [answer["answer"]["label"] for answer in found] == ["OK Computer", "Parlophone"]
+    assert found[1]["score"] == pytest.approx(0.05 / (0.3 + 0.05), abs=1e-6)
+    made = ExtractiveAnswering(parse_config({"ha_votes": 1.0}), kinds(), Fixed("OK Computer"))
+    assert [answer["answer"] for answer in made.inference_on_turn(turn, SOURCES)] == [label]
+
+
 def test_without_votes_answers_are_those_of_reading_alone():
     turn = copy.deepcopy(VOTED)
     (found,) = answered(turn, "Kate Winslet", ha_votes=0.0)[0]

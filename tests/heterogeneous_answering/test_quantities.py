@@ -116,6 +116,17 @@ def test_members_are_counted_from_facts_in_both_directions():
     assert count("How many kids does Messi have?", children) == ["2"]
 
 
+def test_what_an_infobox_lists_is_counted():
+    members = evidence("Radiohead, Background information, Members, Thom Yorke, Colin Greenwood, Philip Selway", "info")
+    labels = evidence("Radiohead, Background information, Labels, Parlophone, XL", "info")
+    question = "How many members does the band Radiohead have?"
+    assert count(question, [labels, members]) == ["3"]
+    one = fact("Thom Yorke", "member of", "Radiohead", "Radiohead")
+    assert count(question, [one, members]) == ["3"], "the longer of two lists"
+    assert count(question, [labels]) == []
+    assert count("How many children has he?", [evidence("Stephen King, Children, 3, including Joe", "info")]) == []
+
+
 def test_things_of_a_name_are_counted_not_all_of_the_property():
     awards = [
         fact("Titanic", "award received", "Academy Award for Best Picture"),
