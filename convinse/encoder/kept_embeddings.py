@@ -18,12 +18,12 @@ class KeptEmbeddings:
     """A bi-encoder and what keeps its embeddings from call to call and run to run.
 
     Args:
-        bi_encoder: computes what is not known.
+        bi_encoder: computes what is not known; also for texts that are not to be kept.
         vectors: keeps them; None computes all anew, with the same results.
     """
 
     def __init__(self, bi_encoder: BiEncoder, vectors: VectorCache | None = None) -> None:
-        self._bi_encoder = bi_encoder
+        self.bi_encoder = bi_encoder
         self._vectors = vectors
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
@@ -34,13 +34,13 @@ class KeptEmbeddings:
             CacheError: they cannot be read or kept.
         """
         if self._vectors is None:
-            return self._bi_encoder.embed(texts).astype(np.float16)
+            return self.bi_encoder.embed(texts).astype(np.float16)
         vectors, known = self._vectors.get(texts)
         unknown = np.flatnonzero(~known)
         for start in range(0, len(unknown), _KEEP_EVERY):
             places = unknown[start : start + _KEEP_EVERY]
             fresh = [texts[place] for place in places]
-            vectors[places] = self._bi_encoder.embed(fresh).astype(np.float16)
+            vectors[places] = self.bi_encoder.embed(fresh).astype(np.float16)
             self._vectors.put(fresh, vectors[places])
         return vectors
 

@@ -67,7 +67,6 @@ class Cascade:
     ) -> None:
         self._bm25 = bm25
         self._reranker = reranker
-        self._bi_encoder = bi_encoder
         self._embeddings = None if bi_encoder is None else KeptEmbeddings(bi_encoder, vectors)
         self._share = lexical_share
         self._lexical, self._dense = (lexical, dense) if bi_encoder is not None else (lexical + dense, 0)
@@ -145,12 +144,12 @@ class Cascade:
         return fused
 
     def _dense_scores(self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]]) -> list[np.ndarray] | None:
-        if self._bi_encoder is None or self._embeddings is None:
+        if self._embeddings is None:
             return None
         texts = list(dict.fromkeys(evidence["evidence_text"] for candidates in evidences for evidence in candidates))
         vectors = self._embeddings.embed(texts)
         place_of = {text: place for place, text in enumerate(texts)}
-        asked = self._bi_encoder.embed(queries)
+        asked = self._embeddings.bi_encoder.embed(queries)
         return [
             vectors[[place_of[evidence["evidence_text"]] for evidence in candidates]].astype(np.float32) @ query
             for query, candidates in zip(asked, evidences, strict=True)

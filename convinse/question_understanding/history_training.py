@@ -144,12 +144,12 @@ def read_examples(reader: FeatureReader, rules: _Recorder, conversations: Sequen
             where = f"{path}: conversation '{conversation['conv_id']}', turn {place}"
             mentions = _mentions(annotated, where)
             if mentions and rules.seen is not None:
-                asked, choice, *past = rules.seen
-                referents = reader.referents(asked, past[0])
+                asked, choice, foci, past = rules.seen
+                referents = reader.referents(asked, foci)
                 about = {one["item"]["id"] for one in mentions if one["turn"] < turn["turn"]}
                 taken = {one.id for one in (*choice.entities, *choice.context)}
                 if referents:
-                    rows += reader.read(asked, choice, *past)
+                    rows += reader.read(asked, choice, foci, past)
                     wanted += [one.id in about for one in referents]
                     by_rules += [one.id in taken for one in referents]
                     turns += 1

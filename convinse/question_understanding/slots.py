@@ -48,6 +48,7 @@ class Slots(QuestionUnderstanding):
         if kb is not None:
             self.kb = kb
         self._mentions = lru_cache(maxsize=4096)(self._link)
+        self._near = lru_cache(maxsize=1024)(self._beside)
 
     @cached_property
     def kb(self) -> KnowledgeBase:
@@ -184,7 +185,7 @@ class Slots(QuestionUnderstanding):
         """The people whose names hold one of the words, in facts with what was talked about: "Jack" of a band."""
         found: list[Referent] = []
         for one in talked_about:
-            for item in sorted(self._neighbors(one), key=lambda item: -self.kb.frequency(item)):
+            for item in sorted(self._neighbors(one), key=lambda item: (-self.kb.frequency(item), int(item[1:]))):
                 label = self.kb.label(item)
                 own = words.intersection(fold(label).split())
                 if own and as_referent(self.kb, item, label).kind == "person":
@@ -254,11 +255,14 @@ class Slots(QuestionUnderstanding):
         """Whether one of the items is of the class of the topic, and shares no fact with it."""
         kinds = set(self.kb.types(topic.id)[:_OWN_TYPES])
         alike = [one.id for one in entities if kinds & set(self.kb.types(one.id)[:_OWN_TYPES])]
-        return bool(alike) and not set(alike) <= set(self._neighbors(topic))
+        return bool(alike) and not self._neighbors(topic).issuperset(alike)
 
-    def _neighbors(self, one: Referent) -> Sequence[str]:
+    def _beside(self, entity_id: str) -> frozenset[str]:
+        return frozenset(self.kb.neighbors(entity_id, _NEIGHBORS))
+
+    def _neighbors(self, one: Referent) -> frozenset[str]:
         """The items beside one in its facts; of dates and numbers none."""
-        return self.kb.neighbors(one.id, _NEIGHBORS) if one.id.startswith("Q") else ()
+        return self._near(one.id) if one.id.startswith("Q") else frozenset()
 
     def _predicate(self, question: str, mentions: Iterable[Mention], named: Iterable[Referent]) -> list[str]:
         """The content words of the question that are in no name."""
