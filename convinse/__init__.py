@@ -10,31 +10,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .config import Config, load_config
-    from .errors import ConvinseError
-    from .evidence import Conversation, Entity, Evidence, Turn
+    from .encoder.extractive_reader import ExtractiveReader
+    from .encoder.reranker import BertReranker
     from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
     from .evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
-    from .evidence_retrieval_scoring.reranker import BertReranker
     from .evidence_retrieval_scoring.wikipedia_retriever import WikipediaRetriever
     from .heterogeneous_answering.base import HeterogeneousAnswering
-    from .heterogeneous_answering.extractive_reader import ExtractiveReader
     from .pipeline import Pipeline
     from .question_understanding.base import QuestionUnderstanding
+    from .records.evidence import Conversation, Entity, Evidence, Turn
+    from .support.errors import ConvinseError
 
 _PUBLIC = {
-    "BertReranker": "evidence_retrieval_scoring.reranker",
+    "BertReranker": "encoder.reranker",
     "ClocqRetriever": "evidence_retrieval_scoring.clocq_retriever",
     "Config": "config",
-    "Conversation": "evidence",
-    "ConvinseError": "errors",
-    "Entity": "evidence",
-    "Evidence": "evidence",
+    "Conversation": "records.evidence",
+    "ConvinseError": "support.errors",
+    "Entity": "records.evidence",
+    "Evidence": "records.evidence",
     "EvidenceRetrievalScoring": "evidence_retrieval_scoring.base",
-    "ExtractiveReader": "heterogeneous_answering.extractive_reader",
+    "ExtractiveReader": "encoder.extractive_reader",
     "HeterogeneousAnswering": "heterogeneous_answering.base",
     "Pipeline": "pipeline",
     "QuestionUnderstanding": "question_understanding.base",
-    "Turn": "evidence",
+    "Turn": "records.evidence",
     "WikipediaRetriever": "evidence_retrieval_scoring.wikipedia_retriever",
     "load_config": "config",
 }

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_t
 
 import msgspec
 
-from .errors import ConfigError, nearest, one_line
-from .evidence import parse_sources
+from .records.evidence import parse_sources
+from .support.errors import ConfigError, nearest, one_line
 
 S = TypeVar("S", bound=msgspec.Struct)
 SNAPSHOT = "snapshot:"  # a path that starts so lies in the package

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .benchmarks.conversations.reading import read_benchmark
 from .config import Config, to_dict
 from .encoder.checkpoint import YES_NO, folder_id
-from .errors import DataError
-from .files import sha256
-from .models import model_path
+from .formats.conversations.benchmark import read_benchmark
+from .formats.run_folder import RunFolder, fingerprint
 from .pipeline import Pipeline
-from .progress import progress
-from .results import RunFolder, fingerprint
+from .resources import model_path
 from .scoring.convqa import evaluate
+from .support.errors import DataError
+from .support.files import sha256
+from .support.progress import progress
 
 LOGGER = logging.getLogger(__name__)
 # keys that change how results are computed or where they lie, not what they are

@@ -10,11 +10,11 @@ from types import TracebackType
 
 from .config import Config
 from .encoder.pool import ModelPool
-from .evidence import DEFAULT_SOURCES, Conversation, Turn, check_conversations, parse_sources
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from .heterogeneous_answering.base import HeterogeneousAnswering
 from .question_understanding.base import QuestionUnderstanding, understand
-from .registry import find_module
+from .records.evidence import DEFAULT_SOURCES, Conversation, Turn, check_conversations, parse_sources
+from .support.registry import find_module
 
 STAGES = {"qu": QuestionUnderstanding, "ers": EvidenceRetrievalScoring, "ha": HeterogeneousAnswering}
 # what a turn of the pipeline adds; removed before a turn is run again

@@ -19,13 +19,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from .benchmarks.convmix import read_conversations
 from .config import Config, load_config, parse_config
-from .evidence import SOURCES, Conversation, Evidence, Turn, check_evidence, normalize_source
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
+from .formats.convmix import read_conversations
 from .heterogeneous_answering.base import HeterogeneousAnswering
 from .pipeline import Pipeline
 from .question_understanding.base import QuestionUnderstanding, understand
+from .records.evidence import SOURCES, Conversation, Evidence, Turn, check_evidence, normalize_source
 
 _CONVERSATIONS = 2  # of the snapshot's train part: enough to show a broken contract, fast enough to run often
 _FEW = 3  # evidences, to see that evs_max_evidences is obeyed

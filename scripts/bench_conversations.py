@@ -31,11 +31,11 @@ from conversations.data import build_sources, read_conversations
 from conversations.failures import draw_failures, failure_text
 from conversations.quality import MODULES, Quality, measure, table, table_of_losses
 from convinse.config import load_config
-from convinse.errors import ConvinseError
-from convinse.evidence import DEFAULT_SOURCES, Conversation
-from convinse.files import replacing
 from convinse.question_understanding.base import QuestionUnderstanding
-from convinse.registry import find_module
+from convinse.records.evidence import DEFAULT_SOURCES, Conversation
+from convinse.support.errors import ConvinseError
+from convinse.support.files import replacing
+from convinse.support.registry import find_module
 from rerank.data import shared_data
 from rerank.measures import Bound
 

@@ -28,12 +28,12 @@ from rich.console import Console
 from rich.table import Table
 
 from convinse.config import ClocqParams, project_root
-from convinse.evidence import Entity
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.dump import read_dump
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import SearchSpace
-from convinse.text import STOP_WORDS, fold
+from convinse.language.text import STOP_WORDS, fold
+from convinse.records.evidence import Entity
 
 OUTPUT = Path("results/bench/linking.json")
 P = 1000  # facts of an item

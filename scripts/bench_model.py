@@ -24,8 +24,8 @@ from importlib import metadata
 from pathlib import Path
 
 from convinse.config import resolve
-from convinse.errors import ConvinseError
-from convinse.files import replacing
+from convinse.support.errors import ConvinseError
+from convinse.support.files import replacing
 from embedded.bench.costs import agreement_part, speed_part
 from embedded.bench.decisions import decision_part
 from embedded.bench.model import Model

@@ -39,7 +39,7 @@ from rich.console import Console
 from rich.table import Table
 
 from convinse.config import project_root
-from convinse.errors import ConvinseError
+from convinse.support.errors import ConvinseError
 from rerank.data import PACKAGE, minilm, need_packages
 from rerank.measures import Bound, interleaved
 
@@ -93,8 +93,8 @@ def span_head(folder: Path, output: Path) -> Path:
 def ours(folder: Path, precision: Any) -> System:
     """The project's reader; texts are tokenised anew at each call."""
     from convinse.encoder.checkpoint import load_checkpoint
+    from convinse.encoder.extractive_reader import ExtractiveReader
     from convinse.encoder.tokens import TextTokenizer
-    from convinse.heterogeneous_answering.extractive_reader import ExtractiveReader
 
     reader = ExtractiveReader(
         folder, "cpu", precision=precision, max_length=MAX_LENGTH, stride=STRIDE, max_answer_length=ANSWER

@@ -22,7 +22,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from convinse.errors import ConvinseError
+from convinse.support.errors import ConvinseError
 from rerank.data import PACKAGE, gather, minilm, need_packages, one_logit, shared_data
 from rerank.measures import QUICK, Bench, Size
 

@@ -34,7 +34,7 @@ from rich.progress import track
 from rich.table import Table
 
 from convinse.config import project_root
-from convinse.evidence import Entity, Evidence
+from convinse.records.evidence import Entity, Evidence
 from convinse.wikipedia.page import page_evidences, parse_page
 
 OUTPUT = Path("results/bench/wikipedia.json")

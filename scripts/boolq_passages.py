@@ -105,7 +105,7 @@ def boolq(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
     bi_encoder = vectors = None
     if options.bi_encoder:
         from convinse.encoder.bi_encoder import BiEncoder
-        from convinse.vector_cache import VectorCache
+        from convinse.support.vector_cache import VectorCache
 
         bi_encoder = BiEncoder(options.bi_encoder)
         texts = [passage_text(*key) for key in passages]
@@ -123,7 +123,7 @@ def boolq(folder: Path, options: argparse.Namespace) -> dict[str, Any]:
         rows["bi-encoder"] = measures(sample, dense)
         rows["BM25 and bi-encoder, fused"] = measures(sample, cascade(None, bi_encoder, vectors))
     if options.reranker:
-        from convinse.evidence_retrieval_scoring.reranker import BertReranker
+        from convinse.encoder.reranker import BertReranker
 
         name = "cascade" if options.bi_encoder else "BM25, then cross-encoder"
         rows[name] = measures(sample, cascade(BertReranker(options.reranker), bi_encoder, vectors))

@@ -19,8 +19,8 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from convinse.errors import ConvinseError, DataError, one_line
-from convinse.results import METRICS
+from convinse.formats.run_folder import METRICS
+from convinse.support.errors import ConvinseError, DataError, one_line
 
 PUBLISHED = {"p_at_1": 0.342, "mrr": 0.365, "h_at_5": 0.386}
 SHOWN = {"p_at_1": "P@1", "mrr": "MRR", "h_at_5": "Hit@5"}

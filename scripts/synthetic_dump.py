@@ -20,8 +20,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from convinse.files import replacing
-from convinse.progress import progress
+from convinse.support.files import replacing
+from convinse.support.progress import progress
 
 ITEMS, FACTS, SEED = 3_000_000, 20_000_000, 1
 CHUNK = 20_000  # items made at a time

@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from convinse.files import replacing
-from convinse.progress import progress
+from convinse.support.files import replacing
+from convinse.support.progress import progress
 
 PASSAGES, QUESTIONS, SEED = 7_097_322, 1_291, 1
 CHUNK = 10_000  # passages made at a time

@@ -25,10 +25,10 @@ import msgspec
 
 from convinse.config import load_settings
 from convinse.encoder.checkpoint import Checkpoint, quiet
-from convinse.encoder.fit import FitResult
-from convinse.encoder.trained import check_output, state_of, write_trained
-from convinse.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
-from convinse.files import remove, replacing
+from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
+from convinse.support.files import remove, replacing
+from convinse.training.loop import FitResult
+from convinse.training.output import check_output, state_of, write_trained
 from embedded.card import model_card
 from embedded.ranking_sets import Decided, boolq_questions, squad_contexts
 from embedded.recipe import PSEUDO, Data, Recipe, gather, train_stages

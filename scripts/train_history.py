@@ -12,12 +12,12 @@ import logging
 import tempfile
 from pathlib import Path
 
-from convinse.annotation.annotated_files import annotate
 from convinse.config import load_config, resolve
-from convinse.errors import ConvinseError
-from convinse.evidence import SOURCES
-from convinse.question_understanding.history_training import train_history
 from convinse.question_understanding.trained_history import SHIPPED, TrainedHistory
+from convinse.records.evidence import SOURCES
+from convinse.support.errors import ConvinseError
+from convinse.training.annotated_files import annotate
+from convinse.training.history import train_history
 
 
 def main() -> None:

@@ -6,12 +6,12 @@ import sys
 import tempfile
 
 import pytest
-from handmade import world, write
 from hypothesis import settings
 from hypothesis.configuration import set_hypothesis_home_dir
 
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
+from handmade import world, write
 
 # the same examples in every run, and no database: the suite is deterministic and leaves nothing behind
 settings.register_profile("convinse", deadline=None, derandomize=True, database=None, max_examples=60)

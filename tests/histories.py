@@ -4,9 +4,9 @@ import zlib
 
 import numpy as np
 
+from convinse.language.text import stems
 from convinse.question_understanding.history_features import Features
 from convinse.question_understanding.history_weights import FORMAT, FeatureWeight, HistoryWeights, Origin
-from convinse.text import stems
 
 
 class BagOfWords:

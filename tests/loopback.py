@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
-from convinse.http_server import listen, uvicorn_server
 from convinse.knowledge_base.server import create_app
+from convinse.support.http_server import listen, uvicorn_server
 
 
 class _Handler(BaseHTTPRequestHandler):

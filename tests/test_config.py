@@ -15,7 +15,7 @@ from convinse.config import (
     resolve,
     to_dict,
 )
-from convinse.errors import ConfigError
+from convinse.support.errors import ConfigError
 
 KEYS = """
     name qu qu_model qu_sr qu_history qu_training ers ha benchmark benchmark_path train_input_path dev_input_path test_input_path output_path

@@ -5,9 +5,9 @@ import copy
 import pytest
 
 from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering, Pipeline, QuestionUnderstanding, load_config
-from convinse.benchmarks.convmix import read_conversations
 from convinse.config import parse_config
-from convinse.errors import ConfigError, DataError, ModuleError
+from convinse.formats.convmix import read_conversations
+from convinse.support.errors import ConfigError, DataError, ModuleError
 
 CONFIG = parse_config({"ers_use_cache": False})
 

@@ -2,13 +2,11 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import convinse
-
-ROOT = Path(__file__).resolve().parents[1]
+from places import ROOT
 
 
 def test_public_names_of_the_contract():

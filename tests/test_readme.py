@@ -8,9 +8,9 @@ from pathlib import Path
 
 from convinse.cli import main
 from convinse.config import ClocqParams, Config
-from convinse.registry import module_names
+from convinse.support.registry import module_names
+from places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

@@ -5,9 +5,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from tiny_models import _root, byte_pairs, torch, transformers
-
 from convinse.encoder.checkpoint import quiet
+from tiny_models import _root, byte_pairs, torch, transformers
 
 POSITIONS = 128  # tokens that the models can take
 

@@ -8,8 +8,11 @@ import os
 import sys
 from collections.abc import Sequence
 
-from ..errors import ConvinseError, OutputError, one_line
-from . import annotation, datasets, develop, evaluate, experiments, kb, passages, reading, serving, wikipedia
+from ..support.errors import ConvinseError, OutputError, one_line
+from . import annotate as annotation
+from . import datasets, develop, evaluate, experiments, kb, passages, wikipedia
+from . import read as reading
+from . import serve as serving
 from .arguments import Commands
 
 _INTERRUPTED = 130

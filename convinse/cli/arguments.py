@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigError
+from ..support.errors import ConfigError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,7 +75,7 @@ def positive(text: str) -> int:
 def sources_and_config(words: Sequence[str]) -> tuple[tuple[str, ...], Config]:
     """`[SOURCES] [CONFIG]` in either order, each once at most."""
     from ..config import load_config
-    from ..evidence import DEFAULT_SOURCES, is_sources, parse_sources
+    from ..records.evidence import DEFAULT_SOURCES, is_sources, parse_sources
 
     sources = [word for word in words if is_sources(word)]
     configs = [word for word in words if not is_sources(word)]

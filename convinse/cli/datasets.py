@@ -7,9 +7,9 @@ import argparse
 from .arguments import Commands, console, positive
 
 _VALIDATORS = {  # format -> module with validate(path, fix_header) -> Report
-    "mrqa": "convinse.benchmarks.mrqa",
-    "squad": "convinse.benchmarks.squad",
-    "multiqa": "convinse.benchmarks.multiqa.validate",
+    "mrqa": "convinse.formats.mrqa",
+    "squad": "convinse.formats.squad",
+    "multiqa": "convinse.formats.multiqa.validate",
 }
 _SHOWN = 20  # problems and warnings that are printed without --all
 
@@ -50,7 +50,7 @@ def _convert(options: argparse.Namespace) -> int:
 
     from rich.table import Table
 
-    from ..benchmarks.converters import convert
+    from ..formats.converters import convert
 
     output = Path(options.output)
     done = convert(Path(options.input), output, options.to, options.source, quiet=options.quiet)
@@ -69,8 +69,8 @@ def _validate(options: argparse.Namespace) -> int:
     from importlib import import_module
     from pathlib import Path
 
-    from ..benchmarks.converters import guess_format
-    from ..errors import ConfigError, DataError
+    from ..formats.converters import guess_format
+    from ..support.errors import ConfigError, DataError
 
     path = Path(options.file)
     name = options.format or guess_format(path, "--format")
@@ -101,7 +101,7 @@ def _plain(value: object) -> str:
 def _visualize(options: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from ..benchmarks.visualize import examples, show
+    from ..formats.visualize import examples, show
 
     show(console(), examples(Path(options.file), options.qid, options.limit))
     return 0
@@ -110,7 +110,7 @@ def _visualize(options: argparse.Namespace) -> int:
 def _download(options: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from ..benchmarks.download import download, find_collection
+    from ..formats.download import download, find_collection
 
     for done in download(find_collection(options.name), Path(options.folder), options.mirror, options.quiet):
         print(f"{done.path}: {done.examples:,} questions{'' if done.fetched else ', was there already'}", flush=True)

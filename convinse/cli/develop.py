@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigError
+from ..support.errors import ConfigError
 from .arguments import Commands
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _run_script(
     import subprocess
 
     if not script.is_file():
-        from ..errors import nearest
+        from ..support.errors import nearest
 
         known = [path.stem.removeprefix(f"{kind}_") for path in script.parent.glob(f"{kind}_*.py")]
         raise ConfigError(f"{kind}: unknown name '{name}'; {nearest(name, known)}")

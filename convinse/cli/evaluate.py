@@ -71,7 +71,7 @@ def _add_probabilities(parser: argparse.ArgumentParser) -> None:
 def _answers(options: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from ..benchmarks.convmix import read_conversations
+    from ..formats.convmix import read_conversations
     from ..scoring.convqa import evaluate
 
     return _print(evaluate(read_conversations(Path(options.file))))
@@ -96,9 +96,9 @@ def _trec(options: argparse.Namespace) -> int:
 def _mrqa(options: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from ..errors import DataError
     from ..scoring.answer_files import paired_files, read_mrqa_answers, read_predictions
     from ..scoring.mrqa import MACRO, evaluate, macro_average
+    from ..support.errors import DataError
 
     def measure(data: Path, predictions: Path) -> dict[str, float]:
         return evaluate(read_mrqa_answers(data), read_predictions(predictions), options.skip_no_answer, str(data))
@@ -136,9 +136,9 @@ def _squad(options: argparse.Namespace) -> int:
 def _klue_mrc(options: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from ..errors import DataError
     from ..scoring.answer_files import read_probabilities, read_squad_references, read_triples
     from ..scoring.klue_mrc import evaluate
+    from ..support.errors import DataError
 
     predictions = read_triples(Path(options.predictions))
     if options.na_probs:

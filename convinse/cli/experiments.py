@@ -10,8 +10,8 @@ from . import develop, passages
 from .arguments import KEPT, Commands, console, positive, sources_and_config
 
 if TYPE_CHECKING:
-    from ..evidence import HistoryPart
     from ..experiment import Outcome
+    from ..records.evidence import HistoryPart
 
 _BEST_EVIDENCES = 5  # shown by ask
 _NO_STAGE = ("reader", "retriever", "embedded")  # what `train` trains besides the stages of the pipeline
@@ -128,8 +128,8 @@ def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
 
 def _ask(options: argparse.Namespace) -> int:
     from ..config import load_config
-    from ..evidence import DEFAULT_SOURCES, parse_sources
     from ..pipeline import Pipeline
+    from ..records.evidence import DEFAULT_SOURCES, parse_sources
 
     sources = parse_sources(options.sources or DEFAULT_SOURCES)
     with Pipeline(load_config(options.config)) as pipeline:
@@ -171,8 +171,8 @@ def _shown_part(part: HistoryPart) -> str:
 
 
 def _train(options: argparse.Namespace) -> int:
-    from ..errors import ConfigError, NothingToTrainError
     from ..pipeline import STAGES, build_stage
+    from ..support.errors import ConfigError, NothingToTrainError
 
     for name, owners in _TRAIN_OPTIONS.items():
         if getattr(options, name) is not None and options.stage not in owners:
@@ -208,8 +208,8 @@ def _train_reader(options: argparse.Namespace) -> int:
     from rich.table import Table
 
     from ..config import ReaderTraining, load_settings
-    from ..errors import ConfigError
-    from ..heterogeneous_answering.mrqa_training import shown, train_on_mrqa
+    from ..support.errors import ConfigError
+    from ..training.mrqa_reader import shown, train_on_mrqa
 
     if options.words or not options.config:
         raise ConfigError(

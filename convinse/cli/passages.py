@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from .arguments import Commands, console, positive, size
 
 if TYPE_CHECKING:
-    from ..evidence_retrieval_scoring.retriever_training import TrainedRetriever
     from ..passages.search import Reranker
+    from ..training.retriever import TrainedRetriever
 
 _CANDIDATES = 200
 
@@ -87,8 +87,8 @@ def _search(options: argparse.Namespace) -> int:
 
     from rich.table import Table
 
-    from ..passages.questions import read_questions
-    from ..passages.runs import check_free, write_run
+    from ..formats.poleval.questions import read_questions
+    from ..formats.poleval.runs import check_free, write_run
     from ..passages.search import Collection, by_set, search
 
     output = Path(options.output)
@@ -112,10 +112,10 @@ def _search(options: argparse.Namespace) -> int:
 
 def _reranker(options: argparse.Namespace) -> Reranker | None:
     from ..config import load_config
-    from ..errors import ConfigError
     from ..evidence_retrieval_scoring.native import scoring_method
     from ..evidence_retrieval_scoring.neural import build_scorer
     from ..evidence_retrieval_scoring.passage_retriever import GivenScores
+    from ..support.errors import ConfigError
 
     given = {"evs_model": options.reranker, "evs_bi_encoder": options.bi_encoder}
     given = {key: value for key, value in given.items() if value is not None}
@@ -189,8 +189,8 @@ def train_retriever(options: argparse.Namespace) -> int:
     """`train retriever`."""
     from pathlib import Path
 
-    from ..errors import ConfigError
-    from ..evidence_retrieval_scoring.retriever_training import RetrieverTraining, train_retriever
+    from ..support.errors import ConfigError
+    from ..training.retriever import RetrieverTraining, train_retriever
 
     missing = [f"--{name}" for name in ("index", "questions", "base", "output") if getattr(options, name) is None]
     if missing or len(options.words) != 1:

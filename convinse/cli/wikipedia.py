@@ -67,7 +67,7 @@ def _print_wikipedia(path: Path, skipped: dict[str, int] | None = None, seconds:
 
     from rich.table import Table
 
-    from ..evidence import SOURCES
+    from ..records.evidence import SOURCES
     from ..wikipedia.dump import WikipediaDump
 
     with closing(WikipediaDump(path)) as dump:

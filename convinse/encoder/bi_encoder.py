@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import ModelError, one_line
+from ..support.errors import ModelError, one_line
 from .pool import ModelPool, load
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import DependencyError, ModelError, one_line
-from ..files import sha256
+from ..support.errors import DependencyError, ModelError, one_line
+from ..support.files import sha256
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from ..errors import ModelError
+from ..support.errors import ModelError
 from .batches import token_batches
 from .precision import Precision, find_device, find_precision, place
 from .tokens import Sequences

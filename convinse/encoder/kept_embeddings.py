@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..vector_cache import VectorCache
+    from ..support.vector_cache import VectorCache
     from .bi_encoder import BiEncoder
 
 _KEEP_EVERY = 4096  # embeddings: what a killed run loses at most

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import torch
 from torch import nn
 
-from ..errors import ConfigError
+from ..support.errors import ConfigError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 
 from ..config import QuSr
-from ..errors import ModelError
+from ..support.errors import ModelError
 from .checkpoint import Checkpoint, quiet
 from .precision import find_device
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..errors import ModelError
+from ..support.errors import ModelError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import BertModel
 
-from ..errors import ModelError, one_line
+from ..support.errors import ModelError, one_line
 from .checkpoint import YES_NO
 from .joint import JointConfig, JointModel, Storage, restored, stored
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from ..config import Config
 from ..encoder.pool import ModelPool
-from ..errors import ModuleError
-from ..evidence import Conversation, Evidence, Turn, check_evidence
+from ..records.evidence import Conversation, Evidence, Turn, check_evidence
 from ..scoring.convqa import add_answer_presence
+from ..support.errors import ModuleError
 
 
 class EvidenceRetrievalScoring(ABC):

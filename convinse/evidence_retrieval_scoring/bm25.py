@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from ..evidence import Evidence
-from ..ranking import Formula, bm25_scores
-from ..text import STOP_WORDS, fold, stems
+from ..language.bm25 import Formula, bm25_scores
+from ..language.text import STOP_WORDS, fold, stems
+from ..records.evidence import Evidence
 
 _EXPANSION_WEIGHT = 0.5
 _NAME_WEIGHT = 0.4
@@ -111,7 +111,7 @@ class BM25Scorer:
 
     Args:
         expansion: how to expand queries; None for the query's own words.
-        formula: which BM25; see `convinse.ranking.bm25_scores`.
+        formula: which BM25; see `convinse.language.bm25.bm25_scores`.
     """
 
     def __init__(self, expansion: QueryExpansion | None = None, formula: Formula = "lucene") -> None:

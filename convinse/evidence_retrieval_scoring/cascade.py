@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..encoder.kept_embeddings import KeptEmbeddings
-from ..evidence import Evidence
+from ..records.evidence import Evidence
 from .bm25 import BM25Scorer
 
 if TYPE_CHECKING:
     from ..encoder.bi_encoder import BiEncoder
-    from ..vector_cache import VectorCache
-    from .reranker import BertReranker
+    from ..encoder.reranker import BertReranker
+    from ..support.vector_cache import VectorCache
 
 _RRF_K = 60  # of the fusion's authors
 

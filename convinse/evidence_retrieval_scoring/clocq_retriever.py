@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ..cache import EvidenceCache
 from ..config import Config, resolve, to_dict
-from ..evidence import Entity, Evidence, merge_duplicates, normalize_source, unique_entities
 from ..knowledge_base.api_client import ClocqApi
 from ..knowledge_base.index import Fact, KnowledgeBase
 from ..knowledge_base.search_space import QuestionEntity, SearchSpace, fact_text, is_named
+from ..records.evidence import Entity, Evidence, merge_duplicates, normalize_source, unique_entities
+from ..support.evidence_cache import EvidenceCache
 from .passage_retriever import PassageRetriever
 from .wikipedia_retriever import WikipediaRetriever
 

@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Literal, Protocol, runtime_checkable
 
 from ..config import Config
-from ..errors import ConfigError, NothingToTrainError
-from ..evidence import Evidence, Turn, asked_in_full
+from ..records.evidence import Evidence, Turn, asked_in_full
+from ..support.errors import ConfigError, NothingToTrainError
 from .base import EvidenceRetrievalScoring
 from .bm25 import BM25Scorer, QueryExpansion
 from .cascade import Cascade
@@ -109,7 +109,7 @@ class NativeERS(EvidenceRetrievalScoring):
 
     def train(self, sources: Sequence[str]) -> None:
         """Train the cross-encoder on the configured conversations; see `training.train_reranker`."""
-        from .training import train_reranker
+        from ..training.reranker import train_reranker
 
         train_reranker(self, sources)
 

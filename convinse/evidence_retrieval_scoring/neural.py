@@ -6,13 +6,13 @@ from typing import Literal
 
 import msgspec
 
-from ..cache import EvidenceCache
 from ..config import Config
 from ..encoder.pool import ModelPool
-from ..models import model_path
+from ..encoder.reranker import BertReranker
+from ..resources import model_path
+from ..support.evidence_cache import EvidenceCache
 from .bm25 import BM25Scorer
 from .cascade import Cascade
-from .reranker import BertReranker
 
 
 def build_scorer(
@@ -42,7 +42,7 @@ def build_scorer(
         return reranker
     if config.evs_bi_encoder:
         from ..encoder.bi_encoder import BiEncoder
-        from ..vector_cache import VectorCache
+        from ..support.vector_cache import VectorCache
 
         bi_encoder = BiEncoder(
             model_path(config.evs_bi_encoder),

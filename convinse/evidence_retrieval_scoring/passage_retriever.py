@@ -7,9 +7,9 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from ..config import Config, resolve
-from ..evidence import Entity, Evidence, unique_entities
-from ..literals import find_literals
-from ..text import stems
+from ..language.text import stems
+from ..records.evidence import Entity, Evidence, unique_entities
+from ..records.literals import find_literals
 from .bm25 import BM25Scorer
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
-from ..cache import EvidenceCache
 from ..config import Config, resolve
-from ..errors import NetworkError, one_line
-from ..evidence import Entity, Evidence
 from ..knowledge_base.index import KnowledgeBase
+from ..records.evidence import Entity, Evidence
+from ..support.errors import NetworkError, one_line
+from ..support.evidence_cache import EvidenceCache
 from ..wikipedia import page as pages
 from ..wikipedia.api import LinkedItem, MediaWikiApi, until
 from ..wikipedia.dump import WikipediaDump

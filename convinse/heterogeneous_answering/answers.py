@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
-from ..evidence import Entity, Evidence, RankedAnswer
-from ..literals import find_literals, is_date, is_number
-from ..text import fold
+from ..language.text import fold
+from ..records.evidence import Entity, Evidence, RankedAnswer
+from ..records.literals import find_literals, is_date, is_number
 from .dates import date_at
 
 if TYPE_CHECKING:
-    from .extractive_reader import AnswerSpan
+    from ..encoder.extractive_reader import AnswerSpan
 
 _NEAR = 88.0  # least similarity (0 to 100) of a span and an item's name
 _SUPPORT = 3  # evidences named per answer

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from ..config import Config
 from ..encoder.pool import ModelPool
-from ..errors import ModuleError
-from ..evidence import RankedAnswer, Turn
+from ..records.evidence import RankedAnswer, Turn
 from ..scoring.convqa import add_answer_metrics
+from ..support.errors import ModuleError
 
 
 class HeterogeneousAnswering(ABC):

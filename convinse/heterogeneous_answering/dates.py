@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..evidence import Entity, Evidence, RankedAnswer
-from ..literals import find_literals, is_date, year_of
-from .property_names import PropertyNames, keywords
+from ..language.property_names import PropertyNames, keywords
+from ..records.evidence import Entity, Evidence, RankedAnswer
+from ..records.literals import find_literals, is_date, year_of
 from .values import values
 
 # names of dates that do not say of what

@@ -6,10 +6,10 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 
-from ..answer_type import AnswerType
-from ..evidence import Entity, Evidence, RankedAnswer, Turn
-from ..literals import is_date
-from ..text import stems
+from ..language.answer_types import AnswerType
+from ..language.text import stems
+from ..records.evidence import Entity, Evidence, RankedAnswer, Turn
+from ..records.literals import is_date
 from .dates import date_question, date_weights
 from .typed_answering import TypedAnswering
 from .values import FAR, nearness

@@ -7,15 +7,15 @@ from functools import cached_property
 from pathlib import Path
 
 from ..encoder.checkpoint import Checkpoint
+from ..encoder.extractive_reader import ExtractiveReader
 from ..encoder.pool import ModelPool
-from ..errors import ConfigError
-from ..evidence import Evidence, RankedAnswer, Turn, asked_in_full
-from ..models import model_path
+from ..encoder.yes_no_reader import YesNoReader, has_yes_no
+from ..records.evidence import Evidence, RankedAnswer, Turn, asked_in_full
+from ..resources import model_path
+from ..support.errors import ConfigError
 from .answers import combined, rank_answers
 from .entity_voting import EntityVoting
-from .extractive_reader import ExtractiveReader
 from .yes_no import Judge
-from .yes_no_reader import YesNoReader, has_yes_no
 
 _SPANS = 5  # of an evidence
 _LEAST_FIT = 0.01  # of what does not fit the expected type: an answer where there is no better one, such as "twelve"
@@ -94,7 +94,7 @@ class ExtractiveAnswering(EntityVoting):
 
     def train(self, sources: Sequence[str]) -> None:
         """Train the reader on the configured conversations; see `supervision.train_answering`."""
-        from .supervision import train_answering
+        from ..training.answering import train_answering
 
         train_answering(self, sources)
 

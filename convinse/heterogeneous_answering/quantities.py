@@ -9,11 +9,11 @@ from itertools import pairwise
 from math import prod
 from typing import NamedTuple
 
-from ..answer_type import is_number_noun
-from ..evidence import Entity, Evidence, RankedAnswer
-from ..literals import is_number, number_entity
-from ..text import STOP_WORDS, fold
-from .property_names import PropertyNames, holds, keyword, keywords
+from ..language.answer_types import is_number_noun
+from ..language.property_names import PropertyNames, holds, keyword, keywords
+from ..language.text import STOP_WORDS, fold
+from ..records.evidence import Entity, Evidence, RankedAnswer
+from ..records.literals import is_number, number_entity
 from .values import Value, fact_of, nearness, values
 
 _MANY = re.compile(r"\bhow (?:many|much)\b|\bnumber of\b", re.IGNORECASE)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from ..answer_type import AnswerType, asks_for_year, expected_type, fit, parse_label, types_from_label
 from ..config import Config, resolve
-from ..evidence import Entity, Evidence, RankedAnswer, Turn, asked_in_full
 from ..knowledge_base.index import KnowledgeBase
+from ..language.answer_types import AnswerType, asks_for_year, expected_type, fit, parse_label, types_from_label
+from ..language.property_names import PropertyNames
+from ..records.evidence import Entity, Evidence, RankedAnswer, Turn, asked_in_full
 from .answers import combined
 from .base import HeterogeneousAnswering
 from .dates import in_years
-from .property_names import PropertyNames
 from .quantities import asked_quantity, counted, stated
 from .yes_no import Judge, decide
 

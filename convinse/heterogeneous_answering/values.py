@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ..evidence import Entity, Evidence, normalize_source
-from ..literals import is_date, is_number
-from ..text import fold, stem
-from .property_names import keywords
+from ..language.property_names import keywords
+from ..language.text import fold, stem
+from ..records.evidence import Entity, Evidence, normalize_source
+from ..records.literals import is_date, is_number
 
 _HEADER = re.compile(r"(?:^|, )([^,]+?) is ")
 _BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")

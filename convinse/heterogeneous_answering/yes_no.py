@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from ..answer_type import names_class, noun_types
-from ..evidence import Entity, Evidence, RankedAnswer, normalize_source
-from .property_names import PropertyNames, holds, keywords
+from ..language.answer_types import names_class, noun_types
+from ..language.property_names import PropertyNames, holds, keywords
+from ..records.evidence import Entity, Evidence, RankedAnswer, normalize_source
 from .quantities import compared
 from .values import Fact, fact_of
 
@@ -75,7 +75,7 @@ def decide(question: str, evidences: Sequence[Evidence], names: PropertyNames, j
        the sentences that hold most of them.
 
     Args:
-        question: in full, as far as it is known (see `convinse.evidence.asked_in_full`).
+        question: in full, as far as it is known (see `convinse.records.evidence.asked_in_full`).
         evidences: of the turn, best first.
         names: of properties.
     """

@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ..config import ClocqParams
-from ..errors import ConfigError, NetworkError, one_line
-from ..evidence import Entity
-from ..literals import is_date, is_number
-from ..web import WebSession
+from ..records.evidence import Entity
+from ..records.literals import is_date, is_number
+from ..support.errors import ConfigError, NetworkError, one_line
+from ..support.web import WebSession
 from .index import Fact
 from .search_space import QuestionEntity
 

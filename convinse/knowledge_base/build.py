@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import msgspec
 
-from ..errors import DataError, OutputError
-from ..files import replacing
-from ..progress import progress
-from ..text import fold
+from ..language.text import fold
+from ..support.errors import DataError, OutputError
+from ..support.files import replacing
+from ..support.progress import progress
 from .dump import BadLineError, BadLines, Document, Value, is_entity_line, open_dump, parse_line, reading
 from .layout import (
     ARRAYS,

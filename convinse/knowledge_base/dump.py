@@ -15,9 +15,9 @@ from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from ..errors import DataError, one_line
-from ..evidence import Entity
-from ..literals import number_entity, wikidata_time
+from ..records.evidence import Entity
+from ..records.literals import number_entity, wikidata_time
+from ..support.errors import DataError, one_line
 
 LOGGER = logging.getLogger(__name__)
 _OPENERS = {".gz": gzip.open, ".bz2": bz2.open}

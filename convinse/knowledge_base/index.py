@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from ..errors import IndexFileError, one_line
-from ..evidence import Entity
-from ..text import fold
+from ..language.text import fold
+from ..records.evidence import Entity
+from ..support.errors import IndexFileError, one_line
 from .layout import ARRAYS, LITERAL, PAIRS_SHIFT, PROPERTIES, PROPERTY_MASK, SEPARATOR, Manifest, check, read_manifest
 from .names import NameIndex, form_hash, other_forms
 

@@ -29,7 +29,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..errors import IndexFileError, one_line
+from ..support.errors import IndexFileError, one_line
 
 FORMAT = 2
 MANIFEST = "manifest.json"

@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from ..answer_type import entity_kind, names_class
 from ..config import ClocqParams
-from ..text import PRONOUNS, STOP_WORDS, fold, stem, stems
+from ..language.answer_types import entity_kind, names_class
+from ..language.national_teams import NationalTeams
+from ..language.text import PRONOUNS, STOP_WORDS, fold, stem, stems
 from .index import Candidate, KnowledgeBase
-from .national_teams import NationalTeams
 
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*\.?")
 _SEGMENT = re.compile(r"[^|?!;\n]+")

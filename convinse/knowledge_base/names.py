@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import IndexFileError, one_line
-from ..progress import progress
-from ..text import fold
+from ..language.text import fold
+from ..support.errors import IndexFileError, one_line
+from ..support.progress import progress
 from .layout import NAMES, SEPARATOR
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple, TypedDict
 
-from ..answer_type import heads, names_class, noun_types
 from ..config import ClocqParams
-from ..evidence import Entity
-from ..ranking import bm25_order
+from ..language.answer_types import heads, names_class, noun_types
+from ..language.bm25 import bm25_order
+from ..records.evidence import Entity
 from .index import Fact, KnowledgeBase
 from .linking import EntityLinker
 

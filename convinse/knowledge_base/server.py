@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from ..config import ClocqParams
-from ..evidence import Entity
-from ..http_server import BadRequestError, json_endpoint, parse, refusing, run
-from ..literals import date_entity, is_date
+from ..records.evidence import Entity
+from ..records.literals import date_entity, is_date
+from ..support.http_server import BadRequestError, json_endpoint, parse, refusing, run
 from .search_space import QuestionEntity, SearchSpace
 
 if TYPE_CHECKING:

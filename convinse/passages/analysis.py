@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
-from ..errors import DataError, nearest
-from ..text import STOP_WORDS as _ENGLISH
+from ..language.text import STOP_WORDS as _ENGLISH
+from ..support.errors import DataError, nearest
 
 VERSION = 1  # raised when the same text gives other terms
 NEUTRAL = "mul"  # no stemming, no stop words

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from ..benchmarks.jsonlines import not_json
-from ..errors import DataError
+from ..support.errors import DataError
+from ..support.jsonlines import not_json
 from .analysis import Analyzer
 from .layout import MOST_IN_TEXT, MOST_IN_TITLE, TEXT_BITS, short_hash
 

@@ -21,10 +21,10 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 import numpy as np
 
-from ..benchmarks.jsonlines import open_packed, reading
-from ..errors import DataError, IndexFileError, OutputError
-from ..files import replacing
-from ..progress import progress
+from ..support.errors import DataError, IndexFileError, OutputError
+from ..support.files import replacing
+from ..support.jsonlines import open_packed, reading
+from ..support.progress import progress
 from . import analysis
 from .blocks import Block, BlockReader, Passage
 from .layout import (

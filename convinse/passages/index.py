@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from ..errors import IndexFileError, one_line
+from ..support.errors import IndexFileError, one_line
 from . import analysis
 from .analysis import Analyzer
 from .blocks import Passage

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..errors import IndexFileError, one_line
+from ..support.errors import IndexFileError, one_line
 from .analysis import NEUTRAL
 
 if TYPE_CHECKING:

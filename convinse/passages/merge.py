@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ..progress import Advance
+from ..support.progress import Advance
 
 PARTS = ("part_hash", "part_size", "part_passage", "part_count")  # of all blocks, one after the other
 _POSTING_BYTES = 48  # of memory for a posting that is put in its place

@@ -7,13 +7,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Protocol
 
-from ..errors import DataError, IndexFileError, nearest
-from ..evidence import Evidence
-from ..progress import progress
+from ..formats.poleval.questions import Question
+from ..formats.poleval.runs import Answer, Found
+from ..records.evidence import Evidence
+from ..support.errors import DataError, IndexFileError, nearest
+from ..support.progress import progress
 from .index import PassageIndex
 from .layout import is_index
-from .questions import Question
-from .runs import Answer, Found
 
 _AT_ONCE = 32  # questions that are reranked together
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..config import Config
-from ..errors import ModuleError
-from ..evidence import Conversation, Turn
+from ..records.evidence import Conversation, Turn
+from ..support.errors import ModuleError
 
 if TYPE_CHECKING:
     from ..encoder.pool import ModelPool
@@ -21,7 +21,7 @@ class QuestionUnderstanding(ABC):
     A module of your own inherits this class, implements `inference_on_turn` and is named in the configuration as
     `qu: package.module:Class`. It may write the question in full into `turn["resolved_question"]`, which models read
     instead of the representation, and note in `turn["history_used"]` which parts of the history it took, for `ask` to
-    show; see `convinse.evidence.HistoryPart`.
+    show; see `convinse.records.evidence.HistoryPart`.
 
     Attributes:
         config: the checked configuration.

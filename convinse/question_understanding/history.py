@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from ..evidence import HistoryPart, Turn
-from ..text import stems, words
+from ..language.text import stems, words
+from ..records.evidence import HistoryPart, Turn
 from .referents import Focus, Referent
 
 

@@ -8,10 +8,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from ..answer_type import AnswerType, fit, heads, names_class, noun_types
-from ..evidence import Turn
 from ..knowledge_base.index import KnowledgeBase
-from ..text import PRONOUNS, fold, stems
+from ..language.answer_types import AnswerType, fit, heads, names_class, noun_types
+from ..language.text import PRONOUNS, fold, stems
+from ..records.evidence import Turn
 from .referents import PERSONAL, Asked, Choice, Focus, Referent, may_mean, recent
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 
 from ..config import Share
-from ..errors import ModelError, one_line
+from ..support.errors import ModelError, one_line
 from .history_features import Features
 
 if TYPE_CHECKING:

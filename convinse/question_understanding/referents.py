@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..answer_type import AnswerType, entity_kind
 from ..knowledge_base.index import KnowledgeBase
-from ..text import PRONOUNS
+from ..language.answer_types import AnswerType, entity_kind
+from ..language.text import PRONOUNS
 
 _GENDER = 21  # Wikidata's property "sex or gender"
 _GENDERS = {"Q6581097": "male", "Q6581072": "female"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from ..answer_type import names_class
-from ..text import PRONOUNS, fold
+from ..language.answer_types import names_class
+from ..language.text import PRONOUNS, fold
 from .referents import Referent, may_mean
 
 _OPENING = re.compile(r"^\W*(?:(?:and|but|or|so|okay|ok|then|now)\b\W*)+", re.IGNORECASE)

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 
-from ..answer_type import AnswerType, expected_type, heads, names_class, noun_types, parse_label
 from ..config import Config, resolve
-from ..evidence import Turn
 from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.linking import EntityLinker, Mention
-from ..text import PRONOUNS, STOP_WORDS, fold, stems
+from ..language.answer_types import AnswerType, expected_type, heads, names_class, noun_types, parse_label
+from ..language.text import PRONOUNS, STOP_WORDS, fold, stems
+from ..records.evidence import Turn
 from .base import QuestionUnderstanding
 from .history import history_part, origins
 from .referents import PERSONAL, Asked, Choice, Focus, Referent, as_referent, may_mean, recent

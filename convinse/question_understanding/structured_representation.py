@@ -8,9 +8,9 @@ from typing import Protocol
 
 from ..config import Config
 from ..encoder.checkpoint import load_checkpoint
-from ..errors import ConfigError
-from ..evidence import Turn
-from ..models import model_path
+from ..records.evidence import Turn
+from ..resources import model_path
+from ..support.errors import ConfigError
 from .base import QuestionUnderstanding
 from .history import answer_text, parts_with_words
 
@@ -72,7 +72,7 @@ class StructuredRepresentation(QuestionUnderstanding):
 
     def train(self, sources: Sequence[str]) -> None:
         """Train the model on annotated conversations; see `representation_training.train_representation`."""
-        from .representation_training import train_representation
+        from ..training.representation import train_representation
 
         train_representation(self)
 

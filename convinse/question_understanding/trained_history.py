@@ -7,11 +7,11 @@ from functools import cached_property
 from pathlib import Path
 
 from ..config import Config
-from ..errors import ModelError
-from ..evidence import Turn
 from ..knowledge_base.index import KnowledgeBase
-from ..models import model_path
-from ..text import fold
+from ..language.text import fold
+from ..records.evidence import Turn
+from ..resources import model_path
+from ..support.errors import ModelError
 from .history_features import Embedder, FeatureReader
 from .history_weights import HistoryWeights, read_weights
 from .referents import PERSONAL, Asked, Choice, Focus, is_excluded
@@ -82,7 +82,7 @@ class TrainedHistory(Slots):
         """The configured encoder, whose embeddings the cache keeps, and the id of its weights."""
         from ..encoder.bi_encoder import BiEncoder
         from ..encoder.kept_embeddings import KeptEmbeddings
-        from ..vector_cache import VectorCache
+        from ..support.vector_cache import VectorCache
 
         config = self.config
         loaded = BiEncoder(
@@ -124,6 +124,6 @@ class TrainedHistory(Slots):
 
     def train(self, sources: Sequence[str]) -> None:
         """Train the model on annotated conversations; see `history_training.train_history`."""
-        from .history_training import train_history
+        from ..training.history import train_history
 
         train_history(self)

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..benchmarks.jsonwalk import typed
-from ..benchmarks.squad import raw_paragraphs
-from ..errors import DataError, one_line
+from ..formats.squad import raw_paragraphs
+from ..support.errors import DataError, one_line
+from ..support.jsonwalk import typed
 
 _GZIP = b"\x1f\x8b"
 _BLOCK = 1 << 18

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..evidence import Conversation, Entity, Evidence, Turn, normalize_source
+from ..records.evidence import Conversation, Entity, Evidence, Turn, normalize_source
 
 MEASURES = ("p_at_1", "mrr", "h_at_5", "answer_presence")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ..benchmarks import tokens
+from ..formats import tokens
 
 _NAMED = 5  # ids in a warning
 

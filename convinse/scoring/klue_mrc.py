@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ScoringError
+from ..support.errors import ScoringError
 from .extractive import normalize, normalize_keeping_articles, overlap_f1
 from .no_answer import Floats, apply_threshold, best_threshold, question_scores, rising, summary
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
-from ..errors import ScoringError
+from ..support.errors import ScoringError
 from .extractive import normalize, overlap_f1, some
 
 LOGGER = logging.getLogger(__name__)

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ..benchmarks.jsonlines import read_lines
-from ..errors import DataError, ScoringError
-from ..evidence import Turn, check_conversations
-from ..results import TURNS
+from ..formats.run_folder import TURNS
+from ..records.evidence import Turn, check_conversations
+from ..support.errors import DataError, ScoringError
+from ..support.jsonlines import read_lines
 from .convqa import normalize_id
 
 

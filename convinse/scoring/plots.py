@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import ScoringError
-from ..files import replacing
+from ..support.errors import ScoringError
+from ..support.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -29,8 +29,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..benchmarks.jsonlines import open_packed, reading
-from ..errors import DataError, DependencyError, ScoringError
+from ..support.errors import DataError, DependencyError, ScoringError
+from ..support.jsonlines import open_packed, reading
 
 ALL, MACRO = "all", "macro"
 MEASURES = {"ndcg_at_10": "nDCG@10", "mrr_at_10": "RR@10", "recall_at_10": "R@10", "recall_at_100": "R@100"}
@@ -86,7 +86,7 @@ def _sets(path: Path, questions: Path | None, lines: int) -> dict[str, str]:
     source = questions or (beside if beside.is_file() else None)
     if source is None:
         return {str(number): ALL for number in range(1, lines + 1)}
-    from ..passages.questions import read_questions
+    from ..formats.poleval.questions import read_questions
 
     found = read_questions(source)
     if len(found) != lines:

@@ -18,7 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import DataError, DependencyError
+from ..support.errors import DataError, DependencyError
 from .convqa import MEASURES
 from .pipeline_runs import check_same_questions, measured_turns
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import ScoringError
+from ..support.errors import ScoringError
 from .extractive import normalize, some
 from .no_answer import apply_threshold, best_threshold, precision_recall, question_scores, rising, summary
 

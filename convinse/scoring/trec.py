@@ -20,10 +20,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from ..errors import DataError, ScoringError
-from ..evidence import Evidence, check_evidence, normalize_source
-from ..files import replacing
-from ..passages.runs import check_free
+from ..formats.poleval.runs import check_free
+from ..records.evidence import Evidence, check_evidence, normalize_source
+from ..support.errors import DataError, ScoringError
+from ..support.files import replacing
 from .convqa import has_answer
 from .pipeline_runs import MeasuredTurn, check_same_questions, measured_turns, run_name
 

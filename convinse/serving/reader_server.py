@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..http_server import BadRequestError, answer, json_endpoint, parse, refusing, run
+from ..support.http_server import BadRequestError, answer, json_endpoint, parse, refusing, run
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from ..heterogeneous_answering.extractive_reader import ExtractiveReader
+    from ..encoder.extractive_reader import ExtractiveReader
 
 MAX_BODY = 10_000_000  # bytes
 # Characters that are read together: those of each question's context and its own. A context of MRQA has some 5,000.

@@ -15,8 +15,8 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from ..errors import NetworkError, one_line
-from ..web import Answer, WebSession
+from ..support.errors import NetworkError, one_line
+from ..support.web import Answer, WebSession
 
 MAX_TITLES = 50  # of one request, as the API allows
 _MAX_QUERY = 6000  # bytes of the titles in one address; Wikimedia's servers take 8 KB in all

@@ -20,9 +20,9 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from ..errors import DataError, one_line
-from ..evidence import Entity
-from ..progress import progress
+from ..records.evidence import Entity
+from ..support.errors import DataError, one_line
+from ..support.progress import progress
 from .dump import PackedPage, check_replaceable, pack, write_packed
 from .page import page_evidences, parse_page
 

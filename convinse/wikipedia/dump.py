@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ..errors import IndexFileError, OutputError, one_line
-from ..evidence import Evidence
-from ..files import replacing
+from ..records.evidence import Evidence
+from ..support.errors import IndexFileError, OutputError, one_line
+from ..support.files import replacing
 from .page import FORMAT
 
 LOGGER = logging.getLogger(__name__)

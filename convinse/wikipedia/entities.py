@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ..evidence import Entity, unique_entities
-from ..literals import find_literals
-from ..text import STOP_WORDS
+from ..language.text import STOP_WORDS
+from ..records.evidence import Entity, unique_entities
+from ..records.literals import find_literals
 from .document import Snippet
 
 _MIN_NAME = 3  # characters of an anchor that is looked for outside its link

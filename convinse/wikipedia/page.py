@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ..evidence import Entity, Evidence, merge_duplicates
+from ..records.evidence import Entity, Evidence, merge_duplicates
 from .document import Snippet, blocks, parse_html
 from .entities import PageNames
 from .infobox import attributes

@@ -20,9 +20,9 @@ from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 
-from ..errors import DataError, one_line
-from ..evidence import Evidence, check_evidence, normalize_source
-from ..progress import Advance, progress
+from ..records.evidence import Evidence, check_evidence, normalize_source
+from ..support.errors import DataError, one_line
+from ..support.progress import Advance, progress
 from .build import Faults
 from .dump import PackedPage, check_replaceable, pack, write_packed
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from convinse.benchmarks.conversations.reading import read_benchmark
-from convinse.evidence import Conversation
-from convinse.files import sha256
+from convinse.formats.conversations.benchmark import read_benchmark
+from convinse.records.evidence import Conversation
+from convinse.support.files import sha256
 from convinse.wikipedia.build import build as build_wikipedia
 from embedded.wikidata import knowledge_base
 from rerank.data import PAGES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 
-from convinse.evidence import Conversation, Entity, Turn
+from convinse.records.evidence import Conversation, Entity, Turn
 
 from .measures import HIT, place_of_gold, rank_of_gold, where_lost
 

@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from convinse.evidence import Conversation, Entity, Turn
-from convinse.literals import is_date
+from convinse.language.text import fold
+from convinse.records.evidence import Conversation, Entity, Turn
+from convinse.records.literals import is_date
 from convinse.scoring.convqa import is_answer
-from convinse.text import fold
 
 _YEAR = re.compile(r"[0-9]{4}")
 HIT = 5

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from rich.table import Table
 
 from convinse.config import Config, load_config
-from convinse.evidence import Conversation
 from convinse.pipeline import Pipeline
-from convinse.progress import progress
+from convinse.records.evidence import Conversation
+from convinse.support.progress import progress
 from rerank.measures import Bound
 
 from .measures import SUBSETS, Figures, figures, losses, turns_of

@@ -12,9 +12,9 @@ from typing import Any
 
 from rich.table import Table
 
-from convinse.evidence import DEFAULT_SOURCES, Conversation
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.pipeline import Pipeline
+from convinse.records.evidence import DEFAULT_SOURCES, Conversation
 from rerank.measures import Bound
 
 from .data import more_questions

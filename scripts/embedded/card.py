@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from convinse.encoder.fit import FitResult
-from convinse.encoder.trained import settings_list, validation_table
+from convinse.training.loop import FitResult
+from convinse.training.output import settings_list, validation_table
 from embedded.recipe import PSEUDO, Recipe, Stage
 
 # what each set is, and its licence as its source states it

@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeVar
 
-from convinse.text import stems
+from convinse.language.text import stems
 from embedded.examples import Candidate, Example
 from embedded.patterns import BACKWARD, BY_QUALIFIER, FORWARD, OF_QUALIFIER, Pattern, hand_written, simple_questions
 from embedded.wikidata import SOURCE, Facts, Told, Words, is_date_id, is_item, part_of_fact, values

@@ -10,11 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from convinse.benchmarks.jsonlines import writing
-from convinse.errors import DataError
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
+from convinse.support.errors import DataError
+from convinse.support.jsonlines import writing
 from embedded.examples import Candidate, Example, Part
 
 Finder = Callable[[str, int, Container[str], Sequence[str]], list[Candidate]]

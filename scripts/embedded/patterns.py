@@ -10,9 +10,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from convinse.answer_type import expected_type, is_existential, names_class
-from convinse.errors import DataError
-from convinse.text import STOP_WORDS, fold
+from convinse.language.answer_types import expected_type, is_existential, names_class
+from convinse.language.text import STOP_WORDS, fold
+from convinse.support.errors import DataError
 from embedded.negatives import needed
 from embedded.wikidata import Words
 

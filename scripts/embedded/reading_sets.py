@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from convinse.benchmarks.converters import find_converter
-from convinse.benchmarks.jsonlines import read_lines
-from convinse.errors import DataError
-from convinse.ranking import bm25_order
+from convinse.formats.converters import find_converter
+from convinse.language.bm25 import bm25_order
+from convinse.support.errors import DataError
+from convinse.support.jsonlines import read_lines
 from embedded.examples import Candidate, Example
 from embedded.negatives import hard_texts, holds, joined_keys, needed, negatives, part_of
 from embedded.untokenise import untokenised

@@ -20,9 +20,9 @@ import torch
 
 from convinse.config import Device, NotNegative, Positive, Share, Weight
 from convinse.encoder.checkpoint import Checkpoint
-from convinse.encoder.fit import FitResult, FitSettings, fit
 from convinse.encoder.tokens import TextTokenizer
-from convinse.errors import ConfigError
+from convinse.support.errors import ConfigError
+from convinse.training.loop import FitResult, FitSettings, fit
 from embedded.batches import batch, drawn, with_foreign
 from embedded.examples import Example, of_part
 from embedded.losses import embed, embedding_losses, pair_losses

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from convinse.benchmarks.converters import Question, Record, find_converter
-from convinse.ranking import bm25_order
+from convinse.formats.converters import Question, Record, find_converter
+from convinse.language.bm25 import bm25_order
 from embedded.examples import Candidate, Example
 from embedded.negatives import hard_texts, holds, joined_keys, needed, negatives, part_of
 from embedded.reading_sets import MOST_ANSWER_WORDS

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from convinse.benchmarks.jsonlines import read_lines
-from convinse.errors import DataError
-from convinse.ranking import bm25_order
+from convinse.language.bm25 import bm25_order
+from convinse.support.errors import DataError
+from convinse.support.jsonlines import read_lines
 from convinse.wikipedia.document import Snippet
 from convinse.wikipedia.page import parse_page
 from embedded.examples import Candidate, Example

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from convinse.benchmarks.jsonlines import read_lines
+from convinse.support.jsonlines import read_lines
 from convinse.wikipedia.document import blocks, parse_html
 from convinse.wikipedia.sentences import sentences
 from embedded.examples import Example

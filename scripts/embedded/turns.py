@@ -12,21 +12,21 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from convinse.answer_type import is_existential
 from convinse.config import load_config, parse_config
-from convinse.errors import DataError, one_line
-from convinse.evidence import SOURCES, Entity, Evidence
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.evidence_retrieval_scoring.native import NativeERS
-from convinse.heterogeneous_answering.supervision import answer_spans
 from convinse.knowledge_base.search_space import is_named
-from convinse.literals import date_entity, find_literals, is_date
+from convinse.language.answer_types import is_existential
 from convinse.question_understanding.base import history_turn
 from convinse.question_understanding.naive_concat import NcInitPrev
 from convinse.question_understanding.slots import Slots
+from convinse.records.evidence import SOURCES, Entity, Evidence
+from convinse.records.literals import date_entity, find_literals, is_date
 from convinse.scoring.convqa import has_answer
-from convinse.training_data import understood_conversations
+from convinse.support.errors import DataError, one_line
+from convinse.training.answering import answer_spans
+from convinse.training.conversations import understood_conversations
 from embedded.examples import Candidate, Example
 from embedded.negatives import needed, part_of
 from embedded.wikidata import SOURCE as FACTS

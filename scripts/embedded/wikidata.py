@@ -11,12 +11,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from convinse.answer_type import entity_kind, heads, noun_types
-from convinse.errors import IndexFileError
-from convinse.files import sha256
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.dump import read_dump
 from convinse.knowledge_base.index import Fact, KnowledgeBase
+from convinse.language.answer_types import entity_kind, heads, noun_types
+from convinse.support.errors import IndexFileError
+from convinse.support.files import sha256
 from embedded.examples import Part
 from embedded.negatives import needed, part_of
 

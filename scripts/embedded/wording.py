@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from convinse.answer_type import expected_type, fit, names_class, noun_types
+from convinse.language.answer_types import expected_type, fit, names_class, noun_types
 from embedded.patterns import FORWARD, Pattern, Phrasings, content_words, generic, slots
 from embedded.wikidata import FEMALE, GENDER, MALE, Facts, Told, Words, is_item
 

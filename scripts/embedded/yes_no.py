@@ -17,12 +17,12 @@ from convinse.config import Positive, Weight
 from convinse.encoder.batches import token_batches
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.engine import model_inputs
-from convinse.encoder.fit import FitResult, FitSettings, autocast, fit
 from convinse.encoder.precision import find_device
 from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.yes_no_head import YesNoHead
 from convinse.encoder.yes_no_head import states as states_of
-from convinse.progress import progress
+from convinse.support.progress import progress
+from convinse.training.loop import FitResult, FitSettings, autocast, fit
 from embedded.negatives import part_of
 from embedded.ranking_sets import Decided
 

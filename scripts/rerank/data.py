@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from bench_linking import data_folder, dump_of, holds_answer
 from convinse.config import parse_config
-from convinse.evidence import SOURCES, Evidence
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
-from convinse.files import sha256
+from convinse.records.evidence import SOURCES, Evidence
+from convinse.support.files import sha256
 
 SEED = 5
 PAGES = "wikipedia-pages"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
-from convinse.evidence import Evidence
+from convinse.records.evidence import Evidence
 
 from .data import Gathered, is_right
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from convinse.config import Config
-from convinse.evidence import Evidence
+from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
-from convinse.evidence_retrieval_scoring.reranker import BertReranker
+from convinse.records.evidence import Evidence
 
 from .measures import best_first, interleaved
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from convinse.encoder.bi_encoder import BiEncoder
     from convinse.evidence_retrieval_scoring.cascade import Cascade
-    from convinse.vector_cache import VectorCache
+    from convinse.support.vector_cache import VectorCache
 
 SETTINGS = Config()
 E = SETTINGS.evs_max_evidences
@@ -101,7 +101,7 @@ class Dense:
 def new_cascade(bm25: BM25Scorer, scorer: Ours | None, encoder: BiEncoder, folder: Path) -> Cascade:
     """A cascade with the default settings, which opens the embeddings kept in a folder as a new process does."""
     from convinse.evidence_retrieval_scoring.cascade import Cascade
-    from convinse.vector_cache import VectorCache
+    from convinse.support.vector_cache import VectorCache
 
     vectors = VectorCache(folder, encoder.model_id, encoder.dimension)
     chosen = SETTINGS.evs_cascade

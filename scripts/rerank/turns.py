@@ -9,8 +9,8 @@ from typing import Any
 from rich.table import Table
 
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
-from convinse.ranking import bm25_scores
-from convinse.text import stems
+from convinse.language.bm25 import bm25_scores
+from convinse.language.text import stems
 
 from .data import Candidates, Pool, pools, widened
 from .measures import Bench, Size, best_first, first_hit, kept, presence, timed
@@ -93,7 +93,7 @@ def spread(queries: Sequence[str], number: int) -> list[str]:
 def presence_part(bench: Bench) -> None:
     """Answer presence of BM25, of the cascade, and of the cascade's last step over all candidates."""
     from convinse.encoder.bi_encoder import BiEncoder
-    from convinse.vector_cache import VectorCache
+    from convinse.support.vector_cache import VectorCache
 
     size, trained = bench.size, len(bench.models) > 1
     name, cross = list(bench.models.items())[-1] if trained else ("all-MiniLM-L6-v2 as bi-encoder", None)

@@ -2,10 +2,10 @@ import json
 
 import numpy as np
 import pytest
-from tiny_models import Counted, copy_of, damage, own_forward, tiny
 
 from convinse.encoder.bi_encoder import BiEncoder
-from convinse.errors import ModelError
+from convinse.support.errors import ModelError
+from tiny_models import Counted, copy_of, damage, own_forward, tiny
 
 TEXTS = [
     "the hobbit",

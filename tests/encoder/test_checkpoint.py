@@ -4,10 +4,10 @@ import json
 import shutil
 
 import pytest
-from tiny_models import copy_of, damage, save_model, tiny, torch
 
 from convinse.encoder.checkpoint import folder_id, load_checkpoint
-from convinse.errors import ModelError
+from convinse.support.errors import ModelError
+from tiny_models import copy_of, damage, save_model, tiny, torch
 
 
 def refused(folder, task="sequence-classification", **options):

@@ -2,13 +2,13 @@ import logging
 
 import numpy as np
 import pytest
-from tiny_models import Counted, own_forward, tiny, torch
 
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.engine import Engine
 from convinse.encoder.precision import _Int8Linear, _OneDnnLinear, find_device, find_precision
 from convinse.encoder.tokens import TextTokenizer
-from convinse.errors import ConfigError, ModelError
+from convinse.support.errors import ConfigError, ModelError
+from tiny_models import Counted, own_forward, tiny, torch
 
 PAIRS = [
     ("who wrote the hobbit", " ".join(["the", "author", "peter", "song"][n % 4] for n in range(length * 7 % 90)))

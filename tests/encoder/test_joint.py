@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from tiny_models import copy_of, damage, joint, save_model, tiny, torch, transformers, word_pieces
 
 from convinse.encoder.checkpoint import folder_id, load_checkpoint, quiet
 from convinse.encoder.joint import JointConfig, JointModel, register
 from convinse.encoder.pool import JOINT
-from convinse.errors import ModelError
+from convinse.support.errors import ModelError
+from tiny_models import copy_of, damage, joint, save_model, tiny, torch, transformers, word_pieces
 
 TASKS = ["sequence-classification", "question-answering", "embedding"]
 STORAGES = ["float32", "float16", "int8"]

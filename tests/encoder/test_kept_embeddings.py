@@ -5,7 +5,7 @@ import pytest
 
 from convinse.encoder import kept_embeddings
 from convinse.encoder.kept_embeddings import KeptEmbeddings
-from convinse.vector_cache import VectorCache
+from convinse.support.vector_cache import VectorCache
 
 
 class Counting:

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from tiny_models import Counted, copy_of, damage, joint, tiny
 
 from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.joint import JointConfig
 from convinse.encoder.pool import JOINT, ModelPool, ReadPair, SpanMemory
-from convinse.errors import ModelError
-from convinse.evidence_retrieval_scoring.reranker import BertReranker
-from convinse.heterogeneous_answering.extractive_reader import ExtractiveReader
+from convinse.encoder.reranker import BertReranker
+from convinse.support.errors import ModelError
+from tiny_models import Counted, copy_of, damage, joint, tiny
 
 TEXTS = ["the hobbit", "город Толстой", "the author of the book " * 30, ""]
 

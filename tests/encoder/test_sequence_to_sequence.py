@@ -1,13 +1,13 @@
 """Models that write: loaded, computed in batches as one by one, and what they learn by."""
 
 import pytest
-from tiny_models import copy_of, damage, tiny, torch, transformers
-from tiny_seq2seq import POSITIONS, writer
 
 from convinse.config import QuSr
 from convinse.encoder.checkpoint import load_checkpoint, quiet
 from convinse.encoder.sequence_to_sequence import Generator, encoded, writing_loss
-from convinse.errors import ModelError
+from convinse.support.errors import ModelError
+from tiny_models import copy_of, damage, tiny, torch, transformers
+from tiny_seq2seq import POSITIONS, writer
 
 TEXTS = [
     "who directed titanic ||| james cameron ||| when was he born",

@@ -1,12 +1,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_models import WORDS, byte_pairs, tiny, word_pieces
 
 from convinse.encoder import tokens
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.tokens import TextTokenizer
-from convinse.errors import ModelError
+from convinse.support.errors import ModelError
+from tiny_models import WORDS, byte_pairs, tiny, word_pieces
 
 TEXTS = [
     "", " ", "the hobbit", "The Hobbit, author, J. R. R. Tolkien", "中文字的 город", "Толстой написал роман", "naïve café",

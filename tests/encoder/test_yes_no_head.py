@@ -1,12 +1,12 @@
 """The yes/no head: what it computes, and its file."""
 
 import pytest
-from tiny_models import copy_of, joint, torch, word_pieces
 
 from convinse.encoder.checkpoint import YES_NO, folder_id, load_checkpoint, quiet
 from convinse.encoder.joint import JointModel
 from convinse.encoder.yes_no_head import YesNoHead, YesNoModel, load_yes_no, states
-from convinse.errors import ModelError
+from convinse.support.errors import ModelError
+from tiny_models import copy_of, joint, torch, word_pieces
 
 PAIRS = [["did tolkien write the hobbit", "the hobbit was written by tolkien"], ["was it a film", "the song"]]
 

@@ -1,13 +1,12 @@
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from convinse.errors import ModuleError, ScoringError
 from convinse.evaluation import klue_mrc
+from convinse.support.errors import ModuleError, ScoringError
+from places import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PREDICTIONS = [
     {"id": "a", "prediction_text": "2020", "no_answer_probability": 0.3},
     {"id": "b", "prediction_text": "서울", "no_answer_probability": 0.7},
@@ -63,7 +62,7 @@ def test_hugging_face_evaluate_loads_the_folder(workdir, monkeypatch):
     pytest.importorskip("evaluate")
     code = (
         "import sys, evaluate\n"
-        "from convinse.errors import ScoringError\n"
+        "from convinse.support.errors import ScoringError\n"
         f"predictions, references, expected = {PREDICTIONS!r}, {REFERENCES!r}, {EXPECTED!r}\n"
         "metric = evaluate.load(sys.argv[1])\n"
         "assert metric.compute(predictions=predictions, references=references) == expected\n"

@@ -1,8 +1,8 @@
 import pytest
 
 from convinse.config import parse_config
-from convinse.errors import DataError, ModuleError
 from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
+from convinse.support.errors import DataError, ModuleError
 
 
 def evidence(text, source="text", item="Q1"):

@@ -4,8 +4,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.evidence import merge_duplicates
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
+from convinse.records.evidence import merge_duplicates
 
 PROPERTIES = [
     ("P50", "author", ["writer", "written by"]),

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_models import WORDS, Counted, tiny
 
 from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.evidence_retrieval_scoring.cascade import Cascade
-from convinse.evidence_retrieval_scoring.reranker import BertReranker
-from convinse.vector_cache import VectorCache
+from convinse.support.vector_cache import VectorCache
+from tiny_models import WORDS, Counted, tiny
 
 QUERY = "who wrote the hobbit book"
 

@@ -1,13 +1,13 @@
 from pathlib import Path
 
 import pytest
-from handmade import world, write
 
-from convinse.cache import EvidenceCache
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.knowledge_base.build import build
+from convinse.support.evidence_cache import EvidenceCache
 from convinse.wikipedia.dump import write_dump
+from handmade import world, write
 
 QUESTION = "Who directed Titanic with Kate Winslet?"
 REPEATED = "Titanic, x, repeated"

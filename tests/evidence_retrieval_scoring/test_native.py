@@ -3,10 +3,10 @@ import copy
 import pytest
 
 from convinse.config import parse_config
-from convinse.errors import ConfigError
 from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.evidence_retrieval_scoring.native import ClocqBM25, NativeERS, scoring_method
-from convinse.registry import find_module
+from convinse.support.errors import ConfigError
+from convinse.support.registry import find_module
 from convinse.testing import EvidenceRetrievalScoringContract
 
 TOLKIEN = {"id": "Q892", "label": "J. R. R. Tolkien"}

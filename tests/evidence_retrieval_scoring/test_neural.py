@@ -6,20 +6,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_models import Counted, copy_of, damage, tiny
 
-from convinse.benchmarks.convmix import read_conversations
 from convinse.cli import main
 from convinse.config import load_config, parse_config
-from convinse.errors import ConfigError, ModelError
-from convinse.evidence import asked_in_full
+from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.evidence_retrieval_scoring.neural import build_scorer
-from convinse.evidence_retrieval_scoring.reranker import BertReranker
-from convinse.models import model_path
+from convinse.formats.convmix import read_conversations
 from convinse.pipeline import Pipeline
+from convinse.records.evidence import asked_in_full
+from convinse.resources import model_path
+from convinse.support.errors import ConfigError, ModelError
 from convinse.testing import without
+from tiny_models import Counted, copy_of, damage, tiny
 
 SOURCES = ("kb", "text", "table", "info")
 

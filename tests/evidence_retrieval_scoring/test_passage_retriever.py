@@ -3,14 +3,14 @@ import json
 import pytest
 
 from convinse.config import parse_config
-from convinse.errors import IndexFileError
-from convinse.evidence import check_evidence
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.evidence_retrieval_scoring.passage_retriever import GivenScores, PassageRetriever
 from convinse.knowledge_base.linking import EntityLinker
 from convinse.passages.build import build_index
 from convinse.passages.layout import Parameters
 from convinse.pipeline import Pipeline
+from convinse.records.evidence import check_evidence
+from convinse.support.errors import IndexFileError
 
 PASSAGES = [
     {"id": "1", "title": "Kettle K7", "text": "The kettle K7 was first sold in 2019 and holds 1.7 litres."},

@@ -8,20 +8,20 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from loopback import cut, free_port, ok, silent, status
-from mediawiki import error, mediawiki
 
-from convinse import web
 from convinse.config import parse_config
-from convinse.errors import IndexFileError
-from convinse.evidence import check_evidence
 from convinse.evidence_retrieval_scoring import wikipedia_retriever
 from convinse.evidence_retrieval_scoring.wikipedia_retriever import WikipediaRetriever
+from convinse.records.evidence import check_evidence
+from convinse.support import web
+from convinse.support.errors import IndexFileError
 from convinse.wikipedia import page as pages
 from convinse.wikipedia.dump import write_dump
+from loopback import cut, free_port, ok, silent, status
+from mediawiki import error, mediawiki
+from places import ROOT
 
-REPOSITORY = Path(__file__).parents[2]
-SHARED = Path(os.environ.get("CONVINSE_DATA") or REPOSITORY.parent / "shared" / "data") / "wikipedia-pages"
+SHARED = Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data") / "wikipedia-pages"
 
 
 def evidence(text, entities=0, source="text"):

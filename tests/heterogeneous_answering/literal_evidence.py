@@ -1,7 +1,7 @@
 """Evidences written by hand, with the dates and numbers that their texts have, and the names of some properties."""
 
-from convinse.heterogeneous_answering.property_names import PropertyNames
-from convinse.literals import find_literals
+from convinse.language.property_names import PropertyNames
+from convinse.records.literals import find_literals
 
 NAMES = PropertyNames(
     [

@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
+from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.heterogeneous_answering.answers import combined, find_entity, rank_answers
-from convinse.heterogeneous_answering.extractive_reader import AnswerSpan
 
 DAY = {"id": "1969-06-11T00:00:00Z", "label": "11 June 1969"}
 DINKLAGE = {"id": "Q310937", "label": "Peter Dinklage"}

@@ -6,19 +6,19 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from tiny_models import Counted, copy_of, damage, joint, tiny, torch
 
-from convinse.benchmarks.convmix import read_conversations
 from convinse.cli import main
 from convinse.config import parse_config
+from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.encoder.yes_no_head import YesNoHead
-from convinse.errors import ConfigError, ModelError
+from convinse.encoder.yes_no_reader import YesNoReader
+from convinse.formats.convmix import read_conversations
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
-from convinse.heterogeneous_answering.extractive_reader import AnswerSpan, ExtractiveReader
-from convinse.heterogeneous_answering.yes_no_reader import YesNoReader
 from convinse.pipeline import Pipeline
+from convinse.support.errors import ConfigError, ModelError
 from convinse.testing import HeterogeneousAnsweringContract, without
+from tiny_models import Counted, copy_of, damage, joint, tiny, torch
 
 MODEL = str(tiny(task="question-answering"))
 SOURCES = ("kb", "text", "table", "info")

@@ -3,8 +3,8 @@
 import pytest
 from literal_evidence import evidence
 
-from convinse.heterogeneous_answering.property_names import PropertyNames
 from convinse.heterogeneous_answering.quantities import asked_quantity, compared, counted, stated
+from convinse.language.property_names import PropertyNames
 
 NAMES = PropertyNames(
     [

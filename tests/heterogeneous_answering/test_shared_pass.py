@@ -6,21 +6,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_models import WORDS, Counted, copy_of, damage, joint, tiny, word_pieces
 
 from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering
-from convinse.benchmarks.convmix import read_conversations
 from convinse.cli import main
 from convinse.config import parse_config
+from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.pool import ModelPool
-from convinse.errors import ConfigError, ModelError
-from convinse.evidence import asked_in_full
+from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.native import NativeERS
-from convinse.evidence_retrieval_scoring.reranker import BertReranker
+from convinse.formats.convmix import read_conversations
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
-from convinse.heterogeneous_answering.extractive_reader import ExtractiveReader
 from convinse.pipeline import Pipeline
+from convinse.records.evidence import asked_in_full
+from convinse.support.errors import ConfigError, ModelError
 from convinse.testing import without
+from tiny_models import WORDS, Counted, copy_of, damage, joint, tiny, word_pieces
 
 CHANCE = random.Random(5)
 TEXTS = [

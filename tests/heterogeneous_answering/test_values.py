@@ -3,8 +3,8 @@
 import pytest
 from literal_evidence import NAMES, evidence
 
-from convinse.heterogeneous_answering.property_names import PropertyNames, keywords
 from convinse.heterogeneous_answering.values import fact_of, values
+from convinse.language.property_names import PropertyNames, keywords
 
 
 @pytest.mark.parametrize(

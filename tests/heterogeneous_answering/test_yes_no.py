@@ -2,8 +2,8 @@
 
 import pytest
 
-from convinse.heterogeneous_answering.property_names import PropertyNames
 from convinse.heterogeneous_answering.yes_no import decide
+from convinse.language.property_names import PropertyNames
 
 NAMES = PropertyNames(
     [

@@ -1,17 +1,17 @@
 """Retrieval over the CLOCQ API: the same as the embedded engine's, and errors that are never results."""
 
 import pytest
-from handmade import claim, document, q, string, world, write
-from loopback import clocq_server, free_port, ok, scripted_server, status
 
-from convinse import web
-from convinse.cache import EvidenceCache
 from convinse.config import ClocqParams, parse_config
-from convinse.errors import ConfigError, NetworkError
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.knowledge_base.api_client import ClocqApi
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
+from convinse.support import web
+from convinse.support.errors import ConfigError, NetworkError
+from convinse.support.evidence_cache import EvidenceCache
+from handmade import claim, document, q, string, world, write
+from loopback import clocq_server, free_port, ok, scripted_server, status
 
 QUESTIONS = [
     "Who directed Titanic with Kate Winslet?",

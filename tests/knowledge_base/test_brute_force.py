@@ -6,6 +6,10 @@ from itertools import islice, permutations
 from pathlib import Path
 
 import pytest
+
+import bench_kb
+from convinse.knowledge_base.build import build
+from convinse.knowledge_base.index import KnowledgeBase
 from handmade import (
     NOVALUE,
     SOMEVALUE,
@@ -20,14 +24,10 @@ from handmade import (
     world,
     write,
 )
+from places import ROOT
 
-import bench_kb
-from convinse.knowledge_base.build import build
-from convinse.knowledge_base.index import KnowledgeBase
-
-REPOSITORY = Path(__file__).resolve().parents[2]
 DUMP = (
-    Path(os.environ.get("CONVINSE_DATA") or REPOSITORY.parent / "shared" / "data")
+    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
     / "wikidata-27k"
     / "wikidata-27k.json.gz"
 )

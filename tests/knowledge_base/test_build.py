@@ -1,13 +1,13 @@
 import json
 
 import pytest
-from handmade import claim, document, dump_bytes, q, string, world, write
 
-from convinse.errors import DataError, OutputError
-from convinse.files import sha256
 from convinse.knowledge_base import build as module
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
+from convinse.support.errors import DataError, OutputError
+from convinse.support.files import sha256
+from handmade import claim, document, dump_bytes, q, string, world, write
 
 
 def build_of(workdir, documents):

@@ -2,19 +2,18 @@ import gzip
 import json
 import threading
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from handmade import claim, document, q, quantity, string, time, world, write
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convinse.errors import IndexFileError
 from convinse.knowledge_base import layout
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
+from convinse.support.errors import IndexFileError
+from handmade import claim, document, q, quantity, string, time, world, write
+from places import SNAPSHOT
 
-SNAPSHOT = Path(__file__).parents[2] / "convinse" / "snapshot"
 KEPT = ("wikibase-item", "time", "quantity", "string", "monolingualtext")
 
 

@@ -4,6 +4,9 @@ import json
 import logging
 
 import pytest
+
+from convinse.knowledge_base.dump import Value, read_dump
+from convinse.support.errors import DataError
 from handmade import (
     NOVALUE,
     SOMEVALUE,
@@ -19,9 +22,6 @@ from handmade import (
     world,
     write,
 )
-
-from convinse.errors import DataError
-from convinse.knowledge_base.dump import Value, read_dump
 
 
 def read(path, documents):

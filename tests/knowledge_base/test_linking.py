@@ -1,14 +1,11 @@
-from pathlib import Path
-
 import pytest
-from handmade import HUMAN, claim, document, q, world, write
 
 from convinse.config import ClocqParams
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.linking import EntityLinker
-
-SNAPSHOT = Path(__file__).parents[2] / "convinse" / "snapshot" / "kb"
+from handmade import HUMAN, claim, document, q, world, write
+from places import SNAPSHOT
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +17,7 @@ def linker(world_index):
 
 @pytest.fixture(scope="module")
 def embedded():
-    kb = KnowledgeBase(SNAPSHOT)
+    kb = KnowledgeBase(SNAPSHOT / "kb")
     yield EntityLinker(kb, ClocqParams())
     kb.close()
 

@@ -6,13 +6,13 @@ import socket
 import threading
 
 import pytest
-from loopback import clocq_server
 
-from convinse import http_server
 from convinse.config import ClocqParams
-from convinse.errors import IndexFileError
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import SearchSpace
+from convinse.support import http_server
+from convinse.support.errors import IndexFileError
+from loopback import clocq_server
 
 TITANIC, CAMERON, DICAPRIO, FILM = "Q44578", "Q42574", "Q38111", "Q11424"
 QUESTION = "Who directed Titanic with Kate Winslet?"

@@ -2,8 +2,8 @@ import unicodedata
 
 import pytest
 
-from convinse.errors import DataError
 from convinse.passages.analysis import LANGUAGES, Analyzer, stop_words
+from convinse.support.errors import DataError
 
 
 def test_polish_letters_stay_and_foreign_accents_go():

@@ -3,11 +3,11 @@ import gzip
 
 import pytest
 
-from convinse.errors import DataError, OutputError
 from convinse.passages import build as building
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
+from convinse.support.errors import DataError, OutputError
 
 GOOD = '{"id": "1", "text": "jeden"}\n'
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from convinse.errors import IndexFileError
 from convinse.passages import build as building
 from convinse.passages import merge
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import ARRAYS, Parameters
+from convinse.support.errors import IndexFileError
 
 
 def zipf_rows(number, seed=1, words=400):

@@ -4,12 +4,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from convinse.errors import DataError, IndexFileError, OutputError
+from convinse.formats.poleval.questions import Question, read_questions
+from convinse.formats.poleval.runs import Answer, Found, write_run
 from convinse.passages.build import build_index
 from convinse.passages.layout import Parameters
-from convinse.passages.questions import Question, read_questions
-from convinse.passages.runs import Answer, Found, write_run
 from convinse.passages.search import Collection, candidate_evidences, search
+from convinse.support.errors import DataError, IndexFileError, OutputError
 
 ROWS = [(f"p{n}", "kot pies koń ryba"[: 3 + n], f"Tytuł {n}") for n in range(12)]
 

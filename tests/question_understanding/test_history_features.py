@@ -1,9 +1,9 @@
 import pytest
-from histories import BagOfWords
 
-from convinse.answer_type import expected_type
+from convinse.language.answer_types import expected_type
 from convinse.question_understanding.history_features import FeatureReader, Features
 from convinse.question_understanding.referents import Asked, Choice, Focus, as_referent
+from histories import BagOfWords
 
 
 @pytest.fixture

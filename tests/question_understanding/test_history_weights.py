@@ -2,13 +2,13 @@ import json
 from pathlib import Path
 
 import pytest
-from histories import model
 
 from convinse.config import resolve
 from convinse.encoder.checkpoint import folder_id
-from convinse.errors import ModelError
 from convinse.question_understanding.history_features import Features
 from convinse.question_understanding.history_weights import FILE, read_weights, weights_bytes
+from convinse.support.errors import ModelError
+from histories import model
 
 NOTHING = Features(*[0.0] * len(Features._fields))
 

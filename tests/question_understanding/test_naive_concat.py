@@ -3,7 +3,7 @@ import pytest
 from convinse.config import parse_config
 from convinse.question_understanding.base import QuestionUnderstanding
 from convinse.question_understanding.naive_concat import NcAll, NcInit, NcInitPrev, NcPrev
-from convinse.registry import find_module
+from convinse.support.registry import find_module
 
 HISTORY = [
     {"question": "Who directed Titanic?", "answers": [{"id": "Q42574", "label": "James Cameron"}]},

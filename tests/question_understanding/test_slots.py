@@ -1,13 +1,13 @@
 import copy
 
 import pytest
-from handmade import FILM, claim, document, q, world, write
 
 from convinse.config import parse_config
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.question_understanding.slots import Slots
 from convinse.testing import QuestionUnderstandingContract
+from handmade import FILM, claim, document, q, world, write
 
 
 @pytest.fixture

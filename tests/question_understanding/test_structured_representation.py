@@ -4,10 +4,10 @@ import pytest
 
 from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering, Pipeline
 from convinse.config import parse_config
-from convinse.errors import ConfigError
 from convinse.question_understanding.base import QuestionUnderstanding
 from convinse.question_understanding.structured_representation import StructuredRepresentation, model_input, split_slots
-from convinse.registry import find_module
+from convinse.support.errors import ConfigError
+from convinse.support.registry import find_module
 
 HISTORY = [
     {"turn": 0, "question": "Who directed Titanic?", "answers": [{"id": "Q42574", "label": "James Cameron"}]},

@@ -6,20 +6,20 @@ import json
 from pathlib import Path
 
 import pytest
-from handmade import claim, q, world, write
-from histories import BagOfWords, model
 
 from convinse.cli import main
 from convinse.config import load_config, parse_config, resolve
-from convinse.errors import ModelError
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.pipeline import Pipeline
 from convinse.question_understanding.history_weights import read_weights
 from convinse.question_understanding.slots import Slots
 from convinse.question_understanding.trained_history import TrainedHistory
-from convinse.registry import find_module
+from convinse.support.errors import ModelError
+from convinse.support.registry import find_module
 from convinse.testing import QuestionUnderstandingContract
+from handmade import claim, q, world, write
+from histories import BagOfWords, model
 
 ANSWERS_ONLY = model(answered_last=3.0)  # the turn before was answered with it
 NOTHING = model(bias=-9.0)

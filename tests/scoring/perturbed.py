@@ -2,16 +2,12 @@
 
 import gzip
 import json
-import os
-from pathlib import Path
 
 import pytest
 
-SAMPLE = (
-    Path(os.environ.get("CONVINSE_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
-    / "mrqa-sample"
-    / "NewsQA_sample.jsonl.gz"
-)
+from places import DATA
+
+SAMPLE = DATA / "mrqa-sample" / "NewsQA_sample.jsonl.gz"
 needs_sample = pytest.mark.skipif(not SAMPLE.is_file(), reason="no MRQA sample data")
 
 CHANGES = (

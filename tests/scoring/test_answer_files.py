@@ -3,7 +3,6 @@ import json
 
 import pytest
 
-from convinse.errors import DataError
 from convinse.scoring.answer_files import (
     paired_files,
     read_mrqa_answers,
@@ -12,6 +11,7 @@ from convinse.scoring.answer_files import (
     read_squad_references,
     read_triples,
 )
+from convinse.support.errors import DataError
 
 HEADER = '{"header": {"dataset": "x", "split": "dev"}}'
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.evidence import SOURCES
+from convinse.records.evidence import SOURCES
 from convinse.scoring.convqa import (
     MEASURES,
     add_answer_metrics,

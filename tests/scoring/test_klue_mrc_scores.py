@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.errors import ScoringError
 from convinse.scoring.klue_mrc import character_f1, evaluate, klue_em, klue_rouge_w
+from convinse.support.errors import ScoringError
 
 KOREAN = st.lists(st.sampled_from(["한국", "한국은", "《책》", "the", "2020년", "?", "A"]), max_size=3).map(" ".join)
 QUESTIONS = st.lists(

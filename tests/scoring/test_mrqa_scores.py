@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from perturbed import needs_sample, thousand
 
-from convinse.errors import ConvinseError, ScoringError
 from convinse.scoring.mrqa import evaluate, macro_average
+from convinse.support.errors import ConvinseError, ScoringError
 
 TEXTS = st.lists(
     st.sampled_from(["the", "a", "An", "cat", "cats", "Cat.", "U.S.", "?", "—", "2,000", "책을", "the—cat", "\n"]),

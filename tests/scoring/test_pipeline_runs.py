@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from finished import conversation, turn, write_run
 
-from convinse.errors import DataError, ScoringError
 from convinse.scoring.pipeline_runs import check_same_questions, measured_turns, run_name
+from convinse.support.errors import DataError, ScoringError
 
 
 def read(*conversations):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.errors import ScoringError
 from convinse.scoring.no_answer import precision_recall, rising
 from convinse.scoring.squad2 import evaluate
+from convinse.support.errors import ScoringError
 
 ANSWERS = {"a": ["one two"], "b": ["three"], "c": []}
 PREDICTIONS = {"a": "one", "b": "three", "c": "five"}

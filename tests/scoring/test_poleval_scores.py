@@ -1,16 +1,15 @@
 import math
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from convinse.errors import DataError, DependencyError, ScoringError
 from convinse.scoring.poleval import Expected, evaluate, read_expected, read_submission
+from convinse.support.errors import DataError, DependencyError, ScoringError
+from places import DATA, ROOT
 
 pytest.importorskip("ir_measures")
-DATA = Path(os.environ.get("CONVINSE_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data") / "poleval2022"
+POLEVAL = DATA / "poleval2022"
 
 
 def write(path, text):
@@ -144,14 +143,14 @@ def test_without_the_package_one_line_says_how_to_get_it(monkeypatch):
 
 def test_reading_needs_no_optional_package():
     code = "import sys; import convinse.scoring.poleval; sys.exit('ir_measures' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).resolve().parents[2])
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the data of PolEval 2022 is not there")
+@pytest.mark.skipif(not POLEVAL.is_dir(), reason="the data of PolEval 2022 is not there")
 def test_the_task_s_own_files():
-    expected = read_expected(DATA / "dev-0" / "expected.tsv")
+    expected = read_expected(POLEVAL / "dev-0" / "expected.tsv")
     assert len(expected.gains) == 599 and set(expected.sets.values()) == {"wiki-trivia"}
-    submission = read_submission(DATA / "dev-0" / "expected.tsv", expected)
+    submission = read_submission(POLEVAL / "dev-0" / "expected.tsv", expected)
     assert sum(len(set(row)) < len(row) for row in submission.values()) == 11  # the task's file repeats ids
     submission = {question: list(dict.fromkeys(row)) for question, row in submission.items()}
     found = evaluate(expected, submission)

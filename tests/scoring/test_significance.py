@@ -7,9 +7,9 @@ from finished import conversation, turn, write_run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convinse.errors import DataError, DependencyError, ScoringError
 from convinse.scoring.convqa import MEASURES
 from convinse.scoring.significance import compare, p_value
+from convinse.support.errors import DataError, DependencyError, ScoringError
 
 pytest.importorskip("scipy")
 

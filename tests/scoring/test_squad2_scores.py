@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from perturbed import needs_sample, thousand
 
-from convinse.errors import ScoringError
 from convinse.scoring import mrqa
 from convinse.scoring.squad2 import evaluate
+from convinse.support.errors import ScoringError
 
 TEXTS = st.lists(st.sampled_from(["the", "a", "cat", "dog", "Cat.", "?", "—"]), max_size=3).map(" ".join)
 PROBABILITIES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5, 0.75, 1.0])

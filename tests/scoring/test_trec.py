@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 from finished import conversation, evidence, turn, write_run
 
-from convinse.benchmarks.convmix import read_conversations
-from convinse.errors import DataError, OutputError, ScoringError
+from convinse.formats.convmix import read_conversations
 from convinse.scoring.convqa import evaluate
 from convinse.scoring.trec import document_id, write_trec
+from convinse.support.errors import DataError, OutputError, ScoringError
 
 RIGHT, WRONG, OTHER = evidence("right", "Q2", "Q1"), evidence("wrong", "Q2"), evidence("other")
 

@@ -5,10 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
-from handmade import dump_bytes, world
 
 import bench_conversations
 from conversations import data, failures, measures, quality, speed
+from handmade import dump_bytes, world
 
 YES, CAMERON = {"id": "Yes", "label": "Yes"}, {"id": "Q42574", "label": "James Cameron"}
 YEAR = {"id": "1954-01-01T00:00:00Z", "label": "1954"}

@@ -5,11 +5,11 @@ import json
 
 import numpy as np
 import pytest
-from tiny_models import copy_of, joint, torch
 
 from convinse.encoder.yes_no_head import YesNoHead
 from embedded.bench import decisions, setup
 from embedded.bench.model import Model
+from tiny_models import copy_of, joint, torch
 
 
 def test_accuracy_and_log_loss_are_those_of_their_definitions():

@@ -6,22 +6,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_models import copy_of, damage, joint, tiny
 
 import bench_model
 from convinse.config import resolve
 from convinse.encoder.checkpoint import load_checkpoint
-from convinse.errors import DataError
-from convinse.evidence import unique_entities
+from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
-from convinse.heterogeneous_answering.extractive_reader import AnswerSpan
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import fact_text
-from convinse.ranking import bm25_scores
+from convinse.language.bm25 import bm25_scores
+from convinse.records.evidence import unique_entities
+from convinse.support.errors import DataError
 from embedded import examples
 from embedded.bench import evidence, measures, quality, quick, ranking, reading, sets, setup, speed
 from embedded.bench.model import Model
 from rerank import data as rerank_data
+from tiny_models import copy_of, damage, joint, tiny
 
 
 def silent(_):

@@ -7,12 +7,13 @@ import os
 from pathlib import Path
 
 import pytest
-from handmade import claim, document, dump_bytes, q, quantity, time
 
-from convinse.errors import DataError
+from convinse.support.errors import DataError
 from embedded import facts, patterns, tables, turns, wikidata
+from handmade import claim, document, dump_bytes, q, quantity, time
+from places import ROOT
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+SCRIPTS = ROOT / "scripts"
 DATA = Path(os.environ.get("CONVINSE_DATA") or SCRIPTS.parents[1] / "shared" / "data")
 NAMES = ["wikidata-27k", "convquestions", "simplequestions-wikidata", "wikitablequestions", "timequestions"]
 needs_data = pytest.mark.skipif(

@@ -6,7 +6,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from tiny_models import WORDS, joint, torch
 
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
@@ -14,6 +13,7 @@ from convinse.encoder.joint import JointOutput
 from convinse.encoder.tokens import TextTokenizer
 from embedded import batches, losses, validation
 from embedded.examples import Candidate, Example
+from tiny_models import WORDS, joint, torch
 
 LENGTH = 64  # tokens of a window
 

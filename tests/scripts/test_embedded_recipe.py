@@ -13,23 +13,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_models import WORDS, joint, tiny, torch
 
 import train_embedded as script
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
+from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.joint import JointModel
+from convinse.encoder.reranker import BertReranker
 from convinse.encoder.tokens import TextTokenizer
-from convinse.errors import ConfigError
-from convinse.evidence_retrieval_scoring.reranker import BertReranker
-from convinse.heterogeneous_answering.extractive_reader import ExtractiveReader
-from convinse.heterogeneous_answering.yes_no_reader import YesNoReader
+from convinse.encoder.yes_no_reader import YesNoReader
+from convinse.support.errors import ConfigError
 from embedded import recipe as recipes
 from embedded.card import SOURCES
 from embedded.examples import Candidate, Example
 from embedded.sets import builders
+from places import ROOT
+from tiny_models import WORDS, joint, tiny, torch
 
-ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
 
 

@@ -2,21 +2,19 @@
 
 import gzip
 import json
-import os
 import random
 import re
 import shutil
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
-from convinse.errors import DataError
+from convinse.support.errors import DataError
 from embedded import negatives, texts
 from embedded.sample_sets import cut
 from embedded.untokenise import untokenised
+from places import DATA
 
-DATA = Path(os.environ.get("CONVINSE_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
 EXTRACTIVE = ("qamr", "fairytaleqa", "policyqa", "qed", "multiqa_samples", "mrqa_sample")
 RANKED = ("squad_sentences", "selqa", "boolq")
 LINES = {"qamr/dev": 1500, "qamr/test_part": 400, "fairytaleqa/train": 400, "fairytaleqa/val": 60, "qed/dev": 400,

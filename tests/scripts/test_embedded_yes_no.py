@@ -6,15 +6,15 @@ import random
 
 import numpy as np
 import pytest
-from tiny_models import joint, torch
 
 import train_embedded as script
 from convinse.encoder.checkpoint import YES_NO, load_checkpoint
 from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.yes_no_head import YesNoHead, load_yes_no
-from convinse.errors import DataError
+from convinse.support.errors import DataError
 from embedded import ranking_sets
 from embedded import yes_no as training
+from tiny_models import joint, torch
 
 
 @pytest.fixture(scope="module")

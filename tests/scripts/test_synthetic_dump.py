@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import synthetic_dump
 from convinse.knowledge_base.dump import read_dump
+from places import ROOT
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "synthetic_dump.py"
+SCRIPT = ROOT / "scripts" / "synthetic_dump.py"
 ITEMS, FACTS = 3_000, 20_000
 
 

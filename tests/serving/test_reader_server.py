@@ -11,19 +11,18 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 import requests
+
+from convinse.cli import main
+from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.serving import reader_server
+from convinse.support import http_server
+from convinse.support.http_server import listen, uvicorn_server
+from places import ROOT
 from tiny_models import Counted, copy_of, damage, tiny
 
-from convinse import http_server
-from convinse.cli import main
-from convinse.heterogeneous_answering.extractive_reader import ExtractiveReader
-from convinse.http_server import listen, uvicorn_server
-from convinse.serving import reader_server
-
-ROOT = Path(__file__).resolve().parents[2]
 MODEL = tiny(task="question-answering")
 CONTEXTS = [
     {

@@ -4,22 +4,21 @@ import gzip
 import json
 import shutil
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 import build_snapshot
-from convinse.benchmarks.convmix import read_conversations
 from convinse.config import parse_config
-from convinse.evidence import SOURCES
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
+from convinse.formats.convmix import read_conversations
 from convinse.knowledge_base import layout
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
+from convinse.records.evidence import SOURCES
 from convinse.wikipedia.dump import WikipediaDump
+from places import ROOT
 
-REPOSITORY = Path(__file__).parents[2]
-SNAPSHOT = REPOSITORY / "convinse" / "snapshot"
+SNAPSHOT = ROOT / "convinse" / "snapshot"
 PARTS = ("train", "dev", "test")
 DOMAINS = {"books", "movies", "music", "soccer", "tvseries"}
 

@@ -6,13 +6,14 @@ import threading
 import time
 
 import pytest
-from loopback import cut, free_port, ok, silent, status
-from mediawiki import error, mediawiki
 
-from convinse import __version__, web
-from convinse.errors import NetworkError
+from convinse import __version__
+from convinse.support import web
+from convinse.support.errors import NetworkError
 from convinse.wikipedia import api
 from convinse.wikipedia.api import LinkedItem, MediaWikiApi, until
+from loopback import cut, free_port, ok, silent, status
+from mediawiki import error, mediawiki
 
 
 @pytest.fixture(autouse=True)

@@ -7,13 +7,13 @@ from urllib.parse import unquote
 
 import pytest
 
-from convinse.evidence import check_evidence
+from convinse.records.evidence import check_evidence
 from convinse.wikipedia.document import parse_html
 from convinse.wikipedia.page import MAX_LENGTH, page_evidences, parse_page
+from places import ROOT
 
-REPOSITORY = Path(__file__).parents[2]
-SNAPSHOT = sorted((REPOSITORY / "convinse" / "snapshot" / "pages").glob("*.html"))
-SHARED = Path(os.environ.get("CONVINSE_DATA") or REPOSITORY.parent / "shared" / "data") / "wikipedia-pages"
+SNAPSHOT = sorted((ROOT / "convinse" / "snapshot" / "pages").glob("*.html"))
+SHARED = Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data") / "wikipedia-pages"
 
 LINKS = {"legacy": "/wiki/", "current": "/wiki/", "parsoid": "./"}
 EDIT = '<span class="mw-editsection">[<a href="/w/index.php?action=edit">edit</a>]</span>'

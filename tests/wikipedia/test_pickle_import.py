@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from convinse.errors import DataError
+from convinse.support.errors import DataError
 from convinse.wikipedia.dump import WikipediaDump
 from convinse.wikipedia.pickle_import import import_pickle, read_items
 

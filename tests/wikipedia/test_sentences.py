@@ -1,11 +1,10 @@
-from pathlib import Path
-
 import pytest
 
 from convinse.wikipedia.document import blocks, flatten, parse_html
 from convinse.wikipedia.sentences import sentences
+from places import SNAPSHOT
 
-PAGES = sorted((Path(__file__).parents[2] / "convinse" / "snapshot" / "pages").glob("*.html"))
+PAGES = sorted((SNAPSHOT / "pages").glob("*.html"))
 
 
 def split(html):

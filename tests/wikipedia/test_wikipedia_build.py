@@ -1,17 +1,17 @@
 import gzip
 import json
-import os
 from pathlib import Path
 
 import pytest
 
-from convinse.errors import DataError, OutputError
+from convinse.support.errors import DataError, OutputError
 from convinse.wikipedia import build as build_module
 from convinse.wikipedia.build import build, label_of
 from convinse.wikipedia.dump import WikipediaDump
+from places import DATA
 
-DATA = Path(os.environ.get("CONVINSE_DATA") or Path(__file__).resolve().parents[3] / "shared/data") / "wikipedia-pages"
-real = pytest.mark.skipif(not DATA.is_dir(), reason="no shared data")
+PAGES = DATA / "wikipedia-pages"
+real = pytest.mark.skipif(not PAGES.is_dir(), reason="no shared data")
 
 
 def page(title, qid, html="<p>It was made by <a href='/wiki/James_Cameron'>James Cameron</a> in the year 1997.</p>"):
@@ -101,9 +101,9 @@ def test_what_cannot_be_built_is_one_clear_line(workdir):
 
 @real
 def test_real_pages_give_the_same_dump_with_any_number_of_processes(workdir):
-    with gzip.open(DATA / "pages_with_qid.jsonl.gz", "rt") as file:
+    with gzip.open(PAGES / "pages_with_qid.jsonl.gz", "rt") as file:
         Path("p.jsonl").write_text("".join(next(file) for _ in range(20)))
-    titles = DATA / "title2qid.tsv.gz"
+    titles = PAGES / "title2qid.tsv.gz"
     one = build(Path("p.jsonl"), Path("1.db"), titles, processes=1)
     three = build(Path("p.jsonl"), Path("3.db"), titles, processes=3)
     assert one.counts == three.counts and one.counts["pages"] == 20

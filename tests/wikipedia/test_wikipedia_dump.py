@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from convinse.errors import DataError, IndexFileError, OutputError
+from convinse.support.errors import DataError, IndexFileError, OutputError
 from convinse.wikipedia.dump import DumpWriter, WikipediaDump, write_dump
 
 

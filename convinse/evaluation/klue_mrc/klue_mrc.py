@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from convinse.errors import ModuleError
 from convinse.evaluation import klue_mrc
 from convinse.scoring.klue_mrc import gold_texts
+from convinse.support.errors import ModuleError
 
 try:
     import datasets

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from convinse.heterogeneous_answering.property_names import PropertyNames
+from convinse.encoder.yes_no_reader import has_yes_no
 from convinse.heterogeneous_answering.yes_no import decide
-from convinse.heterogeneous_answering.yes_no_reader import has_yes_no
+from convinse.language.property_names import PropertyNames
 from embedded.bench.reading import sentences
 from embedded.bench.sets import SEED, sample
 from embedded.bench.setup import Bench, counted, table_of
@@ -17,7 +17,7 @@ from embedded.negatives import part_of
 from embedded.ranking_sets import Decided, boolq_questions
 
 if TYPE_CHECKING:
-    from convinse.evidence import Evidence
+    from convinse.records.evidence import Evidence
 
 DECIDED = 4  # times as many questions as of other sets: an answer of two tells little
 _PORTION = 64  # questions between two signs of progress

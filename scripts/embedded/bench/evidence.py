@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from convinse.config import Config
-from convinse.evidence import Evidence, unique_entities
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.knowledge_base.index import Fact, KnowledgeBase
 from convinse.knowledge_base.search_space import fact_text
-from convinse.ranking import bm25_order
+from convinse.language.bm25 import bm25_order
+from convinse.records.evidence import Evidence, unique_entities
 from embedded.bench.measures import Rank, cross_fitted
 from embedded.bench.ranking import BASE, BLENDED, BM25, CROSS, OWN, WEIGHTS, cosines, log_odds, ranks_of
 from embedded.bench.sets import Asked

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from convinse.encoder.bi_encoder import BiEncoder
+    from convinse.encoder.extractive_reader import ExtractiveReader
     from convinse.encoder.pool import ModelPool
     from convinse.encoder.precision import Precision
-    from convinse.evidence_retrieval_scoring.reranker import BertReranker
-    from convinse.heterogeneous_answering.extractive_reader import ExtractiveReader
-    from convinse.heterogeneous_answering.yes_no_reader import YesNoReader
+    from convinse.encoder.reranker import BertReranker
+    from convinse.encoder.yes_no_reader import YesNoReader
 
 SPANS = 5  # of a text, as the pipeline keeps them
 
@@ -47,14 +47,14 @@ class Model:
     @cached_property
     def reranker(self) -> BertReranker:
         """Ranks; long texts are cut as in the pipeline."""
-        from convinse.evidence_retrieval_scoring.reranker import BertReranker
+        from convinse.encoder.reranker import BertReranker
 
         return BertReranker(self.folder, self.device, precision=self.precision, key="--model", models=self.pool)
 
     @cached_property
     def reader(self) -> ExtractiveReader:
         """Reads."""
-        from convinse.heterogeneous_answering.extractive_reader import ExtractiveReader
+        from convinse.encoder.extractive_reader import ExtractiveReader
 
         return ExtractiveReader(
             self.folder, self.device, precision=self.precision, best=SPANS, key="--model", models=self.pool
@@ -70,6 +70,6 @@ class Model:
     @cached_property
     def yes_no(self) -> YesNoReader:
         """Reads whether a text says yes; the folder must have the head."""
-        from convinse.heterogeneous_answering.yes_no_reader import YesNoReader
+        from convinse.encoder.yes_no_reader import YesNoReader
 
         return YesNoReader(self.folder, self.device, precision=self.precision, key="--model", models=self.pool)

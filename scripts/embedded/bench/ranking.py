@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from convinse.ranking import bm25_scores
+from convinse.language.bm25 import bm25_scores
 from embedded.bench.measures import Rank, cross_fitted, first_right
 from embedded.bench.sets import Asked
 from rerank.measures import best_first
 
 if TYPE_CHECKING:
     from convinse.encoder.bi_encoder import BiEncoder
-    from convinse.evidence_retrieval_scoring.reranker import BertReranker
+    from convinse.encoder.reranker import BertReranker
     from embedded.bench.model import Model
 
 Advance = Callable[[int], None]

@@ -12,7 +12,7 @@ from embedded.bench.measures import AnswerScores, answer_scores
 from embedded.bench.sets import Question
 
 if TYPE_CHECKING:
-    from convinse.heterogeneous_answering.extractive_reader import AnswerSpan
+    from convinse.encoder.extractive_reader import AnswerSpan
     from embedded.bench.model import Model
 
 Advance = Callable[[int], None]

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 import msgspec
 
-from convinse.benchmarks.jsonlines import read_lines
-from convinse.errors import DataError
+from convinse.support.errors import DataError
+from convinse.support.jsonlines import read_lines
 from embedded.examples import Example, of_part
 from embedded.negatives import holds, needed
 from embedded.tables import tables, verbalised

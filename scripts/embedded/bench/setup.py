@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from convinse.progress import Advance, progress
+from convinse.support.progress import Advance, progress
 from embedded.bench.evidence import Pools, evidence_pools
 from embedded.bench.model import Model
 from embedded.bench.sets import DevSets, dev_sets

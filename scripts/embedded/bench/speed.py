@@ -15,7 +15,7 @@ from embedded.bench.sets import Asked, Question
 from rerank.measures import best_first
 
 if TYPE_CHECKING:
-    from convinse.evidence import Evidence
+    from convinse.records.evidence import Evidence
     from embedded.bench.model import Model
 
 RANKING, ONE_PASS, TWO_PASSES = "ranking alone", "ranking and reading, one pass", "ranking, then reading"
@@ -112,7 +112,7 @@ def agreement(one: Found, other: Found) -> dict[str, float]:
 
 def always_numbers(model: Model, query: str) -> bool:
     """Whether scores are finite for texts without words and for far too long ones; an error of the model says no."""
-    from convinse.errors import ModelError
+    from convinse.support.errors import ModelError
 
     texts = ["", " ", "?", " ".join(["word"] * _LONG), " ".join(map(str, range(_LONG)))]
     try:

@@ -1,0 +1,56 @@
+"""The command serve: models over HTTP."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..support.errors import ConfigError
+from .arguments import Commands, port, size
+
+
+def add(commands: Commands) -> None:
+    """`serve reader`."""
+    commands = commands.group("serve", "serve a model over HTTP")
+
+    sub = commands.add(
+        "reader", _reader, "the MRQA prediction server: POST a context with questions to /, until Ctrl-C"
+    )
+    sub.add_argument("--port", type=port, default=8888, metavar="N", help="default 8888; 0 takes a free one")
+    sub.add_argument("--host", default="127.0.0.1", help="the address to listen on (default 127.0.0.1: this machine)")
+    sub.add_argument("--model", metavar="FOLDER", help="a question-answering model, or a hub name (default: ha_model)")
+    sub.add_argument("--config", default="config.yml", help="the configuration (default config.yml)")
+    sub.add_argument("--device", help="auto, cpu, cuda or cuda:1 (default: the configuration's)")
+    sub.add_argument("--precision", help="auto, fp32, fp16, bf16 or int8 (default: evs_precision)")
+    sub.add_argument("--max-body", type=size, default="10MB", metavar="SIZE", help="of a request (default 10MB)")
+
+
+def _reader(options: argparse.Namespace) -> int:
+    from ..config import load_config
+    from ..resources import model_path
+
+    given = {"ha_model": options.model, "device": options.device, "evs_precision": options.precision}
+    config = load_config(options.config, **{key: value for key, value in given.items() if value is not None})
+    if not config.ha_model:
+        raise ConfigError(
+            f"{options.config} names no ha_model; give --model, the folder of a question-answering model or a hub name"
+        )
+    from ..encoder.extractive_reader import ExtractiveReader
+    from ..serving.reader_server import serve
+
+    reader = ExtractiveReader(
+        model_path(config.ha_model),
+        config.device,
+        precision=config.evs_precision,
+        max_length=config.ha_max_length,
+        stride=config.ha_stride,
+        token_budget=config.evs_token_budget,
+        key="ha_model",
+    )
+    serve(
+        reader,
+        options.host,
+        options.port,
+        lambda address: print(f"{config.ha_model}: POST MRQA contexts to {address} (Ctrl-C ends it)", flush=True),
+        most=options.max_body,
+    )
+    return 0

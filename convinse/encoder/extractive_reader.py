@@ -1,0 +1,176 @@
+"""The extractive reader: a BERT that marks the answer of a question in texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..support.errors import ModelError
+from .batches import token_batches
+from .checkpoint import Checkpoint
+from .pool import ModelPool, load
+from .span_decoding import Span, SpanDecoder, WindowLogits, of_texts, of_windows
+
+if TYPE_CHECKING:
+    import torch
+
+    from .precision import Precision
+
+_DECODED = 16384  # tokens decoded together
+
+
+@dataclass(frozen=True)
+class AnswerSpan:
+    """An answer in a text.
+
+    Attributes:
+        text: `contexts[context][start:end]`.
+        context: the place of its text among those given.
+        start, end: character offsets into the text as given; the end is exclusive.
+        score: start logit plus end logit, as BERT's readers are compared over texts (Devlin et al., NAACL 2019).
+        probability: of the span among the spans of its text and "no answer".
+        no_answer: the probability that its text has no answer at all.
+    """
+
+    text: str
+    context: int
+    start: int
+    end: int
+    score: float
+    probability: float
+    no_answer: float
+
+
+class ExtractiveReader:
+    """Reads answers with a Hugging Face question-answering checkpoint.
+
+    Questions and texts are tokenised once, sorted by length and computed in batches by token budget; texts that do not
+    fit are read in overlapping windows. "No answer" is the span of [CLS], as in SQuAD 2.0.
+
+    Args:
+        model: a folder with `model.safetensors`, a hub name, or a checkpoint in memory (it is changed).
+        device: `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:1`.
+        precision: `auto` (bf16 on a GPU, fp32 on a CPU), `fp32`, `fp16`, `bf16`, `int8` (CPU only).
+        max_length: most tokens of a question and a window.
+        stride: tokens that neighbouring windows share.
+        max_answer_length: most tokens of an answer.
+        best: spans kept of each text.
+        token_budget: most tokens of a batch, padding counted; None for the device's default.
+        key: the configuration key that named the model, for messages.
+        models: where a joint model is shared with others, and with what it has read while it ranked.
+
+    Raises:
+        ModelError: no such model, or a damaged one.
+        DependencyError: the extra `neural` is not installed.
+    """
+
+    def __init__(
+        self,
+        model: str | Path | Checkpoint,
+        device: str = "auto",
+        *,
+        precision: Precision = "auto",
+        max_length: int = 512,
+        stride: int = 128,
+        max_answer_length: int = 30,
+        best: int = 20,
+        token_budget: int | None = None,
+        key: str = "model",
+        models: ModelPool | None = None,
+    ) -> None:
+        self._loaded = load(
+            model,
+            "question-answering",
+            device,
+            precision=precision,
+            max_length=max_length,
+            token_budget=token_budget,
+            key=key,
+            models=models,
+        )
+        self.tokenizer = self._loaded.tokenizer
+        self.engine = self._loaded.engine
+        if self._loaded.pool is None:
+            self.engine.model.set_attn_implementation("sdpa")  # windows are long: a sixth faster on a CPU, too
+        self.model_id = self._loaded.checkpoint.model_id
+        self._stride, self._longest, self._best = stride, max_answer_length, best
+
+    def read(self, question: str, contexts: Sequence[str], top_k: int | None = None) -> list[AnswerSpan]:
+        """The answers in the contexts, best first: every context's best spans, or the best `top_k` over all.
+
+        Spans of one context may overlap. A context without words gives none.
+        """
+        return self.read_all([question], [contexts], top_k)[0]
+
+    def read_all(
+        self, questions: Sequence[str], contexts: Sequence[Sequence[str]], top_k: int | None = None
+    ) -> list[list[AnswerSpan]]:
+        """`read` for several questions, each with its contexts, computed together; equal pairs once.
+
+        Raises:
+            ModelError: a score is not a number; the message names the text.
+        """
+        place_of: dict[tuple[str, str], int] = {}
+        for question, texts in zip(questions, contexts, strict=True):
+            for text in texts:
+                if text.strip():
+                    place_of.setdefault((question, text), len(place_of))
+        pairs = list(place_of)
+        spans = self._spans(pairs)
+        found = []
+        for question, texts in zip(questions, contexts, strict=True):
+            own = [
+                AnswerSpan(text[start:end], number, start, end, score, probability, no_answer)
+                for number, text in enumerate(texts)
+                if (question, text) in place_of
+                for start, end, score, probability, no_answer in spans[place_of[question, text]]
+            ]
+            own.sort(key=lambda span: (-span.score, span.context, span.start, span.end))
+            found.append(own[:top_k])
+        return found
+
+    def _spans(self, pairs: list[tuple[str, str]]) -> list[list[Span]]:
+        """Of each pair the best spans: of what was read before, or by the model."""
+        texts = [text for _, text in pairs]
+        decoder = SpanDecoder(texts, self.tokenizer.offsets(texts), self._longest, self._best)
+        read = self._read_before(pairs)
+        unread = np.array([place for place in range(len(pairs)) if place not in read], dtype=np.int64)
+        for windows in chain(self._recalled(read), self._computed([pairs[place] for place in unread], unread)):
+            wrong = decoder.add(windows)
+            if wrong is not None:
+                raise ModelError(
+                    f"the scores of '{texts[wrong][:120]}' are not numbers; the model's weights are broken, or try fp32"
+                )
+        return decoder.spans()
+
+    def _read_before(self, pairs: list[tuple[str, str]]) -> dict[int, np.ndarray]:
+        """Logits of pairs that the reranker has just read, by place, where the pair is one window here, too."""
+        spans = self._loaded.spans
+        if spans is None:
+            return {}
+        found = enumerate(spans.get(self._loaded.identity, pairs))
+        return {
+            place: one.logits for place, one in found if one is not None and one.tokens <= self.tokenizer.max_length
+        }
+
+    def _recalled(self, read: dict[int, np.ndarray]) -> Iterator[WindowLogits]:
+        places, logits = np.array(list(read), dtype=np.int64), list(read.values())
+        for batch in token_batches([len(one) for one in logits], _DECODED):
+            yield of_texts(places[batch], [logits[row] for row in batch])
+
+    def _computed(self, pairs: list[tuple[str, str]], places: np.ndarray) -> Iterator[WindowLogits]:
+        windows = self.tokenizer.windows(pairs, self._stride)
+        for batch, logits in self.engine.run(windows.sequences, _start_and_end):
+            found = of_windows(windows, batch, logits)
+            yield found._replace(texts=places[found.texts])
+
+
+def _start_and_end(output: Any, _: torch.Tensor) -> torch.Tensor:
+    import torch
+
+    return torch.stack((output.start_logits, output.end_logits), dim=-1)

@@ -1,0 +1,230 @@
+"""The BERT reranker: a cross-encoder that scores evidences for a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..records.evidence import Evidence
+from ..support.errors import ModelError
+from ..support.evidence_cache import EvidenceCache
+from .checkpoint import Checkpoint
+from .pool import ModelPool, ReadPair, load
+from .scored_pairs import Scored, ScoredPairs
+
+if TYPE_CHECKING:
+    import torch
+
+    from .precision import Precision
+    from .tokens import Sequences
+
+_DIGITS = 5  # of log odds that count
+_SHOWN = 120  # characters of an evidence in a message
+
+
+class BertReranker:
+    """Scores (query, evidence) pairs with a Hugging Face sequence-classification checkpoint.
+
+    The checkpoint has one logit (relevance) or two (irrelevant, relevant). Pairs are tokenised once, sorted by
+    length and computed in batches by token budget; equal pairs are computed once. A pair's score depends on the pair
+    alone up to rounding (about 1e-6 in fp32), not on the other pairs or their order.
+
+    A joint model (`encoder.joint`) of a pool in which a reader wants the spans reads the pairs in the same pass.
+
+    Args:
+        model: a folder with `model.safetensors`, a hub name, or a checkpoint in memory (it is changed).
+        device: `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:1`.
+        precision: `auto` (bf16 on a GPU, fp32 on a CPU), `fp32`, `fp16`, `bf16`, `int8` (CPU only).
+        max_length: most tokens of a pair; the evidence is cut, not the query.
+        token_budget: most tokens of a batch, padding counted; None for the device's default.
+        key: the configuration key that named the model, for messages.
+        models: where a joint model is shared with others.
+        cache: what `rank` has computed is kept here, and found again by later runs.
+
+    Raises:
+        ModelError: no such model, a damaged one, or one with another number of outputs.
+        DependencyError: the extra `neural` is not installed.
+    """
+
+    def __init__(
+        self,
+        model: str | Path | Checkpoint,
+        device: str = "auto",
+        *,
+        precision: Precision = "auto",
+        max_length: int = 256,
+        token_budget: int | None = None,
+        key: str = "model",
+        models: ModelPool | None = None,
+        cache: EvidenceCache | None = None,
+    ) -> None:
+        self._cache = cache
+        self._loaded = load(
+            model,
+            "sequence-classification",
+            device,
+            precision=precision,
+            max_length=max_length,
+            token_budget=token_budget,
+            key=key,
+            models=models,
+        )
+        outputs = self._loaded.checkpoint.model.config.num_labels
+        if outputs not in (1, 2):
+            raise ModelError(f"{key}: {model}: has {outputs} outputs; a reranker has one (relevance) or two (no, yes)")
+        self.tokenizer = self._loaded.tokenizer
+        self.engine = self._loaded.engine
+        self.model_id = self._loaded.checkpoint.model_id
+
+    def predict(self, pairs: Sequence[tuple[str, str]], *, logits: bool = False) -> np.ndarray:
+        """The relevance of each (query, text) pair.
+
+        Args:
+            pairs: of texts.
+            logits: whether to return log odds instead of probabilities.
+
+        Returns:
+            [n] float32, in the order of the pairs: from 0 to 1, or log odds.
+
+        Raises:
+            ModelError: a score is not a number; the message names the pair's text.
+        """
+        place_of: dict[tuple[str, str], int] = {}
+        rows = np.fromiter(
+            (place_of.setdefault((query, text), len(place_of)) for query, text in pairs),
+            dtype=np.int64,
+            count=len(pairs),
+        )
+        distinct = list(place_of)
+        scores = np.empty(len(distinct), dtype=np.float32)
+        if distinct:
+            sequences = self.tokenizer.pairs(distinct)
+            if self._loaded.spans is None:
+                for places, batch in self.engine.run(sequences, log_odds):
+                    scores[places] = batch
+            else:
+                for places, batch in self.engine.run(sequences, _odds_and_spans):
+                    scores[places] = batch[:, 0, 0]
+                    self._keep(distinct, sequences, places, batch[:, 1:])
+        wrong = np.flatnonzero(np.isnan(scores))
+        if len(wrong):
+            query, text = distinct[int(wrong[0])]
+            raise ModelError(
+                f"the score of evidence {text[:_SHOWN]!r} for {query[:_SHOWN]!r} is not a number "
+                f"({len(wrong)} of {len(distinct)} pairs); the model's weights are broken, or try evs_precision: fp32"
+            )
+        return scores[rows] if logits else _sigmoid(scores[rows])
+
+    def _keep(
+        self, pairs: Sequence[tuple[str, str]], sequences: Sequences, places: np.ndarray, spans: np.ndarray
+    ) -> None:
+        """Keep the start and end logits [b, longest, 2] of the pairs that were not cut: those of fewer tokens than fit."""
+        lengths, firsts = sequences.lengths[places], sequences.firsts[places]
+        whole = np.flatnonzero(lengths < self.tokenizer.max_length)
+        read = []
+        for row in whole:
+            first, last = int(firsts[row]), int(lengths[row]) - self.tokenizer.trailing
+            read.append(ReadPair(int(lengths[row]), np.concatenate((spans[row, :1], spans[row, first:last]))))
+        self._loaded.spans.put(self._loaded.identity, [pairs[places[row]] for row in whole], read)  # type: ignore[union-attr]
+
+    def _odds(self, queries: Sequence[str], texts: Sequence[Sequence[str]]) -> list[np.ndarray]:
+        """For each query the log odds of its texts: from the cache, the others computed together and kept."""
+        kept = self._kept
+        found = [None if kept is None else kept.get(*one) for one in zip(queries, texts, strict=True)]
+        fresh = [place for place, one in enumerate(found) if one is None]
+        pairs = [(queries[place], text) for place in fresh for text in texts[place]]
+        computed = self.predict(pairs, logits=True)
+        spans, start = self._loaded.spans, 0
+        odds = [np.empty(0, np.float32) if one is None else one.odds for one in found]
+        for place in fresh:
+            own, start = slice(start, start + len(texts[place])), start + len(texts[place])
+            odds[place] = computed[own]
+            if kept is not None and len(texts[place]):
+                read = [None] * len(odds[place]) if spans is None else spans.get(self._loaded.identity, pairs[own])
+                kept.put(queries[place], texts[place], Scored(odds[place], list(read)))
+        if spans is not None:
+            for query, own_texts, one in zip(queries, texts, found, strict=True):
+                if one is not None:
+                    read_pairs = [
+                        (text, read) for text, read in zip(own_texts, one.read, strict=True) if read is not None
+                    ]
+                    spans.put(
+                        self._loaded.identity,
+                        [(query, text) for text, _ in read_pairs],
+                        [read for _, read in read_pairs],
+                    )
+        return odds
+
+    @property
+    def _kept(self) -> ScoredPairs | None:
+        if self._cache is None or not self._cache.enabled:
+            return None
+        reads = self._loaded.spans is not None  # a reader may ask for them after this was made
+        return ScoredPairs(self._cache, self._loaded.identity, self.tokenizer.max_length, reads)
+
+    def close(self) -> None:
+        """Close the cache; the next use opens it again."""
+        if self._cache is not None:
+            self._cache.close()
+
+    def rank(self, query: str, evidences: Sequence[Evidence], top_k: int | None = None) -> list[Evidence]:
+        """The best `top_k` evidences (all by default) with `score` (0 to 1) added, best first; the given ones are not changed.
+
+        Equal scores (to 5 digits of the log odds) are ordered by the evidences' texts, so that the order does not depend
+        on the given one.
+        """
+        return self.rank_all([query], [evidences], top_k)[0]
+
+    def rank_all(
+        self,
+        queries: Sequence[str],
+        evidences: Sequence[Sequence[Evidence]],
+        top_k: int | None = None,
+        others: Sequence[np.ndarray] | None = None,
+        share: float = 0.0,
+    ) -> list[list[Evidence]]:
+        """`rank` for several queries, each with its evidences, computed together.
+
+        Args:
+            queries: one for each list of evidences.
+            evidences: candidates.
+            top_k: evidences wanted for each query.
+            others: for each query [n] other scores of its evidences, from 0 to 1.
+            share: their weight in the scores; the cross-encoder's probabilities have the rest.
+        """
+        texts = [[evidence["evidence_text"] for evidence in candidates] for candidates in evidences]
+        ranked = []
+        for number, (candidates, odds) in enumerate(zip(evidences, self._odds(queries, texts), strict=True)):
+            # what is equal up to rounding is equal: a pair's last digits depend on its batch
+            own = np.round(odds.astype(np.float64), _DIGITS)
+            scores = _sigmoid(own)
+            if others is not None and share:
+                own = scores = np.round((1 - share) * scores + share * others[number], _DIGITS)
+            order = sorted(
+                range(len(candidates)),
+                key=lambda place: (-own[place], candidates[place]["evidence_text"], candidates[place]["source"], place),
+            )[:top_k]
+            ranked.append([{**candidates[place], "score": round(float(scores[place]), 6)} for place in order])
+        return ranked  # type: ignore[return-value]
+
+
+def log_odds(output: Any, _: torch.Tensor | None) -> torch.Tensor:
+    """[b] the relevance of a checkpoint with one logit or two, before the sigmoid."""
+    logits = output.logits.float()
+    return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
+
+
+def _odds_and_spans(output: Any, mask: torch.Tensor) -> torch.Tensor:
+    """[b, 1 + tokens, 2]: the relevance, twice, then each token's start and end logits."""
+    import torch
+
+    odds = log_odds(output, mask)
+    spans = torch.stack((output.start_logits, output.end_logits), dim=-1).float()
+    return torch.cat((odds[:, None, None].expand(-1, 1, 2), spans), dim=1)
+
+
+def _sigmoid(odds: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-np.clip(odds, -80, 80)))

@@ -1,0 +1,97 @@
+"""What a cross-encoder found in the candidates of a query, kept in the evidence cache: a second run computes nothing.
+
+An entry is of one query, one list of texts, one model with its precision and one `max_length`. It holds the log odds and,
+where a joint model has read the pairs in the same pass, their start and end logits, exactly as they were computed.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from ..support.errors import CacheError
+from ..support.evidence_cache import EvidenceCache
+from .pool import ReadPair
+
+
+class Scored(NamedTuple):
+    """Of the texts of a query.
+
+    Attributes:
+        odds: [n] float32, log odds of relevance.
+        read: [n] what was read in them; None for a text that was cut, or that nobody wanted read.
+    """
+
+    odds: np.ndarray
+    read: list[ReadPair | None]
+
+
+class _Entry(msgspec.Struct):
+    odds: bytes
+    tokens: list[int]  # of each pair, 0 where nothing was read
+    sizes: list[int]  # rows of its logits
+    logits: bytes
+
+
+class ScoredPairs:
+    """Keeps `Scored` by query and texts.
+
+    Args:
+        cache: where; its entries of other kinds do not matter.
+        identity: the model's weights and how they compute.
+        max_length: tokens that a pair is cut to.
+        reads: whether spans are wanted; an entry without them does not do then.
+    """
+
+    def __init__(self, cache: EvidenceCache, identity: str, max_length: int, reads: bool) -> None:
+        self._cache = cache
+        self._key = ("scored pairs", identity, max_length, reads)
+
+    def get(self, query: str, texts: Sequence[str]) -> Scored | None:
+        """What is kept of these texts for a query, or None."""
+        found = self._cache.get(*self._key, _digest([query, *texts]))
+        if found is None:
+            return None
+        try:
+            entry = msgspec.convert(found, _Entry)
+            odds, logits = (np.frombuffer(part, "<f4").copy() for part in (entry.odds, entry.logits))
+            whole = logits.reshape(-1, 2)
+            if not len(odds) == len(entry.tokens) == len(entry.sizes) == len(texts) or sum(entry.sizes) != len(whole):
+                raise ValueError("its parts do not fit together")
+        except ValueError as error:
+            raise CacheError(
+                f"scored pairs of {query[:60]!r}: the cache is damaged ({error}); delete ers_cache_path"
+            ) from None
+        ends = np.cumsum(entry.sizes)
+        read = [
+            ReadPair(tokens, whole[end - size : end]) if tokens else None
+            for tokens, size, end in zip(entry.tokens, entry.sizes, ends.tolist(), strict=True)
+        ]
+        return Scored(odds, read)
+
+    def put(self, query: str, texts: Sequence[str], scored: Scored) -> None:
+        """Keep what was found."""
+        logits = [np.zeros((0, 2), "<f4") if one is None else one.logits.astype("<f4") for one in scored.read]
+        entry = _Entry(
+            scored.odds.astype("<f4").tobytes(),
+            [0 if one is None else one.tokens for one in scored.read],
+            [len(part) for part in logits],
+            np.concatenate(logits).tobytes() if logits else b"",
+        )
+        self._cache.put(*self._key, _digest([query, *texts]), value=msgspec.to_builtins(entry))
+
+    def close(self) -> None:
+        """Close the cache; the next use opens it again."""
+        self._cache.close()
+
+
+def _digest(texts: Sequence[str]) -> str:
+    made = hashlib.blake2b(digest_size=16)
+    for text in texts:
+        made.update(f"{len(text)}:".encode() + text.encode("utf-8", "surrogatepass"))
+    return base64.b64encode(made.digest()).decode()

@@ -1,0 +1,166 @@
+"""From start and end logits to the best spans of texts, as characters, with probabilities; many windows at a time."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from .tokens import Windows
+
+_LOWEST = np.float32(-1e9)
+_BLANK = np.array([chr(code).isspace() for code in range(128)])
+Span = tuple[int, int, float, float, float]  # start, end, score, probability, probability of no answer
+
+
+class WindowLogits(NamedTuple):
+    """What a model says of some windows of texts.
+
+    Attributes:
+        texts: [w] the place of each window's text.
+        begins: [w] the window's first token among the text's.
+        nulls: [w] the score of "no answer".
+        logits: [w, longest, 2] start and end of the windows' tokens; far below all others behind a window's end.
+    """
+
+    texts: np.ndarray
+    begins: np.ndarray
+    nulls: np.ndarray
+    logits: np.ndarray
+
+
+def of_windows(windows: Windows, places: np.ndarray, logits: np.ndarray) -> WindowLogits:
+    """Of [b, longest, 2] logits of some windows, special tokens and question included."""
+    sequences = windows.sequences
+    firsts = sequences.firsts[places][:, None]
+    lengths = (sequences.lengths[places] - windows.trailing)[:, None] - firsts
+    columns = np.arange(max(1, int(lengths.max())))[None, :]
+    tokens = np.take_along_axis(logits, np.minimum(firsts + columns, logits.shape[1] - 1)[..., None], axis=1)
+    tokens[columns >= lengths] = _LOWEST
+    return WindowLogits(windows.pair_of[places], windows.begins[places], logits[:, 0].sum(axis=1), tokens)
+
+
+def of_texts(places: np.ndarray, logits: Sequence[np.ndarray]) -> WindowLogits:
+    """Of [1 + t, 2] logits of [CLS] and of each text's tokens, texts at `places` that were read whole."""
+    tokens = np.full((len(logits), max(2, *map(len, logits)) - 1, 2), _LOWEST, dtype=np.float32)
+    for row, one in enumerate(logits):
+        tokens[row, : len(one) - 1] = one[1:]
+    nulls = np.stack([one[0] for one in logits]).sum(axis=1)
+    return WindowLogits(places, np.zeros(len(places), dtype=np.int64), nulls, tokens)
+
+
+class SpanDecoder:
+    """Collects the best spans of each window; then the best of each text.
+
+    Args:
+        texts: the texts.
+        offsets: [t, 2] character offsets of each text's tokens.
+        longest: most tokens of a span.
+        best: spans kept of each window, and of each text.
+    """
+
+    def __init__(self, texts: Sequence[str], offsets: Sequence[np.ndarray], longest: int, best: int) -> None:
+        self._texts, self._longest, self._best = texts, longest, best
+        self._edges = [_edges(text, of_text) for text, of_text in zip(texts, offsets, strict=True)]
+        sizes = np.fromiter(map(len, offsets), dtype=np.int64, count=len(offsets))
+        self._base = np.concatenate(([0], np.cumsum(sizes)))
+        self._nulls = np.full(len(texts), np.inf)
+        self._found: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def add(self, windows: WindowLogits) -> int | None:
+        """Take the best spans of some windows; the place of a text whose scores are not numbers, or None."""
+        wrong = np.isnan(windows.nulls) | np.isnan(windows.logits).any(axis=(1, 2))
+        if wrong.any():
+            return int(windows.texts[int(wrong.argmax())])
+        # a text has no answer only if none of its windows has one
+        np.minimum.at(self._nulls, windows.texts, windows.nulls)
+        start, end = windows.logits[..., 0], windows.logits[..., 1]
+        length = start.shape[1]
+        width = min(self._longest, length)
+        padded = np.pad(end, ((0, 0), (0, width)), constant_values=_LOWEST)
+        # [w, length, width]: the span of each first token and number of further tokens
+        scores = start[:, :, None] + np.lib.stride_tricks.sliding_window_view(padded, width, axis=1)[:, :length]
+        flat = scores.reshape(len(start), -1)
+        number = min(self._best, flat.shape[1])
+        chosen = np.argpartition(flat, flat.shape[1] - number, axis=1)[:, -number:]
+        values = np.take_along_axis(flat, chosen, axis=1)
+        rows, columns = np.nonzero(values > _LOWEST / 2)
+        first, further = np.divmod(chosen[rows, columns], width)
+        first += windows.begins[rows]
+        self._found.append((windows.texts[rows], first, first + further, values[rows, columns]))
+        return None
+
+    def spans(self) -> list[list[Span]]:
+        """Of each text the best spans, best first; spans of the same characters are one."""
+        result: list[list[Span]] = [[] for _ in self._texts]
+        if not self._found:
+            return result
+        texts, first, last, scores = (np.concatenate(parts) for parts in zip(*self._found, strict=True))
+        raw, tidy = (np.concatenate(parts) for parts in zip(*self._edges, strict=True))
+        first, last = first + self._base[texts], last + self._base[texts]
+        start, end = tidy[first, 0], tidy[last, 1]
+        kept = (raw[first, 0] < raw[last, 1]) & (start < end)
+        texts, start, end, scores = texts[kept], start[kept], end[kept], scores[kept].astype(np.float64)
+        # lexsort takes the last key first: of equal spans the best comes in front
+        columns = _sorted([texts, start, end, scores], (-scores, end, start, texts))
+        texts, start, end, _ = columns
+        fresh = np.ones(len(texts), dtype=bool)
+        fresh[1:] = (texts[1:] != texts[:-1]) | (start[1:] != start[:-1]) | (end[1:] != end[:-1])
+        texts, start, end, scores = columns = [column[fresh] for column in columns]
+        texts, start, end, scores = _sorted(columns, (end, start, -scores, texts))
+        bounds = np.searchsorted(texts, np.arange(len(self._texts) + 1))
+        for text, null in enumerate(self._nulls):
+            own = slice(bounds[text], min(bounds[text + 1], bounds[text] + self._best))
+            if own.start < own.stop:
+                result[text] = _with_probabilities(start[own], end[own], scores[own], float(null))
+        return result
+
+
+def _sorted(columns: Sequence[np.ndarray], keys: Sequence[np.ndarray]) -> list[np.ndarray]:
+    order = np.lexsort(keys)
+    return [column[order] for column in columns]
+
+
+def _with_probabilities(start: np.ndarray, end: np.ndarray, scores: np.ndarray, null: float) -> list[Span]:
+    values = np.append(scores, null)
+    shares = np.exp(values - values.max())
+    shares /= shares.sum()
+    no_answer = float(1 / (1 + np.exp(np.clip(scores[0] - null, -80, 80))))
+    return [
+        (*span, no_answer) for span in zip(start.tolist(), end.tolist(), scores.tolist(), shares.tolist(), strict=False)
+    ]
+
+
+def _edges(text: str, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each token begins and ends, as the tokenizer says and tidied, [t, 2] each.
+
+    A span has the combining marks of its characters, which tokenizers part from them or drop, and no blanks at its
+    ends, which some tokenizers count to the word behind.
+    """
+    if not text or (text.isascii() and not _blank_edges(text, offsets)):
+        return offsets, offsets
+    tidy = offsets.copy()
+    for row, (start, end) in enumerate(offsets.tolist()):
+        while 0 < start < len(text) and _is_mark(text[start]):
+            start -= 1
+        while start < len(text) and text[start].isspace():
+            start += 1
+        while 0 < end < len(text) and _is_mark(text[end]):
+            end += 1
+        while end > 0 and text[end - 1].isspace():
+            end -= 1
+        tidy[row] = start, end
+    return offsets, tidy
+
+
+def _blank_edges(text: str, offsets: np.ndarray) -> bool:
+    """Whether a token of an ASCII text begins or ends with a blank."""
+    blank = _BLANK[np.frombuffer(text.encode("ascii"), dtype=np.uint8)]
+    inside = np.clip(offsets - (0, 1), 0, len(text) - 1)
+    return bool(blank[inside].any())
+
+
+def _is_mark(char: str) -> bool:
+    return unicodedata.category(char)[0] == "M"

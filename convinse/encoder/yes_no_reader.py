@@ -1,0 +1,88 @@
+"""Yes or no, read in texts by a model that was trained on such questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..support.errors import ModelError
+from .checkpoint import YES_NO, Checkpoint
+from .pool import ModelPool, load
+
+if TYPE_CHECKING:
+    from .precision import Precision
+
+
+class YesNoReader:
+    """Reads whether a text answers a question with yes, with a joint model that has a yes/no head (`encoder.yes_no_head`).
+
+    Args:
+        model: the model's folder, or a checkpoint in memory (it is changed).
+        device, precision, token_budget: see `ExtractiveReader`.
+        max_length: most tokens of a question and a text; the text is cut.
+        key: the configuration key that named the model, for messages.
+        models: where the trunk is shared with others.
+
+    Raises:
+        ModelError: no such model, a damaged one, or one without the head.
+        DependencyError: the extra `neural` is not installed.
+    """
+
+    def __init__(
+        self,
+        model: str | Path | Checkpoint,
+        device: str = "auto",
+        *,
+        precision: Precision = "auto",
+        max_length: int = 256,
+        token_budget: int | None = None,
+        key: str = "model",
+        models: ModelPool | None = None,
+    ) -> None:
+        self._loaded = load(
+            model,
+            "question-answering",
+            device,
+            precision=precision,
+            max_length=max_length,
+            token_budget=token_budget,
+            key=key,
+            models=models,
+        )
+        from .yes_no_head import YesNoModel, load_yes_no
+
+        checkpoint = self._loaded.checkpoint
+        if checkpoint.folder is None or not has_yes_no(checkpoint.folder):
+            raise ModelError(f"{key}: {checkpoint.folder or model}: has no yes/no head; train one with train embedded")
+        engine, head = self._loaded.engine, load_yes_no(checkpoint.folder, checkpoint.model.config)
+        self._engine = engine.with_model(YesNoModel(checkpoint.model, head.to(engine.device)))
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """[n] probability of "yes" for each (question, text); without words in the text nothing is known: 0.5.
+
+        Raises:
+            ModelError: a score is not a number; the message names the text.
+        """
+        found = np.full(len(pairs), 0.5)
+        places = np.array([place for place, (_, text) in enumerate(pairs) if text.strip()], dtype=np.int64)
+        if not len(places):
+            return found
+        sequences = self._loaded.tokenizer.pairs([pairs[place] for place in places])
+        odds = np.empty(len(places))
+        for batch, values in self._engine.run(sequences, lambda found, _: found):
+            odds[batch] = values
+        if np.isnan(odds).any():
+            text = pairs[places[int(np.isnan(odds).argmax())]][1]
+            raise ModelError(
+                f"the score of '{text[:120]}' is not a number; the model's weights are broken, or try fp32"
+            )
+        found[places] = 1 / (1 + np.exp(-odds.clip(-30, 30)))
+        return found
+
+
+def has_yes_no(folder: Path | None) -> bool:
+    """Whether a model folder has a yes/no head."""
+    return folder is not None and (folder / YES_NO).is_file()

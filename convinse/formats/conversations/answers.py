@@ -1,0 +1,58 @@
+"""Gold answers as benchmarks publish them -> entities of the contract: an item, a date, a number, yes or no, else the text."""
+
+from __future__ import annotations
+
+import re
+
+from ...language.answer_types import expected_type
+from ...records.evidence import Entity
+from ...records.literals import date_entity, find_literals, is_date, number_entity
+
+_ITEM = re.compile(r"(?:https?://(?:[a-z]+\.)?wikidata\.org/(?:wiki|entity)/)?(Q[1-9][0-9]*)(?:[?#].*)?")
+_STAMP = re.compile(r"(-?[0-9]+)-(0[0-9]|1[0-2])-([0-2][0-9]|3[01])T00:00:00Z")
+_NUMBER = re.compile(r"([-+]?)[$€£]?([0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?)(?: ([a-z]+))?")
+_SCALES = ("hundred", "thousand", "million", "billion", "trillion")  # "2 million" is not the number 2
+_YES_NO = {"yes": "Yes", "no": "No"}
+
+
+def item_id(text: str) -> str | None:
+    """The Wikidata id of an item, given bare or as the address of its page; None for any other text."""
+    match = _ITEM.fullmatch(_bare(text))
+    return match[1] if match else None
+
+
+def contract_answer(text: str, label: str, question: str) -> Entity:
+    """The entity of an answer.
+
+    Four digits are a year unless the question asks for a number, as in CONVINSE's reading of ConvQuestions, where years
+    are bare. A number keeps its unit or currency in the label only, like the quantities of the knowledge base.
+
+    Args:
+        text: what the benchmark gives as id: an item or the address of its page, a time stamp, or a literal in words.
+        label: what it gives as label; may be `text` once more.
+        question: the question that is answered.
+    """
+    text = text.strip()
+    bare = _bare(text)
+    given = label.strip() if label.strip() != text else ""
+    if item := item_id(text):
+        return {"id": item, "label": given or item}
+    if stamp := _STAMP.fullmatch(bare):
+        year, month, day = map(int, stamp.groups())
+        date = date_entity(year) if month <= 1 and day <= 1 else date_entity(year, month, day)
+        return {"id": date["id"], "label": given or date["label"]}
+    if bare.lower() in _YES_NO:
+        word = _YES_NO[bare.lower()]
+        return {"id": word, "label": word}
+    found = [span.entity for span in find_literals(bare) if span.end - span.start == len(bare)]
+    if found and is_date(found[0]["id"]) and not (bare.isdigit() and expected_type(question).kind == "number"):
+        return found[0]
+    number = _NUMBER.fullmatch(bare)
+    if number and number[3] not in _SCALES:
+        return {"id": number_entity(number[1] + number[2])["id"], "label": given or bare}
+    return {"id": text, "label": given or text}
+
+
+def _bare(text: str) -> str:
+    """Without what stands around an answer by accident: blanks, double quotes, a full stop."""
+    return text.strip(' "').removesuffix(".")

@@ -1,0 +1,68 @@
+"""ConvQuestions (Christmann et al., CIKM 2019) and Verbal-ConvQuestions (Kacupaj et al., 2022): five turns over Wikidata.
+
+A conversation has `conv_id`, `domain`, `seed_entity` (the address of an item), `seed_entity_text` and `questions`; a turn
+has `turn`, `question_id`, `question`, `answer` (addresses of items, or literals in words: `1937`, `12 June 1929`, `Yes`;
+several are joined by `;`) and `answer_text`, their labels. Paraphrases and verbalised answers are kept as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from ...records.evidence import Conversation, Entity, Turn
+from .answers import item_id
+
+_NOT_GIVEN = ("", "n/a")
+
+
+class _Turn(msgspec.Struct):
+    question: str
+    answer: str
+    answer_text: str = ""
+
+
+class _Record(msgspec.Struct):
+    conv_id: str | int
+    questions: list[_Turn]
+    seed_entity: str = ""
+    seed_entity_text: str = ""
+
+
+def recognizes(record: dict[str, Any]) -> bool:
+    """Conversations whose turns have `answer` in place of ConvMix's `answers`."""
+    questions = record.get("questions")
+    first = questions[0] if isinstance(questions, list) and questions else None
+    return isinstance(first, dict) and "answer" in first and "answers" not in first
+
+
+def conversation(record: dict[str, Any], number: int) -> Conversation:
+    """All keys of the record, with `answers` for each turn and the seed entity in the `entities` of the first.
+
+    Raises:
+        msgspec.ValidationError: a key is missing or of another type.
+    """
+    typed = msgspec.convert(record, _Record)
+    turns: list[Turn] = []
+    for place, (turn, given) in enumerate(zip(typed.questions, record["questions"], strict=True)):
+        ids = {"turn": place, "question_id": f"{typed.conv_id}-{place}"}
+        turns.append({**ids, **given, "answers": _answers(turn)})
+    if turns and (seed := item_id(typed.seed_entity)):
+        turns[0]["entities"] = [{"id": seed, "label": typed.seed_entity_text or seed}]  # type: ignore[typeddict-unknown-key]
+    return {**record, "questions": turns}  # type: ignore[typeddict-item]
+
+
+def _answers(turn: _Turn) -> list[Entity]:
+    """The answers with their labels, as far as it is plain which label is whose."""
+    labels = _parts(turn.answer_text)
+    ids = [part for part in _parts(turn.answer) if part.lower() not in _NOT_GIVEN] or labels
+    if len(ids) == 1:
+        labels = [turn.answer_text.strip() or ids[0]]
+    elif len(ids) != len(labels):
+        labels = ids
+    return [{"id": one, "label": label} for one, label in zip(ids, labels, strict=True)]
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(";") if part.strip()]

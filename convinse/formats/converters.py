@@ -1,0 +1,280 @@
+"""Conversion of question answering data: every source is read into neutral records that every target can write.
+
+A converter for a data set is one class: a file in `convinse/formats/sources/` (all of them are found by themselves),
+or anywhere in a program of one's own::
+
+    @register("mine")
+    class Mine(Converter):
+        def read(self, path):
+            return Dataset("Mine", "", (self._record(value) for _, value in read_lines(path)))
+
+        def _record(self, value):
+            text = Part("text", value["passage"])
+            answers = [Answer(value["answer"], [Span(value["start"], value["answer"])])]
+            return Record([Document([text])], [Question(value["id"], value["question"], answers=answers)])
+
+Classes outside of the project are named as `package.module:Class`, or by an entry point of the group
+`convinse.converters`. A class that can be written as well inherits `Format`.
+
+The records are those of `neutral`, and can be imported from here as well.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import pkgutil
+import re
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import entry_points
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar, NamedTuple, TypeVar
+
+from ..support.errors import ConfigError, DataError, nearest
+from ..support.jsonlines import open_packed, reading
+from .neutral import (
+    Answer,
+    Dataset,
+    Document,
+    Flat,
+    Located,
+    Part,
+    Question,
+    Record,
+    Span,
+    flatten,
+    locate,
+    question_id,
+)
+
+__all__ = [
+    "Answer",
+    "Converted",
+    "Converter",
+    "Dataset",
+    "Document",
+    "Flat",
+    "Format",
+    "Head",
+    "Located",
+    "Part",
+    "Question",
+    "Record",
+    "Span",
+    "convert",
+    "converter_names",
+    "find_converter",
+    "find_format",
+    "flatten",
+    "guess_format",
+    "locate",
+    "question_id",
+    "read_head",
+    "register",
+]
+
+LOGGER = logging.getLogger(__name__)
+_HEAD_BYTES = 1 << 18
+_BEFORE_SIZE = 200  # records that are read before the first line of progress
+_LOG_EVERY = 10.0  # seconds
+_STRUCTURE = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}\[\]"]', re.DOTALL)
+
+
+class Head(NamedTuple):
+    """The beginning of a file, from which its format is guessed.
+
+    Attributes:
+        path: the file.
+        text: its first characters, unpacked.
+        keys: the keys of JSON objects in them with those around, joined by dots and without lists: `data.paragraphs`.
+    """
+
+    path: Path
+    text: str
+    keys: frozenset[str]
+
+
+class Converter(ABC):
+    """Reads a data set into neutral records."""
+
+    name: ClassVar[str] = ""  # set by `register`
+
+    @abstractmethod
+    def read(self, path: Path) -> Dataset:
+        """The data set in a file; its records are read one after the other. Raises `DataError`."""
+
+    @classmethod
+    def recognizes(cls, head: Head) -> bool:
+        """Whether a file that begins like this is of the format; only needed without `--from`."""
+        return False
+
+
+class Format(Converter):
+    """A converter that also writes."""
+
+    @abstractmethod
+    def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
+        """Write all records; `counts` gets what was written, and what could not be, in words for the user.
+
+        Raises:
+            DataError: from the source.
+            OutputError: the file cannot be written.
+        """
+
+
+class Converted(NamedTuple):
+    """What a conversion did: `counts` in words -> how many, in the order in which they came up."""
+
+    source: str
+    target: str
+    counts: dict[str, int]
+    seconds: float
+
+
+_REGISTERED: dict[str, type[Converter]] = {}
+C = TypeVar("C", bound=type[Converter])
+
+
+def register(name: str) -> Callable[[C], C]:
+    """A decorator that makes a converter known by a name."""
+
+    def add(found: C) -> C:
+        _REGISTERED[name] = found
+        found.name = name
+        return found
+
+    return add
+
+
+def converter_names(writable: bool = False) -> list[str]:
+    """The names of all converters, or of those that write; plug-ins (`convinse.converters`) are included."""
+    _load()
+    if writable:
+        return sorted(name for name, found in _REGISTERED.items() if issubclass(found, Format))
+    return sorted({*_REGISTERED, *(point.name for point in entry_points(group="convinse.converters"))})
+
+
+def find_converter(name: str) -> Converter:
+    """The converter of a name, or of `package.module:Class`.
+
+    Raises:
+        ConfigError: no converter has that name.
+        ModuleError: a class of one's own cannot be used.
+    """
+    _load()
+    found = _REGISTERED.get(name)
+    if found is None:
+        if ":" not in name and name not in converter_names():
+            raise ConfigError(f"unknown data set '{name}'; {nearest(name, converter_names())}")
+        from ..support.registry import find_module
+
+        found = find_module("converters", name, Converter)
+        if not found.name:
+            found.name = name
+    return found()
+
+
+def find_format(name: str) -> Format:
+    """The converter of a name that writes. Raises `ConfigError`."""
+    found = find_converter(name)
+    if not isinstance(found, Format):
+        raise ConfigError(f"'{name}' can only be read; valid: {', '.join(converter_names(writable=True))}")
+    return found
+
+
+def _load() -> None:
+    """Import all modules of `sources`, which register themselves."""
+    from . import sources
+
+    for module in pkgutil.iter_modules(sources.__path__):
+        importlib.import_module(f"{sources.__name__}.{module.name}")
+
+
+def read_head(path: Path) -> Head:
+    """The beginning of a file. Raises `DataError`."""
+    with open_packed(path) as file, reading(path, lambda: 1):
+        text = file.read(_HEAD_BYTES).decode("utf-8", "replace").removeprefix("\ufeff")
+    return Head(path, text, frozenset(_keys(text)))
+
+
+def _keys(text: str) -> Iterator[str]:
+    """The dotted keys of the JSON objects in a text, which may break off anywhere."""
+    around: list[str] = []  # the key before each open bracket, empty for elements of a list
+    key = ""
+    for match in _STRUCTURE.finditer(text):
+        what = match[0]
+        if what == '"':  # a string that the end of the text cuts off
+            return
+        if what in "{[":
+            around.append(key)
+            key = ""
+        elif what in "}]":
+            if around:
+                around.pop()
+            key = ""
+        elif match[2]:
+            key = match[1]
+            yield ".".join(filter(None, [*around, key]))
+        else:
+            key = ""
+
+
+def guess_format(path: Path, option: str = "--from") -> str:
+    """The name of the converter that recognises a file; `option` is how a user names it instead.
+
+    Raises:
+        DataError: none does, or several do.
+    """
+    _load()
+    head = read_head(path)
+    names = [name for name, found in sorted(_REGISTERED.items()) if found.recognizes(head)]
+    if len(names) == 1:
+        return names[0]
+    what = f"looks like {' and '.join(names)}" if names else "is of no format that is recognised by its content"
+    raise DataError(f"{path}: {what}; name it with {option}: {', '.join(converter_names())}")
+
+
+def convert(source: Path, target: Path, to: str, name: str | None = None, quiet: bool = False) -> Converted:
+    """Convert a file.
+
+    Args:
+        source: the file to read.
+        target: the file to write, packed where its name ends in `.gz`; an older one is replaced.
+        to: the format to write.
+        name: the data set or format of `source`; None: guessed from its content, and logged.
+        quiet: no lines of progress.
+
+    Raises:
+        ConfigError: a name is unknown.
+        DataError: the source cannot be read.
+        OutputError: the target cannot be written, or is the source.
+    """
+    begin = time.perf_counter()
+    writer = find_format(to)
+    if name is None:
+        name = guess_format(source)
+        LOGGER.info("%s: read as %s; another format is named with --from", source, name)
+    if target.exists() and source.samefile(target):
+        raise ConfigError(f"{target}: is the file to read; give another name for the result")
+    dataset = find_converter(name).read(source)
+    counts: Counter[str] = Counter()
+    if not quiet:
+        dataset = dataset._replace(records=_reporting(dataset.records, source))
+    writer.write(target, dataset, counts)
+    return Converted(name, to, dict(counts), time.perf_counter() - begin)
+
+
+def _reporting(records: Iterable[Record], path: Path) -> Iterator[Record]:
+    """A line now and then; how much there is in all is not known."""
+    last = time.monotonic()
+    records = iter(records)
+    yield from islice(records, _BEFORE_SIZE)
+    for number, record in enumerate(records, _BEFORE_SIZE + 1):
+        if (now := time.monotonic()) - last >= _LOG_EVERY:
+            last = now
+            LOGGER.info("%s: %d contexts so far", path, number)
+        yield record

@@ -1,0 +1,33 @@
+"""Conversations in the ConvMix structure, read from JSON."""
+
+from __future__ import annotations
+
+import codecs
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..records.evidence import Conversation, check_conversations
+from ..support.errors import DataError, one_line
+from ..support.jsonlines import open_packed, reading
+
+
+def read_conversations(path: Path) -> list[Conversation]:
+    """The conversations of a file as they are: a JSON list, or one conversation a line (`.jsonl`), plain or packed.
+
+    Raises:
+        DataError: the file is missing, is no JSON, or a conversation lacks a key; the message names file, conversation
+            and turn.
+    """
+    return check_conversations(read_records(path), str(path))
+
+
+def read_records(path: Path) -> Any:
+    """The content of a JSON file, or the list of the lines of a `.jsonl` file, plain or packed. Raises `DataError`."""
+    with open_packed(path) as file, reading(path, lambda: 1):
+        data = file.read().removeprefix(codecs.BOM_UTF8)
+    try:
+        return msgspec.json.Decoder().decode_lines(data) if ".jsonl" in path.suffixes else msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(f"{path}: not valid JSON: {one_line(error)}") from None

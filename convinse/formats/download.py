@@ -1,0 +1,170 @@
+"""Public data sets from their official addresses, checked against the published sums and counts (`downloads.json`)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urljoin
+
+import msgspec
+
+from ..support.errors import ConfigError, DataError, OutputError, nearest, one_line
+from ..support.progress import Advance, progress
+from ..support.web import WebSession
+from .mrqa import read_gold
+
+_TABLE = Path(__file__).with_name("downloads.json")
+_DEADLINE = 6 * 3600.0  # seconds without an interruption; what has arrived is kept
+_KIB = 1024
+
+
+class File(msgspec.Struct, frozen=True):
+    """A file of a collection: the name to save it as, its address, MD5 sum and number of questions."""
+
+    name: str
+    url: str
+    md5: str
+    examples: int
+
+
+class Collection(msgspec.Struct, frozen=True):
+    """Files that are fetched together; an address that is not absolute continues `base`."""
+
+    about: str
+    base: str
+    files: list[File]
+
+
+class Fetched(NamedTuple):
+    """A file that is in place; `fetched` is False where it was there before."""
+
+    path: Path
+    examples: int
+    fetched: bool
+
+
+def collections() -> dict[str, Collection]:
+    """All collections by name."""
+    return msgspec.json.decode(_TABLE.read_bytes(), type=dict[str, Collection])
+
+
+def find_collection(name: str) -> Collection:
+    """The collection of a name. Raises `ConfigError` that suggests the nearest."""
+    table = collections()
+    if name not in table:
+        raise ConfigError(f"unknown data set '{name}'; {nearest(name, list(table))}")
+    return table[name]
+
+
+def download(
+    collection: Collection,
+    folder: Path,
+    mirror: str | None = None,
+    quiet: bool = False,
+    session: WebSession | None = None,
+) -> Iterator[Fetched]:
+    """Fetch the files of a collection that are not there, one after the other.
+
+    A file arrives as `NAME.part`, which the next call completes after an interruption. Its MD5 sum is checked, then the
+    number of its questions; a file that fails is kept aside as `NAME.bad`.
+
+    Args:
+        collection: as `find_collection` gives it.
+        folder: where the files go; made where missing. A right file there is not fetched again.
+        mirror: an address whose folder has the files under the names that they are saved as.
+        quiet: no progress.
+        session: the session to use; None: one of its own.
+
+    Raises:
+        DataError: a file has the wrong sum or number of questions; or one of another content stands in its place.
+        NetworkError: a file cannot be fetched; what has arrived is kept.
+        OutputError: a file cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{folder}: cannot be made: {one_line(error)}") from error
+    with ExitStack() as stack:
+        if session is None:
+            remedy = "run the command again to go on, or name another host with --mirror"
+            session = stack.enter_context(closing(WebSession(deadline=_DEADLINE, remedy=remedy)))
+        for file in collection.files:
+            if mirror is None:
+                url = urljoin(collection.base, file.url)
+            else:
+                url = urljoin(f"{mirror.rstrip('/')}/", file.name)
+            yield _fetch(session, file, url, folder / file.name, quiet)
+
+
+def _fetch(session: WebSession, file: File, url: str, path: Path, quiet: bool) -> Fetched:
+    if path.exists():
+        if (found := md5(path)) != file.md5:
+            raise DataError(
+                f"{path}: is there already with the MD5 sum {found}, not {file.md5}; move it away to fetch it anew"
+            )
+        return Fetched(path, file.examples, fetched=False)
+    part = path.with_name(f"{path.name}.part")
+    if not (part.exists() and md5(part) == file.md5):  # whole where only the renaming was missing
+        with _bar(file.name, quiet) as advance:
+            session.download(url, part, advance)
+    if (found := md5(part)) != file.md5:
+        raise DataError(f"{_aside(part, path)}: {url} gave a file with the MD5 sum {found}, not {file.md5}")
+    examples = _count(part, file, path)
+    try:
+        part.replace(path)
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {one_line(error)}") from error
+    return Fetched(path, examples, fetched=True)
+
+
+def _count(part: Path, file: File, path: Path) -> int:
+    """The questions of a file, if they are as many as published."""
+    examples = sum(1 for _ in read_gold(part))
+    if examples != file.examples:
+        raise DataError(f"{_aside(part, path)}: has {examples} questions, not {file.examples}")
+    return examples
+
+
+def _aside(part: Path, path: Path) -> Path:
+    """Move a file that is wrong out of the way, so that the next attempt begins anew."""
+    bad = path.with_name(f"{path.name}.bad")
+    try:
+        return part.replace(bad)
+    except OSError as error:
+        raise OutputError(f"{bad}: cannot be written: {one_line(error)}") from error
+
+
+def md5(path: Path) -> str:
+    """The MD5 sum of a file, as the task publishes it; it tells damage, not malice."""
+    digest = hashlib.md5(usedforsecurity=False)
+    try:
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
+    return digest.hexdigest()
+
+
+@contextmanager
+def _bar(name: str, quiet: bool) -> Iterator[Callable[[int, int | None], None]]:
+    """Shows the progress of a file, whose size is known when its first bytes come."""
+    with ExitStack() as stack:
+        shown: list[Advance] = []
+        done = 0
+
+        def advance(size: int, total: int | None) -> None:
+            nonlocal done
+            if total is None:
+                return
+            if not shown:
+                shown.append(stack.enter_context(progress(name, -(-total // _KIB), "KiB", quiet)))
+            units = (-(-size // _KIB) if size >= total else size // _KIB) - done
+            if units > 0:
+                shown[0](units)
+                done += units
+
+        yield advance

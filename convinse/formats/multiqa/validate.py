@@ -1,0 +1,212 @@
+"""Validation of MultiQA files: JSON, schema, typed records, cross-checks, header; and a header with true counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...support.errors import DataError, one_line
+from ...support.jsonlines import not_json, raw_documents, writing
+from ..records import Report
+from .checks import Finding, check_entry
+from .dialects import Dialect, read_entry, read_header
+from .files import Counts, is_header
+from .schema import faults
+
+
+class Fault(NamedTuple):
+    """What is wrong, where: the line that the document begins on (0: the whole file) and the JSON path in it."""
+
+    line: int
+    path: str
+    reason: str
+
+
+class Findings:
+    """What a validation found beside the faults.
+
+    Attributes:
+        notes: differences that do no harm, with how often each was met.
+        dialect: the spellings of the file. counts: its contexts and questions.
+        header: as it stands in the file.
+    """
+
+    def __init__(self) -> None:
+        self.notes: Counter[str] = Counter()
+        self.dialect = Dialect()
+        self.counts = Counts()
+        self.header: dict[str, Any] = {}
+
+    def summary(self) -> dict[str, Any]:
+        """What the file is: data set, counts, dialect, and whether it is that of the published schema."""
+        return {
+            "format": "multiqa",
+            "header": [self.header.get("dataset_name"), self.header.get("split")],
+            "contexts": self.counts.contexts,
+            "questions": self.counts.questions,
+            "answered": self.counts.answered,
+            "dialect": self.dialect.describe(),
+            "published_dialect": self.dialect.is_published(),
+        }
+
+    def warnings(self) -> list[str]:
+        """The notes, and the keys that the format does not know."""
+        found = [f"{text} ({times} times)" for text, times in self.notes.items()]
+        return found + [f"unknown key {path}, kept as it is ({n} times)" for path, n in self.dialect.unknown.items()]
+
+
+def validate(path: Path, fix_header: bool = False) -> Report:
+    """Check a whole file, and go on after a problem where that is possible.
+
+    Args:
+        path: the file, plain or packed, JSON lines or documents one after the other.
+        fix_header: write the true counts into the header first; see `recount`.
+
+    Raises:
+        DataError: the file cannot be read.
+        OutputError: the header cannot be written.
+    """
+    findings = Findings()
+    found = list(faults_of(path, findings))
+    fixed = fix_header and recount(path, findings.counts)
+    if fixed:
+        findings = Findings()
+        found = list(faults_of(path, findings))
+    problems = [f"{path}:{fault.line}: {fault.path}: {fault.reason}" for fault in found]
+    warnings = [f"{path}: {text}" for text in findings.warnings()]
+    return Report(problems, warnings, {**findings.summary(), **({"header_fixed": fixed} if fix_header else {})})
+
+
+def faults_of(path: Path, findings: Findings) -> Iterator[Fault]:
+    """The faults of a file, in its order, as they are found; `findings` is complete at the end.
+
+    Memory grows with the largest context and with the question ids, which have to be unique.
+
+    Raises:
+        DataError: the file cannot be opened or unpacked.
+    """
+    header: dict[str, Any] | None = None
+    header_line = 0
+    seen: dict[str, int] = {}
+    empty = True
+    for number, (line, document) in enumerate(raw_documents(path)):
+        empty = False
+        try:
+            value = msgspec.json.decode(document)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            yield Fault(line, "$", one_line(not_json(path, line, error)).removeprefix(f"{path}:{line}: "))
+            continue
+        if is_header(value) or (isinstance(value, dict) and "header" in value and "qas" not in value):
+            yield from (Fault(line, *found) for found in faults(value, "header"))
+            if number:
+                yield Fault(line, "$", "a header that is not the first document of the file")
+            elif is_header(value):
+                header, header_line = value["header"], line
+                findings.header = header
+                _note_header(value["header"], findings.dialect)
+            continue
+        if number == 0:
+            yield Fault(line, "$", "the file does not begin with a header")
+        yield from _entry_faults(line, value, findings, seen)
+    if empty:
+        yield Fault(0, "$", "the file is empty")
+    elif header is not None:
+        yield from (Fault(header_line, *found) for found in _count_faults(header, findings.counts))
+
+
+def _note_header(header: Any, dialect: Dialect) -> None:
+    """Note the unknown keys of a header; its faults are the schema's to name."""
+    try:
+        read_header(header, dialect)
+    except DataError:
+        return
+
+
+def _entry_faults(line: int, value: Any, findings: Findings, seen: dict[str, int]) -> Iterator[Fault]:
+    found = [Fault(line, *fault) for fault in faults(value, "entry")]
+    yield from found
+    try:
+        findings.counts.add(read_entry(value, findings.dialect))
+    except DataError as error:
+        if not found:
+            yield Fault(line, "$", one_line(error))
+        _count_roughly(value, findings.counts)
+    for finding in check_entry(value):
+        if finding.is_fault:
+            yield Fault(line, finding.path, finding.reason)
+        else:
+            findings.notes[_kind(finding)] += 1
+    questions = value.get("qas") if isinstance(value, dict) else None
+    for index, question in enumerate(questions if isinstance(questions, list) else []):
+        qid = question.get("qid") if isinstance(question, dict) else None
+        if isinstance(qid, str) and qid in seen:
+            yield Fault(line, f"$.qas[{index}].qid", f"'{qid}' is also the qid of a question in line {seen[qid]}")
+        elif isinstance(qid, str):
+            seen[qid] = line
+
+
+def _kind(finding: Finding) -> str:
+    """What notes of one kind have in common: the last key of the path, and the reason without its numbers."""
+    key = finding.path.replace("]", "").replace("[", ".").rsplit(".", 1)[-1]
+    reason = " ".join(word for word in finding.reason.split() if not word.isdigit())
+    return f"{key}: {reason}" if not key.isdigit() else reason
+
+
+def _count_roughly(value: Any, counts: Counts) -> None:
+    """Count a context that cannot be read: the header counts it all the same."""
+    counts.contexts += 1
+    questions = value.get("qas") if isinstance(value, dict) else None
+    counts.questions += len(questions) if isinstance(questions, list) else 0
+
+
+def _count_faults(header: dict[str, Any], counts: Counts) -> Iterator[tuple[str, str]]:
+    for key, true in counts.fix(header).items():
+        given = header.get(key)
+        if key.startswith("number_of_") and type(given) is int and given != true:
+            yield f"$.header.{key}", f"{given}, but the file holds {true}; --fix-header writes the true number"
+
+
+def recount(path: Path, counts: Counts) -> bool:
+    """Write the true counts into the header of a file; returns whether anything changed.
+
+    The other documents stay as they are, byte for byte; the file is replaced as a whole, or not at all. A file
+    without a header gets one, named after the file.
+
+    Raises:
+        DataError: the file cannot be read, or is packed in another way than its name ends.
+        OutputError: the file cannot be written.
+    """
+    documents = raw_documents(path)
+    first = next(documents, None)
+    if first is None:
+        raise DataError(f"{path}: the file is empty; there is nothing to count")
+    try:
+        old = msgspec.json.decode(first[1])
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise not_json(path, first[0], error) from None
+    has_header = is_header(old)
+    header = old["header"] if has_header else {"dataset_name": path.name.split(".")[0]}
+    fixed = counts.fix(header)
+    if has_header and fixed == header:
+        return False
+    _check_packing(path)
+    with writing(path) as write:
+        write({**old, "header": fixed} if has_header else {"header": fixed})
+        if not has_header:
+            write(msgspec.Raw(first[1]))
+        for _, document in documents:
+            write(msgspec.Raw(document))
+    return True
+
+
+def _check_packing(path: Path) -> None:
+    """Only gzip is written, and by the name: a file that is packed under another name would change its kind."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    packed = start[:2] == b"\x1f\x8b"
+    if packed != (path.suffix == ".gz") or start.startswith((b"BZh", b"\x28\xb5\x2f\xfd")):
+        raise DataError(f"{path}: --fix-header writes plain files, and gzip named .gz; unpack the file first")

@@ -1,0 +1,91 @@
+"""Questions to search passages for: PolEval 2022's `questions.jl` (id, text) or `in.tsv` (set name, text)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from ...support.errors import DataError
+from ...support.jsonlines import not_json, raw_lines
+
+_HEADER = ("set", "text")  # of the task's in-header.tsv; the files themselves have none
+
+
+class Question(NamedTuple):
+    """A question; those of `in.tsv` have the number of their line (from 1) as id, and name their set."""
+
+    id: str
+    text: str
+    set: str | None = None
+
+
+class _Line(msgspec.Struct):
+    id: str
+    text: str
+
+
+def read_questions(path: Path) -> list[Question]:
+    """The questions of a file, in its order.
+
+    A file whose first line begins with `{` holds JSON lines, any other one is `in.tsv`.
+
+    Raises:
+        DataError: the file cannot be read, has no question, or a line is none; file and line named.
+    """
+    return [question for _, question in numbered_questions(path)]
+
+
+def numbered_questions(path: Path) -> list[tuple[int, Question]]:
+    """`read_questions` with the line of each question.
+
+    Raises:
+        DataError: the file cannot be read, has no question, or a line is none; file and line named.
+    """
+    lines = list(raw_lines(path))
+    if not lines:
+        raise DataError(f"{path}: no questions; give JSON lines with id and text, or lines of set name, tab and text")
+    if lines[0][1].lstrip().startswith(b"{"):
+        return _from_json(path, lines)
+    return _from_table(path, lines)
+
+
+def _from_json(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, Question]]:
+    decoder = msgspec.json.Decoder(_Line)
+    seen: dict[str, int] = {}
+    questions = []
+    for number, line in lines:
+        try:
+            found = decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise not_json(path, number, error) from None
+        if found.id.split() != [found.id]:
+            raise DataError(f"{path}:{number}: the id {found.id!r} is empty or holds white space")
+        if not found.text.strip():
+            raise DataError(f"{path}:{number}: question '{found.id}' has no text")
+        if seen.setdefault(found.id, number) != number:
+            raise DataError(f"{path}:{number}: the id '{found.id}' was given in line {seen[found.id]} already")
+        questions.append((number, Question(found.id, found.text)))
+    return questions
+
+
+def _from_table(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, Question]]:
+    questions = []
+    header = 0
+    for place, (number, line) in enumerate(lines, 1):
+        try:
+            row = line.decode().rstrip("\r\n").split("\t")
+        except UnicodeDecodeError:
+            raise DataError(f"{path}:{number}: no UTF-8") from None
+        if number == 1 and tuple(row) == _HEADER:
+            header = 1
+            continue
+        if number != place:
+            raise DataError(f"{path}:{place}: an empty line; the lines of a submission would not match")
+        if len(row) != 2 or not row[0].strip() or not row[1].strip():
+            raise DataError(f"{path}:{number}: expected a set name and a question with one tab between them")
+        questions.append((number, Question(str(number - header), row[1].strip(), row[0].strip())))
+    if not questions:
+        raise DataError(f"{path}: no questions below its header line")
+    return questions

@@ -1,0 +1,97 @@
+"""Results of a search as files: PolEval 2022's submission, a TREC run, or JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from ...support.errors import OutputError
+from ...support.files import replacing
+from .questions import Question
+
+
+class Found(NamedTuple):
+    """A passage that was found: id, score, and its title and text."""
+
+    id: str
+    score: float
+    title: str | None
+    text: str
+
+
+class Answer(NamedTuple):
+    """A question with its passages, best first.
+
+    `padding` are ids that share nothing with the question: they fill up a submission that must have a fixed number of ids.
+    """
+
+    question: Question
+    passages: Sequence[Found]
+    padding: Sequence[str] = ()
+
+
+def write_run(path: Path, answers: Iterable[Answer], form: str, force: bool = False) -> int:
+    """Write results in one of `FORMATS`; the file takes its place when all are written.
+
+    - `poleval`: a line for each question with its passage ids, tab-separated, best first, padding included.
+    - `trec`: lines of question id, `Q0`, passage id, rank, score, `convinse`, as trec_eval and ir_measures read them;
+      only passages that were found. Equal scores are lowered by the least step, since such readers sort by score.
+    - `jsonl`: an object for each question: `id`, `set` (where there is one), `text`, `passages` with `id`, `score`,
+      `title`, `text`.
+
+    Returns:
+        The number of questions.
+
+    Raises:
+        OutputError: the file exists (without `force`) or cannot be written.
+    """
+    check_free(path, force)
+    written = 0
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        for answer in answers:
+            file.write(FORMATS[form](answer))
+            written += 1
+    return written
+
+
+def check_free(path: Path, force: bool) -> None:
+    """Raise `OutputError` when something is at `path` that must not be replaced."""
+    if path.is_dir():
+        raise OutputError(f"{path}: is a folder; give the name of a file")
+    if path.exists() and not force:
+        raise OutputError(f"{path}: exists already; --force replaces it")
+
+
+def _poleval(answer: Answer) -> bytes:
+    return ("\t".join([*(found.id for found in answer.passages), *answer.padding]) + "\n").encode()
+
+
+def _trec(answer: Answer) -> bytes:
+    """Scores fall from line to line also as 32-bit floats, which is how the field's tools read and sort them."""
+    lines = []
+    last = np.float32(np.inf)
+    for rank, found in enumerate(answer.passages, 1):
+        last = min(np.float32(found.score), np.nextafter(last, np.float32(-np.inf)))
+        lines.append(f"{answer.question.id} Q0 {found.id} {rank} {last:.9g} convinse\n")
+    return "".join(lines).encode()
+
+
+def _jsonl(answer: Answer) -> bytes:
+    question = answer.question
+    record = {
+        "id": question.id,
+        **({"set": question.set} if question.set is not None else {}),
+        "text": question.text,
+        "passages": [
+            {"id": found.id, "score": round(found.score, 6), "title": found.title, "text": found.text}
+            for found in answer.passages
+        ],
+    }
+    return msgspec.json.encode(record) + b"\n"
+
+
+FORMATS: dict[str, Callable[[Answer], bytes]] = {"poleval": _poleval, "trec": _trec, "jsonl": _jsonl}

@@ -1,0 +1,45 @@
+"""BoolQ: yes/no questions on a passage (Clark et al., NAACL 2019), one JSON object a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+import msgspec
+
+from ...support.jsonlines import read_lines
+from ..converters import Answer, Converter, Dataset, Document, Head, Part, Question, Record, question_id, register
+
+
+class _Line(msgspec.Struct):
+    question: str
+    passage: str
+    title: str = ""
+    answer: bool | None = None  # None: the test part
+
+
+@register("boolq")
+class BoolQ(Converter):
+    """BoolQ's own JSON lines: `question`, `title`, `passage`, `answer` (true or false)."""
+
+    @classmethod
+    def recognizes(cls, head: Head) -> bool:
+        """A question with a passage."""
+        return {"question", "passage"} <= head.keys
+
+    def read(self, path: Path) -> Dataset:
+        """A context for each passage; equal passages that follow each other share one."""
+        return Dataset("BoolQ", "", _records(path))
+
+
+def _records(path: Path) -> Iterator[Record]:
+    lines = (line for _, line in read_lines(path, _Line))
+    for (title, passage), group in groupby(lines, key=lambda line: (line.title, line.passage)):
+        title_part = [Part("title", title)] if title else []
+        yield Record([Document([*title_part, Part("text", passage)])], list(map(_question, group)))
+
+
+def _question(line: _Line) -> Question:
+    answers = [] if line.answer is None else [Answer("yes" if line.answer else "no", extras={"type": "yesno"})]
+    return Question(question_id(line.question, line.passage), line.question, answers=answers)

@@ -1,0 +1,83 @@
+"""HotpotQA (Yang et al., EMNLP 2018) and data sets in its shape, such as 2WikiMultihopQA: a JSON list, or JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...support.errors import DataError
+from ...support.jsonlines import read_documents
+from ..converters import Answer, Converter, Dataset, Document, Head, Part, Question, Record, register
+
+_KNOWN = ("_id", "id", "question", "answer", "context", "supporting_facts")
+
+
+@register("hotpotqa")
+class HotpotQA(Converter):
+    """Questions on several documents, given as titles with lists of sentences.
+
+    Reads the pairs of the original files (`[["title", ["sentence", ...]], ...]`) and the columns of the Hugging Face
+    data set (`{"title": [...], "sentences": [...]}`). Supporting facts become `supporting_context`, other keys (`type`,
+    `level`, ...) the question's `metadata`. The texts of unlabelled questions are read as well.
+    """
+
+    @classmethod
+    def recognizes(cls, head: Head) -> bool:
+        """Supporting facts."""
+        return "supporting_facts" in head.keys or {"supporting_facts.title", "question"} <= head.keys
+
+    def read(self, path: Path) -> Dataset:
+        """A context for each question."""
+        return Dataset("HotpotQA", "", _records(path))
+
+
+def _records(path: Path) -> Iterator[Record]:
+    for line, value in read_documents(path, dict[str, Any], unwrap=True):
+        try:
+            yield _record(value)
+        except (msgspec.ValidationError, KeyError, ValueError) as error:
+            reason = f"the key {error} is missing" if isinstance(error, KeyError) else str(error)
+            raise DataError(f"{path}:{line}: no question of HotpotQA: {reason}") from None
+
+
+def _record(value: dict[str, Any]) -> Record:
+    paragraphs = msgspec.convert(_pairs(value["context"], "sentences"), list[tuple[str, list[str]]])
+    facts = msgspec.convert(_pairs(value.get("supporting_facts") or [], "sent_id"), list[tuple[str, int]])
+    starts = [[0, *accumulate(map(len, sentences))] for _, sentences in paragraphs]
+    documents = [
+        Document(
+            [Part("title", title), Part("text", "".join(sentences))],
+            {"metadata": {"text": {"sentence_start_bytes": begins[:-1]}}},
+        )
+        for (title, sentences), begins in zip(paragraphs, starts, strict=True)
+    ]
+    numbers = {title: number for number, (title, _) in reversed(list(enumerate(paragraphs)))}
+    supporting = [
+        {"doc_id": numbers[title], "part": "text", "start_byte": starts[numbers[title]][index],
+         "text": paragraphs[numbers[title]][1][index]}
+        for title, index in facts
+        if title in numbers and 0 <= index < len(paragraphs[numbers[title]][1])  # some point behind the last sentence
+    ]  # fmt: skip
+    extras: dict[str, Any] = {}
+    metadata = {key: part for key, part in value.items() if key not in _KNOWN}
+    if metadata:
+        extras["metadata"] = metadata
+    if supporting:
+        extras["supporting_context"] = supporting
+    text = msgspec.convert(value["question"], str)
+    qid = msgspec.convert(value["_id"] if "_id" in value else value["id"], str)
+    answer = msgspec.convert(value.get("answer"), str | None)
+    answers = [Answer(answer, extras={"type": "yesno"} if answer in ("yes", "no") else {})] if answer else []
+    return Record(documents, [Question(qid, text, answers=answers, extras=extras)], qid)
+
+
+def _pairs(value: Any, second: str) -> Any:
+    """Columns as pairs; pairs as they are."""
+    if not isinstance(value, dict):
+        return value
+    columns = msgspec.convert({"title": value["title"], "other": value[second]}, dict[str, list[Any]])
+    return list(zip(columns["title"], columns["other"], strict=True))

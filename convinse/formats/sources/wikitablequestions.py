@@ -1,0 +1,145 @@
+"""WikiTableQuestions (Pasupat and Liang, ACL 2015): questions in a TSV file, each on a table of its own file."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ...support.errors import DataError
+from ...support.jsonlines import open_packed, raw_lines, read_lines
+from ..converters import Answer, Converter, Dataset, Document, Head, Part, Question, Record, Span, register
+from ..multiqa.to_neutral import SHAPE
+
+_COLUMNS = ("id", "utterance", "context")
+_ESCAPES = {"\\n": "\n", "\\p": "|", "\\\\": "\\"}
+_CELL, _ROW = " | ", "\n"
+
+
+class _Table(msgspec.Struct):
+    context: str
+    header: list[str]
+    rows: list[list[str]]
+    title: str = ""
+
+
+@register("wikitablequestions")
+class WikiTableQuestions(Converter):
+    """The questions of a TSV file (`id`, `utterance`, `context`, `targetValue`) with their tables.
+
+    The tables are looked for beside the file: `tables.jsonl` or `tables.jsonl.gz` (`context`, `title`, `header`,
+    `rows`), or else the CSV files that `context` names, from the folder of the file or the one above, as in the
+    original release. A table's text is its rows, cells parted by ` | `; cells are in the document's `table` too. Several
+    answers of a question are a list. Answers that are no cell (counts, differences) are `generated_text`.
+    """
+
+    @classmethod
+    def recognizes(cls, head: Head) -> bool:
+        """The names of the columns."""
+        return head.text.startswith("\t".join(_COLUMNS))
+
+    def read(self, path: Path) -> Dataset:
+        """A context for each table; the questions of the file are held in memory, the tables are not."""
+        return Dataset("WikiTableQuestions", "", _records(path))
+
+
+def _records(path: Path) -> Iterator[Record]:
+    questions: dict[str, list[dict[str, str]]] = {}
+    for row in _rows(path):
+        questions.setdefault(row["context"], []).append(row)
+    for table in _tables(path, list(questions)):
+        if table.context in questions:
+            yield _record(table, questions.pop(table.context))
+    if questions:
+        context, rows = next(iter(questions.items()))
+        raise DataError(
+            f"{path}: question '{rows[0]['id']}' is on the table '{context}', which is not there; expected "
+            f"{path.parent / 'tables.jsonl.gz'} or {path.parent / context}"
+        )
+
+
+def _rows(path: Path) -> Iterator[dict[str, str]]:
+    columns: list[str] = []
+    for number, raw in raw_lines(path):
+        try:
+            cells = raw.decode("utf-8").rstrip("\r\n").split("\t")
+        except UnicodeDecodeError as error:
+            raise DataError(f"{path}:{number}: not valid UTF-8 at byte {error.start} of the line") from None
+        if not columns:
+            columns = cells
+            if missing := [name for name in _COLUMNS if name not in columns]:
+                raise DataError(f"{path}:{number}: no column '{missing[0]}'; the first line names the columns")
+        elif len(cells) != len(columns):
+            raise DataError(f"{path}:{number}: {len(cells)} columns, where the first line names {len(columns)}")
+        else:
+            yield dict(zip(columns, cells, strict=True))
+
+
+def _tables(path: Path, contexts: list[str]) -> Iterator[_Table]:
+    for name in ("tables.jsonl", "tables.jsonl.gz"):
+        if (path.parent / name).is_file():
+            yield from (table for _, table in read_lines(path.parent / name, _Table))
+            return
+    for context in contexts:
+        for folder in (path.parent, path.parent.parent):
+            if (folder / context).is_file():
+                yield _csv_table(folder / context, context)
+                break
+
+
+def _csv_table(path: Path, context: str) -> _Table:
+    """A table of the original release, in which a backslash stands before quotes in a cell."""
+    with open_packed(path) as file:
+        try:
+            text = file.read().decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise DataError(f"{path}: not valid UTF-8 at byte {error.start}") from None
+    lines = csv.reader(text.splitlines(keepends=True), doublequote=False, escapechar="\\")
+    rows = list(lines)
+    if not rows:
+        raise DataError(f"{path}: the table is empty")
+    return _Table(context, rows[0], rows[1:])
+
+
+def _record(table: _Table, rows: list[dict[str, str]]) -> Record:
+    lines = [[" ".join(cell.split()) for cell in line] for line in (table.header, *table.rows)]
+    places: dict[str, list[Span]] = {}
+    begin = 0
+    for line in lines:
+        for cell in line:
+            if cell:
+                places.setdefault(cell.casefold(), []).append(Span(begin, cell))
+            begin += len(cell) + len(_CELL)
+        begin += (len(_ROW) - len(_CELL)) if line else len(_ROW)
+    text = _ROW.join(map(_CELL.join, lines))
+    title = [Part("title", table.title)] if table.title else []
+    cells = [[{"text": cell} for cell in line] for line in (table.header, *table.rows)]
+    document = Document([*title, Part("text", text)], {"table": cells})
+    return Record([document], [_question(row, places) for row in rows], table.context)
+
+
+def _question(row: dict[str, str], places: dict[str, list[Span]]) -> Question:
+    if "targetValue" not in row:
+        return Question(row["id"], _unescape(row["utterance"]))
+    answers = []
+    shape: list[dict[str, Any]] = []
+    for target in row["targetValue"].split("|"):
+        value = _unescape(target)
+        spans = places.get(" ".join(value.split()).casefold(), [])
+        answers.append(Answer(value, spans, {} if spans else {"type": "generated_text"}))
+        shape.append({"extractive": {"answer": value}} if spans else {"generated_text": value})
+    extras = {SHAPE: {"open-ended": {"annotators_answer_candidates": [{"list": shape}]}}} if len(shape) > 1 else {}
+    return Question(row["id"], _unescape(row["utterance"]), answers=answers, extras=extras)
+
+
+def _unescape(text: str) -> str:
+    found = []
+    at = 0
+    while at < len(text):
+        pair = text[at : at + 2]
+        found.append(_ESCAPES.get(pair, text[at]))
+        at += 2 if pair in _ESCAPES else 1
+    return "".join(found)

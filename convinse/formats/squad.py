@@ -1,0 +1,284 @@
+"""The formats of SQuAD 1.1 and 2.0 (Rajpurkar et al., 2016 and 2018): one JSON document with articles and paragraphs.
+
+KorQuAD 1.0 and KLUE-MRC (whose questions have a `guid`) are read as well. `answer_start` counts characters of the
+context. Keys that the format does not know are kept in `extras` and written back, those of the document and of an article
+before the list that they describe. Reading and writing hold one paragraph at a time, however long the articles are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ..support.errors import DataError
+from ..support.jsonlines import encoded, writing_bytes
+from ..support.jsonwalk import typed, walking
+from .records import Extras, Report, extras_field, merged
+
+VERSION = "v2.0"
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """An answer and the character that it begins at; -1 where the data do not say."""
+
+    text: str
+    answer_start: int = -1
+    extras: Extras = extras_field()
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A question; `id` is empty where the data have none."""
+
+    question: str
+    id: str = ""
+    answers: list[Answer] = []
+    is_impossible: bool = False
+    plausible_answers: list[Answer] = []
+    extras: Extras = extras_field()
+
+
+class Paragraph(msgspec.Struct, frozen=True):
+    """A context and its questions."""
+
+    context: str
+    qas: list[Question]
+    extras: Extras = extras_field()
+
+
+class Article(msgspec.Struct, frozen=True):
+    """What the paragraphs of an article share."""
+
+    title: str = ""
+    extras: Extras = extras_field()
+
+
+class SquadFile(NamedTuple):
+    """A file.
+
+    Attributes:
+        paragraphs: an iterator over the paragraphs, each with its article; they are read while it is used.
+        version: empty where the file has none.
+        extras: the other keys beside the articles.
+    """
+
+    paragraphs: Iterator[tuple[Article, Paragraph]]
+    version: str = ""
+    extras: Extras = {}
+
+
+class _Header(msgspec.Struct, frozen=True):
+    version: str = ""
+    extras: Extras = extras_field()
+
+
+_LISTS: dict[type, tuple[str, ...]] = {Paragraph: ("qas",), Question: ("answers", "plausible_answers")}
+_KEYS = {
+    kind: frozenset(kind.__struct_fields__) - {"extras"} for kind in (Answer, Question, Paragraph, Article, _Header)
+}
+
+
+def read_squad(path: Path) -> SquadFile:
+    """A SQuAD file, plain or packed. It is read twice: what describes an article may stand behind its paragraphs.
+
+    Raises:
+        DataError: the file cannot be read, is no JSON or lacks a key; and, while the paragraphs are read: one has a wrong
+            type, an answer is outside of its context, or an id appears twice. The message names the file and the place.
+    """
+    header, articles = _described(path)
+    return SquadFile(_checked(path, articles), header.version, header.extras)
+
+
+def raw_paragraphs(
+    path: Path, header: dict[str, Any] | None = None, add: Callable[[dict[str, Any]], None] | None = None
+) -> Iterator[tuple[str, int, Any]]:
+    """The paragraphs of a file as they stand there: JSON path, number of the article, value.
+
+    Args:
+        path: the file.
+        header: gets the keys beside `data`; has all of them after the last paragraph.
+        add: called at the end of each article with its keys beside `paragraphs`.
+
+    Raises:
+        DataError: the file cannot be read, is no JSON, or has no articles with paragraphs; names file and place.
+    """
+    header = {} if header is None else header
+    found = False
+    with walking(path) as walk:
+        for key in walk.members("$"):
+            if key != "data":
+                header[key] = walk.value()
+                continue
+            found = True
+            for number in walk.elements("$.data"):
+                at, listed, article = f"$.data[{number}]", False, {}
+                for name in walk.members(at):
+                    if name != "paragraphs":
+                        article[name] = walk.value()
+                        continue
+                    listed = True
+                    for index in walk.elements(f"{at}.paragraphs"):
+                        yield f"{at}.paragraphs[{index}]", number, walk.value()
+                if not listed:
+                    raise DataError(f"{path}:{walk.line}: Object missing required field `paragraphs` - at `{at}`")
+                if add is not None:
+                    add(article)
+        walk.end()
+    if not found:
+        raise DataError(f"{path}: Object missing required field `data`; expected SQuAD 1.1 or 2.0")
+
+
+def _described(path: Path) -> tuple[_Header, list[bytes]]:
+    """What a file says beside its paragraphs: the header, and each article as JSON, which needs the least memory."""
+    header: dict[str, Any] = {}
+    articles: list[bytes] = []
+
+    def add(article: dict[str, Any]) -> None:
+        typed(article, Article, path, f"$.data[{len(articles)}]")
+        articles.append(msgspec.json.encode(article))
+
+    for _ in raw_paragraphs(path, header, add):
+        pass
+    return _with_extras(typed(header, _Header, path, "$"), header), articles
+
+
+def _checked(path: Path, articles: list[bytes]) -> Iterator[tuple[Article, Paragraph]]:
+    seen: dict[str, str] = {}
+    article, current = Article(), -1
+    for at, number, paragraph in _paragraphs(path):
+        for fault in _faults(at, paragraph, seen):
+            raise DataError(f"{path}: {fault}")
+        if number != current:
+            value, current = msgspec.json.decode(articles[number]), number
+            article = _with_extras(typed(value, Article, path, f"$.data[{number}]"), value)
+        yield article, paragraph
+
+
+def _paragraphs(path: Path) -> Iterator[tuple[str, int, Paragraph]]:
+    for at, number, value in raw_paragraphs(path):
+        yield at, number, _with_extras(typed(value, Paragraph, path, at), value)
+
+
+def _with_extras(record: Any, value: dict[str, Any]) -> Any:
+    """The record with the keys that its type does not name, at every level; `guid` becomes the id where none is."""
+    kind = type(record)
+    changes: dict[str, Any] = {}
+    if not value.keys() <= _KEYS[kind]:
+        changes["extras"] = {key: value[key] for key in value if key not in _KEYS[kind]}
+    for name in _LISTS.get(kind, ()):
+        records = getattr(record, name)
+        if records:
+            found = [_with_extras(each, raw) for each, raw in zip(records, value[name], strict=True)]
+            if any(new is not old for new, old in zip(found, records, strict=True)):
+                changes[name] = found
+    if kind is Question and not record.id and isinstance(value.get("guid"), str):
+        changes["id"] = changes["extras"].pop("guid")
+    return msgspec.structs.replace(record, **changes) if changes else record
+
+
+def _faults(at: str, paragraph: Paragraph, seen: dict[str, str]) -> Iterator[str]:
+    """What makes a paragraph unusable; `seen` gets the ids of its questions with its place."""
+    size = len(paragraph.context)
+    for number, question in enumerate(paragraph.qas):
+        where = f"{at}.qas[{number}]"
+        if question.id:
+            if question.id in seen:
+                yield f"{where}: the id '{question.id}' appears twice (first in {seen[question.id]})"
+            else:
+                seen[question.id] = at
+        for index, answer in enumerate(question.answers):
+            start = answer.answer_start
+            if start < -1 or start + len(answer.text) > size:
+                place = f"{where}.answers[{index}] (id '{question.id}')"
+                yield f"{place}: '{answer.text}' at {start} is outside of the context ({size} characters)"
+
+
+def validate(path: Path, fix_header: bool = False) -> Report:
+    """Check a whole file; `fix_header` has no effect. Raises `DataError` where it is no SQuAD file at all."""
+    header, articles = _described(path)
+    problems: list[str] = []
+    warnings: list[str] = []
+    counts = dict.fromkeys(("articles", "paragraphs", "questions", "unanswerable", "answers"), 0)
+    counts["articles"] = len(articles)
+    seen: dict[str, str] = {}
+    for at, _, paragraph in _paragraphs(path):
+        problems += [f"{path}: {fault}" for fault in _faults(at, paragraph, seen)]
+        counts["paragraphs"] += 1
+        for number, question in enumerate(paragraph.qas):
+            where = f"{path}: {at}.qas[{number}]"
+            counts["questions"] += 1
+            counts["unanswerable"] += question.is_impossible
+            counts["answers"] += len(question.answers)
+            if not question.id:
+                problems.append(f"{where}: no id")
+            problems += _disagreements(f"{where} (id '{question.id}')", paragraph.context, question)
+            if question.is_impossible and question.answers:
+                warnings.append(f"{where} (id '{question.id}'): unanswerable, yet it has answers")
+    return Report(problems, warnings, {"format": "squad", "version": header.version, **counts})
+
+
+def _disagreements(where: str, context: str, question: Question) -> Iterator[str]:
+    """Answers inside of the context that are not where they say."""
+    for answer in question.answers:
+        start, end = answer.answer_start, answer.answer_start + len(answer.text)
+        if start >= 0 and end <= len(context) and context[start:end] != answer.text:
+            yield f"{where}: at {start} is '{context[start:end]}', not '{answer.text}'"
+
+
+def write_squad(
+    path: Path, paragraphs: Iterable[tuple[Article, Paragraph]], version: str = VERSION, extras: Extras | None = None
+) -> None:
+    """Write SQuAD 2.0, packed where the name ends in `.gz`; a paragraph a line.
+
+    Args:
+        path: the file; an older one is replaced when all is written.
+        paragraphs: each with its article; neighbours with equal ones are put into one article. A title that comes back
+            later begins another article.
+        version: of the format.
+        extras: further keys of the document.
+
+    Raises:
+        OutputError: the file cannot be written.
+    """
+    with writing_bytes(path) as write:
+        write(_opening(path, {"version": version}, extras or {}, "data"))
+        between = b""
+        for article, group in groupby(paragraphs, key=itemgetter(0)):
+            write(between + _opening(path, {"title": article.title}, article.extras, "paragraphs"))
+            between = b""
+            for _, paragraph in group:
+                write(between + encoded(path, _paragraph(paragraph)))
+                between = b",\n"
+            write(b"\n]}")
+        write(b"\n]}\n")
+
+
+def _opening(path: Path, known: dict[str, Any], extras: Extras, name: str) -> bytes:
+    """The beginning of an object, up to and with the bracket that opens its list `name`."""
+    keys = merged({**known, name: None}, extras)
+    del keys[name]
+    return encoded(path, keys)[:-1] + b"," + encoded(path, name) + b":[\n"
+
+
+def _paragraph(paragraph: Paragraph) -> dict[str, Any]:
+    return merged({"context": paragraph.context, "qas": list(map(_question, paragraph.qas))}, paragraph.extras)
+
+
+def _question(question: Question) -> dict[str, Any]:
+    known: dict[str, Any] = {
+        "id": question.id,
+        "question": question.question,
+        "answers": list(map(_answer, question.answers)),
+        "is_impossible": question.is_impossible,
+    }
+    if question.plausible_answers:
+        known["plausible_answers"] = list(map(_answer, question.plausible_answers))
+    return merged(known, question.extras)
+
+
+def _answer(answer: Answer) -> dict[str, Any]:
+    return merged({"text": answer.text, "answer_start": answer.answer_start}, answer.extras)

@@ -1,0 +1,114 @@
+"""MRQA examples in a terminal: context, questions, and the answers highlighted where they stand."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..support.errors import DataError
+from .mrqa import Example, Question, read_examples
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+_OPEN, _CLOSE = "»", "«"  # around an answer where there are no colours
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_STYLE, _OVERLAP = "bold black on yellow", "bold black on bright_magenta"
+
+
+def examples(path: Path, qid: str | None = None, limit: int | None = None) -> Iterator[tuple[Example, Question]]:
+    """The questions to show, each with its context.
+
+    Args:
+        path: an MRQA file.
+        qid: only this question.
+        limit: at most so many questions.
+
+    Raises:
+        DataError: the file cannot be read, or has no such question.
+    """
+    found = ((example, question) for example in read_examples(path) for question in example.qas)
+    if qid is None:
+        yield from islice(found, limit)
+        return
+    for example, question in found:
+        if question.qid == qid:
+            yield example, question
+            return
+    raise DataError(f"{path}: no question with the qid '{qid}'")
+
+
+def show(console: Console, pairs: Iterable[tuple[Example, Question]]) -> int:
+    """Print questions, each with its context; returns how many.
+
+    Colours are used on a terminal that has them, unless `NO_COLOR` forbids it; else answers stand between » and «.
+    """
+    coloured = console.is_terminal and not console.no_color and console.color_system is not None
+    shown = 0
+    for example, question in pairs:
+        if shown:
+            console.print()
+        console.print(render(example, question, coloured), soft_wrap=True)
+        shown += 1
+    return shown
+
+
+def render(example: Example, question: Question, coloured: bool) -> Text:
+    """One question: its context with the answers marked, the question, the answers and how often each stands there."""
+    from rich.text import Text
+
+    text = Text()
+    for piece, depth, opened, closed in pieces(example.context, _spans(question)):
+        if coloured:
+            text.append(_visible(piece), style="" if not depth else _STYLE if depth == 1 else _OVERLAP)
+        else:
+            text.append(f"{_OPEN * opened}{_visible(piece)}{_CLOSE * closed}")
+    text.append("\n\n")
+    _line(text, "qid", question.qid)
+    _line(text, "question", question.question)
+    for answer in question.detected_answers:
+        places = ", ".join(f"{start}-{end}" for start, end in answer.char_spans) or "nowhere"
+        _line(text, "answer", f"{answer.text}  [{places}]")
+    rest = [answer for answer in question.answers if answer not in {found.text for found in question.detected_answers}]
+    if rest:
+        _line(text, "accepted", " | ".join(rest))
+    return text
+
+
+def _line(text: Text, name: str, value: str) -> None:
+    text.append(f"{name:9}", style="bold")
+    text.append(f"{_visible(value)}\n")
+
+
+def _visible(text: str) -> str:
+    """The text without control characters, which could move the cursor or change the terminal."""
+    return _CONTROLS.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _spans(question: Question) -> list[tuple[int, int]]:
+    return sorted({span for answer in question.detected_answers for span in answer.char_spans})
+
+
+class Piece(NamedTuple):
+    """A piece of a text between borders of spans: how many cover it, begin with it and end with it."""
+
+    text: str
+    depth: int
+    opened: int
+    closed: int
+
+
+def pieces(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[Piece]:
+    """The text cut where spans (inclusive) begin or end; no piece is empty."""
+    spans = list(spans)
+    opened, closed = Counter(start for start, _ in spans), Counter(end + 1 for _, end in spans)
+    borders = sorted({0, len(text), *opened, *closed})
+    depth = 0
+    for begin, end in pairwise(borders):
+        depth += opened[begin] - closed[begin]
+        yield Piece(text[begin:end], depth, opened[begin], closed[end])

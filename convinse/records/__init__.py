@@ -1,0 +1,1 @@
+"""What flows through the house: evidences, turns and conversations, dates and numbers, facts."""

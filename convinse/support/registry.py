@@ -1,0 +1,83 @@
+"""A name, or `package.module:Class`, into the class of a stage module."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from .errors import ModuleError, nearest, one_line
+
+# stage -> registered name -> where its class is; imported on use only
+_MODULES: dict[str, dict[str, str]] = {
+    "qu": {
+        "naive_concat": "convinse.question_understanding.naive_concat:NcAll",
+        "nc_init": "convinse.question_understanding.naive_concat:NcInit",
+        "nc_prev": "convinse.question_understanding.naive_concat:NcPrev",
+        "nc_init_prev": "convinse.question_understanding.naive_concat:NcInitPrev",
+        "nc_all": "convinse.question_understanding.naive_concat:NcAll",
+        "history": "convinse.question_understanding.trained_history:TrainedHistory",
+        "slots": "convinse.question_understanding.slots:Slots",
+        "sr": "convinse.question_understanding.structured_representation:StructuredRepresentation",
+    },
+    "ers": {
+        "native": "convinse.evidence_retrieval_scoring.native:NativeERS",
+        "clocq_bm25": "convinse.evidence_retrieval_scoring.native:ClocqBM25",
+    },
+    "ha": {
+        "entity_voting": "convinse.heterogeneous_answering.entity_voting:EntityVoting",
+        "extractive": "convinse.heterogeneous_answering.extractive:ExtractiveAnswering",
+    },
+    "converters": {},  # of data sets: those of the project register themselves (formats/converters.py)
+}
+
+
+def module_names(stage: str) -> list[str]:
+    """The registered names of a stage (`qu`, `ers`, `ha`), those of installed plug-ins (`convinse.STAGE`) included."""
+    return sorted({*_MODULES[stage], *(point.name for point in entry_points(group=f"convinse.{stage}"))})
+
+
+def find_module(stage: str, name: str, base: type) -> type:
+    """The class that `name` stands for.
+
+    Args:
+        stage: `qu`, `ers` or `ha`: also the configuration key that messages name.
+        name: a registered name, or `package.module:Class`; modules in the working directory are found.
+        base: the class that it must inherit.
+
+    Raises:
+        ModuleError: the name is unknown (the nearest is suggested), the module does not import (its own error is
+            shown), it has no such class, or the class does not inherit `base` or leaves its abstract method open.
+    """
+    target = _MODULES[stage].get(name)
+    if target is None and ":" in name:
+        target = name
+    if target is None:
+        plugins = {point.name: point.value for point in entry_points(group=f"convinse.{stage}")}
+        target = plugins.get(name)
+    if target is None:
+        hint = nearest(name, module_names(stage))
+        raise ModuleError(f"{stage}: unknown module '{name}'; {hint} (a class of your own: package.module:Class)")
+    module_name, _, class_name = target.partition(":")
+    found = getattr(_import(stage, module_name), class_name, None)
+    if not isinstance(found, type):
+        raise ModuleError(f"{stage}: {target}: the module '{module_name}' has no class '{class_name}'")
+    if not issubclass(found, base):
+        raise ModuleError(f"{stage}: {target}: the class must inherit {base.__module__.split('.')[0]}.{base.__name__}")
+    missing = sorted(getattr(found, "__abstractmethods__", ()))
+    if missing:
+        raise ModuleError(f"{stage}: {target}: the class must implement {', '.join(missing)}")
+    return found
+
+
+def _import(stage: str, module_name: str) -> object:
+    here = str(Path.cwd())
+    if here not in sys.path and "" not in sys.path:
+        sys.path.append(here)  # a module beside the configuration, as `python file.py` would find it
+    try:
+        return importlib.import_module(module_name)
+    except (Exception, SystemExit) as error:  # a user's module can fail in any way; its own error is what helps
+        raise ModuleError(
+            f"{stage}: the module '{module_name}' does not import: {type(error).__name__}: {one_line(error)}"
+        ) from error

@@ -1,0 +1,490 @@
+"""The one place that opens outgoing sockets: requests that wait, try again and give up in known time.
+
+`CONVINSE_OFFLINE=1` refuses every request before a socket is opened. `CONVINSE_CONTACT` (a mail address or a URL) is
+sent with the User-Agent, as Wikimedia asks of those who send many requests. Proxies and certificates come from the
+usual environment variables (`HTTPS_PROXY`, `NO_PROXY`, `REQUESTS_CA_BUNDLE`); loopback addresses use no proxy.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import logging
+import os
+import random
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+from .errors import NetworkError, OutputError, one_line
+
+if TYPE_CHECKING:
+    import requests
+
+LOGGER = logging.getLogger(__name__)
+_RETRIED = frozenset((429, 500, 502, 503, 504))
+_RANGE_REFUSED = 416
+_BACK_OFF = 0.5  # seconds before the second attempt; doubled for each further one
+_LONGEST_BACK_OFF = 30.0
+_BLOCK = 1 << 16
+_EXCERPT = 200  # characters of an error's body in a message
+_OFF = ("", "0", "false", "no", "off")
+
+
+class Answer(NamedTuple):
+    """A successful answer: its body is whole, and within the size limit."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class _Deadline(NamedTuple):
+    """When a request must be done, on the monotonic clock, and how long that was at its beginning."""
+
+    end: float
+    seconds: float
+
+    @property
+    def left(self) -> float:
+        return self.end - time.monotonic()
+
+    def __str__(self) -> str:
+        return f"{round(self.seconds, 1):g} s"
+
+
+class WebSession:
+    """HTTP requests with timeouts, retries and limits; one session may serve several threads.
+
+    An attempt that meets 429, 500, 502, 503, 504, a broken connection or silence is repeated after a growing pause, or
+    after what `Retry-After` asks for; until then no other request of the session disturbs that host either. Requests
+    must therefore be safe to repeat: look-ups, not changes.
+
+    Args:
+        connect_timeout: seconds to wait for a connection.
+        read_timeout: seconds of silence to accept from the server.
+        deadline: seconds for a request in all, its attempts and pauses included.
+        attempts: how often a request is sent at most.
+        max_bytes: the largest body to accept, unpacked.
+        remedy: what to do when a host cannot be used; the end of an error's message.
+        contact: whom to ask about these requests, sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
+        slots: bounds the requests under way at once; sessions may share one.
+        passing: for a 2xx answer, why it is to be asked for again like a 503, or None (servers that say so in the body).
+        session: a `requests.Session` to use for all hosts instead of the session's own (as tests do).
+    """
+
+    def __init__(
+        self,
+        *,
+        connect_timeout: float = 10.0,
+        read_timeout: float = 60.0,
+        deadline: float = 180.0,
+        attempts: int = 5,
+        max_bytes: int = 256 << 20,
+        remedy: str = "check the address and the network",
+        contact: str | None = None,
+        slots: threading.Semaphore | None = None,
+        passing: Callable[[Answer], str | None] | None = None,
+        session: requests.Session | None = None,
+    ) -> None:
+        self._timeouts = connect_timeout, read_timeout
+        self._deadline = deadline
+        self._attempts = attempts
+        self._max_bytes = max_bytes
+        self._remedy = remedy
+        self._contact = contact
+        self._slots = slots
+        self._passing = passing
+        self._resting: dict[str, float] = {}  # host -> when it wants to be asked again
+        self._given = session
+        self._sessions: dict[bool, requests.Session] = {}  # loopback or not -> session
+        self._lock = threading.Lock()
+
+    def get(
+        self,
+        url: str,
+        params: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        until: float | None = None,
+    ) -> Answer:
+        """GET an `http(s)` URL, following a few redirects; `until` (of `time.monotonic()`) shortens the deadline.
+
+        Raises:
+            NetworkError: offline, unreachable, too slow, too large, or a status other than 2xx.
+        """
+        return self._request("GET", url, until, params=params, headers=headers)
+
+    def get_json(self, url: str, params: Mapping[str, Any] | None = None, until: float | None = None) -> Any:
+        """The JSON value that GET answers. Raises `NetworkError` as `get` does, and for a body that is no JSON."""
+        return self._json(self.get(url, params, {"Accept": "application/json"}, until))
+
+    def post_json(self, url: str, value: Any) -> Any:
+        """The JSON value that a POST of a JSON value answers; redirects are errors. Raises `NetworkError`."""
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        return self._json(self._request("POST", url, data=msgspec.json.encode(value), headers=headers))
+
+    def download(self, url: str, path: Path, advance: Callable[[int, int | None], None] | None = None) -> None:
+        """GET an `http(s)` URL into a file as it is stored there (packed files stay so); what `path` has is completed.
+
+        The rest of an interrupted file is asked for with `Range`, and with `If-Range` where the server gave an entity
+        tag (kept beside the file as `NAME.etag`); a server that answers with the whole file starts it anew. Attempts
+        count from the beginning again whenever one has made the file longer. The size limit of the session does not
+        count; its deadline does, from one interruption to the next.
+
+        Args:
+            url: the address.
+            path: the file to complete; its folder must exist.
+            advance: is called with the bytes that the file has and those it will have (None: not known).
+
+        Raises:
+            NetworkError: as `get`; what has arrived stays in `path`.
+            OutputError: the file cannot be written.
+        """
+        part = _Part(path, advance)
+        restarted = False
+        while True:
+            before = part.size
+            try:
+                self._request("GET", url, headers=part.headers, receive=part.receive)
+            except NetworkError as error:
+                if error.status == _RANGE_REFUSED and before and not restarted:
+                    part.forget()  # it is longer than the server's file: another one
+                    restarted = True
+                elif part.size <= before:
+                    raise
+            else:
+                part.forget_tag()
+                return
+
+    def close(self) -> None:
+        """Close the connections that are kept open; the next request opens them again."""
+        with self._lock:
+            for session in self._sessions.values():
+                session.close()
+            self._sessions.clear()
+
+    def _json(self, answer: Answer) -> Any:
+        try:
+            return msgspec.json.decode(answer.body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            kind = answer.headers.get("Content-Type", "no content type")
+            raise self._error(
+                answer.url, f"answered something else than JSON ({kind}; {one_line(error)})", answer.status
+            ) from None
+
+    def _request(
+        self,
+        method: str,
+        url: str,
+        until: float | None = None,
+        headers: Mapping[str, str] | Callable[[], Mapping[str, str]] | None = None,
+        receive: Callable[[requests.Response, _Deadline], bytes | None] | None = None,
+        **options: Any,
+    ) -> Answer:
+        """Send until an answer comes; `headers` may differ from attempt to attempt, `receive` may take the body."""
+        host = _host(url)
+        if offline():
+            raise NetworkError(f"{host}: not asked, as CONVINSE_OFFLINE is set; unset it to allow requests")
+        now = time.monotonic()
+        seconds = self._deadline if until is None else max(0.0, min(self._deadline, until - now))
+        deadline = _Deadline(now + seconds, seconds)
+        if not seconds:
+            raise self._error(url, "not asked, as no time is left")
+        for attempt in range(1, self._attempts + 1):
+            self._let_rest(url, host, deadline)
+            try:
+                with self._slot(url, deadline):
+                    sent = headers() if callable(headers) else headers or {}
+                    return self._attempt(method, url, deadline, sent, options, receive)
+            except _PassingError as fault:
+                if attempt == self._attempts:
+                    raise self._error(url, f"{fault} ({_times(attempt)})", fault.status) from fault.__cause__
+                pause = fault.retry_after
+                if pause is None:
+                    pause = min(_BACK_OFF * 2 ** (attempt - 1), _LONGEST_BACK_OFF) * random.uniform(0.5, 1.0)
+                else:
+                    self._resting[host] = max(self._resting.get(host, 0.0), time.monotonic() + pause)
+                    pause += random.uniform(0.0, 0.1)  # clients that were sent away together do not come back together
+                if pause >= deadline.left:
+                    wish = f", asks to wait {fault.retry_after:.0f} s" if fault.retry_after is not None else ""
+                    raise self._error(
+                        url, f"{fault}{wish} ({_times(attempt)}, {deadline} in all)", fault.status
+                    ) from fault.__cause__
+                LOGGER.info("%s: %s; attempt %d of %d in %.1f s", host, fault, attempt + 1, self._attempts, pause)
+                time.sleep(pause)
+        raise AssertionError("no attempt was made")
+
+    def _let_rest(self, url: str, host: str, deadline: _Deadline) -> None:
+        """Wait as long as the host asked a request of ours to, this one or another thread's."""
+        while (pause := self._resting.get(host, 0.0) - time.monotonic()) > 0:
+            if pause >= deadline.left:
+                raise self._error(url, f"not asked, as it asked to wait {pause:.0f} s more and the limit is {deadline}")
+            time.sleep(pause)
+
+    @contextmanager
+    def _slot(self, url: str, deadline: _Deadline) -> Iterator[None]:
+        """One of the places for requests under way."""
+        if self._slots is None:
+            yield
+            return
+        if not self._slots.acquire(timeout=max(deadline.left, 0.0)):
+            raise self._error(url, f"not asked, as other requests took all of {deadline}")
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+    def _attempt(
+        self,
+        method: str,
+        url: str,
+        deadline: _Deadline,
+        headers: Mapping[str, str],
+        options: dict[str, Any],
+        receive: Callable[[requests.Response, _Deadline], bytes | None] | None,
+    ) -> Answer:
+        """Send once. Raises `_PassingError` where another attempt may help, else `NetworkError`."""
+        import requests
+        import urllib3
+
+        left = max(deadline.left, 0.001)
+        connect, read = (min(timeout, left) for timeout in self._timeouts)
+        try:
+            with self._session(url).request(
+                method,
+                url,
+                headers={"User-Agent": user_agent(self._contact), **headers},
+                timeout=(connect, read),
+                stream=True,
+                allow_redirects=method == "GET",
+                **options,
+            ) as response:
+                body = receive(response, deadline) if receive is not None else None
+                if body is None:
+                    body = self._body(response, deadline)
+        except requests.exceptions.SSLError as error:
+            raise self._error(url, f"no secure connection: {_cause(error)}") from error
+        except requests.exceptions.ConnectTimeout as error:
+            raise _PassingError(f"no connection within {connect:g} s") from error
+        except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError) as error:
+            raise _PassingError(f"no answer within {read:g} s") from error
+        except (requests.exceptions.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
+            raise _PassingError(f"no connection: {_cause(error)}") from error
+        except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError) as error:
+            if isinstance(error, requests.exceptions.RequestException):  # an OSError, too: a bad URL, endless redirects
+                raise self._error(url, one_line(error)) from error
+            raise _PassingError(f"the answer broke off: {_cause(error)}") from error
+        if response.status_code in _RETRIED:
+            raise _PassingError(f"answered {_status(response)}", response.status_code, _retry_after(response))
+        if not 200 <= response.status_code < 300:
+            text = body[: 4 * _EXCERPT].decode("utf-8", "replace").strip()
+            said = response.headers.get("Location") or _said(text)
+            raise self._error(url, f"answered {_status(response)}{f': {said}' if said else ''}", response.status_code)
+        answer = Answer(response.url, response.status_code, response.headers, body)
+        fault = self._passing(answer) if self._passing is not None else None
+        if fault is not None:
+            raise _PassingError(fault, response.status_code, _retry_after(response))
+        return answer
+
+    def _body(self, response: requests.Response, deadline: _Deadline) -> bytes:
+        """The unpacked body, read piece by piece, so that neither its size nor its slowness is the server's choice."""
+        blocks = []
+        size = 0
+        while block := response.raw.read1(_BLOCK, decode_content=True):
+            size += len(block)
+            if size > self._max_bytes:
+                raise self._error(response.url, f"answered more than {self._max_bytes >> 20} MiB", response.status_code)
+            if deadline.left < 0:
+                raise self._error(response.url, f"no whole answer within {deadline}")
+            blocks.append(block)
+        return b"".join(blocks)
+
+    def _session(self, url: str) -> requests.Session:
+        if self._given is not None:
+            return self._given
+        loopback = _is_loopback(urlsplit(url).hostname or "")
+        with self._lock:
+            if loopback not in self._sessions:
+                import requests
+
+                session = requests.Session()
+                session.trust_env = not loopback
+                session.max_redirects = 5
+                self._sessions[loopback] = session
+            return self._sessions[loopback]
+
+    def _error(self, url: str, text: str, status: int | None = None) -> NetworkError:
+        return NetworkError(f"{_host(url)}: {text}; {self._remedy}", status)
+
+
+class _Part:
+    """A file that is being downloaded.
+
+    Args:
+        path: the file; what it has already counts.
+        advance: as for `WebSession.download`.
+    """
+
+    def __init__(self, path: Path, advance: Callable[[int, int | None], None] | None) -> None:
+        self._path = path
+        self._tag = path.with_name(f"{path.name}.etag")
+        self._advance = advance
+        self._asked = 0  # where the answer is to begin
+
+    @property
+    def size(self) -> int:
+        return self._path.stat().st_size if self._path.exists() else 0
+
+    def forget(self) -> None:
+        self._path.unlink(missing_ok=True)
+        self.forget_tag()
+
+    def forget_tag(self) -> None:
+        self._tag.unlink(missing_ok=True)
+
+    def headers(self) -> dict[str, str]:
+        """The headers that ask for what is missing."""
+        self._asked = self.size
+        headers = {"Accept-Encoding": "identity"}
+        if self._asked:
+            headers["Range"] = f"bytes={self._asked}-"
+            with suppress(OSError):
+                headers["If-Range"] = self._tag.read_text(encoding="ascii")
+        return headers
+
+    def receive(self, response: requests.Response, deadline: _Deadline) -> bytes | None:
+        """Write the body of a 200 or 206 into the file; None for other answers, which are somebody else's matter."""
+        if response.status_code not in (200, 206):
+            return None
+        if response.status_code == 206 and not _begins_at(response, self._asked):
+            raise _PassingError("answered with another part of the file than was asked for", response.status_code)
+        length = response.headers.get("Content-Length", "")
+        done = self._asked if response.status_code == 206 else 0
+        total = done + int(length) if length.isdecimal() else None
+        with self._opened("ab" if response.status_code == 206 else "wb", response) as file:
+            while block := response.raw.read1(_BLOCK, decode_content=False):
+                with _writing(self._path):
+                    file.write(block)
+                done += len(block)
+                if self._advance is not None:
+                    self._advance(done, total)
+                if deadline.left < 0:
+                    raise _PassingError(f"not done within {deadline}")
+        if total is not None and done < total:
+            raise _PassingError(f"the answer broke off after {done} of {total} bytes")
+        return b""
+
+    @contextmanager
+    def _opened(self, mode: str, response: requests.Response) -> Iterator[BinaryIO]:
+        with _writing(self._path):
+            tag = response.headers.get("ETag", "")
+            if tag.startswith('"') and tag.isascii():  # a weak one (W/"...") does not promise equal bytes
+                self._tag.write_text(tag, encoding="ascii")
+            else:
+                self.forget_tag()
+            file = self._path.open(mode)
+        try:
+            yield file
+        finally:
+            with _writing(self._path):
+                file.close()
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """A full disk is no fault of the network."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {one_line(error)}") from error
+
+
+def _begins_at(response: requests.Response, offset: int) -> bool:
+    found = re.fullmatch(r"bytes (\d+)-\d+/(?:\d+|\*)", response.headers.get("Content-Range", ""))
+    return found is not None and int(found[1]) == offset
+
+
+class _PassingError(Exception):
+    """An attempt failed in a way that may pass."""
+
+    def __init__(self, text: str, status: int | None = None, retry_after: float | None = None) -> None:
+        super().__init__(text)
+        self.status = status
+        self.retry_after = retry_after
+
+
+def offline() -> bool:
+    """Whether `CONVINSE_OFFLINE` forbids requests."""
+    return os.environ.get("CONVINSE_OFFLINE", "").strip().lower() not in _OFF
+
+
+def user_agent(contact: str | None = None) -> str:
+    """Who we are, for the logs of the servers that we ask; the contact is that of `CONVINSE_CONTACT` where none is given."""
+    from .. import __version__
+
+    contact = (contact or os.environ.get("CONVINSE_CONTACT", "")).strip()
+    printable = "".join(letter for letter in contact if " " <= letter <= "~")
+    return f"convinse/{__version__} (question answering research{f'; {printable}' if printable else ''})"
+
+
+def _host(url: str) -> str:
+    """Host and port of a URL, as messages name it; without a user name or a password in it."""
+    with suppress(ValueError):
+        parts = urlsplit(url)
+        if parts.scheme in ("http", "https") and parts.hostname:
+            host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+            return f"{host}:{parts.port}" if parts.port is not None else host
+    raise NetworkError(f"{url}: not an address; give one such as http://localhost:7777")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _times(attempts: int) -> str:
+    return "1 attempt" if attempts == 1 else f"{attempts} attempts"
+
+
+def _status(response: requests.Response) -> str:
+    return f"{response.status_code} {response.reason or ''}".strip()
+
+
+def _said(text: str) -> str:
+    """What the body of a refusal says: the `error` of a JSON object, or its beginning; nothing of an HTML page."""
+    with suppress(msgspec.DecodeError, RecursionError):
+        value = msgspec.json.decode(text)
+        if isinstance(value, dict) and isinstance(value.get("error"), str):
+            text = value["error"]
+    return "" if text.startswith("<") else " ".join(text[:_EXCERPT].split())
+
+
+def _cause(error: BaseException) -> str:
+    """The innermost exception: `requests` and `urllib3` wrap it in their own several times."""
+    while True:
+        inner = error.__cause__ or error.__context__
+        if inner is None:
+            return one_line(error)
+        error = inner
+
+
+def _retry_after(response: requests.Response) -> float | None:
+    """The seconds that `Retry-After` asks for, given as a number or a date."""
+    import urllib3
+
+    try:
+        return urllib3.Retry().get_retry_after(response.raw)
+    except (urllib3.exceptions.HTTPError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,1 @@
+"""Every trainer. Training knows the stages; no stage imports training."""

@@ -1,0 +1,58 @@
+"""Conversations for training a stage: understood as the pipeline does, with the gold answers of earlier turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..config import Config
+from ..evidence_retrieval_scoring.base import EvidenceRetrievalScoring
+from ..formats.conversations.benchmark import read_benchmark
+from ..question_understanding.base import QuestionUnderstanding, understand
+from ..records.evidence import Conversation, Turn
+from ..support.errors import DataError
+from ..support.registry import find_module
+
+
+def understood_conversations(config: Config, part: str) -> list[Conversation]:
+    """The conversations of `train`, `dev` or `test`, each turn with its `structured_representation`.
+
+    Raises:
+        DataError: the part's file is missing, or a turn has no gold answers.
+    """
+    path = config.input_path(part)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; training needs it, check {part}_input_path and benchmark_path")
+    conversations = read_benchmark(path, config.benchmark)
+    module = find_module("qu", config.qu, QuestionUnderstanding)(config)
+    for conversation in conversations:
+        for number, turn in enumerate(conversation["questions"]):
+            if not turn.get("answers"):
+                raise DataError(
+                    f"{path}: conversation {conversation['conv_id']}, turn {number} has no answers; training needs them"
+                )
+            for key in ("structured_representation", "resolved_question", "history_used"):
+                turn.pop(key, None)  # type: ignore[misc] # results of the pipeline may be trained on
+    for number in range(max((len(conversation["questions"]) for conversation in conversations), default=0)):
+        understand(module, conversations, number, use_gold_answers=True)
+    module.store_cache()
+    return conversations
+
+
+def turns_with_evidences(config: Config, part: str, sources: Sequence[str]) -> Iterator[Turn]:
+    """The turns of `train`, `dev` or `test`, each with the `top_evidences` of the configured ERS; a few at a time.
+
+    Raises:
+        DataError: as `understood_conversations`.
+    """
+    module = find_module("ers", config.ers, EvidenceRetrievalScoring)(config)
+    conversations = understood_conversations(config, part)
+    size = module.conversations_at_once
+    try:
+        for start in range(0, len(conversations), size):
+            turns = [turn for each in conversations[start : start + size] for turn in each["questions"]]
+            module.inference_on_turns(turns, sources)
+            yield from turns
+            for turn in turns:
+                turn.pop("top_evidences", None)  # whoever needs them has a copy; all of a large part are too many
+    finally:
+        module.store_cache()

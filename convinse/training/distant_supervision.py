@@ -1,0 +1,241 @@
+"""Distant supervision of question understanding: what in a question and its history leads to the gold answer.
+
+After CONVINSE (Christmann et al., SIGIR 2022): the items that the question mentions, and those of earlier turns (their
+gold answers included), are looked up; an item whose evidences hold a gold answer leads to it. Beyond CONVINSE, which
+looks at facts only, the evidences of all wanted sources count; and what holds an answer by chance is told from what
+tells of it by the words of the question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from ..config import Config
+from ..evidence_retrieval_scoring.bm25 import QueryExpansion
+from ..evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
+from ..knowledge_base.search_space import fact_text, is_named
+from ..language.answer_types import heads
+from ..language.text import stem, stems
+from ..records.evidence import Conversation, Entity, Turn
+from ..records.literals import is_date, is_number
+from ..scoring.convqa import normalize_id
+from .silver import AnnotatedTurn, Found, SilverMention, predicate_words, silver_representation, silver_type
+
+# what becomes of a turn
+ANNOTATED, LEANING = "annotated", "lean on earlier turns"
+NO_ANSWER, YES_OR_NO, NAMED, NOT_FOUND = "no gold answer", "yes or no", "names its answer", "no evidence"
+OUTCOMES = (ANNOTATED, LEANING, NO_ANSWER, YES_OR_NO, NAMED, NOT_FOUND)
+_ITEMS_KEPT = 2048  # whose evidences are in memory
+_COUNTRY = frozenset(map(stem, ("country", "state")))
+
+
+class _Piece(NamedTuple):
+    """An evidence: its text and the ids (as compared) of the entities in it."""
+
+    text: str
+    ids: frozenset[str]
+
+
+class _Wanted(NamedTuple):
+    """What an evidence must have to lead to the answer of a turn.
+
+    answers, common: ids (as compared) of the gold answers; common ones stand in many evidences that do not tell of
+    them. words: the stems of what is asked, with their weights.
+    """
+
+    answers: frozenset[str]
+    common: frozenset[str]
+    words: dict[str, float]
+
+
+class _Lead(NamedTuple):
+    """A mention that leads to the answer.
+
+    told: how much of the question its best evidence with the answer tells; beside: the ids of all that stands in its
+    evidences with the answer.
+    """
+
+    mention: SilverMention
+    told: float
+    beside: frozenset[str]
+
+
+class Annotator:
+    """Annotates conversations, with the retrieval of a configuration.
+
+    Args:
+        config: `kb_path`, `clocq_*`, the Wikipedia and the cache settings are used.
+        sources: whose evidences are looked at.
+        retriever: the retriever to use instead of one of its own.
+    """
+
+    def __init__(self, config: Config, sources: Sequence[str], retriever: ClocqRetriever | None = None) -> None:
+        self.retriever = retriever or ClocqRetriever(config)
+        self._sources = frozenset(sources)
+        self._pieces = lru_cache(maxsize=_ITEMS_KEPT)(self._read_pieces)
+
+    @cached_property
+    def _expansion(self) -> QueryExpansion:
+        return QueryExpansion(self.retriever.kb.properties())
+
+    def annotate(self, conversation: Conversation) -> Counter[str]:
+        """Add the keys of `AnnotatedTurn` to every turn; returns how many turns had which outcome, and `turns`."""
+        counts: Counter[str] = Counter(turns=len(conversation["questions"]))
+        mentioned: list[list[SilverMention]] = []  # in each earlier turn
+        predicate: list[str] = []  # of the turn before
+        for place, turn in enumerate(conversation["questions"]):
+            number = turn.get("turn", place)
+            own = self._mentions(turn["question"], number)
+            found, outcome = Found([], []), self._unsuitable(turn, own)
+            asked = predicate_words(turn["question"], (mention["text"] for mention in own)) or predicate
+            if outcome is None:
+                found = self._find(turn, own, mentioned, asked)
+                outcome = ANNOTATED if found.own or found.history else NOT_FOUND
+            counts[outcome] += 1
+            self._write(turn, found, conversation["questions"][:place], predicate)
+            if turn["silver_relevant_turns"]:  # type: ignore[typeddict-item]
+                counts[LEANING] += 1
+            predicate = asked
+            mentioned.append([*(found.own or own), *self._answers(turn, number)])
+        return counts
+
+    def _write(self, turn: Turn, found: Found, earlier: Sequence[Turn], before: Sequence[str]) -> None:
+        annotated: AnnotatedTurn = turn  # type: ignore[assignment]
+        annotated.update(silver_SR=[], silver_relevant_turns=None, silver_mentions=[*found.own, *found.history])
+        if not annotated["silver_mentions"]:
+            return
+        texts = (mention["text"] for mention in found.own)
+        names = (mention["item"]["label"] for mention in found.history)
+        predicate = predicate_words(turn["question"], texts, names) or before
+        answer_type = silver_type(turn["question"], turn["answers"], self.retriever.kb.types)
+        spoken = [turn["question"]]
+        for before_turn in earlier:
+            spoken += [before_turn["question"], *(answer["label"] for answer in before_turn.get("answers", []))]
+        annotated["silver_SR"] = [silver_representation(found, predicate, answer_type, spoken)]
+        annotated["silver_relevant_turns"] = sorted({mention["turn"] for mention in found.history})
+
+    def _mentions(self, question: str, number: int) -> list[SilverMention]:
+        """The items that a question may mention, the likeliest of each mention first."""
+        _, entities = self.retriever.retrieve_KB_facts(question)
+        return [
+            SilverMention(
+                turn=number, part="question", text=_bare(entity["question_word"]), item=entity["item"], evidences=0
+            )
+            for entity in entities
+            if is_named(entity) and self._tells(entity["item"])
+        ]
+
+    def _answers(self, turn: Turn, number: int) -> list[SilverMention]:
+        return [
+            SilverMention(turn=number, part="answer", text=answer["label"], item=answer, evidences=0)
+            for answer in turn.get("answers", [])
+            if self._tells(answer)
+        ]
+
+    def _tells(self, item: Entity) -> bool:
+        """Whether an answer found with an item says anything: properties, classes and countries have too many facts."""
+        if not item["id"].startswith("Q"):
+            return False
+        common_noun = item["label"][:1].islower() and item["label"].replace(" ", "").isalpha()
+        return not common_noun and not self._is_country(item["id"])
+
+    def _is_country(self, item_id: str) -> bool:
+        return bool(heads(self.retriever.kb.types(item_id)) & _COUNTRY)
+
+    @staticmethod
+    def _unsuitable(turn: Turn, own: Iterable[SilverMention]) -> str | None:
+        """Why nothing can be learned from a turn; None where something may."""
+        answers = {normalize_id(answer["id"]) for answer in turn.get("answers", [])}
+        if not answers:
+            return NO_ANSWER
+        if answers & {"yes", "no"}:
+            return YES_OR_NO
+        # the evidences of an item all hold it
+        return NAMED if any(normalize_id(mention["item"]["id"]) in answers for mention in own) else None
+
+    def _find(
+        self,
+        turn: Turn,
+        own: Sequence[SilverMention],
+        mentioned: Sequence[Sequence[SilverMention]],
+        asked: Sequence[str],
+    ) -> Found:
+        """What leads to the answers.
+
+        Of the question's own mentions all, and with them what of the history stands in the same evidence; where there
+        are none, what of the history tells most of the question.
+        """
+        common = {normalize_id(answer["id"]) for answer in turn["answers"] if self._is_common(answer)}
+        answers = {normalize_id(answer["id"]) for answer in turn["answers"]}
+        wanted = _Wanted(frozenset(answers), frozenset(common), self._expansion.weights(" ".join(asked)))
+        own_leads = self._leads(own, wanted)
+        named = {mention["item"]["id"] for mention in own}
+        history: dict[str, SilverMention] = {}
+        for mention in (mention for one in reversed(mentioned) for mention in one):  # the latest mention of an item
+            item_id = mention["item"]["id"]
+            if item_id not in named and normalize_id(item_id) not in answers:
+                history.setdefault(item_id, mention)
+        leads = self._leads(history.values(), wanted)
+        beside = frozenset().union(*(lead.beside for lead in own_leads))
+        most = max((lead.told for lead in leads), default=0.0)
+        kept = [
+            lead.mention
+            for lead in leads
+            if (normalize_id(lead.mention["item"]["id"]) in beside if own_leads else lead.told >= most)
+        ]
+        return Found([lead.mention for lead in own_leads], kept)
+
+    def _leads(self, mentions: Iterable[SilverMention], wanted: _Wanted) -> list[_Lead]:
+        """The mentions whose items' evidences hold an answer; of several items for the same words the first.
+
+        An evidence with a common answer alone must have a word of what is asked, too.
+        """
+        found: dict[tuple[int, str, str], _Lead] = {}
+        for mention in mentions:
+            place = (mention["turn"], mention["part"], mention["text"])
+            if place in found:
+                continue
+            item = mention["item"]
+            names = set(stems(item["label"])) | set(stems(mention["text"]))
+            told: list[float] = []
+            beside: set[str] = set()
+            for piece in self._pieces(item["id"], item["label"]):
+                held = wanted.answers & piece.ids
+                if held:
+                    present = set(stems(piece.text)) - names
+                    much = sum(weight for word, weight in wanted.words.items() if word in present)
+                    if much or held - wanted.common:
+                        told.append(much)
+                        beside |= piece.ids
+            if told:
+                found[place] = _Lead({**mention, "evidences": len(told)}, max(told), frozenset(beside))
+        return list(found.values())
+
+    def _is_common(self, answer: Entity) -> bool:
+        """Whether an answer stands in many evidences that do not tell of it: a year, a number, a country."""
+        is_year = is_date(answer["id"]) and answer["label"].lstrip("-").isdigit()
+        return is_year or is_number(answer["id"]) or (answer["id"].startswith("Q") and self._is_country(answer["id"]))
+
+    def _read_pieces(self, item_id: str, label: str) -> list[_Piece]:
+        """The evidences of an item, of the wanted sources."""
+        pieces = []
+        if "kb" in self._sources:
+            for fact in self.retriever.retrieve_kb_facts_for_item(item_id):
+                ids = frozenset(normalize_id(entity["id"]) for entity in (fact[0], *fact[2::2]))
+                pieces.append(_Piece(fact_text(fact), ids))
+        if self._sources - {"kb"}:
+            entity = {"item": Entity(id=item_id, label=label), "question_word": label, "score": 1.0, "rank": 0}
+            for evidence in self.retriever.retrieve_wikipedia_evidences(entity):  # type: ignore[arg-type]
+                if evidence["source"] in self._sources:
+                    ids = frozenset(normalize_id(one["id"]) for one in evidence["wikidata_entities"])
+                    pieces.append(_Piece(evidence["evidence_text"], ids))
+        return pieces
+
+
+def _bare(name: str) -> str:
+    """A name without its possessive ending."""
+    return re.sub(r"['’]s$", "", name)

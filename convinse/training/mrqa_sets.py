@@ -1,0 +1,139 @@
+"""The files that a reader is trained on and validated with: found by name, read without what is not needed, sampled."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from ..formats.mrqa_baseline import file_names
+from ..support.errors import ConfigError, DataError, nearest, one_line
+from ..support.jsonlines import read_lines
+from .reader_examples import ReadExample
+
+T = TypeVar("T")
+
+
+class DevQuestion(NamedTuple):
+    """A question to validate on."""
+
+    qid: str
+    question: str
+    context: str
+    answers: list[str]
+
+
+class _Answer(msgspec.Struct):
+    char_spans: list[tuple[int, int]] = []
+
+
+class _Question(msgspec.Struct):
+    qid: str
+    question: str
+    detected_answers: list[_Answer] = []
+    answers: list[str] = []
+    is_impossible: bool = False
+
+
+class _Line(msgspec.Struct):
+    """A line of an MRQA file without its tokens: decoded several times as fast as all of it."""
+
+    context: str | msgspec.UnsetType = msgspec.UNSET
+    qas: list[_Question] | msgspec.UnsetType = msgspec.UNSET
+    header: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+def find_sets(folders: Sequence[Path], key: str, wanted: Sequence[str] | None = None) -> dict[str, Path]:
+    """The files NAME.jsonl and NAME.jsonl.gz of some folders, by NAME; or those of the wanted names, in their order.
+
+    Raises:
+        ConfigError: a folder cannot be listed or has none, a name is there twice, or a wanted one is not.
+    """
+    found: dict[str, Path] = {}
+    for folder in folders:
+        try:
+            paths = sorted(folder.iterdir())
+        except OSError as error:
+            raise ConfigError(f"{key}: {one_line(error)}; download MRQA data or name another folder (--data)") from None
+        files = {path: name for path in paths if (name := path.name.removesuffix(".gz")).endswith(".jsonl")}
+        if not files:
+            raise ConfigError(f"{key}: {folder}: no NAME.jsonl or NAME.jsonl.gz there; download MRQA data")
+        for path, name in files.items():
+            name = name.removesuffix(".jsonl")
+            if name in found:
+                raise ConfigError(f"{key}: {path}: the data set is there twice, the other file is {found[name]}")
+            found[name] = path
+    if wanted is None:
+        return found
+    chosen = {}
+    for name in wanted:
+        there = next((each for each in (name, *file_names(name)) if each in found), None)
+        if there is None:
+            raise ConfigError(
+                f"train_sets: no {name}.jsonl or {name}.jsonl.gz in {folders[0]}; {nearest(name, list(found))}"
+            )
+        chosen[there] = found[there]
+    return chosen
+
+
+def train_examples(path: Path, number: int | None, seed: int) -> list[ReadExample]:
+    """Questions of a file, `number` of them drawn at random, as examples; the others are not kept in memory.
+
+    A question whose answers are nowhere in its context is left out, unless it is marked as `is_impossible`.
+
+    Raises:
+        DataError: the file cannot be read, a span is outside of the context, or no question is left.
+    """
+
+    def read() -> Iterator[ReadExample]:
+        for context, question, line in _questions(path):
+            spans = sorted({span for answer in question.detected_answers for span in answer.char_spans})
+            for start, end in spans:
+                if not 0 <= start <= end < len(context):
+                    raise DataError(
+                        f"{path}:{line}: qid '{question.qid}': the character span [{start}, {end}] is outside of the "
+                        f"context ({len(context)} characters)"
+                    )
+            if spans or question.is_impossible:
+                yield ReadExample(question.question, context, tuple((start, end + 1) for start, end in spans))
+
+    return _drawn(path, read(), number, seed, "no question with an answer in its context")
+
+
+def dev_questions(path: Path, number: int | None, seed: int) -> list[DevQuestion]:
+    """Questions of a file that have accepted answers, `number` of them drawn at random. Raises `DataError`."""
+    found = (
+        DevQuestion(question.qid, question.question, context, question.answers)
+        for context, question, _ in _questions(path)
+        if question.answers
+    )
+    return _drawn(path, found, number, seed, "no question with accepted answers")
+
+
+def _questions(path: Path) -> Iterator[tuple[str, _Question, int]]:
+    """Context, question and line of every question."""
+    for number, line in read_lines(path, _Line):
+        if line.header is not msgspec.UNSET:
+            continue
+        if line.context is msgspec.UNSET or line.qas is msgspec.UNSET:
+            key = "context" if line.context is msgspec.UNSET else "qas"
+            raise DataError(f"{path}:{number}: no '{key}'; a line of an MRQA file holds a context with its questions")
+        for question in line.qas:
+            yield line.context, question, number
+
+
+def _drawn(path: Path, items: Iterable[T], number: int | None, seed: int, none: str) -> list[T]:
+    """All items, or a random sample of them in which each is as likely (Vitter's algorithm R)."""
+    chance = random.Random(f"{seed} {path.name}")
+    kept: list[T] = []
+    for place, item in enumerate(items):
+        if number is None or place < number:
+            kept.append(item)
+        elif (instead := chance.randrange(place + 1)) < number:
+            kept[instead] = item
+    if not kept:
+        raise DataError(f"{path}: {none}")
+    return kept

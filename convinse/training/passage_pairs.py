@@ -1,0 +1,176 @@
+"""Judged passages to train on: `pairs.tsv` with its questions, negatives mined by BM25, questions held out."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from ..formats.poleval.questions import numbered_questions
+from ..passages.index import PassageIndex
+from ..support.errors import DataError
+from ..support.jsonlines import raw_lines
+from ..support.progress import progress
+
+_HEADER = ["question-id", "passage-id", "score"]
+
+
+class Pair(NamedTuple):
+    """A line of `pairs.tsv`: a score above 0 makes the passage relevant."""
+
+    line: int
+    question: str
+    passage: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Example:
+    """A question to train on or to validate with; passages are numbers of the index.
+
+    Attributes:
+        query: the question.
+        right: its relevant passages, those with the highest score first.
+        ranked: the best passages by BM25, best first, relevant ones among them.
+        wrong: what counts as not relevant: passages judged so first, then the others of `ranked`.
+    """
+
+    query: str
+    right: tuple[int, ...]
+    ranked: tuple[int, ...]
+    wrong: tuple[int, ...]
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """The lines of `pairs.tsv` (question-id, passage-id, score); its header may be left out.
+
+    Raises:
+        DataError: the file cannot be read, has no pair, or a line is none; file and line named.
+    """
+    pairs: list[Pair] = []
+    scores: dict[tuple[str, str], float] = {}
+    for number, line in raw_lines(path):
+        try:
+            row = line.decode().split()
+        except UnicodeDecodeError:
+            raise DataError(f"{path}:{number}: no UTF-8") from None
+        if number == 1 and row == _HEADER:
+            continue
+        if len(row) != 3:
+            raise DataError(f"{path}:{number}: expected question id, passage id and score, separated by tabs")
+        question, passage, text = row
+        try:
+            score = float(text)
+        except ValueError:
+            score = math.nan
+        if not math.isfinite(score):
+            raise DataError(f"{path}:{number}: the score '{text}' is no number")
+        if scores.setdefault((question, passage), score) != score:
+            raise DataError(f"{path}:{number}: passage '{passage}' of question '{question}' has two scores")
+        pairs.append(Pair(number, question, passage, score))
+    if not pairs:
+        raise DataError(f"{path}: no pairs; give lines of question id, passage id and score, separated by tabs")
+    return pairs
+
+
+def read_examples(
+    pairs: Path, questions: Path, index: PassageIndex, candidates: int, quiet: bool = True
+) -> list[Example]:
+    """The questions of a file with their judged passages and what BM25 takes for relevant, in the order of the file.
+
+    Args:
+        pairs: `pairs.tsv`, see `read_pairs`.
+        questions: `questions.jl`, see `read_questions`.
+        index: has the passages, and searches.
+        candidates: best passages by BM25 of a question.
+        quiet: no progress.
+
+    Raises:
+        DataError: a file cannot be read, a pair names a question or a passage that there is not, or a question has no
+            pair or no relevant passage; file and line named.
+    """
+    asked = numbered_questions(questions)
+    judged: dict[str, list[Pair]] = {question.id: [] for _, question in asked}
+    all_pairs = read_pairs(pairs)
+    known = index.numbers(pair.passage for pair in all_pairs)
+    for pair in all_pairs:
+        if pair.question not in judged:
+            raise DataError(f"{pairs}:{pair.line}: question '{pair.question}' is not in {questions}")
+        if pair.passage not in known:
+            raise DataError(f"{pairs}:{pair.line}: passage '{pair.passage}' is not in the index {index.folder}")
+        judged[pair.question].append(pair)
+    for line, question in asked:
+        own = judged[question.id]
+        if not own:
+            raise DataError(f"{questions}:{line}: question '{question.id}' has no pair in {pairs}")
+        if all(pair.score <= 0 for pair in own):
+            raise DataError(f"{pairs}:{own[0].line}: question '{question.id}' has no passage with a score above 0")
+    examples = []
+    with progress("mining negatives", len(asked), "questions", quiet) as advance:
+        for _, question in asked:
+            own = sorted(judged[question.id], key=lambda pair: -pair.score)
+            ranked = [hit.number for hit in index.search(question.text, candidates)]
+            right = dict.fromkeys(known[pair.passage] for pair in own if pair.score > 0)
+            wrong = [known[pair.passage] for pair in own if pair.score <= 0] + ranked
+            examples.append(
+                Example(
+                    question.text,
+                    tuple(right),
+                    tuple(ranked),
+                    tuple(one for one in dict.fromkeys(wrong) if one not in right),
+                )
+            )
+            advance()
+    return examples
+
+
+def hold_out(examples: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
+    """Split examples into those to train on and those to validate with, both in the given order.
+
+    Questions that share a relevant passage stay together, so that none that validates is learned from.
+
+    Args:
+        examples: all.
+        share: of the second part, between 0 and 1; at least one question each.
+        seed: of the choice.
+
+    Raises:
+        DataError: there is one question, or all hang together by their passages.
+    """
+    parts = _connected(examples)
+    if len(parts) < 2:
+        raise DataError("no question can be held out to validate: give questions that do not share their passages")
+    random.Random(seed).shuffle(parts)
+    wanted = share * len(examples)
+    held: set[int] = set()
+    for part in parts:
+        if len(held) + len(part) <= wanted:
+            held.update(part)
+    if not held:
+        held.update(min(parts, key=len))
+    train, dev = ([one for place, one in enumerate(examples) if (place in held) is dev] for dev in (False, True))
+    return train, dev
+
+
+def _connected(examples: Sequence[Example]) -> list[list[int]]:
+    """Places of examples, together those that share relevant passages, directly or by others."""
+    leader = list(range(len(examples)))
+
+    def lead(place: int) -> int:
+        while leader[place] != place:
+            leader[place] = leader[leader[place]]
+            place = leader[place]
+        return place
+
+    first_with: dict[int, int] = {}
+    for place, example in enumerate(examples):
+        for passage in example.right:
+            one, other = sorted((lead(first_with.setdefault(passage, place)), lead(place)))
+            leader[other] = one
+    parts: dict[int, list[int]] = {}
+    for place in range(len(examples)):
+        parts.setdefault(lead(place), []).append(place)
+    return list(parts.values())

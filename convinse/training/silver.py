@@ -1,0 +1,139 @@
+"""Silver representations: what leads to a gold answer, put into the slots of CONVINSE's structured representation.
+
+The keys and their shape are those of CONVINSE's annotated files (Christmann et al., SIGIR 2022), so that its files can
+be trained on here and the other way round.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypedDict
+
+from ..config import Config
+from ..language.answer_types import AnswerType, entity_kind, expected_type, fit
+from ..language.text import STOP_WORDS, fold, words
+from ..records.evidence import Entity, Turn
+from ..support.errors import DataError
+
+SilverSR = tuple[list[str], list[str], list[str], str]
+_FILLERS = STOP_WORDS | frozenset("then also please name tell hi".split())
+_SURE = 0.5  # fit of a gold answer from which the type that the question asks for is taken to be the right one
+_NAMED_KINDS = ("date", "number", "person", "place")
+
+
+class SilverMention(TypedDict):
+    """Words of the conversation whose item leads to the gold answer, and how many of its evidences hold the answer."""
+
+    turn: int
+    part: Literal["question", "answer"]
+    text: str
+    item: Entity
+    evidences: int
+
+
+class AnnotatedTurn(Turn, total=False):
+    """A turn after annotation.
+
+    silver_SR: at most one representation (context, question entities, predicate, answer type); none where nothing was
+    found that leads to an answer. silver_relevant_turns: the numbers of the earlier turns that it needs; None where it
+    has no representation. silver_mentions: what leads to the answer, of this question and of the history.
+    """
+
+    silver_SR: list[SilverSR]  # noqa: N815 - CONVINSE's name
+    silver_relevant_turns: list[int] | None
+    silver_mentions: list[SilverMention]
+
+
+class Found(NamedTuple):
+    """What leads to the answer of a turn: mentions of its own question, and of earlier turns."""
+
+    own: list[SilverMention]
+    history: list[SilverMention]
+
+
+def silver_representation(
+    found: Found, predicate: Sequence[str], answer_type: AnswerType, spoken: Iterable[str]
+) -> SilverSR:
+    """The slots: question entities are the question's own mentions with the history's as context, else the history's.
+
+    Args:
+        found: what leads to the answer.
+        predicate: the words that say what is asked.
+        answer_type: of the gold answer.
+        spoken: the texts of the conversation so far. A mention stands under its item's label where all words of that
+            have been spoken ("Cameron" after "James Cameron"), else as it was spoken: a model can only repeat.
+    """
+    known = {word for text in spoken for word in fold(text).split()}
+
+    def names(mentions: Iterable[SilverMention]) -> list[str]:
+        labels = ((mention["item"]["label"], mention["text"]) for mention in mentions)
+        return list(dict.fromkeys(label if set(fold(label).split()) <= known else text for label, text in labels))
+
+    own, history = names(found.own), names(found.history)
+    context, entities = (history, own) if own else ([], history)
+    return context, entities, [" ".join(predicate)] if predicate else [], answer_type.label
+
+
+def predicate_words(question: str, mentioned: Iterable[str], names: Iterable[str] = ()) -> list[str]:
+    """The content words of a question outside of the given mentions, parts of the given names ("Aretha") left out."""
+    rest = question
+    for surface in sorted(mentioned, key=len, reverse=True):
+        rest = re.sub(rf"(?<!\w){re.escape(surface)}(?!\w)", " ", rest, count=1, flags=re.IGNORECASE)
+    in_names = {word for name in names for word in fold(name).split()}
+    return [
+        word
+        for word in words(rest)
+        if fold(word) and fold(word) not in _FILLERS and not (word[0].isupper() and fold(word) in in_names)
+    ]
+
+
+def silver_type(question: str, answers: Sequence[Entity], types_of: Callable[[str], Sequence[str]]) -> AnswerType:
+    """The type of the first gold answer: the one that the question asks for where it fits or nothing is known of the
+    answer, else the answer's kind or class.
+
+    Args:
+        question: as asked.
+        answers: the gold ones, at least one.
+        types_of: labels of the classes of an item, the nearest first.
+    """
+    answer, asked = answers[0], expected_type(question)
+    is_item = answer["id"].startswith("Q")
+    types = types_of(answer["id"]) if is_item else ()
+    if is_item and not types:
+        return asked
+    if asked.kind not in ("any", "yesno") and fit(asked, answer["id"], types) >= _SURE:
+        return asked
+    kind = entity_kind(answer["id"], types)
+    if kind in _NAMED_KINDS or not types:
+        return AnswerType(kind) if kind in _NAMED_KINDS else asked
+    head = fold(re.split(r" (?:of|for|in|by|from|with) ", types[0])[0]).split()
+    return AnswerType("item", tuple(head[-1:]))
+
+
+def representation_text(silver: Any, delimiter: str, where: str) -> str | None:
+    """The first of a turn's silver representations as the text that a model writes; None where there is none.
+
+    Raises:
+        DataError: it is not of the format; the message begins with `where`.
+    """
+    if not silver:
+        return None
+    first = silver[0] if isinstance(silver, list) else None
+    if not (
+        isinstance(first, list | tuple)
+        and len(first) == 4
+        and all(isinstance(slot, list) and all(isinstance(one, str) for one in slot) for slot in first[:3])
+        and (first[3] is None or isinstance(first[3], str))
+    ):
+        raise DataError(f"{where}: silver_SR is no list of [context, entities, predicate, type], the first three lists")
+    context, entities, predicate, answer_type = first
+    slots = [", ".join(context), ", ".join(entities), " ".join(predicate), answer_type or ""]
+    return delimiter.join(" ".join(slot.split()) for slot in slots).strip()
+
+
+def annotated_path(config: Config, part: str, folder: str | None = None) -> Path:
+    """The annotated file of a part: in `folder`, else in the output folder of the configuration."""
+    base = Path(folder).expanduser() if folder else Path(config.output_path) / config.name
+    return base / f"annotated_{part}.json"

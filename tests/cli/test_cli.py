@@ -1,0 +1,347 @@
+"""The commands as a user types them: exit status, output, error lines, resuming, interrupting."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from convinse.cli import main
+from places import ROOT
+
+SMALL = ["--limit", "2", "--quiet"]
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """A working directory with a configuration of its own."""
+    monkeypatch.chdir(tmp_path)
+    Path("my.yml").write_text("name: mine\nevs_max_evidences: 10\n")
+    return tmp_path
+
+
+def turns(path):
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+def start(*arguments, **options):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([sys.executable, "-m", "convinse", *arguments], env=environment, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)  # fmt: skip
+
+
+def test_pipeline_writes_turns_metrics_and_a_table(small, capsys):
+    assert main(["pipeline", "kb_text_info", "my.yml", *SMALL]) == 0
+    out = capsys.readouterr().out
+    assert "P@1" in out and "answer presence" in out and "answer in info" in out
+    folder = small / "results/mine/kb_text_info"
+    conversations = turns(folder / "turns.jsonl")
+    assert len(conversations) == 2 and all(len(c["questions"]) == 5 for c in conversations)
+    for turn in (turn for c in conversations for turn in c["questions"]):
+        assert {e["source"] for e in turn["top_evidences"]} <= {"kb", "text", "info"}
+        assert len(turn["top_evidences"]) <= 10
+        assert {
+            "structured_representation",
+            "pred_answers",
+            "answer_presence",
+            "p_at_1",
+            "mrr",
+            "h_at_5",
+        } <= turn.keys()
+    metrics = json.loads((folder / "metrics.json").read_text())
+    assert metrics["num_questions"] == 10
+    assert metrics["p_at_1"] == pytest.approx(
+        sum(t["p_at_1"] for c in conversations for t in c["questions"]) / 10, abs=1e-4
+    )
+    assert set(metrics["answer_presence_per_src"]) == {"kb", "text", "info"}
+    assert {"qu", "ers", "ha", "total"} == metrics["seconds"].keys()
+
+
+@pytest.mark.parametrize("words", [["my.yml", "info_kb"], ["kb_info", "my.yml"], ["kb_infobox", "my.yml"]])
+def test_sources_and_configuration_in_either_order(small, words):
+    assert main(["pipeline", *words, *SMALL]) == 0
+    assert (small / "results/mine/kb_info/metrics.json").is_file()
+
+
+def test_a_second_call_goes_on_where_the_first_stopped(small):
+    assert main(["pipeline", "kb", "my.yml", "--limit", "1", "--quiet"]) == 0
+    file = small / "results/mine/kb/turns.jsonl"
+    first = file.read_bytes()
+    file.write_bytes(first + b'{"conv_id": "half')  # as a killed run leaves it
+    assert main(["pipeline", "kb", "my.yml", "--limit", "3", "--quiet"]) == 0
+    assert file.read_bytes().startswith(first)
+    assert [c["conv_id"] for c in turns(file)] == list(dict.fromkeys(c["conv_id"] for c in turns(file)))
+    assert len(turns(file)) == 3
+
+
+def test_restart_keeps_the_earlier_results_aside(small):
+    assert main(["pipeline", "kb", "my.yml", *SMALL]) == 0
+    assert main(["pipeline", "kb", "my.yml", "--restart", *SMALL]) == 0
+    folder = small / "results/mine/kb"
+    (earlier,) = folder.glob("earlier-*/turns.jsonl")
+    assert [c["conv_id"] for c in turns(earlier)] == [c["conv_id"] for c in turns(folder / "turns.jsonl")]
+
+
+def test_predicted_answers_do_not_mix_with_gold_ones(small):
+    assert main(["pipeline", "kb_text", "my.yml", "--limit", "8", "--quiet"]) == 0
+    gold = turns("results/mine/kb_text/turns.jsonl")
+    assert main(["pipeline", "kb_text", "my.yml", "--pred-answers", "--limit", "8", "--quiet"]) == 0
+    predicted = turns("results/mine/kb_text/turns.jsonl")
+    assert gold != predicted
+    assert turns(next(Path("results/mine/kb_text").glob("earlier-*")) / "turns.jsonl") == gold
+
+
+def test_all_sources(small, capsys):
+    Path("my.yml").write_text("name: mine\nsource_combinations: [kb, text_info]\n")
+    assert main(["pipeline", "--all-sources", "my.yml", *SMALL]) == 0
+    assert {path.name for path in Path("results/mine").iterdir()} == {"kb", "text_info"}
+    out = capsys.readouterr().out
+    assert "│ kb " in out and "│ text_info " in out
+
+
+def test_ask_shows_answers_and_support(small, capsys):
+    assert main(["ask", "Who directed Titanic?", "When was he born?"]) == 0
+    out = capsys.readouterr().out
+    assert "1. James Cameron (Q42574)" in out and "16 August 1954" in out
+    assert "understood as:" in out and "[info]" in out
+
+
+def test_ask_json_is_one_object(small, capsys):
+    assert main(["ask", "--json", "--sources", "info", "Who directed Titanic?"]) == 0
+    (turn,) = json.loads(capsys.readouterr().out)["questions"]
+    assert turn["pred_answers"][0]["answer"]["label"] == "James Cameron"
+    assert {evidence["source"] for evidence in turn["top_evidences"]} == {"info"}
+
+
+def test_ask_about_nothing_known(small, capsys):
+    assert main(["ask", "how are you today?"]) == 0
+    assert "no answer found" in capsys.readouterr().out
+
+
+def test_evaluate_answers_prints_one_json_object(small, capsys):
+    main(["pipeline", "kb", "my.yml", *SMALL])
+    capsys.readouterr()
+    assert main(["evaluate", "answers", "results/mine/kb/turns.jsonl"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    metrics = json.loads(Path("results/mine/kb/metrics.json").read_text())
+    assert {key: metrics[key] for key in printed} == printed
+
+
+def test_train_a_module_that_learns_nothing_says_so(small, capsys):
+    assert main(["train", "qu", "kb", "lexical.yml"]) == main(["train", "ha", "kb", "lexical.yml"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "qu: 'slots' has nothing to train",
+        "ha: 'entity_voting' has nothing to train",
+    ]
+
+
+def test_training_without_a_checkpoint_to_start_from_names_the_key(small, capsys):
+    assert main(["train", "ers", "kb", "lexical.yml"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "set evs_training: {base: " in line
+
+
+def test_train_all_passes_over_what_has_nothing_to_start_from(small, capsys):
+    assert main(["train", "all", "kb", "lexical.yml"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "qu: 'slots' has nothing to train" and lines[2] == "ha: 'entity_voting' has nothing to train"
+    assert lines[1].startswith("ers: ") and "set evs_training: {base: " in lines[1]
+
+
+def test_train_calls_the_module(small, monkeypatch):
+    Path("learner.py").write_text(
+        "from pathlib import Path\n"
+        "from convinse.evidence_retrieval_scoring.native import NativeERS\n"
+        "class Learner(NativeERS):\n"
+        "    def train(self, sources):\n"
+        "        Path('learnt').write_text(' '.join(sources))\n"
+    )
+    Path("my.yml").write_text("ers: learner:Learner\n")
+    assert main(["train", "ers", "info_kb", "my.yml"]) == 0
+    assert Path("learnt").read_text() == "kb info"
+
+
+CONVERSATION = {
+    "conv_id": "c7",
+    "questions": [{"turn": 0, "question": "who?", "answers": []}, {"turn": 3, "answers": []}],
+}
+
+
+@pytest.mark.parametrize(
+    "config, words, message",
+    [
+        ("evs_max_evidence: 3", ["my.yml"], ["my.yml", "'evs_max_evidence'", "did you mean 'evs_max_evidences'"]),
+        ("evs_max_evidences: many", ["my.yml"], ["my.yml", "evs_max_evidences", "'many'"]),
+        ("- a\n- b", ["my.yml"], ["my.yml", "mapping"]),
+        ("a: [", ["my.yml"], ["my.yml", "YAML"]),
+        ("name: x", ["no.yml"], ["no.yml", "no such configuration"]),
+        ("name: x", ["kb_txt_info", "my.yml"], ["'txt'", "kb, text, table, info"]),
+        ("qu: slot", ["my.yml"], ["qu", "'slot'", "did you mean 'slots'"]),
+        ("ers: broken_module:X", ["my.yml"], ["broken_module", "ZeroDivisionError"]),
+        ("ers: nowhere_at_all:X", ["my.yml"], ["nowhere_at_all", "ModuleNotFoundError"]),
+        ("test_input_path: conversations.json", ["my.yml"], ["conversations.json", "'c7'", "turn 3", "'question'"]),
+        ("test_input_path: missing.json", ["my.yml"], ["missing.json", "test_input_path"]),
+        ("kb_path: nothing", ["my.yml"], ["nothing", "kb_path"]),
+        ("ers_wikipedia_dump: nothing.db", ["text", "my.yml"], ["nothing.db", "ers_wikipedia_dump"]),
+        ("ers_cache_path: a_file/cache", ["my.yml"], ["a_file/cache", "ers_cache_path"]),
+        ("output_path: a_file/out", ["my.yml"], ["a_file/out", "output_path"]),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_1(small, capsys, config, words, message):
+    Path("my.yml").write_text(config + "\n")
+    Path("a_file").write_text("")
+    Path("broken_module.py").write_text("1 / 0\n")
+    Path("conversations.json").write_text(json.dumps([CONVERSATION]))
+    assert main(["pipeline", *words, *SMALL]) == 1
+    captured = capsys.readouterr()
+    assert captured.err.startswith("convinse: ") and captured.err.count("\n") == 1, captured.err
+    assert "Traceback" not in captured.err
+    for part in message:
+        assert part in captured.err, captured.err
+
+
+def test_debug_shows_the_traceback(small):
+    with pytest.raises(Exception, match="no such configuration"):
+        main(["pipeline", "no.yml", "--debug"])
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["nonsense"], ["pipeline", "--limit", "0"], ["pipeline", "--wrong"], ["ask"]]
+)
+def test_wrong_usage_is_exit_2(arguments):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+
+
+def test_full_disk_while_writing_keeps_what_is_finished(small):
+    # a limit on file sizes fails the write as a full disk does
+    script = (
+        "import resource, signal, sys\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
+        "from convinse.cli import main\n"
+        "sys.exit(main(['pipeline', 'kb_text_table_info', 'full.yml', '--quiet']))\n"
+    )
+    Path("full.yml").write_text("name: full\ners_use_cache: false\n")
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.count("\n") == 1 and "turns.jsonl" in done.stderr and "kept" in done.stderr
+    finished = turns("results/full/kb_text_table_info/turns.jsonl")
+    assert finished and all(len(c["questions"]) == 5 for c in finished)
+    assert main(["pipeline", "kb_text_table_info", "full.yml", "--limit", str(len(finished) + 1), "--quiet"]) == 0
+    assert turns("results/full/kb_text_table_info/turns.jsonl")[: len(finished)] == finished
+
+
+def wait_for_lines(path, number, process):
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        if path.exists() and path.read_bytes().count(b"\n") >= number:
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"no {number} conversations in {path}: {process.communicate()}")
+
+
+SLOW = (
+    "import time\n"
+    "from convinse.evidence_retrieval_scoring.native import NativeERS\n"
+    "class Slow(NativeERS):\n"
+    "    def inference_on_turn(self, turn, sources):\n"
+    "        time.sleep(0.05)\n"
+    "        return super().inference_on_turn(turn, sources)\n"
+)
+
+
+@pytest.mark.parametrize("how, status", [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
+def test_a_stopped_run_keeps_finished_conversations(small, how, status):
+    Path("slow.py").write_text(SLOW)
+    Path("my.yml").write_text("name: mine\ners: slow:Slow\n")
+    file = small / "results/mine/kb/turns.jsonl"
+    process = start("pipeline", "kb", "my.yml", cwd=small)
+    wait_for_lines(file, 2, process)
+    process.send_signal(how)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == status, err
+    assert "Traceback" not in err
+    if how == signal.SIGINT:
+        assert "run the command again" in err
+    kept = file.read_bytes()[: file.read_bytes().rfind(b"\n") + 1]
+    assert kept.count(b"\n") >= 2
+    count = kept.count(b"\n") + 1
+    process = start("pipeline", "kb", "my.yml", "--limit", str(count), "--quiet", cwd=small)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert file.read_bytes().startswith(kept) and file.read_bytes().count(b"\n") == count
+
+
+def test_a_second_run_in_the_same_folder_is_refused(small):
+    Path("slow.py").write_text(SLOW)
+    Path("my.yml").write_text("name: mine\ners: slow:Slow\n")
+    process = start("pipeline", "kb", "my.yml", cwd=small)
+    try:
+        wait_for_lines(small / "results/mine/kb/turns.jsonl", 1, process)
+        second = start("pipeline", "kb", "my.yml", cwd=small)
+        _, err = second.communicate(timeout=30)
+        assert second.returncode == 1 and "another run" in err
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_two_runs_share_one_cache(small):
+    Path("one.yml").write_text("name: one\n")
+    Path("two.yml").write_text("name: two\n")
+    runs = [
+        start("pipeline", "kb_text", f"{name}.yml", "--limit", "8", "--quiet", cwd=small) for name in ("one", "two")
+    ]
+    for run in runs:
+        _, err = run.communicate(timeout=60)
+        assert run.returncode == 0, err
+    assert turns("results/one/kb_text/turns.jsonl") == turns("results/two/kb_text/turns.jsonl")
+
+
+def test_without_cache_no_cache_folder_is_made(small):
+    Path("my.yml").write_text("name: mine\ners_use_cache: false\n")
+    assert main(["pipeline", "my.yml", *SMALL]) == 0
+    assert {path.name for path in small.iterdir()} == {"my.yml", "results"}
+
+
+def test_closed_output_is_no_traceback(small):
+    process = start("ask", "Who directed Titanic?", cwd=small)
+    process.stdout.close()
+    err = process.stderr.read()
+    process.wait(timeout=30)
+    process.stderr.close()
+    assert "Traceback" not in err and "Exception" not in err
+
+
+def test_help_loads_nothing_heavy():
+    code = "import sys, convinse.cli\ntry: convinse.cli.main(['--help'])\nexcept SystemExit: pass\nprint(*sys.modules, sep='\\n')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+    )
+    loaded = set(done.stdout.split())
+    assert "convinse.cli" in loaded
+    assert not loaded & {
+        "numpy",
+        "bm25s",
+        "torch",
+        "rich",
+        "msgspec",
+        "yaml",
+        "selectolax",
+        "diskcache",
+        "sqlite3",
+        "rapidfuzz",
+    }
+
+
+def test_bench_with_an_unknown_name(capsys):
+    assert main(["bench", "pipelin"]) == 1
+    assert "did you mean 'pipeline'" in capsys.readouterr().err

@@ -1,0 +1,240 @@
+"""The commands of passage retrieval on the sample in examples/poleval."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from convinse.cli import main
+from places import ROOT
+
+SAMPLE = ROOT / "examples" / "poleval"
+SETS = ("wiki-trivia", "legal-questions", "allegro-faq")
+
+
+@pytest.fixture
+def indexes(tmp_path, capsys):
+    for name in SETS:
+        arguments = [str(SAMPLE / name / "passages.jl"), "--output", str(tmp_path / "index" / name), "--language", "pl"]
+        assert main(["retrieve", "index", *arguments, "--quiet"]) == 0
+        assert "build id" in capsys.readouterr().out
+    return tmp_path / "index"
+
+
+def lines(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_the_sample_has_its_size():
+    assert sum(len(lines(SAMPLE / name / "passages.jl")) for name in SETS) == 30
+    assert len(lines(SAMPLE / "in.tsv")) == len(lines(SAMPLE / "expected.tsv")) == 12
+    known = {json.loads(line)["id"] for name in SETS for line in lines(SAMPLE / name / "passages.jl")}
+    assert known.issuperset(one for line in lines(SAMPLE / "expected.tsv") for one in line.split("\t"))
+
+
+def test_a_submission_is_written_and_measured(indexes, tmp_path, capsys):
+    pytest.importorskip("ir_measures")
+    out = tmp_path / "out.tsv"
+    assert main(["retrieve", "search", str(indexes), str(SAMPLE / "in.tsv"), "--output", str(out), "--quiet"]) == 0
+    rows = [line.split("\t") for line in lines(out)]
+    assert len(rows) == 12 and all(len(row) == 10 for row in rows)
+    assert rows[0][0] == "1-0" and rows[-1][0] == "f-4"
+    capsys.readouterr()
+    assert main(["evaluate", "poleval", str(SAMPLE / "expected.tsv"), str(out)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found["sets"]) == set(SETS) and found["macro"]["num_questions"] == 12
+    assert 85 < found["macro"]["ndcg_at_10"] <= 100 and found["macro"]["recall_at_10"] == 100
+
+
+def test_one_set_as_a_run_and_scored_pairs(indexes, tmp_path, capsys):
+    pytest.importorskip("ir_measures")
+    scored = ["question-id\tpassage-id\tscore"]
+    for name in SETS:
+        out = tmp_path / f"{name}.trec"
+        questions = str(SAMPLE / name / "questions.jl")
+        assert main(["retrieve", "search", str(indexes / name), questions, "--output", str(out), "--format", "trec", "--top", "3"]) == 0  # fmt: skip
+        for line in lines(out):
+            question, _, passage, _, score, _ = line.split()
+            scored.append(f"{question}\t{passage}\t{score}")
+    (tmp_path / "scored.tsv").write_text("\n".join(scored) + "\n")
+    capsys.readouterr()
+    assert main(["evaluate", "poleval", str(SAMPLE / "pairs.tsv"), str(tmp_path / "scored.tsv")]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["sets"]["all"]["num_questions"] == 12 and found["macro"]["ndcg_at_10"] > 85
+
+
+def fails(capsys, *arguments):
+    assert main([str(argument) for argument in arguments]) == 1
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith("convinse: ")
+    return error
+
+
+def test_errors_are_one_line(indexes, tmp_path, capsys):
+    out = tmp_path / "out.tsv"
+    passages, one = SAMPLE / "wiki-trivia" / "passages.jl", indexes / "wiki-trivia"
+    assert "--force replaces it" in fails(capsys, "retrieve", "index", passages, "--output", one)
+    assert "other parameters" in fails(capsys, "retrieve", "index", passages, "--output", one, "--language", "en")
+    assert "not known" in fails(capsys, "retrieve", "index", passages, "--output", tmp_path / "x", "--language", "xx")
+    (tmp_path / "in.tsv").write_text("wiki-triva\tKto?\n")
+    assert "did you mean 'wiki-trivia'" in fails(
+        capsys, "retrieve", "search", indexes, tmp_path / "in.tsv", "--output", out
+    )
+    assert "name no set" in fails(
+        capsys, "retrieve", "search", indexes, SAMPLE / "wiki-trivia" / "questions.jl", "--output", out
+    )
+    assert "not en" in fails(
+        capsys, "retrieve", "search", indexes, SAMPLE / "in.tsv", "--output", out, "--language", "en"
+    )
+    search = ("retrieve", "search", indexes, SAMPLE / "in.tsv", "--output", out)
+    assert "--rerank needs evs_model (a cross-encoder)" in fails(capsys, *search, "--rerank")
+    assert "belong to --rerank" in fails(capsys, *search, "--reranker", "models/none")
+    assert "evs_model: models/no/ne: no such folder" in fails(capsys, *search, "--rerank", "--reranker", "models/no/ne")
+    assert not out.exists()
+    out.write_text("mine")
+    assert "exists already" in fails(capsys, "retrieve", "search", indexes, SAMPLE / "in.tsv", "--output", out)
+    assert out.read_text() == "mine"
+    assert "12 are expected" in fails(capsys, "evaluate", "poleval", SAMPLE / "expected.tsv", out)
+
+
+# --- reranking
+
+
+@pytest.fixture
+def tiny():
+    return pytest.importorskip("tiny_models").tiny
+
+
+def rerank(indexes, *options):
+    """The passage ids of each question."""
+    arguments = ["retrieve", "search", indexes, SAMPLE / "in.tsv", "--output", "reranked.tsv", "--rerank", "--force", "--quiet", *options]  # fmt: skip
+    assert main([str(argument) for argument in arguments]) == 0
+    return [line.split("\t") for line in lines(Path("reranked.tsv"))]
+
+
+def candidates(indexes, number):
+    """Each question with the evidences that are reranked."""
+    from convinse.formats.poleval.questions import read_questions
+    from convinse.passages.index import PassageIndex
+    from convinse.passages.search import candidate_evidences
+
+    for question in read_questions(SAMPLE / "in.tsv"):
+        index = PassageIndex(indexes / question.set)
+        yield question.text, candidate_evidences(index, question.text, number), len(index)
+
+
+def ids(evidences):
+    return [one["passage"][0] for one in evidences]
+
+
+def test_a_cross_encoder_orders_the_candidates(indexes, tiny):
+    from convinse.encoder.reranker import BertReranker
+
+    reranker = BertReranker(tiny(), "cpu")
+    changed = 0
+    for number in (20, 4):
+        found = rerank(indexes, "--reranker", tiny(), "--candidates", number, "--top", 3)
+        for row, (text, evidences, size) in zip(found, candidates(indexes, number), strict=True):
+            best = ids(reranker.rank(text, evidences, 3))
+            assert row[: len(best)] == best and len(row) == min(3, size)
+            changed += best != ids(evidences)[:3]
+    assert changed > 6  # the order is that of the model
+
+
+def test_all_candidates_are_read_where_nothing_chooses(indexes, tiny):
+    """Whatever the configuration's cascade would leave out."""
+    Path("small.yml").write_text(json.dumps({"evs_model": str(tiny()), "evs_cascade": {"lexical": 1, "dense": 1}}))
+    assert rerank(indexes, "--config", "small.yml") == rerank(indexes, "--reranker", tiny())
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_a_bi_encoder_chooses_with_bm25(indexes, tiny, both):
+    from convinse.encoder.bi_encoder import BiEncoder
+    from convinse.encoder.reranker import BertReranker
+    from convinse.evidence_retrieval_scoring.cascade import Cascade
+    from convinse.evidence_retrieval_scoring.passage_retriever import GivenScores
+
+    dense = tiny("bert", "embedding")
+    reranker = BertReranker(tiny(), "cpu") if both else None
+    cascade = Cascade(GivenScores(), reranker, BiEncoder(dense, "cpu"), lexical=2, dense=2)
+    settings = {"evs_bi_encoder": str(dense), "evs_cascade": {"lexical": 2, "dense": 2}, "device": "cpu"}
+    Path("my.yml").write_text(json.dumps(settings | ({"evs_model": str(tiny())} if both else {})))
+    found = rerank(indexes, "--config", "my.yml", "--top", 5)
+    assert found == rerank(indexes, "--config", "my.yml", "--top", 5)  # embeddings from the cache
+    orders = 0
+    for row, (text, evidences, _) in zip(found, candidates(indexes, 200), strict=True):
+        best = ids(cascade.rank(text, evidences, 5))
+        assert row[: len(best)] == best
+        orders += best != ids(evidences)[:5]
+    assert orders > 2
+
+
+# --- training
+
+
+@pytest.fixture
+def whole(workdir):
+    """All passages and questions of the sample in one index and one file."""
+    for file in ("passages.jl", "questions.jl"):
+        Path(file).write_bytes(b"".join((SAMPLE / name / file).read_bytes() for name in SETS))
+    assert main(["retrieve", "index", "passages.jl", "--output", "index", "--language", "pl", "--quiet"]) == 0
+    return [
+        "train",
+        "retriever",
+        SAMPLE / "pairs.tsv",
+        "--index",
+        "index",
+        "--questions",
+        "questions.jl",
+        "--output",
+        "models/new",
+    ]
+
+
+@pytest.mark.parametrize("more", [[], ["--bi-encoder"]])
+def test_a_retriever_is_trained_and_used(whole, indexes, tiny, capsys, more):
+    base = tiny("bert", "embedding")
+    options = [
+        "--base",
+        base,
+        "--epochs",
+        "1",
+        "--negatives",
+        "3",
+        "--held-out",
+        "0.3",
+        "--device",
+        "cpu",
+        "--quiet",
+        *more,
+    ]
+    capsys.readouterr()
+    assert main([str(argument) for argument in whole + options]) == 0
+    shown = capsys.readouterr().out
+    assert "held-out questions" in shown and "BM25 alone" in shown and "MRR@10" in shown and "(kept)" in shown
+    assert f"models/new: name it in {'evs_bi_encoder' if more else 'evs_model'}" in shown
+    found = rerank(indexes, more[0] if more else "--reranker", "models/new")
+    assert len(found) == 12 and all(len(row) == 10 for row in found)
+
+
+def test_training_wants_its_options(whole, tiny, capsys):
+    base = ["--base", tiny()]
+    assert "train retriever needs --base: train retriever PAIRS" in fails(capsys, *whole)
+    assert "needs --index, --questions, --base, --output" in fails(capsys, "train", "retriever", "pairs.tsv")
+    assert "needs one file of pairs" in fails(capsys, *whole[:2], *whole[3:], *base)
+    assert "--config belongs to train reader" in fails(capsys, *whole, *base, "--config", "my.yml")
+    assert "--index belongs to train retriever; give SOURCES and CONFIG" in fails(
+        capsys, "train", "ers", "--index", "index"
+    )
+    assert "--bi-encoder belongs to train retriever" in fails(capsys, "train", "reader", "--bi-encoder")
+    for wrong in (["--held-out", "1"], ["--learning-rate", "0"], ["--device", "gpu"], ["--epochs", "0"]):
+        with pytest.raises(SystemExit) as caught:
+            main([str(argument) for argument in [*whole, *base, *wrong]])
+        assert caught.value.code == 2
+
+
+def test_bad_pairs_are_one_line(whole, tiny, capsys):
+    Path("pairs.tsv").write_text("1\t1-0\t1\n1\t77-0\t1\n")
+    whole[2] = "pairs.tsv"
+    assert "pairs.tsv:2: passage '77-0' is not in the index index" in fails(capsys, *whole, "--base", tiny())
+    assert not Path("models/new").exists()

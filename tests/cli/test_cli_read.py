@@ -1,0 +1,279 @@
+"""`read`: predictions for files of every format."""
+
+import gzip
+import json
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from convinse.cli import main
+from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.formats.converters import find_converter, find_format, flatten, guess_format, question_id
+from convinse.heterogeneous_answering import dataset_predictions as reading
+from places import DATA
+from tiny_models import copy_of, damage, tiny
+
+
+def names(folder="."):
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+MODEL = tiny("bert", "question-answering")
+TEXTS = {
+    "a": ("who wrote the hobbit", "[TLE] the hobbit [PAR] a book by tolkien \u00e9\U0001f44d\U0001f3fd\r\n in england"),
+    "b": ("where", "a city in south africa"),
+    "c": ("who directed titanic", "james cameron directed titanic " * 60),
+}
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return ExtractiveReader(MODEL, "cpu")
+
+
+def expected(reader, pairs=TEXTS):
+    return {qid: reader.read(question, [text])[0].text for qid, (question, text) in pairs.items()}
+
+
+def mrqa(path, pairs=TEXTS, header=True):
+    lines = [{"header": {"dataset": "x", "split": "dev"}}] * header
+    lines += [
+        {"context": text, "qas": [{"qid": qid, "question": question, "answers": []}]}
+        for qid, (question, text) in pairs.items()
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    return str(path)
+
+
+def squad(path, pairs=TEXTS, title="the title"):
+    paragraphs = [
+        {"context": text, "qas": [{"id": qid, "question": question, "answers": []}]}
+        for qid, (question, text) in pairs.items()
+    ]
+    path.write_text(json.dumps({"version": "v2.0", "data": [{"title": title, "paragraphs": paragraphs}]}))
+    return str(path)
+
+
+def read(*arguments, model=MODEL):
+    return main(
+        ["read", "--output", "out.json", "--device", "cpu", *(["--model", str(model)] if model else []), *arguments]
+    )
+
+
+def predictions(name="out.json"):
+    return json.loads(Path(name).read_text())
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz"])
+def test_mrqa(workdir, reader, name, capsys):
+    assert read(mrqa(workdir / name)) == 0
+    assert predictions() == expected(reader)
+    assert list(predictions()) == list(TEXTS)
+    printed = capsys.readouterr()
+    assert printed.out == "out.json: 3 predictions\n"
+    assert names() == ["out.json", name]
+
+
+def test_squad(workdir, reader):
+    assert read(squad(workdir / "x.json"), "--quiet") == 0
+    assert predictions() == expected(reader)  # the title is no part of the text
+
+
+def test_multiqa(workdir, reader):
+    assert main(["convert", squad(workdir / "x.json"), "multi.jsonl.gz", "--to", "multiqa", "--quiet"]) == 0
+    assert read("multi.jsonl.gz", "--quiet") == 0
+    assert predictions() == expected(reader)
+
+
+def test_the_text_does_not_depend_on_the_answers(workdir, reader):
+    """`flatten` takes the title into the text where an answer stands in it."""
+    document = {"version": "x", "title": "tolkien", "text": "a book and a film"}
+    question = {
+        "question": "who",
+        "qid": "q",
+        "answers": {
+            "open-ended": {
+                "annotators_answer_candidates": [
+                    {
+                        "single_answer": {
+                            "extractive": {
+                                "answer": "tolkien",
+                                "instances": [{"doc_id": 0, "part": "title", "start_byte": 0, "text": "tolkien"}],
+                            }
+                        }
+                    }
+                ]
+            }
+        },
+    }
+    lines = [{"header": {"dataset_name": "x"}}, {"id": "c", "context": {"documents": [document]}, "qas": [question]}]
+    Path("x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert read("x.jsonl", "--quiet") == 0
+    assert predictions()["q"] in "a book and a film" and predictions() == expected(
+        reader, {"q": ("who", "a book and a film")}
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mrqa-sample/NewsQA_sample.jsonl.gz",
+        "multiqa-samples/hotpotqa_sample.jsonl.gz",
+        "multiqa-samples/squad_sample.jsonl.gz",
+    ],
+)
+def test_real_samples(name, workdir):
+    path = DATA / name
+    if not path.is_file():
+        pytest.skip("needs the shared data")
+    source = guess_format(path)
+    dataset = find_converter(source).read(path)
+    records = list(islice(dataset.records, 1))
+    find_format(source).write(Path("some.jsonl"), dataset._replace(records=iter(records)), Counter())
+    contexts = {question.id: flatten(record).context for record in records for question in record.questions}
+    assert read("some.jsonl", "--quiet") == 0
+    found = predictions()
+    assert found.keys() == contexts.keys() and all(text and text in contexts[qid] for qid, text in found.items())
+
+
+def test_chunks_do_not_matter(workdir, monkeypatch, reader):
+    pairs = {f"q{n}": ("who", f"{'the hobbit ' * (n % 7)} book {n}") for n in range(20)}
+    read(mrqa(workdir / "x.jsonl", pairs), "--quiet")
+    whole = predictions()
+    sizes, original = [], reading.best_answers
+    monkeypatch.setattr(reading, "_CHUNK", 6)
+    monkeypatch.setattr(
+        reading, "best_answers", lambda reader, pairs: sizes.append(len(pairs)) or original(reader, pairs)
+    )
+    read("x.jsonl", "--quiet")
+    assert predictions() == whole == expected(reader, pairs) and sizes == [6, 6, 6, 2]
+
+
+def test_questions_without_an_id(workdir):
+    pairs = {"": ("who", "a book")}
+    assert read(squad(workdir / "x.json", pairs), "--quiet") == 0
+    assert list(predictions()) == [question_id("who", "a book")]
+
+
+def test_no_answer(workdir, reader):
+    mrqa(workdir / "x.jsonl", {**TEXTS, "d": ("who", " \n")})
+    assert read("x.jsonl", "--na-probs", "na.json", "--quiet") == 0
+    chances = predictions("na.json")
+    for qid, (question, text) in TEXTS.items():
+        assert chances[qid] == pytest.approx(reader.read(question, [text])[0].no_answer, abs=1e-5)
+    assert predictions()["d"] == "" and chances["d"] == 1.0
+    middle = sorted(chances.values())[1]
+    answered = predictions()
+    assert read("x.jsonl", "--no-answer", str(middle + 1e-4), "--quiet") == 0
+    assert predictions() == {qid: answered[qid] if chances[qid] <= middle else "" for qid in chances}
+    assert 0 < list(predictions().values()).count("") < 4
+
+
+def test_the_model_of_a_configuration(workdir, reader):
+    Path("my.yml").write_text(json.dumps({"ha_model": str(MODEL), "ha_max_length": 64, "ha_stride": 16}))
+    assert read(mrqa(workdir / "x.jsonl"), "--config", "my.yml", "--quiet", model=None) == 0
+    assert predictions() == expected(ExtractiveReader(MODEL, "cpu", max_length=64, stride=16))
+    other = tiny("bert", "question-answering", seed=5)
+    assert read("x.jsonl", "--config", "my.yml", "--quiet", model=other) == 0
+    assert predictions() == expected(ExtractiveReader(other, "cpu", max_length=64, stride=16)) != expected(reader)
+
+
+def test_precision(workdir):
+    assert read(mrqa(workdir / "x.jsonl"), "--precision", "int8", "--quiet") == 0
+    assert predictions() == expected(ExtractiveReader(MODEL, "cpu", precision="int8"))
+
+
+def test_predictions_can_be_evaluated(workdir, capsys):
+    lines = [
+        {"context": text, "qas": [{"qid": qid, "question": q, "answers": ["tolkien"]}]}
+        for qid, (q, text) in TEXTS.items()
+    ]
+    Path("x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert read("x.jsonl", "--quiet") == 0
+    capsys.readouterr()
+    assert main(["evaluate", "mrqa", "x.jsonl", "out.json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)) >= {"exact_match", "f1"}
+
+
+# --- errors: one line, and what was there stays
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"context": "a", "qas": [{"qid": "1", "question": "?"}]}\n{', "x.jsonl:2: not valid JSON"),
+        (
+            b'{"context": "a", "qas": [{"qid": "1", "question": "?"}, {"qid": "1", "question": "?"}]}',
+            "qid '1' appears twice",
+        ),
+        (b'{"context": "a", "qas": []}', "x.jsonl: "),
+        (b'{"header": {"dataset": "x"}}\n{"context": "a", "qas": []}', "x.jsonl: has no questions"),
+        (b"plain words", "x.jsonl: is of no format"),
+        (
+            gzip.compress(b'{"context": "a", "context_tokens": [], "qas": [{"qid": "1", "question": "?"}]}\n' * 50)[
+                :-20
+            ],
+            "x.jsonl:",
+        ),
+    ],
+)
+def test_bad_files(workdir, content, message, capsys):
+    Path("x.jsonl").write_bytes(content)
+    Path("out.json").write_text("mine")
+    assert read("x.jsonl") == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("convinse: ") and message in line
+    assert Path("out.json").read_text() == "mine"
+    assert names() == ["out.json", "x.jsonl"]
+
+
+def test_ids_that_come_twice(workdir, capsys):
+    path = squad(workdir / "x.json", {"": ("who", "a book")})
+    data = json.loads(Path(path).read_text())
+    data["data"][0]["paragraphs"] *= 2
+    Path(path).write_text(json.dumps(data))
+    assert read(path) == 1
+    assert "is given twice; an id must be unique" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.jsonl"], "none.jsonl: cannot be read: No such file"),
+        (["x.jsonl", "--from", "mrqqa"], "unknown data set 'mrqqa'; did you mean 'mrqa'?"),
+        (["x.jsonl", "--na-probs", "out.json"], "out.json: predictions and probabilities cannot be one file"),
+        (["x.jsonl", "--na-probs", "x.jsonl"], "x.jsonl: is the file to read"),
+        (["x.jsonl", "--na-probs", "."], ".: is a folder; give a file"),
+        (["x.jsonl", "--device", "tpu"], "device:"),
+        (["x.jsonl", "--precision", "fp16"], "evs_precision: fp16 is for GPUs"),
+    ],
+)
+def test_wrong_use(workdir, arguments, message, capsys):
+    mrqa(workdir / "x.jsonl")
+    assert read(*arguments) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert names() == ["x.jsonl"]
+
+
+def test_no_model(workdir, capsys):
+    assert read(mrqa(workdir / "x.jsonl"), "--config", "lexical.yml", model=None) == 1
+    assert "read needs a model: give --model FOLDER, or --config FILE with ha_model" in capsys.readouterr().err
+    assert read("x.jsonl", model="./none") == 1
+    assert "--model: none: no such folder" in capsys.readouterr().err.replace("./none", "none")
+
+
+def test_a_probability_that_is_none(workdir):
+    with pytest.raises(SystemExit) as caught:
+        read("x.jsonl", "--no-answer", "2")
+    assert caught.value.code == 2
+
+
+def test_a_broken_model(workdir, tmp_path, capsys):
+    broken = damage(copy_of(MODEL, tmp_path / "model"), lambda tensors: tensors["qa_outputs.bias"].fill_(float("nan")))
+    assert read(mrqa(workdir / "x.jsonl"), model=broken) == 1
+    assert "are not numbers" in capsys.readouterr().err
+    assert names() == ["x.jsonl"]

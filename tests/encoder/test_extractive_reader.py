@@ -1,0 +1,300 @@
+"""The extractive reader beside transformers' own forward pass, window by window and span by span."""
+
+import random
+import unicodedata
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
+from convinse.support.errors import ModelError
+from tiny_models import WORDS, Counted, copy_of, damage, tiny, torch, transformers
+
+QA = "question-answering"
+KINDS = ["bert", "roberta", "distilbert"]
+QUESTION = "who wrote the hobbit"
+EVERYTHING = 10**6
+
+
+def texts(number, seed=0, most=40):
+    chance = random.Random(seed)
+    return [" ".join(chance.choices(WORDS, k=chance.randint(1, most))) for _ in range(number)]
+
+
+CONTEXTS = [
+    *texts(12),
+    "The Hobbit, by J. R. R. Tolkien (1937)",
+    "город Толстой",
+    "中文字的 😀 the author",
+    "cafe\u0301 and the nai\u0308ve book",
+    "the author\r\nof the\r\n\r\nbook\t is  Tolkien\n",
+    *texts(2, 1, 300),
+]
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def readers():
+    made = {}
+
+    def get(kind="bert", **options):
+        key = (kind, tuple(sorted(options.items())))
+        if key not in made:
+            made[key] = ExtractiveReader(tiny(kind, task=QA), "cpu", **options)
+        return made[key]
+
+    return get
+
+
+class Own:
+    """What transformers computes of a checkpoint, one window at a time, and all spans of it by brute force."""
+
+    def __init__(self, folder):
+        self.tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        self.model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder).eval()
+
+    def spans(self, question, context, max_length, stride, longest, best=20):
+        """{(start, end): score} of the best of each window, and the lowest score of [CLS]."""
+        found, nulls = {}, []
+        windows = self.tokenizer(
+            [question], [context], truncation="only_second", max_length=max_length, stride=stride,
+            return_overflowing_tokens=True, return_offsets_mapping=True,
+        )  # fmt: skip
+        for number in range(len(windows["input_ids"])):
+            names = [name for name in self.tokenizer.model_input_names if name in windows]
+            with torch.inference_mode():
+                output = self.model(**{name: torch.tensor([windows[name][number]]) for name in names})
+            start, end = output.start_logits[0].numpy(), output.end_logits[0].numpy()
+            nulls.append(start[0] + end[0])
+            inside = [place for place, part in enumerate(windows.sequence_ids(number)) if part == 1]
+            offsets = windows["offset_mapping"][number]
+            scores = {
+                (first, last): start[first] + end[last]
+                for first in inside
+                for last in range(first, min(first + longest, inside[-1] + 1))
+            }
+            for first, last in sorted(scores, key=scores.get, reverse=True)[:best]:
+                span = tidy(context, offsets[first][0], offsets[last][1])
+                if span is not None:
+                    found[span] = max(found.get(span, -np.inf), scores[first, last])
+        return found, min(nulls)
+
+
+def tidy(text, start, end):
+    """A span without the blanks at its ends and with all marks of its letters; None for nothing but blanks."""
+    while 0 < start < end and unicodedata.category(text[start]).startswith("M"):
+        start -= 1
+    while start < end < len(text) and unicodedata.category(text[end]).startswith("M"):
+        end += 1
+    stripped = text[start:end].strip()
+    if not stripped:
+        return None
+    start = text.index(stripped, start)
+    return start, start + len(stripped)
+
+
+@pytest.mark.parametrize(("max_length", "stride", "longest"), [(512, 128, 30), (64, 16, 5), (64, 0, 1), (48, 15, 8)])
+def test_spans_are_the_best_of_all_that_transformers_computes(readers, kind, max_length, stride, longest):
+    own = Own(tiny(kind, task=QA))
+    reader = readers(kind, max_length=max_length, stride=stride, max_answer_length=longest)
+    contexts = CONTEXTS[8:] if max_length < 512 else CONTEXTS[:-1:3]
+    found = reader.read(QUESTION, contexts)
+    for number, context in enumerate(contexts):
+        spans, null = own.spans(QUESTION, context, max_length, stride, longest)
+        expected = sorted(spans.values(), reverse=True)[:20]
+        mine = [span for span in found if span.context == number]
+        np.testing.assert_allclose([span.score for span in mine], expected, atol=1e-4)
+        for span in mine:
+            assert spans[span.start, span.end] == pytest.approx(span.score, abs=1e-4)
+            assert span.text == context[span.start : span.end]
+        shares = np.exp(np.array([*expected, null], dtype=float) - expected[0])
+        np.testing.assert_allclose([span.probability for span in mine], shares[:-1] / shares.sum(), atol=1e-4)
+        assert mine[0].no_answer == pytest.approx(1 / (1 + np.exp(expected[0] - null)), abs=1e-4)
+        assert len({span.no_answer for span in mine}) == 1
+    assert [span.score for span in found] == sorted((span.score for span in found), reverse=True)
+
+
+def test_all_spans_where_all_are_wanted(readers):
+    reader = readers(max_length=64, stride=20, max_answer_length=4, best=EVERYTHING)
+    context = CONTEXTS[-1]
+    spans, null = Own(tiny(task=QA)).spans(QUESTION, context, 64, 20, 4, EVERYTHING)
+    found = reader.read(QUESTION, [context])
+    assert {(span.start, span.end) for span in found} == set(spans)
+    assert sum(span.probability for span in found) < 1
+    total = sum(np.exp(np.array([*spans.values(), null], dtype=float) - null))
+    assert sum(span.probability for span in found) == pytest.approx(1 - 1 / total, abs=1e-3)
+
+
+UNICODE = st.text(
+    st.one_of(
+        st.characters(exclude_categories=["Cs"]),
+        st.sampled_from("\r\n\t \u00a0\u200d\ufe0f\u0301\u0308\u094d😀👍🏽👩🇩🇪éñßİǅ中ब[]#"),
+    ),
+    max_size=40,
+)
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta"])
+@given(before=UNICODE, after=UNICODE)
+def test_offsets_count_in_the_text_as_given(readers, name, before, after):
+    context = f"{before} hobbit {after}"
+    found = readers(name, best=EVERYTHING).read("who\u0301 wrote it 😀", [context])
+    places = {(span.start, span.end) for span in found}
+    start = len(before) + 1
+    assert (start, start + len("hobbit")) in places or unicodedata.category(context[start + 6 : start + 7] or " ")[
+        0
+    ] == "M"
+    for span in found:
+        assert 0 <= span.start < span.end <= len(context)
+        assert span.text == context[span.start : span.end] == span.text.strip() != ""
+        assert span.end == len(context) or unicodedata.category(context[span.end])[0] != "M"
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta"])
+@given(
+    words=st.lists(
+        st.sampled_from(["the\r\n", "author ", "e\u0301 ", "😀", "\n", "of ", "नमस्ते "]), min_size=30, max_size=90
+    )
+)
+def test_offsets_in_windows(readers, name, words):
+    context = "".join(words) + " hobbit"
+    found = readers(name, max_length=48, stride=12, max_answer_length=6, best=EVERYTHING).read("who", [context])
+    assert (len(context) - 6, len(context)) in {(span.start, span.end) for span in found}
+    assert all(span.text == context[span.start : span.end] == span.text.strip() for span in found)
+
+
+def test_an_answer_keeps_its_accents(readers):
+    for reader in (readers("bert"), readers("roberta")):
+        found = reader.read("who", ["cafe\u0301"])
+        assert {span.text for span in found if span.end >= 4} == {"cafe\u0301"[start:] for start in range(4)}
+
+
+def test_half_of_a_surrogate_pair(readers, kind):
+    found = readers(kind, best=EVERYTHING).read("who \udc00", ["the \ud800 author"])
+    assert {span.text for span in found} >= {"the", "author", "the \ud800 author"}
+
+
+def test_blanks_in_front_of_words_are_no_part_of_an_answer(readers):
+    found = readers("roberta", best=EVERYTHING).read("who", ["  the   author "])
+    assert {span.text for span in found} >= {"the", "author", "the   author"}
+    assert all(span.text == span.text.strip() for span in found)
+
+
+def test_batches_and_one_by_one(readers, kind):
+    questions = [QUESTION, "when", "where was the author born"]
+    together = readers(kind, token_budget=700, max_length=96, stride=30).read_all(questions, [CONTEXTS] * 3)
+    single = readers(kind, token_budget=1, max_length=96, stride=30)
+    for question, found in zip(questions, together, strict=True):
+        one_by_one = []
+        for place, context in enumerate(CONTEXTS):
+            spans = single.read(question, [context])
+            assert all(span.context == 0 for span in spans)
+            one_by_one += [(place, span) for span in spans]
+        assert len(found) == len(one_by_one)
+        by_place = {(span.context, span.start, span.end): span for span in found}
+        for place, span in one_by_one:
+            other = by_place[place, span.start, span.end]
+            assert (other.text, other.score) == (span.text, pytest.approx(span.score, abs=1e-4))
+            assert other.probability == pytest.approx(span.probability, abs=1e-4)
+
+
+def test_equal_pairs_are_computed_once():
+    reader = ExtractiveReader(tiny(task=QA), "cpu")
+    counted = Counted(reader.engine.model)
+    twice = reader.read_all([QUESTION, QUESTION, "when"], [["the book", "the book"], ["the book"], ["the book"]])
+    assert counted.sequences == 2
+    first, second = ([span for span in twice[0] if span.context == place] for place in (0, 1))
+    assert (
+        [(s.text, s.score) for s in first]
+        == [(s.text, s.score) for s in second]
+        == [(s.text, s.score) for s in twice[1]]
+    )
+    assert [s.score for s in twice[2]] != [s.score for s in twice[1]]
+
+
+def test_contexts_without_words(readers):
+    reader = readers()
+    assert reader.read(QUESTION, []) == []
+    assert reader.read(QUESTION, ["", " ", "\r\n\t", "\u00a0", "\u200b\u00ad"]) == []
+    found = reader.read(QUESTION, ["", "the author", "  "])
+    assert {span.context for span in found} == {1}
+    assert reader.read_all([], []) == []
+    assert reader.read("", ["the author"])[0].text in ("the", "author", "the author")
+
+
+def test_top_k_is_over_all_contexts(readers):
+    reader = readers()
+    everything = reader.read(QUESTION, CONTEXTS)
+    assert reader.read(QUESTION, CONTEXTS, top_k=7) == everything[:7]
+    assert [len(found) for found in reader.read_all(["who", "when"], [CONTEXTS, CONTEXTS[:1]], top_k=3)] == [3, 3]
+    assert len({span.context for span in everything[:40]}) > 1
+    assert all(isinstance(span, AnswerSpan) for span in everything)
+
+
+def test_the_best_of_each_context_are_kept(readers):
+    found = readers(best=3).read(QUESTION, CONTEXTS[:5])
+    assert [sum(span.context == place for span in found) for place in range(5)] == [3] * 5
+    everything = readers().read(QUESTION, CONTEXTS[:5])
+    for place in range(5):
+        kept = [span.score for span in found if span.context == place]
+        np.testing.assert_allclose(kept, [s.score for s in everything if s.context == place][:3], atol=1e-5)
+
+
+def test_a_question_longer_than_the_room(readers, kind):
+    reader = readers(kind, max_length=64, stride=8, best=EVERYTHING, max_answer_length=3)
+    counted = Counted(reader.engine.model)
+    context = " ".join(WORDS)
+    found = reader.read(" ".join(WORDS * 5), [context])
+    assert max(batch.shape[1] for batch in counted.batches) == 64
+    covered = sorted({(span.start, span.end) for span in found})
+    assert covered[0][0] == 0 and max(end for _, end in covered) == len(context)  # nothing of the context is left out
+    assert all(later[0] - sooner[0] < 20 for sooner, later in pairwise(covered))
+
+
+def planted(tmp_path):
+    """A checkpoint that scores every token 0."""
+    folder = copy_of(tiny(task=QA), tmp_path / "planted")
+
+    def change(tensors):
+        tensors["qa_outputs.weight"] *= 0
+        tensors["qa_outputs.bias"] *= 0
+
+    damage(folder, change)
+    return folder
+
+
+def test_no_answer_is_one_half_where_all_scores_are_equal(tmp_path):
+    found = ExtractiveReader(planted(tmp_path), "cpu").read("who", ["the author"])
+    assert [(span.text, span.score) for span in found] == [("the", 0), ("the author", 0), ("author", 0)]
+    assert all(span.no_answer == 0.5 and span.probability == 0.25 for span in found)
+
+
+def test_a_score_that_is_not_a_number_names_the_text(tmp_path):
+    def change(tensors):
+        tensors["qa_outputs.bias"][1] = float("nan")
+
+    reader = ExtractiveReader(damage(copy_of(tiny(task=QA), tmp_path / "broken"), change), "cpu")
+    with pytest.raises(ModelError, match="the author of the book.*not numbers"):
+        reader.read("who", ["the author of the book"])
+
+
+@pytest.mark.parametrize("precision", ["bf16", "int8"])
+def test_other_precisions_read_nearly_the_same(readers, precision):
+    exact, rough = readers(), readers(precision=precision)
+    of_exact, of_rough = (reader.read(QUESTION, CONTEXTS, top_k=300) for reader in (exact, rough))
+    scores = {(s.context, s.start, s.end): s.score for s in of_exact}
+    shared = [(scores[s.context, s.start, s.end], s.score) for s in of_rough if (s.context, s.start, s.end) in scores]
+    assert len(shared) > 100 and np.corrcoef(np.array(shared).T)[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("task", ["sequence-classification", "embedding"])
+def test_a_checkpoint_of_another_task_is_refused(task):
+    with pytest.raises(ModelError, match="ha_model.*no question-answering checkpoint"):
+        ExtractiveReader(tiny(task=task), "cpu", key="ha_model")

@@ -1,0 +1,226 @@
+import copy
+import random
+from itertools import product
+
+import numpy as np
+import pytest
+
+from convinse.encoder.reranker import BertReranker
+from convinse.support.errors import ConfigError, ModelError
+from tiny_models import WORDS, Counted, copy_of, damage, own_forward, tiny
+
+QUERY = "|| The Hobbit || wrote || person"
+
+
+def evidence(text, source="kb"):
+    return {"evidence_text": text, "source": source, "disambiguations": [["Tolkien", "Q892"]],
+            "wikidata_entities": [{"id": "Q892", "label": "J. R. R. Tolkien"}], "mine": [1]}  # fmt: skip
+
+
+def many(number, seed=0):
+    chance = random.Random(seed)
+    return [evidence(" ".join(chance.choices(WORDS, k=chance.randint(1, 30))) + f" {n}") for n in range(number)]
+
+
+EVIDENCES = [
+    *many(40),
+    evidence("город Толстой"),
+    evidence("中文字的 😀", "text"),
+    evidence("the author " * 300, "table"),
+]
+PAIRS = [(QUERY, one["evidence_text"]) for one in EVIDENCES]
+
+
+@pytest.fixture(scope="module")
+def reranker():
+    return BertReranker(tiny(), "cpu")
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert"])
+@pytest.mark.parametrize("labels", [1, 2])
+def test_scores_are_those_of_transformers(kind, labels):
+    logits = np.array(own_forward(tiny(kind, labels=labels), PAIRS, 128))
+    expected = logits[:, 0] if labels == 1 else logits[:, 1] - logits[:, 0]
+    made = BertReranker(tiny(kind, labels=labels), "cpu", max_length=128)
+    found = made.predict(PAIRS, logits=True)
+    assert expected.std() > 0.1 and found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    probabilities = made.predict(PAIRS)
+    assert probabilities.dtype == np.float32
+    np.testing.assert_allclose(probabilities, 1 / (1 + np.exp(-expected)), atol=1e-5)
+    if labels == 2:
+        softmax = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(probabilities, softmax[:, 1], atol=1e-5)
+
+
+def test_the_best_come_first_with_all_their_fields(reranker):
+    given = copy.deepcopy(EVIDENCES)
+    ranked = reranker.rank(QUERY, given, 7)
+    assert given == EVIDENCES
+    scores = reranker.predict(PAIRS)
+    order = np.argsort(-scores)[:7]
+    for place, one in zip(order, ranked, strict=True):
+        assert one == {**EVIDENCES[place], "score": pytest.approx(scores[place], abs=1e-5)}
+        assert isinstance(one["score"], float)
+
+
+def test_all_are_ranked_where_no_number_is_given(reranker):
+    ranked = reranker.rank(QUERY, EVIDENCES)
+    scores = [one.pop("score") for one in ranked]
+    assert scores == sorted(scores, reverse=True)
+    assert sorted(map(repr, ranked)) == sorted(map(repr, EVIDENCES))
+
+
+def test_the_order_given_does_not_matter(reranker):
+    expected = reranker.rank(QUERY, EVIDENCES)
+    for seed in range(5):
+        shuffled = random.Random(seed).sample(EVIDENCES, len(EVIDENCES))
+        found = reranker.rank(QUERY, shuffled)
+        assert [one["evidence_text"] for one in found] == [one["evidence_text"] for one in expected]
+        assert [one["score"] for one in found] == pytest.approx([one["score"] for one in expected], abs=1e-5)
+
+
+def test_equal_pairs_are_computed_once():
+    made = BertReranker(tiny(), "cpu")
+    counted = Counted(made.engine.model)
+    scores = made.predict([*PAIRS, *PAIRS[::-1], *map(list, PAIRS)])
+    assert counted.sequences == len(PAIRS)
+    np.testing.assert_array_equal(
+        scores, np.concatenate([scores[: len(PAIRS)], scores[: len(PAIRS)][::-1], scores[: len(PAIRS)]])
+    )
+    made.rank_all([QUERY, QUERY, "who"], [EVIDENCES[:5], EVIDENCES[3:9], EVIDENCES[:5]], 3)
+    assert counted.sequences == len(PAIRS) + 9 + 5
+
+
+def test_equal_scores_are_ordered_by_text_and_source(reranker):
+    """Of an uncased model two spellings are one; the text that is cut is one too."""
+    long = "the author " * 200
+    ties = [evidence("the Hobbit"), evidence("The Hobbit", "text"), evidence("THE HOBBIT"), evidence("The Hobbit", "info"),
+            evidence(long + "b"), evidence(long + "a"), *many(30)]  # fmt: skip
+    for seed in range(5):
+        found = reranker.rank(QUERY, random.Random(seed).sample(ties, len(ties)))
+        same = [(one["evidence_text"], one["source"]) for one in found if one["evidence_text"].lower() == "the hobbit"]
+        assert same == [("THE HOBBIT", "kb"), ("The Hobbit", "info"), ("The Hobbit", "text"), ("the Hobbit", "kb")]
+        assert [one["evidence_text"][-1] for one in found if one["evidence_text"].startswith(long)] == ["a", "b"]
+
+
+def test_rounding_does_not_order():
+    """The last digits of a score depend on what is computed beside it."""
+
+    class Noisy(BertReranker):
+        def predict(self, pairs, *, logits=False):
+            noise = np.random.default_rng(len(pairs[0][1])).normal(scale=3e-7, size=len(pairs)).astype(np.float32)
+            return super().predict(pairs, logits=logits) + noise
+
+    noisy = Noisy(tiny(), "cpu")
+    ties = [evidence("".join(letters)) for letters in product("tT", "hH", "eE")]
+    for seed in range(5):
+        found = noisy.rank(QUERY, random.Random(seed).sample(ties, len(ties)))
+        assert [one["evidence_text"] for one in found] == sorted(one["evidence_text"] for one in ties)
+        assert len({one["score"] for one in found}) == 1
+
+
+def test_no_evidence_and_one(reranker):
+    assert reranker.rank(QUERY, [], 5) == []
+    assert reranker.rank_all([], [], 5) == []
+    assert reranker.rank_all([QUERY, "who"], [[], []], 5) == [[], []]
+    assert reranker.predict([]).shape == (0,)
+    assert reranker.rank(QUERY, EVIDENCES[:1], 5) == [
+        {**EVIDENCES[0], "score": pytest.approx(reranker.predict(PAIRS[:1])[0], abs=1e-5)}
+    ]
+    assert reranker.rank(QUERY, EVIDENCES, 0) == []
+
+
+def test_together_is_as_one_by_one(reranker):
+    queries = [QUERY, "who directed titanic", "", QUERY]
+    evidences = [EVIDENCES, EVIDENCES[10:30], many(25, seed=4), []]
+    together = reranker.rank_all(queries, evidences, 12)
+    for query, candidates, found in zip(queries, evidences, together, strict=True):
+        alone = reranker.rank(query, candidates, 12)
+        assert [one["evidence_text"] for one in found] == [one["evidence_text"] for one in alone]
+        assert [one["score"] for one in found] == pytest.approx([one["score"] for one in alone], abs=1e-5)
+
+
+def test_ten_thousand_evidences(reranker):
+    evidences = many(10_000, seed=1)
+    ranked = reranker.rank(QUERY, evidences, 100)
+    assert len(ranked) == 100
+    scores = reranker.predict([(QUERY, one["evidence_text"]) for one in evidences])
+    assert ranked[0]["evidence_text"] == evidences[int(scores.argmax())]["evidence_text"]
+    assert ranked[-1]["score"] >= np.sort(scores)[-101] - 1e-5
+
+
+def test_a_long_evidence_is_cut_and_not_the_query():
+    made = BertReranker(tiny(), "cpu", max_length=64)
+    counted = Counted(made.engine.model)
+    query = "who wrote the book of the rings"
+    made.predict([(query, "the author " * 5000)])
+    ((ids,),) = counted.batches
+    assert len(ids) == 64
+    assert made.tokenizer.pairs([(query, "")]).ids[0].tolist()[:-1] == ids[: len(query.split()) + 2].tolist()
+
+
+def test_int8_ranks_nearly_alike():
+    candidates = many(300, seed=2)
+    exact = {one["evidence_text"] for one in BertReranker(tiny(), "cpu").rank(QUERY, candidates, 60)}
+    rough = {one["evidence_text"] for one in BertReranker(tiny(), "cpu", precision="int8").rank(QUERY, candidates, 60)}
+    assert len(exact & rough) >= 48
+
+
+# --- errors
+
+
+def refused(folder, words, **options):
+    with pytest.raises(ModelError, match=words) as caught:
+        BertReranker(folder, "cpu", key="evs_model", **options)
+    assert "\n" not in str(caught.value) and str(caught.value).startswith(f"evs_model: {folder}: ")
+
+
+def test_scores_that_are_no_numbers_are_an_error(tmp_path):
+    def change(tensors):
+        tensors["bert.embeddings.word_embeddings.weight"][made.tokenizer.ids(["hobbit"])[0][0]] = float("nan")
+
+    made = BertReranker(tiny(), "cpu")
+    broken = BertReranker(damage(copy_of(tiny(), tmp_path / "model"), change), "cpu", token_budget=1)
+    broken.predict([("who", "the author")])
+    for precision in ("fp32", "int8"):
+        broken = BertReranker(tmp_path / "model", "cpu", token_budget=1, precision=precision)
+        with pytest.raises(ModelError, match=r"'a hobbit'.*1 of 2 pairs.*broken") as caught:
+            broken.rank("who", [evidence("the author"), evidence("a hobbit")], 5)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("labels", [3, 5])
+def test_more_outputs_than_two(labels):
+    refused(tiny(labels=labels), f"has {labels} outputs; a reranker has one")
+
+
+def test_no_head():
+    refused(tiny("bert", "embedding"), "is no sequence-classification checkpoint: classifier.bias")
+    refused(tiny("bert", "question-answering"), "is no sequence-classification checkpoint")
+
+
+def test_a_missing_folder(tmp_path):
+    refused(tmp_path / "none", "no such folder")
+
+
+def test_a_truncated_file(tmp_path):
+    file = copy_of(tiny(), tmp_path / "model") / "model.safetensors"
+    file.write_bytes(file.read_bytes()[:-100])
+    refused(tmp_path / "model", "cannot be loaded")
+
+
+def test_pickled_weights_only(tmp_path):
+    folder = copy_of(tiny(), tmp_path / "model")
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    refused(folder, "pytorch_model.bin, but pickled weights are not loaded")
+
+
+def test_a_limit_that_leaves_no_room():
+    with pytest.raises(ModelError, match="at most 20 tokens leave no room"):
+        BertReranker(tiny(), "cpu", max_length=20)
+
+
+def test_a_device_that_is_not_there():
+    with pytest.raises(ConfigError, match="device: cuda:99"):
+        BertReranker(tiny(), "cuda:99")

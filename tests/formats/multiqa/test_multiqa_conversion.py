@@ -1,0 +1,238 @@
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from multiqa_handmade import (
+    SAMPLES,
+    TEXT,
+    candidate,
+    document,
+    entries,
+    entry,
+    extractive,
+    header,
+    instance,
+    open_ended,
+    question,
+    save,
+    saved,
+)
+
+from convinse.formats.converters import convert
+from convinse.formats.mrqa import read_examples, read_header
+from convinse.formats.multiqa.files import Reader
+from convinse.formats.multiqa.records import plain
+from convinse.formats.multiqa.validate import validate
+from convinse.formats.squad import read_squad
+
+
+def there(path, to, source="multiqa"):
+    target = path.with_name(f"{to}.out")
+    convert(path, target, to, source, quiet=True)
+    return target
+
+
+def there_and_back(path, to):
+    target = path.with_name("back.out")
+    convert(there(path, to), target, "multiqa", to, quiet=True)
+    return target
+
+
+def without_places(value):
+    if isinstance(value, dict):
+        return {key: without_places(part) for key, part in value.items() if key != "instances"}
+    return [without_places(part) for part in value] if isinstance(value, list) else value
+
+
+def questions(path):
+    """What must never be lost: every question with its text and its answers of all types."""
+    return {
+        asked.qid: (asked.question, without_places(plain(asked.answers)))
+        for found in Reader(path)
+        for asked in found.qas
+    }
+
+
+def one(path):
+    (found,) = Reader(path)
+    return found
+
+
+def squad_question(path):
+    _, paragraph = next(read_squad(path).paragraphs)
+    return paragraph.context, paragraph.qas[0]
+
+
+def mrqa_question(path):
+    (example,) = read_examples(path)
+    return example.context, example.qas[0]
+
+
+DOCUMENTS = [document(), document("The sea is cold. Bear Island is not.", "Sea")]
+
+
+def test_several_documents_are_joined_with_marks_and_the_given_places_move_along(tmp_path):
+    second = instance(start=17, span=(5, 6), doc_id=1)
+    answers = open_ended(candidate(extractive=extractive(instances=[instance(), second])))
+    path = saved(tmp_path / "a.jsonl", entry(question(answers=answers), documents=DOCUMENTS))
+    joined = f"[DOC] [TLE] Bear Island [PAR] {TEXT} [DOC] [TLE] Sea [PAR] The sea is cold. Bear Island is not."
+    context, asked = mrqa_question(there(path, "mrqa"))
+    assert context == joined
+    assert [context[start : end + 1] for start, end in asked.detected_answers[0].char_spans] == ["Bear Island"] * 2
+    title = len("[DOC] [TLE] ")
+    assert (title, title + 10) not in asked.detected_answers[0].char_spans  # not given, so not used
+    context, asked = squad_question(there(path, "squad"))
+    assert context == joined
+    assert [answer.answer_start for answer in asked.answers] == [46, 142]
+
+
+def test_missing_places_are_detected_on_token_borders(tmp_path):
+    text = "The island of islanders: an island."
+    answers = open_ended(candidate(extractive={"answer": "island"}))
+    path = saved(tmp_path / "a.jsonl", entry(question(answers=answers), documents=[{"text": text}]))
+    for found in (mrqa_question(there(path, "mrqa"))[1].detected_answers[0].char_spans,):
+        assert found == [(4, 9), (28, 33)]
+    assert [answer.answer_start for answer in squad_question(there(path, "squad"))[1].answers] == [4, 28]
+    back = one(there_and_back(path, "mrqa"))
+    places = back.qas[0].candidates()[0].single_answer.extractive.instances
+    assert [(place.start_byte, place.token_inds) for place in places] == [(4, (1, 1)), (28, (6, 6))]
+
+
+@pytest.mark.parametrize("to", ["squad", "mrqa"])
+@pytest.mark.parametrize(
+    "answers",
+    [
+        open_ended(candidate()),
+        open_ended(candidate(), candidate(extractive=extractive("cold", [instance("cold", 51, (12, 12))]))),
+        open_ended(candidate(), candidate()),  # two annotators who agree
+        open_ended(candidate(extractive=extractive("nowhere to be found", []))),
+        open_ended(candidate(extractive=extractive(aliases=["the island", "bear island"]))),
+        open_ended(candidate(extractive=extractive("bear island"))),
+        open_ended(candidate(yesno="no")),
+        open_ended(candidate(generated_text="On an island.")),
+        open_ended(candidate(number=8.0)),
+        open_ended(candidate(number=7, extractive=extractive("1996", []))),
+        open_ended(candidate(date={"day": "23", "month": "April", "year": "1734"})),
+        open_ended({"list": [{"extractive": extractive()}, {"extractive": extractive("cold", [])}]}),
+        open_ended({"set": [{"number": 0}, {"number": 7}, {"number": 8.4}]}),
+        open_ended({"metadata": {"long_answer": {"start_token": 4}}}),
+        {"open-ended": {"cannot_answer": "yes", "annotators_answer_candidates": []}},
+        {"open-ended": {"cannot_answer": "no", "annotators_answer_candidates": [candidate()]}},
+        {"multi-choice": {"correct_answer_index": 1, "choices": [candidate(generated_text=text) for text in "ab"]}},
+        {"multi-choice": {"multi_correct_answer_indexes": [0], "choices": [candidate(), candidate(yesno="no")]}},
+        open_ended(),
+    ],
+)
+def test_no_question_and_no_answer_is_lost_on_the_way_there_and_back(tmp_path, answers, to):
+    asked = question(answers=answers, metadata={"level": "hard"}, supporting_context=[instance("Beyoncé", 0, (0, 0))])
+    path = saved(tmp_path / "a.jsonl", entry(asked, question("second"), documents=DOCUMENTS))
+    back = there_and_back(path, to)
+    assert questions(back) == questions(path)
+    assert validate(back).problems == []
+    found = one(back)
+    assert found.qas[0].metadata == {"level": "hard"}
+    moved = found.qas[0].supporting_context[0]
+    assert found.context.documents[0].part(moved.part)[moved.start_byte :].startswith("Beyoncé")
+    assert found.id == "c1"
+
+
+def test_yes_and_no_are_not_looked_for_in_the_text(tmp_path):
+    answers = open_ended(candidate(yesno="no"))
+    path = saved(tmp_path / "a.jsonl", entry(question(answers=answers), documents=[document("There is no island.")]))
+    asked = mrqa_question(there(path, "mrqa"))[1]
+    assert (asked.detected_answers, asked.answers) == ([], ["no"])
+
+
+def test_a_place_with_another_spelling_gives_the_words_of_the_document(tmp_path):
+    answers = open_ended(candidate(extractive=extractive("bear island", [instance("bear island")])))
+    path = saved(tmp_path / "a.jsonl", entry(question(answers=answers)))
+    context, asked = squad_question(there(path, "squad"))
+    assert (asked.answers[0].text, asked.answers[0].answer_start) == ("Bear Island", 16)
+    assert "bear island" in asked.extras["accepted_answers"]
+
+
+def test_a_place_that_is_wrong_is_not_used(tmp_path):
+    answers = open_ended(candidate(extractive=extractive(instances=[instance(start=3), instance(doc_id=9)])))
+    path = saved(tmp_path / "a.jsonl", entry(question(answers=answers)))
+    assert [answer.answer_start for answer in squad_question(there(path, "squad"))[1].answers] == [16]
+
+
+def test_blanks_around_an_answer_belong_to_no_instance(tmp_path):
+    answers = open_ended(candidate(extractive=extractive(" Bear Island ", [instance(" Bear Island ", 15, (3, 4))])))
+    back = there_and_back(saved(tmp_path / "a.jsonl", entry(question(answers=answers))), "squad")
+    place = one(back).qas[0].candidates()[0].single_answer.extractive.instances[0]
+    assert (place.start_byte, place.text, place.token_inds) == (16, "Bear Island", (3, 4))
+    assert validate(back).warnings == []
+
+
+def test_multiqa_to_multiqa_changes_the_dialect_only(tmp_path):
+    raw = entry(
+        question(
+            answers={"open-ended": {"answer_candidates": [{"extractive": {"single_answer": extractive()}}]}}, rank=3
+        ),
+        documents=[document(rank=1, metadata={"text": {"sentence_start_bytes": [0]}})],
+    )
+    path = save(tmp_path / "a.jsonl", header(flavor="x", full_schema={}, number_of_qas_with_gold_answers=1), raw)
+    target = there(path, "multiqa")
+    assert list(Reader(target)) == list(Reader(path))
+    assert Reader(target).header == Reader(path).header
+    assert '"single_answer":{"extractive"' in target.read_text("utf-8")
+
+
+def test_the_header_goes_along(tmp_path):
+    path = save(tmp_path / "a.jsonl", header(license="CC0", number_of_qas_with_gold_answers=1), entry())
+    mrqa = there(path, "mrqa")
+    assert (read_header(mrqa).dataset, read_header(mrqa).split) == ("Hand", "dev")
+    back = Reader(there_and_back(path, "mrqa")).header
+    assert (back.dataset_name, back.split, back.license, back.number_of_qas) == ("Hand", "dev", "CC0", 1)
+
+
+def test_keys_from_elsewhere_that_mean_something_else_here_are_renamed(tmp_path):
+    line = {"context": "A cold sea.", "id": 4, "qas": [
+        {"qid": "q", "question": "What?", "answers": ["sea"], "question_tokens": [], "supporting_context": "none",
+         "detected_answers": [{"text": "sea", "char_spans": [[7, 9]], "token_spans": [[2, 2]]}]}
+    ], "context_tokens": [["A", 0], ["cold", 2], ["sea", 7], [".", 10]]}  # fmt: skip
+    path = save(tmp_path / "a.jsonl", {"header": {"dataset": "D", "split": "x", "license": 5}}, line)
+    target = there(path, "multiqa", "mrqa")
+    assert Reader(target).header.extra["_license"] == 5
+    found = one(target)
+    assert found.qas[0].extra["_supporting_context"] == "none"
+    assert found.qas[0].candidates()[0].single_answer.extractive.instances[0].token_inds == (2, 2)
+    assert validate(target).problems == []
+
+
+def test_a_context_without_an_id_gets_the_same_one_every_time(tmp_path):
+    data = {"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": TEXT, "qas": [
+        {"id": "q", "question": "Where?", "is_impossible": False, "answers": [{"text": "Bear Island", "answer_start": 16}]},
+        {"id": "r", "question": "Who?", "is_impossible": True, "answers": []},
+    ]}]}]}  # fmt: skip
+    path = save(tmp_path / "a.json", data)
+    found = one(there(path, "multiqa", "squad"))
+    assert found.id == one(there(path, "multiqa", "squad")).id != ""
+    assert found.context.documents[0].title == "T"
+    assert found.qas[0].candidates()[0].single_answer.extractive.instances[0].start_byte == 16
+    assert found.qas[1].cannot_answer()
+    assert squad_question(there(there(path, "multiqa", "squad"), "squad"))[1].answers[0].answer_start == 16
+
+
+@given(st.lists(entries(), max_size=2), st.sampled_from(["squad", "mrqa"]))
+@settings(deadline=None, max_examples=40)
+def test_any_document_converts_without_losing_a_question(tmp_path_factory, documents, to):
+    for number, value in enumerate(documents):
+        for asked in value["qas"]:
+            asked["qid"] = f"{number}-{asked['qid']}"
+    path = saved(tmp_path_factory.mktemp("any") / "a.jsonl", *documents)
+    assert questions(there_and_back(path, to)).keys() == questions(path).keys()
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the MultiQA samples are not there")
+@pytest.mark.parametrize("to", ["squad", "mrqa"])
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*_sample.jsonl.gz")), ids=lambda path: path.name.split("_")[0])
+def test_the_samples_lose_no_question_and_no_answer(tmp_path, path, to):
+    first = tmp_path / "a.jsonl"
+    convert(path, first, "multiqa", quiet=True)
+    back = there_and_back(first, to)
+    assert questions(back) == questions(path)
+    assert len(questions(path)) == json.loads(first.read_text("utf-8").splitlines()[0])["header"]["number_of_qas"]
+    assert validate(back).problems == []

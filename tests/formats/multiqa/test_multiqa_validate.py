@@ -1,0 +1,378 @@
+import copy
+import gzip
+import json
+
+import pytest
+from multiqa_handmade import (
+    SAMPLES,
+    TEXT,
+    candidate,
+    document,
+    entry,
+    extractive,
+    header,
+    instance,
+    open_ended,
+    question,
+    save,
+    saved,
+    tokens,
+)
+
+from convinse.cli import main
+from convinse.formats.multiqa.schema import faults, json_path, load
+from convinse.formats.multiqa.validate import validate
+from convinse.support.errors import DataError
+
+DESCRIBED = {  # the description's example, its place holders filled in
+    "id": "HotpotQA_5a85ea095542994775f606a8",
+    "context": {
+        "documents": [
+            {
+                "title": "the document title",
+                "text": "abstract",
+                "snippet": "search engine snippet",
+                "url": "http://example.org",
+                "metadata": {"text": {"sentence_start_bytes": [0, 90, 128]}},
+                "tokens": {"text": [["Scott", 0], ["Derrickson", 6], ["(", 17]], "title": [["Scott", 0]]},
+            },
+            {"title": "t", "text": "x", "snippet": "", "url": "", "metadata": {}, "tokens": {}},
+        ]
+    },
+    "qas": [
+        {
+            "qid": "DROP_q",
+            "question": "How many years",
+            "question_tokens": [["How", 0], ["many", 4], ["years", 9]],
+            "supporting_context": [{"doc_ind": 1, "part": "text", "start_byte": 0, "text": "x"}],
+            "metadata": {},
+            "answers": {},
+        },
+        {
+            "qid": "2",
+            "question": "",
+            "supporting_context": [],
+            "answers": {
+                "open-ended": {
+                    "cannot_answer": "no",
+                    "annotators_answer_candidates": [
+                        {
+                            "yesno": {"single_answer": "yes"},
+                            "generated_text": {"list": ["sentence0", "sentence1"]},
+                            "date": {"single_answer": {"day": "23", "month": "April", "year": "1734"}},
+                            "number": {"set": [0, 7, 8.4]},
+                            "extractive": {
+                                "single_answer": {
+                                    "answer": "the main answer",
+                                    "aliases": ["Donald Trump", "Trump"],
+                                    "instances": [
+                                        {
+                                            "doc_id": 0,
+                                            "part": "text",
+                                            "start_byte": 15,
+                                            "start_end_tokens": [2, 3],
+                                            "text": "Donald Trump",
+                                        }
+                                    ],
+                                }
+                            },
+                        }
+                    ],
+                },
+                "multi-choice": {
+                    "correct_answer_index": 0,
+                    "multi_correct_answer_indexes": [1, 2],
+                    "choices": [{"yesno": {"single_answer": "no"}}, {"number": {"single_answer": 1}}, {"metadata": {}}],
+                },
+            },
+        },
+    ],
+}
+
+
+def problems(path):
+    """Line and the rest of each problem."""
+    return [text.removeprefix(f"{path}:") for text in validate(path).problems]
+
+
+def test_the_schema_accepts_what_the_description_shows():
+    assert list(faults(DESCRIBED, "entry")) == []
+    described = {
+        "data_source": "wikipedia", "dataset_name": "SQuAD", "dataset_url": "https://example.org", "license": "x",
+        "multiqa_version": "0.1.0", "number_of_contexts": 19035, "number_of_qas": 130319, "readme": "", "schema": {},
+        "split": "train", "text_type": "abstract", "tokenization_source": "multiqa",
+    }  # fmt: skip
+    assert list(faults({"header": described}, "header")) == []
+    assert load()["$schema"] == "http://json-schema.org/draft-07/schema#"
+
+
+def test_a_good_file_has_no_problem_and_tells_its_dialect(tmp_path):
+    report = validate(saved(tmp_path / "a.jsonl", entry()))
+    assert report.problems == [] and report.warnings == []
+    assert report.summary["contexts"] == report.summary["questions"] == report.summary["answered"] == 1
+    assert report.summary["header"] == ["Hand", "dev"]
+    assert report.summary["published_dialect"] is True
+    assert "container first" in report.summary["dialect"]
+
+
+OPEN = "$.qas[0].answers.open-ended.annotators_answer_candidates[0]"
+PLACE = f"{OPEN}.single_answer.extractive.instances[0]"
+
+
+def with_instance(**changes):
+    return entry(question(answers=open_ended(candidate(extractive=extractive(instances=[{**instance(), **changes}])))))
+
+
+def with_answers(answers):
+    return entry(question(answers=answers))
+
+
+@pytest.mark.parametrize(
+    ("raw", "path", "reason"),
+    [
+        # the schema
+        ({"id": "c", "context": {"documents": []}}, "$", '"qas" is a required property'),
+        (entry(question(answers={}), documents=[{"text": 3}]), "$.context.documents[0].text", "3 is not of type"),
+        (entry(question(answers={}), documents=[{}]), "$.context.documents[0]", "less than 1 property"),
+        (entry(question(qid=1)), "$.qas[0].qid", "1 is not of type"),
+        (entry(question(question_tokens=[["a"]])), "$.qas[0].question_tokens[0]", "2 items"),
+        (with_answers(open_ended({"single_answer": {"yesno": "perhaps"}})), f"{OPEN}.single_answer.yesno", "perhaps"),
+        (with_answers(open_ended({"yesno": {"list": ["perhaps"]}})), f"{OPEN}.yesno.list[0]", "perhaps"),
+        (with_answers(open_ended({"single_answer": {"number": "8"}})), f"{OPEN}.single_answer.number", '"8"'),
+        (with_answers(open_ended({"list": {"number": 8}})), f"{OPEN}.list", "array"),
+        (with_answers({"open-ended": {"cannot_answer": True}}), "$.qas[0].answers.open-ended.cannot_answer", "true"),
+        (with_instance(start_byte=-1), f"{PLACE}.start_byte", "minimum"),
+        (with_instance(token_inds=[1]), f"{PLACE}.token_inds", "2 items"),
+        # the cross-checks
+        (with_instance(doc_id=1), f"{PLACE}.doc_id", "1 is no document: the context has 1"),
+        (with_instance(part="snippet"), f"{PLACE}.part", "document 0 has no text 'snippet'"),
+        (with_instance(start_byte=18), f"{PLACE}.start_byte", "'Bear Island' is not at 18: 'ar Island i' is"),
+        (with_instance(start_byte=500), f"{PLACE}.start_byte", "500 is outside of the text (72 characters)"),
+        (
+            with_instance(start_byte=17),
+            f"{PLACE}.start_byte",
+            "17 counts UTF-8 bytes; offsets of the format count characters, which gives 16",
+        ),
+        (with_instance(token_inds=[3, 99]), PLACE, "tokens 3 to 99 are not among the 18"),
+        (with_instance(token_inds=[4, 3]), PLACE, "tokens 4 to 3 are not among the 18"),
+        (with_instance(token_inds=[2, 4]), PLACE, "token 2 ('on') begins at 13, not at start_byte 16"),
+        (with_instance(token_inds=[3, 5]), PLACE, "token 5 ('in') ends at 30, the text of the instance at 27"),
+        (
+            entry(question(supporting_context=[instance("Beyoncé", 1, (0, 0))])),
+            "$.qas[0].supporting_context[0].start_byte",
+            "'Beyoncé' is not at 1",
+        ),
+        (
+            entry(documents=[{**document(), "tokens": {"text": [*tokens(TEXT)[:-1], ["x", 70]]}}]),
+            "$.context.documents[0].tokens.text[17]",
+            "'x' is not at offset 70: 't' is",
+        ),
+        (
+            entry(documents=[document(tokens={"snippet": [], "text": tokens(TEXT)})]),
+            "$.context.documents[0].tokens.snippet",
+            "which the document does not have",
+        ),
+        (entry(question(question_tokens=[["Where", 1]])), "$.qas[0].question_tokens[0]", "'Where' is not at offset 1"),
+        (
+            entry(documents=[document(metadata={"text": {"sentence_start_bytes": [9, 3]}})]),
+            "$.context.documents[0].metadata.text.sentence_start_bytes",
+            "have to rise",
+        ),
+        (
+            entry(documents=[document(metadata={"text": {"sentence_start_bytes": [0, 73]}})]),
+            "$.context.documents[0].metadata.text.sentence_start_bytes",
+            "within the 72 characters",
+        ),
+        (
+            with_answers({"multi-choice": {"choices": [candidate(yesno="no")], "correct_answer_index": 1}}),
+            "$.qas[0].answers.multi-choice.correct_answer_index",
+            "1 is no choice: there are 1",
+        ),
+        (
+            with_answers(
+                {"multi-choice": {"choices": [candidate(yesno="no")], "multi_correct_answer_indexes": [0, 4]}}
+            ),
+            "$.qas[0].answers.multi-choice.multi_correct_answer_indexes[1]",
+            "4 is no choice",
+        ),
+    ],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_planted_fault_is_found_with_line_path_and_reason(tmp_path, raw, path, reason, indent):
+    good = entry(question("other"), id="good")
+    count = 1 + len(raw.get("qas", []))
+    file = save(tmp_path / "a.jsonl", header(2, count), good, raw, indent=indent)
+    lines = [json.dumps(value, ensure_ascii=False, indent=indent).count("\n") + 1 for value in (header(2, count), good)]
+    found = problems(file)
+    assert len(found) == 1, found
+    assert found[0].startswith(f"{sum(lines) + 1}: {path}: ")
+    assert reason in found[0]
+
+
+def test_the_path_of_a_cross_check_is_the_one_in_the_file_whatever_the_dialect(tmp_path):
+    place = {"doc_ind": 4, "part": "text", "start_byte": 0, "text": "x", "start_end_tokens": [0, 0]}
+    raw = with_answers(
+        {"open-ended": {"answer_candidates": [{"extractive": {"list": [extractive(instances=[place])]}}]}}
+    )
+    path = "$.qas[0].answers.open-ended.answer_candidates[0].extractive.list[0].instances[0].doc_ind"
+    assert problems(saved(tmp_path / "a.jsonl", raw)) == [f"2: {path}: 4 is no document: the context has 1, from 0 on"]
+
+
+def test_equal_qids_are_found_across_contexts(tmp_path):
+    path = saved(tmp_path / "a.jsonl", entry(question("x")), entry(question("y"), question("x")))
+    assert problems(path) == ["3: $.qas[1].qid: 'x' is also the qid of a question in line 2"]
+
+
+@pytest.mark.parametrize(
+    ("documents", "found"),
+    [
+        ([header(3, 1), entry()], ["1: $.header.number_of_contexts: 3, but the file holds 1"]),
+        ([header(1, 7), entry()], ["1: $.header.number_of_qas: 7, but the file holds 1"]),
+        (
+            [header(1, 1, number_of_qas_with_gold_answers=0), entry()],
+            ["1: $.header.number_of_qas_with_gold_answers: 0, but the file holds 1"],
+        ),
+        ([entry()], ["1: $: the file does not begin with a header"]),
+        ([header(), entry(), header()], ["3: $: a header that is not the first document"]),
+        ([{"header": {"number_of_contexts": 0, "number_of_qas": 0}}], ['1: $.header: "dataset_name" is a required']),
+        ([{"header": {**header(0, 0)["header"], "split": 1}}], ["1: $.header.split: 1 is not"]),
+        ([], ["0: $: the file is empty"]),
+    ],
+)
+def test_faults_of_the_header(tmp_path, documents, found):
+    seen = problems(save(tmp_path / "a.jsonl", *documents))
+    assert len(seen) == len(found)
+    assert all(one.startswith(start) for one, start in zip(seen, found, strict=True))
+
+
+def test_after_a_document_that_is_no_json_the_check_goes_on(tmp_path):
+    path = saved(tmp_path / "a.jsonl", entry(), entry(question("q1")))
+    lines = path.read_text("utf-8").splitlines()
+    path.write_text(
+        "\n".join([lines[0].replace('"number_of_contexts": 2', '"number_of_contexts": 3'), '{"id": nul}', *lines[1:]])
+    )
+    found = problems(path)
+    assert found[0].startswith("2: $: not valid JSON: ")
+    assert found[1].startswith("4: $.qas[0].qid: 'q1' is also")
+    assert found[2].startswith("1: $.header.number_of_contexts: 3, but")  # what cannot be read is not counted
+
+
+def test_a_file_that_breaks_off_is_an_error(tmp_path):
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(json.dumps(header()).encode())[:-12])
+    with pytest.raises(DataError, match=r"a\.jsonl\.gz:1: cannot be read"):
+        validate(path)
+
+
+@pytest.mark.parametrize(
+    ("raw", "warning"),
+    [
+        (with_instance(text="BEAR island"), "text: differs from the document in case (1 times)"),
+        (with_instance(text="bear-island"), "differs from the document in punctuation or articles (1 times)"),
+        (with_instance(text="The Bear Island"), "differs from the document in punctuation or articles (1 times)"),
+        (with_instance(text="Bear Isl"), "the text does not begin and end where its tokens do (1 times)"),
+        (entry(rank=1), "unknown key $.rank, kept as it is (1 times)"),
+        (
+            entry(
+                documents=[
+                    {
+                        **document(),
+                        "tokens": {"text": [["Beyoncé", 0], ["sang", 9], ["on", 14], ["Bear", 17], ["Island", 22]]},
+                    }
+                ]
+            ),
+            "text: the offsets of tokens count UTF-8 bytes",
+        ),
+        (
+            entry(question(question_tokens=[["where", 0]])),
+            "question_tokens: tokens differ from the text in case (1 times)",
+        ),
+    ],
+)
+def test_differences_of_spelling_are_warnings(tmp_path, raw, warning):
+    raw = copy.deepcopy(raw)
+    if "UTF-8" in warning:
+        raw["qas"][0]["answers"] = open_ended(candidate(yesno="no"))
+    report = validate(saved(tmp_path / "a.jsonl", raw))
+    assert report.problems == []
+    assert len(report.warnings) == 1
+    assert warning in report.warnings[0]
+
+
+# --fix-header ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_the_header_gets_true_counts_and_the_rest_keeps_its_bytes(tmp_path, name):
+    path = save(tmp_path / "plain", header(9, 9, number_of_qas_with_gold_answers=0, flavor=None), entry(), indent=3)
+    content = path.read_bytes()
+    path.unlink()
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    report = validate(path, fix_header=True)
+    assert report.problems == [] and report.summary["header_fixed"] is True
+    fixed = gzip.decompress(path.read_bytes()) if name.endswith(".gz") else path.read_bytes()
+    first, _, rest = fixed.partition(b"\n")
+    found = json.loads(first)["header"]
+    assert (found["number_of_contexts"], found["number_of_qas"], found["number_of_qas_with_gold_answers"]) == (1, 1, 1)
+    assert found["flavor"] is None and found["split"] == "dev"
+    assert content.endswith(rest)
+    assert sorted(part.name for part in tmp_path.iterdir()) == [name]
+    assert validate(path, fix_header=True).summary["header_fixed"] is False
+
+
+def test_a_true_header_is_not_touched(tmp_path):
+    path = saved(tmp_path / "a.jsonl", entry(), indent=2)
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    assert validate(path, fix_header=True).summary["header_fixed"] is False
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+
+
+def test_a_missing_header_is_added(tmp_path):
+    path = save(tmp_path / "hand.jsonl", entry(), entry(question("q2")))
+    assert validate(path, fix_header=True).problems == []
+    first = json.loads(path.read_text("utf-8").splitlines()[0])
+    assert first == {"header": {"dataset_name": "hand", "number_of_contexts": 2, "number_of_qas": 2}}
+    assert len(path.read_text("utf-8").splitlines()) == 3
+
+
+def test_gzip_under_another_name_is_not_turned_into_a_plain_file(tmp_path):
+    path = save(tmp_path / "a.jsonl", header(9, 9), entry())
+    path.write_bytes(gzip.compress(path.read_bytes()))
+    before = path.read_bytes()
+    with pytest.raises(DataError, match="unpack the file first"):
+        validate(path, fix_header=True)
+    assert path.read_bytes() == before
+
+
+def test_other_faults_stay_when_the_header_is_fixed(tmp_path):
+    path = save(tmp_path / "a.jsonl", header(9, 9), with_instance(doc_id=3))
+    found = validate(path, fix_header=True).problems
+    assert len(found) == 1 and "3 is no document" in found[0]
+
+
+def test_the_command(tmp_path, capsys):
+    path = save(tmp_path / "a.jsonl", header(9, 1), entry())
+    assert main(["validate", str(path)]) == 1
+    shown = capsys.readouterr()
+    assert f"{path}:1: $.header.number_of_contexts: 9, but the file holds 1" in shown.out
+    assert "container first" in shown.out
+    assert shown.err.count("\n") == 1
+    assert main(["validate", str(path), "--format", "multiqa", "--fix-header"]) == 0
+    assert main(["validate", str(path)]) == 0
+
+
+def test_json_paths():
+    assert json_path([]) == "$"
+    assert json_path(["qas", 0, "answers", "open-ended"]) == "$.qas[0].answers.open-ended"
+
+
+KNOWN = {"naturalquestions": 7}  # offsets in HTML that count bytes, and tokens spelled otherwise
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the MultiQA samples are not there")
+@pytest.mark.parametrize("path", sorted(SAMPLES.glob("*_sample.jsonl.gz")), ids=lambda path: path.name.split("_")[0])
+def test_the_samples(path):
+    report = validate(path)
+    assert len(report.problems) == KNOWN.get(path.name.split("_")[0], 0)
+    assert all(".tokens.text[" in text or "the text of the instance at" in text for text in report.problems)

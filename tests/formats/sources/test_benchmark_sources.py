@@ -1,0 +1,318 @@
+import gzip
+import json
+import os
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from convinse.formats.converters import convert, find_converter, guess_format
+from convinse.formats.mrqa import read_examples
+from convinse.formats.multiqa.files import Reader
+from convinse.formats.multiqa.from_neutral import NOT_THERE
+from convinse.formats.multiqa.validate import validate
+from convinse.formats.squad import read_squad
+from convinse.support.errors import DataError
+from convinse.support.jsonlines import read_lines
+from places import ROOT
+
+DATA = Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
+
+
+def lines(path, *values):
+    path.write_text("".join(json.dumps(value) + "\n" for value in values), "utf-8")
+    return path
+
+
+def as_multiqa(path, name):
+    """The contexts of a file; its format is recognised, and what is written is valid."""
+    assert guess_format(path) == name
+    target = path.with_name("multiqa.out")
+    counts = convert(path, target, "multiqa", quiet=True).counts
+    assert NOT_THERE not in counts  # each place that the source gives is right
+    assert validate(target).problems == []
+    return list(Reader(target))
+
+
+def as_mrqa(path):
+    convert(path, path.with_name("mrqa.out"), "mrqa", quiet=True)
+    return list(read_examples(path.with_name("mrqa.out")))
+
+
+def texts(question):
+    return [text for candidate in question.candidates() for answer in candidate.answers() for text in answer.texts()]
+
+
+def places(question):
+    return [
+        [(place.doc_id, place.part, place.start_byte, place.text) for place in answer.extractive.instances]
+        for candidate in question.candidates()
+        for answer in candidate.answers()
+        if answer.extractive
+    ]
+
+
+# BoolQ ----------------------------------------------------------------------------------------------------------------
+
+BOOLQ = {"question": "is ice cold", "title": "Ice", "answer": True, "passage": "Ice is cold, there is no doubt."}
+
+
+def test_boolq(tmp_path):
+    path = lines(
+        tmp_path / "a.jsonl", BOOLQ, {**BOOLQ, "question": "is ice hot", "answer": False}, {**BOOLQ, "passage": "x"}
+    )
+    first, second = as_multiqa(path, "boolq")
+    assert [question.candidates()[0].single_answer.yesno for question in first.qas] == ["yes", "no"]
+    assert (first.context.documents[0].title, first.context.documents[0].text) == ("Ice", BOOLQ["passage"])
+    assert len({question.qid for question in (*first.qas, *second.qas)}) == 3
+    (example, _) = as_mrqa(path)
+    assert [question.answers for question in example.qas] == [["yes"], ["no"]]
+    assert not any(question.detected_answers for question in example.qas)  # `no` stands in the passage, but is no span
+
+
+def test_boolq_without_answers(tmp_path):
+    (found,) = as_multiqa(
+        lines(tmp_path / "a.jsonl", {key: BOOLQ[key] for key in ("question", "title", "passage")}), "boolq"
+    )
+    assert not found.qas[0].is_answered()
+
+
+def test_a_wrong_line_of_boolq_is_named(tmp_path):
+    path = lines(tmp_path / "a.jsonl", BOOLQ, {**BOOLQ, "answer": "yes"})
+    with pytest.raises(DataError, match=r"a\.jsonl:2: .*answer"):
+        convert(path, tmp_path / "out", "multiqa", "boolq", quiet=True)
+
+
+# HotpotQA -------------------------------------------------------------------------------------------------------------
+
+HOTPOT = {
+    "_id": "h1",
+    "question": "In which sea is the island of the singer?",
+    "answer": "Cold Sea",
+    "type": "bridge",
+    "level": "hard",
+    "supporting_facts": [["Singer", 1], ["Island", 0], ["Island", 7], ["Gone", 0]],
+    "context": [
+        ["Singer", ["She sings.", " She lives on an island."]],
+        ["Island", ["It is in the Cold Sea.", " The Cold Sea is large."]],
+    ],
+}
+
+
+def columns(value):
+    """The shape of the Hugging Face data set."""
+    return {
+        **{key: part for key, part in value.items() if key != "_id"},
+        "id": value["_id"],
+        "context": {key: [pair[i] for pair in value["context"]] for i, key in enumerate(("title", "sentences"))},
+        "supporting_facts": {
+            key: [pair[i] for pair in value["supporting_facts"]] for i, key in enumerate(("title", "sent_id"))
+        },
+    }
+
+
+@pytest.mark.parametrize("shape", [lambda value: value, columns])
+@pytest.mark.parametrize("layout", ["list", "lines"])
+def test_hotpotqa(tmp_path, shape, layout):
+    path = tmp_path / "a.json"
+    questions = [shape(HOTPOT), shape({**HOTPOT, "_id": "h2", "answer": "yes"})]
+    if layout == "list":
+        path.write_text(json.dumps(questions))
+    else:
+        lines(path, *questions)
+    first, second = as_multiqa(path, "hotpotqa")
+    assert [document.title for document in first.context.documents] == ["Singer", "Island"]
+    assert first.context.documents[1].sentences() == HOTPOT["context"][1][1]
+    question = first.qas[0]
+    assert (question.qid, question.metadata) == ("h1", {"type": "bridge", "level": "hard"})
+    assert [(fact.doc_id, fact.start_byte, fact.text) for fact in question.supporting_context] == [
+        (0, 10, " She lives on an island."),
+        (1, 0, "It is in the Cold Sea."),
+    ]
+    assert places(question) == [[(1, "text", 13, "Cold Sea"), (1, "text", 27, "Cold Sea")]]
+    assert second.qas[0].candidates()[0].single_answer.yesno == "yes"
+    neutral = next(find_converter("hotpotqa").read(path).records).questions[0]
+    assert [fact["start_byte"] for fact in neutral.extras["supporting_context"]] == [10, 0]
+    assert as_mrqa(path)[0].context.startswith("[DOC] [TLE] Singer [PAR] She sings. She lives")
+
+
+def test_hotpotqa_without_answers_is_read(tmp_path):
+    unlabelled = {key: HOTPOT[key] for key in ("_id", "question", "context")}
+    path = lines(tmp_path / "a.json", unlabelled)
+    convert(path, tmp_path / "out", "multiqa", "hotpotqa", quiet=True)
+    (found,) = Reader(tmp_path / "out")
+    assert not found.qas[0].is_answered() and found.qas[0].supporting_context is None
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [({"context": None}, "array"), ({"question": 3}, "str"), ({"supporting_facts": [["x"]]}, "length 2")],
+)
+def test_a_wrong_question_of_hotpotqa_is_named(tmp_path, change, reason):
+    path = lines(tmp_path / "a.json", HOTPOT, {**HOTPOT, **change})
+    with pytest.raises(DataError, match=rf"a\.json:2: no question of HotpotQA: .*{reason}"):
+        convert(path, tmp_path / "out", "multiqa", "hotpotqa", quiet=True)
+
+
+def test_a_missing_key_of_hotpotqa_is_named(tmp_path):
+    path = lines(tmp_path / "a.json", {key: part for key, part in HOTPOT.items() if key != "context"})
+    with pytest.raises(DataError, match="the key 'context' is missing"):
+        convert(path, tmp_path / "out", "multiqa", "hotpotqa", quiet=True)
+
+
+# QAMR -----------------------------------------------------------------------------------------------------------------
+
+QAMR = {
+    "id": "s/1/0", "sentence": "Ice is cold and hard.", "question": "What is cold?", "answer": "Ice", "answer_start": 0,
+    "validator_answers": [{"answer": "Ice is cold", "answer_start": 0}, {"answer": "Ice", "answer_start": 0}],
+}  # fmt: skip
+
+
+def test_qamr(tmp_path):
+    other = {**QAMR, "id": "s/1/1", "question": "What is hard?", "validator_answers": []}
+    path = lines(
+        tmp_path / "a.jsonl", QAMR, other, {**QAMR, "id": "s/2/0", "sentence": "Ice."[:4], "validator_answers": []}
+    )
+    first, second = as_multiqa(path, "qamr")
+    assert [question.qid for question in first.qas] == ["s/1/0", "s/1/1"]
+    assert texts(first.qas[0]) == ["Ice", "Ice is cold", "Ice"]  # one candidate an annotator
+    assert places(first.qas[0])[1] == [(0, "text", 0, "Ice is cold")]
+    assert (first.id, second.id) == ("s/1", "s/2")
+
+
+def test_a_span_that_is_not_there_is_named(tmp_path):
+    path = lines(tmp_path / "a.jsonl", QAMR, {**QAMR, "answer_start": 4})
+    with pytest.raises(DataError, match=r"a\.jsonl:2: id 's/1/0': 'Ice' does not stand at character 4"):
+        convert(path, tmp_path / "out", "multiqa", "qamr", quiet=True)
+
+
+# WikiTableQuestions ---------------------------------------------------------------------------------------------------
+
+QUESTIONS = (
+    "id\tutterance\tcontext\ttargetValue\n"
+    "nt-1\twho was first?\tcsv/1-csv/1.csv\tAnn\n"
+    "nt-2\twho were the others?\tcsv/1-csv/1.csv\tBob|Cy \\p Co\n"
+    "nt-3\thow many are there?\tcsv/1-csv/1.csv\t3\n"
+)
+TABLE = {
+    "context": "csv/1-csv/1.csv",
+    "title": "Race",
+    "header": ["Rank", "Who"],
+    "rows": [["1", "Ann"], ["2", "Bob"], ["", "Cy | Co"]],
+}
+
+
+def table_questions(folder, tables=True, questions=QUESTIONS):
+    folder.mkdir(exist_ok=True)
+    path = folder / "training.tsv"
+    path.write_text(questions)
+    if tables:
+        (folder / "tables.jsonl.gz").write_bytes(gzip.compress(json.dumps(TABLE).encode()))
+    return path
+
+
+def test_wikitablequestions(tmp_path):
+    (found,) = as_multiqa(table_questions(tmp_path / "data"), "wikitablequestions")
+    (document,) = found.context.documents
+    assert (found.id, document.title) == ("csv/1-csv/1.csv", "Race")
+    assert document.text == "Rank | Who\n1 | Ann\n2 | Bob\n | Cy | Co"
+    assert document.table[1] == [{"text": "1"}, {"text": "Ann"}]
+    one, several, count = found.qas
+    assert places(one) == [[(0, "text", 15, "Ann")]]
+    assert [answer.texts() for answer in several.candidates()[0].list_answer] == [["Bob"], ["Cy | Co"]]
+    assert places(several) == [[(0, "text", 23, "Bob")], [(0, "text", 30, "Cy | Co")]]
+    assert count.candidates()[0].single_answer.generated_text == "3"
+
+
+def test_tables_of_the_original_release(tmp_path):
+    path = table_questions(tmp_path / "data", tables=False)
+    folder = tmp_path / "csv" / "1-csv"
+    folder.mkdir(parents=True)
+    (folder / "1.csv").write_text('"Rank","Who"\n"1","Ann \\"A\\""\n"2","Bob\nB"\n"3","Cy | Co"\n')
+    (found,) = as_multiqa(path, "wikitablequestions")
+    assert found.context.documents[0].text == 'Rank | Who\n1 | Ann "A"\n2 | Bob B\n3 | Cy | Co'
+    assert found.context.documents[0].table[2] == [{"text": "2"}, {"text": "Bob\nB"}]
+    assert found.qas[0].candidates()[0].single_answer.generated_text == "Ann"
+
+
+@pytest.mark.parametrize(
+    ("questions", "reason"),
+    [
+        (QUESTIONS.replace("1.csv\tAnn", "2.csv\tAnn"), "question 'nt-1' is on the table 'csv/1-csv/2.csv'"),
+        (QUESTIONS.replace("\tAnn", ""), r"training\.tsv:2: 3 columns, where the first line names 4"),
+        (QUESTIONS.replace("utterance", "question"), r"training\.tsv:1: no column 'utterance'"),
+    ],
+)
+def test_faults_of_table_questions_are_named(tmp_path, questions, reason):
+    path = table_questions(tmp_path / "data", questions=questions)
+    with pytest.raises(DataError, match=reason):
+        convert(path, tmp_path / "out", "multiqa", "wikitablequestions", quiet=True)
+
+
+# a data set of one's own, as in the README ----------------------------------------------------------------------------
+
+OWN = '''
+from convinse.formats.converters import Answer, Converter, Dataset, Document, Part, Question, Record, Span, register
+from convinse.support.jsonlines import read_lines
+
+
+@register("trivia")
+class Trivia(Converter):
+    """Lines such as {"q": "Where is it?", "text": "It is here.", "spans": [[6, "here"]]}."""
+
+    def read(self, path):
+        return Dataset("Trivia", "train", self.records(path))
+
+    def records(self, path):
+        for number, line in read_lines(path):
+            answers = [Answer(text, [Span(start, text)]) for start, text in line["spans"]]
+            question = Question(f"trivia-{number}", line["q"], answers=answers)
+            yield Record([Document([Part("text", line["text"])])], [question])
+'''.strip()
+
+
+def test_a_converter_is_one_class_in_one_file(tmp_path, monkeypatch):
+    assert len(OWN.splitlines()) <= 20
+    (tmp_path / "trivia_converter.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    path = lines(tmp_path / "a.jsonl", {"q": "Where is it?", "text": "It is here.", "spans": [[6, "here"]]})
+    convert(path, tmp_path / "out", "multiqa", "trivia_converter:Trivia", quiet=True)
+    assert validate(tmp_path / "out").problems == []
+    (found,) = Reader(tmp_path / "out")
+    assert places(found.qas[0]) == [[(0, "text", 6, "here")]]
+    assert find_converter("trivia").read(path).name == "Trivia"  # by its name once it is imported
+    convert(path, tmp_path / "squad.json", "squad", "trivia", quiet=True)
+    ((_, paragraph),) = read_squad(tmp_path / "squad.json").paragraphs
+    assert paragraph.qas[0].answers[0].answer_start == 6
+
+
+# the data sets --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("boolq/dev.jsonl.gz", "boolq"),
+        ("qamr/dev.jsonl.gz", "qamr"),
+        ("wikitablequestions/training.tsv.gz", "wikitablequestions"),
+    ],
+)
+def test_the_data_sets_convert(tmp_path, file, name):
+    source = DATA / file
+    if not source.is_file():
+        pytest.skip(f"{source} is not there")
+    with gzip.open(source) as packed:
+        (tmp_path / "data").write_bytes(b"".join(islice(packed, 301)))
+    count = 300 if name == "wikitablequestions" else 301
+    if name == "wikitablequestions":
+        (tmp_path / "tables.jsonl.gz").symlink_to(source.parent / "tables.jsonl.gz")
+    assert guess_format(tmp_path / "data") == name
+    assert convert(tmp_path / "data", tmp_path / "multiqa", "multiqa", quiet=True).counts["questions"] == count
+    assert validate(tmp_path / "multiqa").problems == []
+    for to in ("mrqa", "squad"):
+        assert convert(tmp_path / "multiqa", tmp_path / to, to, quiet=True).counts["questions"] == count
+    asked = {question.qid for example in read_examples(tmp_path / "mrqa") for question in example.qas}
+    assert len(asked) == count
+    if name == "boolq":
+        given = [line["answer"] for _, line in read_lines(tmp_path / "data")]
+        assert [texts(question) == ["yes"] for found in Reader(tmp_path / "multiqa") for question in found.qas] == given

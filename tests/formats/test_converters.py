@@ -1,0 +1,247 @@
+"""The registry of converters, guessing of formats, documents as one text, answers in it."""
+
+import gzip
+import json
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from convinse.formats import converters
+from convinse.formats.converters import (
+    Answer,
+    Dataset,
+    Document,
+    Part,
+    Question,
+    Record,
+    Span,
+    convert,
+    converter_names,
+    find_converter,
+    find_format,
+    flatten,
+    guess_format,
+    locate,
+    question_id,
+    read_head,
+)
+from convinse.formats.tokens import TokenizedText
+from convinse.support.errors import ConfigError, DataError, ModuleError
+from convinse.support.jsonlines import read_lines
+
+SOURCE = """
+from convinse.formats.converters import *
+from convinse.support.jsonlines import read_lines
+
+class Mine(Converter):
+    def read(self, path):
+        return Dataset("Mine", "", (self._record(value) for _, value in read_lines(path)))
+
+    def _record(self, value):
+        answers = [Answer(value["answer"], [Span(value["start"], value["answer"])])]
+        return Record([Document([Part("text", value["passage"])])], [Question("", value["question"], answers=answers)])
+"""
+
+
+def write(name, *values):
+    path = Path(name)
+    content = "".join((value if isinstance(value, str) else json.dumps(value)) + "\n" for value in values)
+    path.write_bytes(gzip.compress(content.encode()) if name.endswith(".gz") else content.encode())
+    return path
+
+
+def record(*documents, **question):
+    parts = [Document([Part(name, text) for name, text in parts.items()]) for parts in documents]
+    return Record(parts, [Question("q", "?", **question)])
+
+
+def test_names():
+    assert {"mrqa", "squad"} <= set(converter_names()) and {"mrqa", "squad"} <= set(converter_names(writable=True))
+    assert set(converter_names(writable=True)) <= set(converter_names())
+    assert all(find_converter(name).name == name for name in converter_names())
+
+
+def test_unknown_names():
+    with pytest.raises(ConfigError, match="did you mean 'squad'"):
+        find_converter("squat")
+    with pytest.raises(ModuleError, match="no_such_module"):
+        find_converter("no_such_module:X")
+
+
+def test_a_class_of_ones_own(workdir):
+    Path("my_data.py").write_text(SOURCE)
+    source = write("in.jsonl", {"passage": "In Köln.", "start": 3, "answer": "Köln", "question": "Where?"})
+    try:
+        done = convert(source, Path("out.jsonl"), "mrqa", "my_data:Mine")
+        with pytest.raises(ConfigError, match="can only be read"):
+            find_format("my_data:Mine")
+    finally:
+        sys.modules.pop("my_data", None)
+    assert (done.source, done.target, done.counts) == ("my_data:Mine", "mrqa", {"contexts": 1, "questions": 1})
+    header, example = (value for _, value in read_lines(Path("out.jsonl")))
+    assert header["header"]["dataset"] == "Mine"
+    assert example["qas"][0]["detected_answers"] == [{"text": "Köln", "char_spans": [[3, 6]], "token_spans": [[1, 1]]}]
+    assert example["qas"][0]["qid"] == question_id("Where?", "In Köln.")
+
+
+def test_a_plug_in(workdir, monkeypatch):
+    Path("plugged_data.py").write_text(SOURCE)
+    point = EntryPoint("plugged", "plugged_data:Mine", "convinse.converters")
+    for module in (converters, sys.modules["convinse.support.registry"]):
+        monkeypatch.setattr(module, "entry_points", lambda group: [point] if group == "convinse.converters" else [])
+    assert "plugged" in converter_names()
+    assert type(find_converter("plugged")).__name__ == "Mine"
+
+
+MRQA = {"context": "a", "context_tokens": [["a", 0]], "qas": [{"qid": "1", "question": "?", "answers": []}]}
+SQUAD = {"version": "1.1", "data": [{"title": "x", "paragraphs": [{"context": "{", "qas": []}]}]}
+
+
+@pytest.mark.parametrize(
+    "name, values, expected",
+    [
+        ("a", [MRQA], "mrqa"),
+        ("a.gz", [{"header": {"dataset": "x", "split": "y"}}, MRQA], "mrqa"),
+        ("a", ['{"header": {"dataset": "x"}}', '{"context": "' + "long {" * 100_000 + '", "qas": []}'], "mrqa"),
+        ("a.json", [json.dumps(SQUAD, indent=2)], "squad"),
+        ("a.gz", [{"data": [{"paragraphs": [{"context": 'a"' * 300_000}]}]}], "squad"),
+    ],
+)
+def test_the_format_is_guessed_from_the_content(workdir, name, values, expected):
+    assert guess_format(write(name, *values)) == expected
+
+
+@pytest.mark.parametrize(
+    "content", ["", "nonsense", "[1, 2]", '{"some": "thing"}', '{"some": "\\"context_tokens\\": 1']
+)
+def test_a_format_that_cannot_be_guessed(workdir, content):
+    with pytest.raises(DataError, match="--from: .*mrqa.*squad"):
+        guess_format(write("a", content))
+
+
+def test_two_formats_recognise_a_file(workdir):
+    with pytest.raises(DataError, match="looks like mrqa and squad"):
+        guess_format(write("a", MRQA, SQUAD))
+
+
+def test_keys_of_a_head(workdir):
+    head = read_head(write("a", {"a": [{"b": 1}, {"c.d": {"e": "f: {"}}], "g": "h"}, {"i": 'j"k": 1'}))
+    assert head.keys == {"a", "a.b", "a.c.d", "a.c.d.e", "g", "i"}
+
+
+def test_the_guess_is_told(workdir, caplog):
+    caplog.set_level("INFO", logger="convinse")
+    convert(write("a", MRQA), Path("b.json"), "squad")
+    assert "read as mrqa" in caplog.text and "--from" in caplog.text
+    caplog.clear()
+    convert(Path("a"), Path("b.json"), "squad", "mrqa")
+    assert not caplog.text
+
+
+def test_a_file_is_not_written_over_itself(workdir):
+    path = write("a", MRQA)
+    before = path.read_bytes()
+    Path("link").symlink_to("a")
+    for target in ("a", "link"):
+        with pytest.raises(ConfigError, match="is the file to read"):
+            convert(path, Path(target), "squad")
+    assert path.read_bytes() == before
+
+
+def test_a_broken_source_leaves_the_older_target(workdir):
+    Path("out").write_text("old")
+    for to in ("mrqa", "squad"):
+        with pytest.raises(DataError, match="a:2"):
+            convert(write("a", MRQA, "{"), Path("out"), to, "mrqa")
+    assert Path("out").read_text() == "old" and sorted(p.name for p in Path().iterdir()) == ["a", "out"]
+
+
+def test_ids_are_stable():
+    assert question_id("a", "b") == question_id("a", "b") != question_id("ab", "")
+    assert question_id("Who?", "Köln") == "d63fb3df752d40dcc93033142b40dad9"  # for ever: files hold it
+
+
+def test_one_document_is_its_text():
+    flat = flatten(record({"title": "T", "text": "A b."}))
+    assert flat.context == "A b." and flat.offsets == {(0, "text"): 0}
+    assert flat.tokens == [("A", 0), ("b", 2), (".", 3)]
+
+
+def test_one_document_of_several_parts_and_a_title_with_an_answer():
+    spans = {"answers": [Answer("T", [Span(0, "T", part="title")])]}
+    assert flatten(record({"title": "T", "text": "A", "snippet": "B"})).context == "A [PAR] B"
+    flat = flatten(record({"title": "T", "text": "A", "snippet": "B"}, **spans))
+    assert flat.context == "[TLE] T [PAR] A [PAR] B"
+
+
+def test_several_documents():
+    flat = flatten(record({"title": "É 1", "text": "A b."}, {"text": "C"}, {"title": "D"}))
+    assert flat.context == "[DOC] [TLE] É 1 [PAR] A b. [DOC] C [DOC] [TLE] D"
+    assert {key: flat.context[at] for key, at in flat.offsets.items()} == {
+        (0, "title"): "É", (0, "text"): "A", (1, "text"): "C", (2, "title"): "D"
+    }  # fmt: skip
+    assert flat.tokens == TokenizedText(flat.context).tokens
+
+
+def test_tokens_of_the_source_are_kept_and_moved():
+    documents = [Document([Part("text", "a.b", [("a.b", 0)])]), Document([Part("text", "c")])]
+    flat = flatten(Record(documents, []))
+    assert flat.tokens == [("[DOC]", 0), ("a.b", 6), ("[DOC]", 10), ("c", 16)]
+
+
+def test_an_empty_part():
+    assert flatten(record({"text": ""})).context == ""
+    assert flatten(record({"text": ""}, {"text": ""})).tokens == [("[DOC]", 0), ("[DOC]", 7)]
+    assert flatten(Record([], [])) == ("", {}, [])
+
+
+def located(rec, all_spans=True):
+    flat = flatten(rec)
+    found = locate(rec.questions[0], flat, TokenizedText(flat.context, flat.tokens), all_spans)
+    return [(answer.text, [(start, flat.context[start : end + 1]) for start, end in spans]) for answer, spans in found]
+
+
+def test_spans_of_the_source_are_used():
+    rec = record({"text": "x 42"}, {"text": "42 42"}, answers=[Answer("42", [Span(0, "42", 1)]), Answer("x", [])])
+    assert located(rec) == [("42", [(17, "42")]), ("x", [(6, "x")])]
+    assert located(rec, all_spans=False) == [("42", [(17, "42"), (8, "42"), (20, "42")]), ("x", [(6, "x")])]
+
+
+def test_a_span_that_does_not_hold_is_not_believed():
+    text = {"text": "The answer is 42"}
+    for span in (
+        Span(0, "42"),
+        Span(99, "42"),
+        Span(-2, "42"),
+        Span(14, "42", 1),
+        Span(14, "42", part="title"),
+        Span(3, ""),
+    ):
+        assert located(record(text, answers=[Answer("42", [span])])) == [("42", [(14, "42")])]
+        assert located(record(text, answers=[Answer("43", [span])])) == []
+    assert located(record(text, answers=[Answer("Answer", [Span(4, "ANSWER")])])) == [("Answer", [(4, "answer")])]
+
+
+def test_accepted_strings_are_looked_for_when_nothing_else_is_found():
+    text = {"text": "It is 42, forty-two"}
+    found = located(record(text, answers=[Answer("43")], accepted=["forty-two", "44"]))
+    assert found == [("forty-two", [(10, "forty-two")])]
+    assert located(record(text, answers=[Answer("42")], accepted=["forty-two"])) == [("42", [(6, "42")])]
+
+
+def test_progress_of_a_long_conversion(workdir, monkeypatch, caplog):
+    caplog.set_level("INFO", logger="convinse")
+    monkeypatch.setattr(converters, "_LOG_EVERY", 0.0)
+    monkeypatch.setattr(converters, "_BEFORE_SIZE", 1)
+    values = [{**MRQA, "qas": [{"qid": str(i), "question": "?"}]} for i in range(3)]
+    convert(write("a", *values), Path("b"), "mrqa", "mrqa")
+    assert "a: 2 contexts so far" in caplog.text and "3 contexts" in caplog.text
+    caplog.clear()
+    convert(Path("a"), Path("b"), "mrqa", "mrqa", quiet=True)
+    assert not caplog.text
+
+
+def test_dataset_defaults():
+    assert Dataset("a", "b", iter(())).all_spans

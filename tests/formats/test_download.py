@@ -1,0 +1,173 @@
+"""Downloads: what is fetched, what is checked, what happens to files that are wrong."""
+
+import gzip
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from convinse.formats.download import Collection, File, collections, download, find_collection, md5
+from convinse.support import web
+from convinse.support.errors import ConfigError, DataError, NetworkError, OutputError
+from convinse.support.web import WebSession
+from fileserver import serve
+from loopback import cut, scripted_server, status
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch):
+    monkeypatch.setattr(web, "_BACK_OFF", 0.01)
+    for name in ("CONVINSE_OFFLINE", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def data(name, questions):
+    """A small MRQA file."""
+    lines = [{"header": {"dataset": name, "split": "dev"}}]
+    lines += [
+        {"context": "a", "qas": [{"qid": f"{name}{i}", "question": "?", "answers": ["a"]}]} for i in range(questions)
+    ]
+    return gzip.compress("".join(json.dumps(line) + "\n" for line in lines).encode())
+
+
+ONE, TWO = data("one", 3), data("two", 500)
+
+
+def collection(url="", **changes):
+    files = [File("One.jsonl.gz", "one.gz", hashlib.md5(ONE).hexdigest(), 3),
+             File("Two.jsonl.gz", "two.gz", hashlib.md5(TWO).hexdigest(), 500)]  # fmt: skip
+    files = [File(**{**{name: getattr(file, name) for name in file.__struct_fields__}, **changes}) for file in files]
+    return Collection("both", f"{url}/release/", files)
+
+
+def fetch(files, folder="data", **more):
+    return list(download(files, Path(folder), quiet=True, **more))
+
+
+def names(folder="data"):
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+def test_all_files_are_fetched_under_their_names(workdir):
+    with scripted_server(serve(ONE), serve(TWO)) as server:
+        done = fetch(collection(server.url), "deep/data")
+    assert [(each.path.name, each.examples, each.fetched) for each in done] == [
+        ("One.jsonl.gz", 3, True), ("Two.jsonl.gz", 500, True)
+    ]  # fmt: skip
+    assert [request.path for request in server.requests] == ["/release/one.gz", "/release/two.gz"]
+    assert names("deep/data") == ["One.jsonl.gz", "Two.jsonl.gz"] and Path("deep/data/One.jsonl.gz").read_bytes() == ONE
+
+
+def test_what_is_there_is_not_fetched_again(workdir):
+    Path("data").mkdir()
+    Path("data/One.jsonl.gz").write_bytes(ONE)
+    with scripted_server(serve(TWO)) as server:
+        done = fetch(collection(server.url))
+        assert [each.fetched for each in done] == [False, True] and len(server.requests) == 1
+        assert [each.fetched for each in fetch(collection(server.url))] == [False, False] and len(server.requests) == 1
+
+
+def test_another_file_in_its_place_is_left_alone(workdir):
+    Path("data").mkdir()
+    Path("data/One.jsonl.gz").write_bytes(b"mine")
+    with pytest.raises(DataError, match=r"One\.jsonl\.gz: is there already.*move it away"):
+        fetch(collection("http://127.0.0.1:9"))
+    assert names() == ["One.jsonl.gz"] and Path("data/One.jsonl.gz").read_bytes() == b"mine"
+
+
+def test_an_interrupted_file_is_completed_by_the_next_call(workdir):
+    broken = [serve(ONE), serve(TWO, '"t"', stop=1000), *[cut()] * 5]
+    with scripted_server(*broken) as server, pytest.raises(NetworkError, match="again to go on"):
+        fetch(collection(server.url))
+    assert names() == ["One.jsonl.gz", "Two.jsonl.gz.part", "Two.jsonl.gz.part.etag"]
+    with scripted_server(serve(TWO, '"t"')) as server:
+        assert len(fetch(collection(server.url))) == 2
+    assert [request.headers["Range"] for request in server.requests] == ["bytes=1000-"]
+    assert names() == ["One.jsonl.gz", "Two.jsonl.gz"]
+
+
+def test_a_whole_part_only_needs_its_name(workdir):
+    Path("data").mkdir()
+    Path("data/One.jsonl.gz.part").write_bytes(ONE)
+    Path("data/Two.jsonl.gz.part").write_bytes(TWO)
+    assert [each.fetched for each in fetch(collection("http://127.0.0.1:9"))] == [True, True]
+    assert names() == ["One.jsonl.gz", "Two.jsonl.gz"]
+
+
+def test_a_wrong_sum_keeps_the_file_aside(workdir):
+    with scripted_server(serve(TWO)) as server, pytest.raises(DataError) as caught:
+        fetch(collection(server.url))
+    text = str(caught.value)
+    assert (
+        "One.jsonl.gz.bad" in text
+        and md5(Path("data/One.jsonl.gz.bad")) in text
+        and f"{server.url}/release/one.gz" in text
+    )
+    assert names() == ["One.jsonl.gz.bad"]
+    with scripted_server(serve(ONE), serve(TWO)) as server:
+        fetch(collection(server.url))  # begins anew
+    assert [request.headers["Range"] for request in server.requests] == [None, None]
+    assert names() == ["One.jsonl.gz", "One.jsonl.gz.bad", "Two.jsonl.gz"]
+
+
+def test_a_changed_file_on_the_server_is_noticed(workdir):
+    """A server without tags, whose file changed while the transfer was interrupted."""
+    with scripted_server(serve(TWO, stop=100), serve(ONE * 10)) as server, pytest.raises(DataError, match="MD5"):
+        fetch(Collection("", f"{server.url}/", collection().files[1:]))
+    assert names() == ["Two.jsonl.gz.bad"]
+
+
+def test_a_wrong_number_of_questions(workdir):
+    with scripted_server(serve(ONE)) as server, pytest.raises(DataError, match=r"bad: has 3 questions, not 4"):
+        fetch(collection(server.url, examples=4))
+    assert names() == ["One.jsonl.gz.bad"]
+
+
+def test_a_mirror_has_the_names_of_the_files(workdir):
+    with scripted_server(serve(ONE), serve(TWO)) as server:
+        fetch(collection("http://127.0.0.1:9"), mirror=f"{server.url}/my/mirror")
+    assert [request.path for request in server.requests] == ["/my/mirror/One.jsonl.gz", "/my/mirror/Two.jsonl.gz"]
+
+
+def test_a_missing_file_is_an_error_at_once(workdir):
+    with scripted_server(status(404)) as server, pytest.raises(NetworkError, match="404"):
+        fetch(collection(server.url))
+    assert len(server.requests) == 1 and names() == []
+
+
+def test_a_session_of_ones_own_stays_open(workdir):
+    session = WebSession(attempts=1)
+    with scripted_server(cut()) as server, pytest.raises(NetworkError, match="1 attempt"):
+        fetch(collection(server.url), session=session)
+    session.close()
+
+
+def test_a_folder_that_cannot_be_made(workdir):
+    Path("file").write_text("")
+    with pytest.raises(OutputError, match="file"):
+        fetch(collection(), "file/data")
+
+
+def test_progress_in_a_log(workdir, caplog):
+    caplog.set_level("INFO", logger="convinse")
+    content = data("big", 60_000)
+    file = File("Big.jsonl.gz", "b", hashlib.md5(content).hexdigest(), 60_000)
+    with scripted_server(serve(content)) as server:
+        list(download(Collection("", server.url, [file]), Path("data")))
+    size = -(-len(content) // 1024)
+    assert f"Big.jsonl.gz: {size} of {size} KiB" in caplog.text
+
+
+def test_the_table():
+    table = collections()
+    assert list(table) == ["mrqa-train", "mrqa-dev-in", "mrqa-dev-out"]
+    files = [file for each in table.values() for file in each.files]
+    assert len(files) == 18 and len({file.md5 for file in files}) == 18
+    assert all(re.fullmatch("[0-9a-f]{32}", file.md5) and file.name.endswith(".jsonl.gz") for file in files)
+    counts = {name: sum(file.examples for file in each.files) for name, each in table.items()}
+    assert counts == {"mrqa-train": 516_819, "mrqa-dev-in": 58_224, "mrqa-dev-out": 9_633}
+    assert find_collection("mrqa-dev-out").files[0].url.startswith("http://participants-area.bioasq.org/")
+    with pytest.raises(ConfigError, match="did you mean 'mrqa-train'"):
+        find_collection("mrqa-trian")

@@ -1,0 +1,187 @@
+"""SQuAD to MRQA and back: nothing is lost that the other format can hold."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convinse.formats import mrqa, squad
+from convinse.formats.converters import convert
+from convinse.formats.tokens import normalize
+from places import ROOT
+
+SAMPLE = (
+    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
+    / "mrqa-sample"
+    / "NewsQA_sample.jsonl.gz"
+)
+
+CONTEXT = "Köln is old. 👍🏽 Köln\r\nis big, as Cologne."
+
+
+def answer(text, start):
+    return {"text": text, "answer_start": start}
+
+
+def question(name="q1", answers=(), **more):
+    return {"id": name, "question": "Which town?", "answers": list(answers), "is_impossible": False, **more}
+
+
+def squad_file(*qas, context=CONTEXT, **more):
+    path = Path("squad.json")
+    article = {"title": "Towns", "paragraphs": [{"context": context, "qas": list(qas)}], **more}
+    path.write_text(json.dumps({"version": "v2.0", "data": [article]}))
+    return path
+
+
+def to_mrqa(path, name="out.jsonl"):
+    done = convert(path, Path(name), "mrqa")
+    report = mrqa.validate(Path(name))
+    assert report.problems == []
+    return list(mrqa.read_examples(Path(name))), done.counts
+
+
+def test_squad_to_mrqa(workdir):
+    both = [answer("Köln", 0), answer("Köln", 0), answer("cologne", 33)]
+    (example,), counts = to_mrqa(squad_file(question(answers=both)))
+    (found,) = example.qas
+    assert example.context == CONTEXT and example.extras["title"] == "Towns"
+    assert (found.qid, found.question, found.answers) == ("q1", "Which town?", ["Köln", "cologne"])
+    assert found.question_tokens == [("Which", 0), ("town", 6), ("?", 10)]
+    assert [(a.text, a.char_spans, a.token_spans) for a in found.detected_answers] == [
+        ("Köln", [(0, 3), (16, 19)], [(0, 0), (5, 5)]), ("cologne", [(33, 39)], [(10, 10)])
+    ]  # fmt: skip
+    assert counts == {"contexts": 1, "questions": 1}
+
+
+def test_what_mrqa_cannot_express_is_counted_and_marked(workdir):
+    none = question("q2", is_impossible=True, plausible_answers=[answer("Köln", 0)])
+    (example,), counts = to_mrqa(squad_file(question(answers=[answer("Köln", 0)]), none))
+    one, other = example.qas
+    assert "is_impossible" not in one.extras and other.extras["is_impossible"] is True
+    assert other.answers == other.detected_answers == []
+    assert counts["questions"] == 2 and [count for what, count in counts.items() if "unanswerable" in what] == [1]
+    convert(Path("out.jsonl"), Path("back.json"), "squad")
+    assert json.loads(Path("back.json").read_text())["data"][0]["paragraphs"][0]["qas"][1] == none
+
+
+def test_missing_ids_are_made_and_stay_the_same(workdir):
+    nameless = question(answers=[answer("Köln", 0)])
+    del nameless["id"]
+    (first,), _ = to_mrqa(squad_file(nameless))
+    (second,), _ = to_mrqa(squad_file(question("x", [answer("Köln", 0)]), nameless), "other.jsonl")
+    assert first.qas[0].qid == second.qas[1].qid and len(first.qas[0].qid) == 32
+
+
+def test_squad_comes_back_from_squad_and_through_mrqa(workdir):
+    whole = json.loads(squad_file(
+        question("a", [{**answer("old", 8), "answer_id": 7}]),
+        question("b", [answer("big", 25), answer("Cologne", 33)], level="x"), source="Wiki",
+    ).read_text())  # fmt: skip
+    whole["data"].append(
+        {"title": "", "paragraphs": [{"context": "x y", "qas": [question("c", [answer("y", 2)])], "id": "p"}]}
+    )
+    Path("squad.json").write_text(json.dumps({**whole, "dataset": "S", "split": "dev", "more": 1}))
+    convert(Path("squad.json"), Path("again.json"), "squad")
+    assert json.loads(Path("again.json").read_text()) == {**whole, "dataset": "S", "split": "dev", "more": 1} | (
+        {"data": [whole["data"][0], {**whole["data"][1], "title": "S"}]}  # an article without a title gets a name
+    )
+    to_mrqa(Path("again.json"))
+    convert(Path("out.jsonl"), Path("back.json"), "squad")
+    assert json.loads(Path("back.json").read_text()) == json.loads(Path("again.json").read_text())
+
+
+def test_unanswerable_questions_stay_in_squad(workdir):
+    none = question("q2", is_impossible=True, plausible_answers=[answer("Köln", 0)])
+    path = squad_file(none)
+    done = convert(path, Path("again.json"), "squad")
+    assert json.loads(Path("again.json").read_text())["data"] == json.loads(path.read_text())["data"]
+    assert done.counts == {"contexts": 1, "questions": 1, "unanswerable questions": 1}
+
+
+def test_strings_that_are_not_in_the_context_are_kept(workdir):
+    path = Path("in.jsonl")
+    mrqa.write_examples(path, [mrqa.Example("a b", [mrqa.Question("1", "?", answers=["c", "d"])])])
+    done = convert(path, Path("out.json"), "squad")
+    (written,) = json.loads(Path("out.json").read_text())["data"][0]["paragraphs"][0]["qas"]
+    assert written["answers"] == [] and not written["is_impossible"] and written["accepted_answers"] == ["c", "d"]
+    assert [count for what, count in done.counts.items() if "without an answer in the context" in what] == [1]
+    (example,), counts = to_mrqa(Path("out.json"), "back.jsonl")
+    assert example.qas[0].answers == ["c", "d"] and not example.qas[0].extras
+    assert counts["questions without an answer in the context"] == 1
+
+
+def test_a_long_context_is_cut_and_no_question_lost(workdir):
+    words = [f"w{i}" for i in range(1000)]
+    text = " ".join(words)
+    first, second = question("a", [answer("w3", text.index("w3"))]), question("b", [answer("w999", text.index("w999"))])
+    examples, counts = to_mrqa(squad_file(first, second, context=text))
+    assert [[q.qid for q in example.qas] for example in examples] == [["a"], ["b"]]
+    assert all(len(example.context_tokens) == 800 for example in examples)
+    assert counts["contexts"] == 2 and counts["contexts of more than 800 tokens (cut into parts)"] == 1
+
+
+def test_mrqa_stays_as_it_is(workdir):
+    """Also what our own tokens and detection would have made otherwise."""
+    tokens = [("U.S.", 0), ("army", 5), ("U.S.", 10)]
+    found = [mrqa.DetectedAnswer("us", [(0, 3)], [(0, 0)], {"answer_start": 0})]
+    asked = mrqa.Question("1", "Who's?", [("Who's", 0), ("?", 5)], found, ["us", "U.S.", "army"], {"x": 1})
+    example = mrqa.Example(
+        "U.S. army U.S.", [asked], tokens, {"id": "i", "title": "t", "documents": [{"u": 1}], "y": {}}
+    )
+    mrqa.write_examples(Path("in.jsonl"), [example], mrqa.Header("A", "dev", {"z": 1}))
+    convert(Path("in.jsonl"), Path("out.jsonl"), "mrqa")
+    assert list(mrqa.read_examples(Path("out.jsonl"))) == [example]
+    assert mrqa.read_header(Path("out.jsonl")) == mrqa.Header("A", "dev", {"z": 1})
+    convert(Path("out.jsonl"), Path("again.jsonl"), "mrqa")
+    assert Path("again.jsonl").read_bytes() == Path("out.jsonl").read_bytes()
+
+
+@given(st.text("aÉb. \r\n🎉e\u0301\u200d,the", max_size=40), st.data())
+def test_answers_survive_the_way_through_mrqa(tmp_path_factory, context, data):
+    folder = tmp_path_factory.mktemp("way")
+    spans = []
+    if context:
+        for _ in range(data.draw(st.integers(0, 3))):
+            start = data.draw(st.integers(0, len(context) - 1))
+            spans.append((start, data.draw(st.integers(start + 1, len(context)))))
+    answers = [squad.Answer(context[start:end], start) for start, end in spans]
+    paragraph = squad.Paragraph(context, [squad.Question("?", "1", answers)])
+    squad.write_squad(folder / "in.json", [(squad.Article("T"), paragraph)])
+    convert(folder / "in.json", folder / "mid.jsonl", "mrqa", "squad")
+    (example,) = mrqa.read_examples(folder / "mid.jsonl")
+    assert mrqa.validate(folder / "mid.jsonl").problems == []
+    (found,) = example.qas
+    assert found.answers == list(dict.fromkeys(each.text for each in answers))
+    for each in found.detected_answers:
+        for (start, end), (first, last) in zip(each.char_spans, each.token_spans, strict=True):
+            assert normalize(context[start : end + 1]) == normalize(each.text)
+            assert example.context_tokens[first][1] <= end and start < example.context_tokens[last][1] + len(
+                example.context_tokens[last][0]
+            )
+    visible = {(start, end - 1) for start, end in spans if context[start:end].strip()}
+    assert visible <= {span for each in found.detected_answers for span in each.char_spans}
+    convert(folder / "mid.jsonl", folder / "out.json", "squad", "mrqa")
+    ((_, paragraph),) = squad.read_squad(folder / "out.json").paragraphs
+    (question,) = paragraph.qas
+    texts = {each.text for each in question.answers} | set(question.extras.get("accepted_answers", ()))
+    assert set(found.answers) <= texts and squad.validate(folder / "out.json").problems == []
+
+
+@pytest.mark.skipif(not SAMPLE.exists(), reason="needs the shared data")
+def test_the_sample_through_squad(workdir):
+    done = convert(SAMPLE, Path("s.json"), "squad")
+    assert done.counts == {"contexts": 3, "questions": 17}
+    assert squad.validate(Path("s.json")).problems == []
+    examples, counts = to_mrqa(Path("s.json"))
+    assert counts == {"contexts": 3, "questions": 17}
+    for before, after in zip(mrqa.read_examples(SAMPLE), examples, strict=True):
+        assert before.context == after.context
+        for one, other in zip(before.qas, after.qas, strict=True):
+            assert (one.qid, one.question, one.answers) == (other.qid, other.question, other.answers)
+            assert {s for a in one.detected_answers for s in a.char_spans} <= {
+                s for a in other.detected_answers for s in a.char_spans
+            }

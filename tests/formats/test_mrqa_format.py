@@ -1,0 +1,223 @@
+"""The MRQA format: typed reading and writing, checks, contexts that are too long."""
+
+import gzip
+import json
+import os
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from convinse.formats import mrqa
+from convinse.formats.mrqa import DetectedAnswer, Example, Gold, Header, Question
+from convinse.formats.tokens import tokenize
+from convinse.support.errors import DataError
+from places import ROOT
+
+SAMPLE = (
+    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
+    / "mrqa-sample"
+    / "NewsQA_sample.jsonl.gz"
+)
+
+CONTEXT = "The answer is 42. 42 is the answer."
+
+
+def line(**changes):
+    question = {
+        "qid": "q1",
+        "question": "What is it?",
+        "question_tokens": [["What", 0], ["is", 5], ["it", 8], ["?", 10]],
+        "detected_answers": [{"text": "42", "char_spans": [[14, 15], [18, 19]], "token_spans": [[3, 3], [5, 5]]}],
+        "answers": ["42", "forty-two"],
+    }
+    example = {"context": CONTEXT, "context_tokens": [list(token) for token in tokenize(CONTEXT)], "qas": [question]}
+    for key, value in changes.items():
+        target = example if key in example else question if key in question else question["detected_answers"][0]
+        target[key] = value
+    return example
+
+
+@pytest.fixture
+def written(workdir):
+    def write(*lines, name="data.jsonl"):
+        path = workdir / name
+        text = "".join((value if isinstance(value, str) else json.dumps(value)) + "\n" for value in lines)
+        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+        return path
+
+    return write
+
+
+def refused(path, *words):
+    with pytest.raises(DataError) as caught:
+        list(mrqa.read_examples(path))
+    text = str(caught.value)
+    assert "\n" not in text
+    for word in words:
+        assert word in text, text
+    return text
+
+
+def test_records(written):
+    path = written({"header": {"dataset": "A", "split": "dev", "x": 1}}, line(), name="data.jsonl.gz")
+    assert mrqa.read_header(path) == Header("A", "dev", {"x": 1})
+    (example,) = mrqa.read_examples(path)
+    (question,) = example.qas
+    (answer,) = question.detected_answers
+    assert answer == DetectedAnswer("42", [(14, 15), (18, 19)], [(3, 3), (5, 5)])
+    assert [example.context[start : end + 1] for start, end in answer.char_spans] == ["42", "42"]
+    assert question.answers == ["42", "forty-two"] and example.context_tokens[3] == ("42", 14)
+    assert list(mrqa.read_gold(path)) == [Gold("q1", ["42", "forty-two"])]
+
+
+def test_the_header_may_be_missing(written):
+    path = written(line())
+    assert mrqa.read_header(path) is None
+    assert len(list(mrqa.read_examples(path))) == 1
+    assert mrqa.read_header(written()) is None
+
+
+def test_unlabelled_questions(written):
+    (example,) = mrqa.read_examples(written({"context": "a", "qas": [{"qid": "q", "question": "b"}]}))
+    assert example == Example("a", [Question("q", "b")])
+
+
+def test_unknown_keys_are_kept_at_every_level_and_written_back(written):
+    one = line()
+    one["extra"] = {"a": [None]}
+    one["qas"][0]["is_impossible"] = False
+    one["qas"][0]["extras"] = 1
+    one["qas"][0]["detected_answers"][0]["answer_start"] = 14
+    header = {"header": {"dataset": "A", "split": "", "more": [1]}}
+    path = written(header, one)
+    out = path.with_name("out.jsonl")
+    mrqa.write_examples(out, mrqa.read_examples(path), mrqa.read_header(path))
+    assert [json.loads(text) for text in out.read_text().splitlines()] == [header, one]
+    again = path.with_name("again.jsonl.gz")
+    mrqa.write_examples(again, mrqa.read_examples(out), mrqa.read_header(out))
+    assert gzip.decompress(again.read_bytes()) == out.read_bytes()
+
+
+def test_an_extra_key_never_hides_one_of_the_format(workdir):
+    example = Example("a", [Question("q", "b", extras={"qid": 1, "_qid": 2})])
+    assert mrqa.encode_example(example)["qas"][0] == {
+        "qid": "q", "question": "b", "question_tokens": [], "detected_answers": [], "answers": [], "_qid": 1, "__qid": 2
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"char_spans": [[14, 35]]}, ["qid 'q1'", "[14, 35]", "outside"]),
+        ({"char_spans": [[-1, 3]]}, ["[-1, 3]"]),
+        ({"char_spans": [[5, 4]]}, ["[5, 4]"]),
+        ({"token_spans": [[3, 99]]}, ["[3, 99]", "token span"]),
+        ({"qid": 7}, ["qid 7", "$.qas[0].qid"]),
+        ({"question": None}, ["qid 'q1'", "$.qas[0].question"]),
+        ({"answers": [1]}, ["qid 'q1'", "answers"]),
+        ({"answers": "42"}, ["qid 'q1'"]),
+        ({"char_spans": [[1]]}, ["qid 'q1'", "char_spans"]),
+        ({"char_spans": [[1.5, 2]]}, ["qid 'q1'"]),
+        ({"context": 3}, ["$.context"]),
+        ({"context_tokens": ["a"]}, ["$.context_tokens"]),
+        ({"qas": {}}, ["$.qas"]),
+        ({"qas": [3]}, ["$.qas"]),
+    ],
+)
+def test_what_is_wrong_is_one_line_with_file_line_and_qid(written, changes, words):
+    path = written({"header": {}}, line(qid="q0"), line(**changes))
+    refused(path, f"{path}:3", *words)
+
+
+def test_a_missing_key(written):
+    refused(written({"qas": []}), ":1:", "context")
+    refused(written({"context": "a", "qas": [{"qid": "x"}]}), "question", "qid 'x'")
+
+
+def test_no_json(written):
+    refused(written(line(), "{broken"), ":2:", "not valid JSON")
+    refused(written("nonsense"), ":1:", "not valid JSON")
+
+
+def test_a_qid_twice(written):
+    refused(written(line(), line(qid="other"), line()), ":3:", "'q1' appears twice", "line 1")
+    twice = line()
+    twice["qas"] *= 2
+    refused(written(twice), ":1:", "appears twice")
+
+
+def test_a_truncated_file(written):
+    path = written(*(line(qid=str(i)) for i in range(300)), name="data.jsonl.gz")
+    path.write_bytes(path.read_bytes()[:-200])
+    refused(path, "cannot be read", str(path))
+
+
+def test_validate_goes_on_after_a_problem(written):
+    path = written(
+        {"header": {"dataset": "A", "split": "dev"}}, "{", line(char_spans=[[0, 99]]), line(), line(qid="q2", qas=[]),
+        {"header": {}}, line(qid="q3"),
+    )  # fmt: skip
+    report = mrqa.validate(path)
+    assert [problem.partition(": ")[0].rpartition(":")[2] for problem in report.problems] == ["2", "3", "4", "6"]
+    assert report.summary == {
+        "format": "mrqa", "header": ["A", "dev"], "contexts": 4, "questions": 3, "answers": 3, "spans": 5
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "changes, kind, words",
+    [
+        ({"context_tokens": [["Teh", 0]], "token_spans": [[0, 0], [0, 0]]}, "problems", ["context_tokens[0]", "Teh"]),
+        ({"question_tokens": [["is", 4]]}, "problems", ["question_tokens[0]"]),
+        ({"question_tokens": [["?", -1]]}, "problems", ["question_tokens[0]"]),
+        ({"token_spans": [[3, 3]]}, "problems", ["2 char_spans", "1 token_spans"]),
+        ({"text": "43"}, "warnings", ["'42', not '43'"]),
+        ({"detected_answers": []}, "warnings", ["no detected answer"]),
+        ({"context_tokens": [["The", 0]] * 801}, "warnings", ["801 tokens", "800"]),
+    ],
+)
+def test_validate_finds(written, changes, kind, words):
+    report = mrqa.validate(written(line(**changes)))
+    assert len(report.problems) == (kind == "problems")
+    found = getattr(report, kind)
+    assert all(word in found[0] for word in words), found
+
+
+def test_text_that_is_equal_after_normalisation_is_no_warning(written):
+    assert mrqa.validate(written(line(text="the 42."))).warnings == []
+
+
+@pytest.mark.skipif(not SAMPLE.exists(), reason="needs the shared data")
+def test_the_sample_is_valid_and_comes_back_as_it_was(workdir):
+    report = mrqa.validate(SAMPLE)
+    assert (report.problems, report.warnings) == ([], [])
+    assert (report.summary["contexts"], report.summary["questions"]) == (3, 17)
+    mrqa.write_examples(workdir / "out.jsonl", mrqa.read_examples(SAMPLE))
+    before = [json.loads(text) for text in gzip.decompress(SAMPLE.read_bytes()).splitlines()]
+    assert [json.loads(text) for text in (workdir / "out.jsonl").read_text().splitlines()] == before
+
+
+def test_memory_is_flat(workdir):
+    """20,000 questions: only their ids are remembered."""
+    path = workdir / "big.jsonl.gz"
+    context = " ".join(f"word{i}" for i in range(60))
+    tokens = tokenize(context)
+    question = Question(
+        "", "What is it?", tokenize("What is it?"), [DetectedAnswer("word7", [(35, 39)], [(7, 7)])], ["word7"]
+    )
+
+    def generate():
+        for number in range(20_000):
+            yield Example(context, [replace(question, qid=f"question-{number}")], tokens)
+
+    tracemalloc.start()
+    try:
+        assert mrqa.write_examples(path, generate(), Header("A", "train")) == 20_000
+        assert tracemalloc.get_traced_memory()[1] < 3 << 20
+        tracemalloc.reset_peak()
+        assert sum(len(example.qas) for example in mrqa.read_examples(path)) == 20_000
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20  # the file has 25 MB
+    finally:
+        tracemalloc.stop()

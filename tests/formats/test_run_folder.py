@@ -1,0 +1,290 @@
+import json
+import os
+import signal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convinse.formats.run_folder import METRICS, TURNS, RunFolder, fingerprint
+from convinse.support.errors import OutputError
+
+HOLDER = """
+from pathlib import Path
+from convinse.formats.run_folder import RunFolder
+with RunFolder(Path("run"), "id") as run:
+    run.add({"conv_id": "held", "questions": []})
+    print("ready", flush=True)
+    input()
+"""
+FULL_DISK = """
+import resource, signal, sys
+from pathlib import Path
+from convinse.support.errors import OutputError
+from convinse.formats.run_folder import RunFolder
+free, length, after = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+with RunFolder(Path("run"), "id") as run:
+    for name in "ab":
+        run.add({"conv_id": name, "questions": []})
+    big = {"conv_id": "c", "questions": [{"question": "x" * length}]}
+    size = Path("run/turns.jsonl").stat().st_size
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + free, before[1]))
+    try:
+        run.add(big)
+    except OutputError as error:
+        print(error)
+    assert sorted(run.finished) == ["a", "b"]
+    if after != "full":  # the disk is freed
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    if after == "again":
+        run.add(big)
+"""
+
+
+def conversation(name, text="?"):
+    return {"conv_id": name, "domain": "books", "questions": [{"turn": 0, "question": text}]}
+
+
+@pytest.fixture
+def path(workdir):
+    return workdir / "results" / "mine" / "kb_text"
+
+
+def filled(path, *names, run_id="id", metrics=False):
+    with RunFolder(path, run_id) as run:
+        for name in names:
+            run.add(conversation(name))
+        if metrics:
+            run.write_metrics({"num_questions": len(names)})
+
+
+def finished(path, run_id="id", **options):
+    with RunFolder(path, run_id, **options) as run:
+        return list(run.finished)
+
+
+def lines(file):
+    return [json.loads(line)["conv_id"] for line in file.read_text().splitlines()]
+
+
+# --- writing and going on
+
+
+def test_a_finished_conversation_is_on_disk_at_once(path):
+    with RunFolder(path, "id") as run:
+        for number, name in enumerate("ab", 1):
+            run.add(conversation(name))
+            assert len((path / TURNS).read_bytes().splitlines()) == number
+    assert lines(path / TURNS) == ["a", "b"]
+
+
+@given(text=st.text(st.characters(exclude_categories=["Cs"])))
+def test_any_text_is_one_line_that_reads_back(tmp_path_factory, text):
+    folder = tmp_path_factory.mktemp("run")
+    with RunFolder(folder, "id") as run:
+        run.add(conversation("a", text))
+        run.add(conversation("b"))
+    assert (folder / TURNS).read_bytes().count(b"\n") == 2
+    with RunFolder(folder, "id") as run:
+        assert run.finished == {"a": conversation("a", text), "b": conversation("b")}
+
+
+def test_a_run_goes_on_where_it_was(path):
+    filled(path, "a", "b")
+    with RunFolder(path, "id") as run:
+        assert run.finished == {"a": conversation("a"), "b": conversation("b")}
+        run.add(conversation("c"))
+    assert lines(path / TURNS) == ["a", "b", "c"]
+
+
+def test_ids_that_are_numbers_are_found_again(path):
+    filled(path, 7)
+    assert finished(path) == ["7"]
+
+
+@pytest.mark.parametrize("cut", [1, 10, 40])
+def test_half_a_last_line_is_cut_off(path, cut):
+    filled(path, "a", "b")
+    whole = (path / TURNS).read_bytes()
+    (path / TURNS).write_bytes(whole[:-cut])
+    with RunFolder(path, "id") as run:
+        assert list(run.finished) == ["a"]
+        run.add(conversation("b"))
+    assert (path / TURNS).read_bytes() == whole
+
+
+@pytest.mark.parametrize("line", [b"{broken", b"[]", b"{}", b'"text"', b"7", b"\xff\xfe", b'{"conv_id": "\xff"}'])
+def test_a_line_that_is_no_conversation_is_named_and_nothing_is_lost(path, line):
+    filled(path, "a")
+    content = (path / TURNS).read_bytes() + line + b"\n"
+    (path / TURNS).write_bytes(content)
+    with pytest.raises(OutputError, match=r"turns.jsonl: line 2 is no conversation") as caught:
+        RunFolder(path, "id")
+    assert "\n" not in str(caught.value)
+    assert (path / TURNS).read_bytes() == content
+
+
+def test_a_refused_folder_is_not_locked(path):
+    filled(path, "a")
+    whole = (path / TURNS).read_bytes()
+    (path / TURNS).write_bytes(whole + b"{broken\n")
+    with pytest.raises(OutputError, match="line 2") as caught:
+        RunFolder(path, "id")
+    (path / TURNS).write_bytes(whole)
+    assert finished(path) == ["a"]  # `caught` still holds the refused object
+    del caught
+
+
+def test_a_killed_run_keeps_its_finished_conversations(start, workdir):
+    holder = start(HOLDER)
+    assert holder.stdout.readline() == "ready\n"
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.wait()
+    assert finished(workdir / "run") == ["held"]
+
+
+# --- other settings and a new beginning
+
+
+def test_results_of_other_settings_are_moved_not_lost(path):
+    filled(path, "a", "b", run_id="one", metrics=True)
+    assert finished(path, "two") == []
+    assert not (path / METRICS).exists()  # the figures of other settings
+    earlier = path / "earlier-one"
+    assert lines(earlier / TURNS) == ["a", "b"]
+    assert json.loads((earlier / METRICS).read_text()) == {"num_questions": 2}
+
+
+def test_settings_changed_to_and_fro_lose_nothing(path):
+    for number, run_id in enumerate(["one", "two", "one", "two", "one"]):
+        filled(path, f"c{number}", run_id=run_id)
+    assert lines(path / TURNS) == ["c4"]
+    moved = [lines(folder / TURNS) for folder in path.iterdir() if folder.is_dir()]
+    assert sorted(moved) == [["c0"], ["c1"], ["c2"], ["c3"]]
+
+
+@pytest.mark.parametrize("record", [b"", b"{broken", b"[]", b"{}", b"\xff"])
+def test_results_of_unknown_settings_are_moved_not_lost(path, record):
+    filled(path, "a")
+    (path / "run.json").write_bytes(record)
+    assert finished(path) == []
+    (folder,) = (folder for folder in path.iterdir() if folder.is_dir())
+    assert lines(folder / TURNS) == ["a"]
+
+
+def test_restart_begins_anew_and_keeps_the_earlier_results(path):
+    filled(path, "a", metrics=True)
+    assert finished(path, restart=True) == []
+    filled(path, "b")
+    assert finished(path) == ["b"]
+    (folder,) = (folder for folder in path.iterdir() if folder.is_dir())
+    assert lines(folder / TURNS) == ["a"]
+    assert (folder / METRICS).exists()
+
+
+def test_restart_in_an_empty_folder(path):
+    assert finished(path, restart=True) == []
+    assert sorted(file.name for file in path.iterdir()) == ["run.json", TURNS]
+
+
+def test_a_start_on_a_full_disk_still_knows_the_finished_conversations_later(run_python, workdir):
+    filled(workdir / "run", "a")
+    code = """
+import resource, signal
+from pathlib import Path
+from convinse.support.errors import OutputError
+from convinse.formats.run_folder import RunFolder
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+try:
+    with RunFolder(Path("run"), "id") as run:
+        run.add({"conv_id": "b", "questions": []})
+except OutputError as error:
+    print(error)
+"""
+    assert len(run_python(code).splitlines()) == 1
+    assert finished(workdir / "run") == ["a"]
+
+
+# --- two runs
+
+
+def test_a_second_run_is_refused_while_the_first_one_writes(start, workdir):
+    holder = start(HOLDER)
+    assert holder.stdout.readline() == "ready\n"
+    before = (workdir / "run" / TURNS).read_bytes()
+    for options in ({"restart": True}, {}):
+        with pytest.raises(OutputError, match="another run is writing here") as caught:
+            RunFolder(workdir / "run", "other", **options)
+        assert "\n" not in str(caught.value)
+    assert (workdir / "run" / TURNS).read_bytes() == before
+    holder.communicate("\n", timeout=30)
+    assert holder.returncode == 0
+    assert finished(workdir / "run") == ["held"]
+
+
+def test_the_lock_ends_with_the_run(path):
+    with pytest.raises(ZeroDivisionError), RunFolder(path, "id"):
+        raise ZeroDivisionError
+    assert finished(path) == []
+
+
+# --- a disk that is full, a place that cannot be written
+
+
+@pytest.mark.parametrize("after", ["full", "freed", "again"])
+@pytest.mark.parametrize(("free", "length"), [(0, 10), (100, 150), (3000, 5000), (3000, 100_000)])
+def test_a_full_disk_keeps_the_file_readable_and_whole(run_python, workdir, free, length, after):
+    message = run_python(FULL_DISK, free, length, after)
+    assert len(message.splitlines()) == 1
+    assert "turns.jsonl: cannot be written" in message
+    assert "2 finished conversations are kept" in message
+    expected = ["a", "b", "c"] if after == "again" else ["a", "b"]
+    assert lines(workdir / "run" / TURNS) == expected
+    assert finished(workdir / "run") == expected
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(workdir):
+    (workdir / "file").write_text("x")
+    with pytest.raises(OutputError, match="file/run: results cannot be written") as caught:
+        RunFolder(workdir / "file" / "run", "id")
+    assert "output_path" in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_metrics_are_written_whole_or_not_at_all(path):
+    filled(path, "a", metrics=True)
+    with RunFolder(path, "id") as run:
+        with pytest.raises(TypeError):
+            run.write_metrics({"broken": object()})
+        assert json.loads((path / METRICS).read_text()) == {"num_questions": 1}
+        run.write_metrics({"p_at_1": 0.5, "name": "ü"})
+    assert json.loads((path / METRICS).read_text()) == {"p_at_1": 0.5, "name": "ü"}
+    assert sorted(file.name for file in path.iterdir()) == [METRICS, "run.json", TURNS]
+
+
+@pytest.mark.parametrize("content", [None, b"", b'{"half": ', b"\xff", b'"\xff"'])
+def test_metrics_that_cannot_be_read_are_none(path, content):
+    with RunFolder(path, "id") as run:
+        if content is not None:
+            (path / METRICS).write_bytes(content)
+        assert run.metrics() == {}
+        run.write_metrics({"p_at_1": 0.5})
+        assert run.metrics() == {"p_at_1": 0.5}
+
+
+# --- fingerprints
+
+
+def test_a_fingerprint_depends_on_every_part_but_not_on_the_order_of_keys():
+    one = fingerprint({"a": 1, "b": {"c": 2, "d": 3}}, ["kb"], True)
+    assert one == fingerprint({"b": {"d": 3, "c": 2}, "a": 1}, ["kb"], True)
+    others = [
+        fingerprint({"a": 1, "b": {"c": 2, "d": 4}}, ["kb"], True),
+        fingerprint({"a": 1, "b": {"c": 2, "d": 3}}, ["kb", "text"], True),
+        fingerprint({"a": 1, "b": {"c": 2, "d": 3}}, ["kb"], False),
+        fingerprint({"a": "1", "b": {"c": 2, "d": 3}}, ["kb"], True),
+    ]
+    assert len({one, *others}) == 5

@@ -1,0 +1,283 @@
+"""SQuAD files: typed reading, errors by JSON path, writing."""
+
+import gzip
+import json
+import tracemalloc
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from convinse.formats import squad
+from convinse.formats.converters import convert, converter_names
+from convinse.support.errors import DataError, OutputError
+
+
+def document(**changes):
+    answer = {"text": "Köln", "answer_start": 3}
+    question = {"id": "q1", "question": "Wo?", "answers": [answer], "is_impossible": False}
+    paragraph = {"context": "In Köln.", "qas": [question]}
+    article = {"title": "T", "paragraphs": [paragraph]}
+    whole = {"version": "v2.0", "data": [article]}
+    for key, value in changes.items():
+        next(part for part in (answer, question, paragraph, article, whole) if key in part)[key] = value
+    return whole
+
+
+@pytest.fixture
+def written(workdir):
+    def write(value, name="data.json"):
+        path = workdir / name
+        content = value if isinstance(value, bytes) else json.dumps(value).encode()
+        path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+        return path
+
+    return write
+
+
+def everything(path):
+    """All that is in a file, read to the end."""
+    found = squad.read_squad(path)
+    return found.version, found.extras, list(found.paragraphs)
+
+
+@pytest.mark.parametrize("name", ["data.json", "data.json.gz"])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_records(written, name, mark, indent):
+    content = mark + json.dumps(document(), indent=indent, ensure_ascii=False).encode()
+    paragraph = squad.Paragraph("In Köln.", [squad.Question("Wo?", "q1", [squad.Answer("Köln", 3)])])
+    assert everything(written(content, name)) == ("v2.0", {}, [(squad.Article("T"), paragraph)])
+
+
+def test_squad_1_and_klue(written):
+    one = {"data": [{"paragraphs": [{"context": "a b", "qas": [{"guid": "g", "question": "?", "answers": []}]}]}]}
+    ((article, paragraph),) = squad.read_squad(written(one)).paragraphs
+    (question,) = paragraph.qas
+    assert question.id == "g" and not question.is_impossible and question.extras == {}
+    assert article == squad.Article("")
+
+
+def with_unknown_keys():
+    whole = document()
+    whole["more"] = whole["data"][0]["source"] = whole["data"][0]["paragraphs"][0]["document_id"] = [1]
+    question = whole["data"][0]["paragraphs"][0]["qas"][0]
+    question |= {"plausible_answers": [{"text": "In", "answer_start": 0, "x": None}], "y": {}}
+    question["answers"][0]["answer_id"] = 9
+    return whole
+
+
+def reversed_keys(value):
+    """The same document with the keys of every object in the opposite order."""
+    if isinstance(value, dict):
+        return {key: reversed_keys(value[key]) for key in reversed(value)}
+    return [reversed_keys(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("order", [dict, reversed_keys])
+def test_unknown_keys_come_back_wherever_they_stand(written, workdir, order):
+    whole = with_unknown_keys()
+    data = squad.read_squad(written(order(whole)))
+    squad.write_squad(workdir / "out.json", data.paragraphs, data.version, data.extras)
+    assert json.loads((workdir / "out.json").read_text()) == whole
+    data = squad.read_squad(workdir / "out.json")
+    squad.write_squad(workdir / "again.json", data.paragraphs, data.version, data.extras)
+    assert (workdir / "again.json").read_bytes() == (workdir / "out.json").read_bytes()
+
+
+def test_korquad_has_its_titles_and_version_behind_the_lists(written):
+    whole = {"data": [], "version": "KorQuAD_v1.0"}
+    for number in range(3):
+        qas = [{"answers": [], "id": f"q{number}", "question": "?"}]
+        whole["data"].append(
+            {"paragraphs": [{"qas": qas, "context": "x"}] * (number == 1) + [{"qas": [], "context": "y"}]}
+        )
+        whole["data"][-1]["title"] = f"T{number}"
+    version, _, found = everything(written(whole))
+    assert version == "KorQuAD_v1.0"
+    assert [(article.title, paragraph.context) for article, paragraph in found] == [
+        ("T0", "y"), ("T1", "x"), ("T1", "y"), ("T2", "y")
+    ]  # fmt: skip
+
+
+def test_keys_that_the_format_uses_are_renamed(workdir):
+    article = squad.Article("T", {"paragraphs": 1, "title": 2})
+    squad.write_squad(workdir / "a", [(article, squad.Paragraph("x", []))], extras={"data": 3, "version": 4})
+    assert json.loads((workdir / "a").read_text()) == {
+        "version": "v2.0", "_data": 3, "_version": 4,
+        "data": [{"title": "T", "_paragraphs": 1, "_title": 2, "paragraphs": [{"context": "x", "qas": []}]}],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("titles", ["", "A", "AB", "AABA", "ABAB"])
+def test_neighbours_of_one_title_are_an_article_and_others_begin_a_new_one(workdir, titles):
+    paragraphs = [(squad.Article(title), squad.Paragraph(str(n), [])) for n, title in enumerate(titles)]
+    squad.write_squad(workdir / "a.json", iter(paragraphs))
+    written = json.loads((workdir / "a.json").read_text())["data"]
+    assert "".join(article["title"] for article in written) == "".join(title for title, _ in groupby(titles))
+    assert list(squad.read_squad(workdir / "a.json").paragraphs) == paragraphs
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        (
+            {"answer_start": 5},
+            ["$.data[0].paragraphs[0].qas[0].answers[0]", "q1", "'Köln' at 5 is outside", "8 characters"],
+        ),
+        ({"answer_start": -2}, ["at -2"]),
+        ({"answer_start": "3"}, ["$.data[0].paragraphs[0].qas[0].answers[0].answer_start"]),
+        ({"question": 1}, ["$.data[0].paragraphs[0].qas[0].question"]),
+        ({"qas": None}, ["$.data[0].paragraphs[0].qas"]),
+        ({"data": {}}, ["$.data", "Expected `array`, got `object`"]),
+    ],
+)
+def test_what_is_wrong_is_named_by_its_path(written, changes, words):
+    with pytest.raises(DataError) as caught:
+        everything(path := written(document(**changes)))
+    for word in (str(path), *words):
+        assert word in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content, reason",
+    [
+        (b"", "truncated"),
+        (b"{", "truncated"),
+        (b'{"data": ["\xff"]}', "UTF-8"),
+        (b"\x1f\x8b\x08broken", ":1: cannot be read"),
+        (b"[" * 100_000, r"Expected `object`, got `array` - at `\$`"),
+        (b'{"data": ' + b"[" * 100_000, r"Expected `object`, got `array` - at `\$\.data\[0\]`"),
+        (b'{"more": ' + b"[" * 100_000, "nested too deep"),
+        (b'{"version": "2"}', "missing required field `data`"),
+        (b'{"version": 2, "data": []}', r"Expected `str`, got `int` - at `\$\.version`"),
+        (b'{"data": [], "data": []}', "'data' appears twice"),
+        (b'{"data": []} {}', "behind the end"),
+        (b'{"data": [{}]}', r"missing required field `paragraphs` - at `\$\.data\[0\]`"),
+        (b'{"data": [{"paragraphs": [], "title": 1}]}', r"Expected `str`, got `int` - at `\$\.data\[0\]\.title`"),
+        (b'{"data": [{"paragraphs": [1]}]}', r"Expected `object`, got `int` - at `\$\.data\[0\]\.paragraphs\[0\]`"),
+        (b'{"data": [],\n\n"version": }', ":3: not valid JSON"),
+    ],
+)
+def test_what_is_no_squad(written, content, reason):
+    with pytest.raises(DataError, match=rf"data\.json.*{reason}") as caught:
+        everything(written(content))
+    assert "\n" not in str(caught.value)
+    with pytest.raises(DataError, match=r"data\.json"):
+        squad.validate(written(content))
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_that_ends_anywhere_is_an_error(written, indent, packed):
+    content = json.dumps(with_unknown_keys(), indent=indent).encode()
+    for end in range(0, len(content), 7):
+        data = content[:end]
+        with pytest.raises(DataError, match=r"data\.json.*:\d+: not valid JSON: "):
+            everything(written(gzip.compress(data) if packed else data))
+    if packed:
+        with pytest.raises(DataError, match="complete?"):
+            everything(written(gzip.compress(content)[:-9]))
+
+
+def test_an_id_twice(written):
+    whole = document()
+    whole["data"] *= 2
+    again = r"\$\.data\[1\]\.paragraphs\[0\]\.qas\[0\].*'q1' appears twice \(first in \$\.data\[0\]\.paragraphs\[0\]\)"
+    with pytest.raises(DataError, match=again):
+        everything(written(whole))
+    whole = document()
+    whole["data"][0]["paragraphs"][0]["qas"] *= 2
+    with pytest.raises(DataError, match=r"qas\[1\]: the id 'q1' appears twice"):
+        everything(written(whole))
+    assert len(squad.validate(written(whole)).problems) == 1
+
+
+def test_validate(written):
+    assert squad.validate(written(document())) == (
+        [],
+        [],
+        {
+            "format": "squad",
+            "version": "v2.0",
+            "articles": 1,
+            "paragraphs": 1,
+            "questions": 1,
+            "unanswerable": 0,
+            "answers": 1,
+        },
+    )
+    assert "at 2 is ' Köl', not 'Köln'" in squad.validate(written(document(answer_start=2))).problems[0]
+    assert "no id" in squad.validate(written(document(id=""))).problems[0]
+    assert "yet it has answers" in squad.validate(written(document(is_impossible=True))).warnings[0]
+    assert len(squad.validate(written(document(answer_start=99))).problems) == 1
+
+
+# flat memory ----------------------------------------------------------------------------------------------------------
+
+MANY, WORD = 400, "x" * 10_000  # 4 MB
+
+
+def lazily(titles, held):
+    """Paragraphs that are made when they are asked for; `held` gets what the files in the folder have then."""
+    for number in range(MANY):
+        held.append(sum(path.stat().st_size for path in Path().iterdir()))
+        yield (
+            squad.Article(f"T{number // (MANY // titles)}"),
+            squad.Paragraph(f"{number}{WORD}", [squad.Question("?", f"{number}")]),
+        )
+
+
+@pytest.mark.parametrize("titles", [1, MANY])
+@pytest.mark.parametrize("name", ["a.json", "a.json.gz"])
+def test_reading_and_writing_hold_one_paragraph(workdir, titles, name):
+    """However many articles there are, a single one of 4 MB included."""
+    held = []
+    tracemalloc.start()
+    try:
+        squad.write_squad(Path(name), lazily(titles, held))
+        written = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        found = sum(
+            paragraph.qas[0].id == str(number)
+            for number, (_, paragraph) in enumerate(squad.read_squad(Path(name)).paragraphs)
+        )
+        read = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found == MANY
+    assert written < 1 << 20 and read < 3 << 20
+    if name == "a.json":
+        assert all(size > number * len(WORD) - (1 << 17) for number, size in enumerate(held))  # it grows while we go on
+
+
+@pytest.mark.parametrize("to", ["mrqa", "multiqa"])
+def test_a_conversion_holds_one_context(workdir, to):
+    text = " ".join("x" * 100 for _ in range(50))
+    paragraphs = [squad.Paragraph(f"{number} {text}", [squad.Question("?", f"{number}")]) for number in range(1200)]
+    squad.write_squad(Path("a.json"), ((squad.Article("T"), paragraph) for paragraph in paragraphs))
+    assert Path("a.json").stat().st_size > 6_000_000
+    converter_names()  # imports all of them
+    tracemalloc.start()
+    try:
+        convert(Path("a.json"), Path("b.jsonl"), to, quiet=True)
+        convert(Path("b.jsonl"), Path("c.json"), "squad", quiet=True)
+        assert tracemalloc.get_traced_memory()[1] < 3 << 20
+    finally:
+        tracemalloc.stop()
+    found = [paragraph for _, paragraph in squad.read_squad(Path("c.json")).paragraphs]
+    assert [(each.context, each.qas) for each in found] == [(each.context, each.qas) for each in paragraphs]
+
+
+def test_a_source_that_breaks_leaves_the_older_file(workdir):
+    def breaking():
+        yield squad.Article("T"), squad.Paragraph("x", [])
+        raise DataError("broken")
+
+    Path("a.json").write_text("old")
+    with pytest.raises(DataError, match="broken"):
+        squad.write_squad(Path("a.json"), breaking())
+    with pytest.raises(OutputError, match=r"a\.json: a document cannot be written"):
+        squad.write_squad(Path("a.json"), [(squad.Article("\ud800"), squad.Paragraph("x", []))])
+    assert Path("a.json").read_text() == "old" and [path.name for path in Path().iterdir()] == ["a.json"]

@@ -1,0 +1,106 @@
+import pytest
+
+from convinse.config import ClocqParams
+from convinse.knowledge_base.build import build
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.knowledge_base.linking import EntityLinker
+from convinse.language.national_teams import NationalTeams
+from handmade import claim, document, q, write
+
+TEAMS = {
+    "Q1": "Germany national football team",
+    "Q2": "England national football team",
+    "Q3": "Greece national football team",
+    "Q4": "United States men's national soccer team",
+    "Q5": "United States women's national soccer team",
+    "Q6": "Netherlands national football team",
+    "Q7": "Germany national under-21 football team",
+    "Q8": "Austria national football team",
+    "Q9": "Australia national cricket team",
+    "Q10": "Germany national handball team",
+    "Q11": "Chile national football team",
+}
+
+
+@pytest.fixture(scope="module")
+def kb(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("teams")
+    documents = [document("P31", "instance of"), document("Q100", "national team"), document("Q101", "country")]
+    documents += [document(item, label, claim("P31", q("Q100"))) for item, label in TEAMS.items()]
+    documents += [
+        document("Q200", "England", claim("P31", q("Q101"))),
+        document("Q201", "Elizabeth II", aliases=["Queen of England", "The Queen of England"]),
+        document("Q202", "German", claim("P31", q("Q203"))),
+        document("Q203", "language"),
+        document("Q204", "Chelsea F.C.", aliases=["Chelsea"]),
+        document("Q300", "human"),
+        document("Q205", "Louis the German", claim("P31", q("Q300"))),
+    ]
+    build(write(folder / "dump.json", documents), folder / "kb")
+    base = KnowledgeBase(folder / "kb")
+    yield base
+    base.close()
+
+
+def found(kb, text):
+    return [
+        (text[one.start : one.end], sorted(c.id for c in one.candidates)) for one in NationalTeams(kb).mentions(text)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "teams"),
+    [
+        ("Who coached the German national football team?", "German national football team", ["Q1", "Q10"]),
+        ("When did the German team win?", "German team", ["Q1", "Q10"]),
+        ("the German national handball team", "German national handball team", ["Q10"]),
+        ("Did the England team lose?", "England team", ["Q2"]),
+        ("Germany's national side", "Germany's national side", ["Q1", "Q10"]),
+        ("the Dutch national team", "Dutch national team", ["Q6"]),
+        ("the American national team", "American national team", ["Q4"]),
+        ("the United States women's national team", "United States women's national team", ["Q5"]),
+        ("the Austrian national team", "Austrian national team", ["Q8"]),
+        ("the Australian national team", "Australian national team", ["Q9"]),
+    ],
+)
+def test_a_team_is_named_by_its_country_or_its_people(kb, text, surface, teams):
+    assert found(kb, text) == [(surface, teams)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which German side did he join?",  # may be a club
+        "a German team",
+        "the Chelsea team",  # not Chile
+        "the British team",  # not Greece
+        "the Dutch teammate",
+        "the team of Germany",
+        "his national team",
+        "",
+    ],
+)
+def test_other_teams_are_not_national(kb, text):
+    assert found(kb, text) == []
+
+
+def test_two_teams_in_one_question(kb):
+    assert [surface for surface, _ in found(kb, "Did the England team beat the Greek national team?")] == [
+        "England team",
+        "Greek national team",
+    ]
+
+
+def test_teams_are_linked_in_place_of_their_words(kb):
+    linker = EntityLinker(kb, ClocqParams())
+
+    def linked(text):
+        return [(mention.surface, mention.candidates[0].id) for mention in linker.link(text)]
+
+    assert linked("Who led the German national football team against Chelsea?") == [
+        ("German national football team", "Q1"), ("Chelsea", "Q204"),
+    ]  # fmt: skip
+    assert linked("Who is captain of the England team?") == [("England team", "Q2")]
+    assert linked("Who got the England job?") == [("England", "Q200")]  # no adjective, and not the Queen
+    assert linked("Which German businessman owns Chelsea?") == [("Chelsea", "Q204")]  # not Louis the German
+    assert linked("Greece national football team") == [("Greece national football team", "Q3")]

@@ -1,0 +1,280 @@
+import copy
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convinse.records.evidence import (
+    DEFAULT_SOURCES,
+    SOURCES,
+    check_conversations,
+    check_evidence,
+    is_sources,
+    merge_duplicates,
+    normalize_source,
+    parse_sources,
+    unique_entities,
+)
+from convinse.support.errors import ConfigError, DataError
+
+NAMES = st.lists(st.sampled_from([*SOURCES, "infobox"]), min_size=1, max_size=8)
+ENTITIES = st.lists(
+    st.builds(lambda n, label: {"id": f"Q{n}", "label": label}, st.integers(1, 6), st.sampled_from("abc")), max_size=6
+)
+EVIDENCES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "evidence_text": st.sampled_from(["one", "two"]),
+            "source": st.sampled_from(SOURCES),
+            "wikidata_entities": ENTITIES,
+            "disambiguations": st.lists(
+                st.lists(st.sampled_from(["x", "y", "Q1"]), min_size=2, max_size=2), max_size=4
+            ),
+        },
+        optional={"retrieved_for_entity": st.just({"id": "Q9", "label": "nine"})},
+    ),
+    max_size=10,
+)
+
+
+def evidence(**changes):
+    whole = {
+        "evidence_text": "a b",
+        "source": "kb",
+        "wikidata_entities": [{"id": "Q1", "label": "a"}],
+        "disambiguations": [["a", "Q1"]],
+    }
+    return {key: value for key, value in {**whole, **changes}.items() if value is not ...}
+
+
+# --- sources
+
+
+@given(NAMES)
+def test_sources_parse_to_the_fixed_order_whatever_the_order_given(names):
+    parsed = parse_sources("_".join(names))
+    assert set(parsed) == {normalize_source(name) for name in names}
+    assert list(parsed) == [source for source in SOURCES if source in parsed]
+    assert parsed == parse_sources(names) == parse_sources("_".join(reversed(names)))
+    assert parse_sources("_".join(parsed)) == parsed
+    assert is_sources("_".join(names))
+
+
+def test_default_sources_are_all_four():
+    assert parse_sources(DEFAULT_SOURCES) == SOURCES == ("kb", "text", "table", "info")
+
+
+def test_infobox_is_read_as_info():
+    assert parse_sources("infobox") == parse_sources(["infobox"]) == ("info",)
+
+
+@pytest.mark.parametrize(
+    "text", ["kb_txt_info", "", "kb_", "_kb", "KB", "kb text", "kb,text", ["kb", "pages"], [["kb"]], [3]]
+)
+def test_an_unknown_source_is_refused_with_the_valid_ones(text):
+    with pytest.raises(ConfigError) as caught:
+        parse_sources(text, "--sources")
+    message = str(caught.value)
+    assert message.startswith("--sources: ")
+    assert all(source in message for source in SOURCES)
+    assert "\n" not in message
+
+
+def test_the_unknown_source_is_named():
+    with pytest.raises(ConfigError, match="unknown source 'txt' in 'kb_txt_info'"):
+        parse_sources("kb_txt_info")
+
+
+def test_no_source_at_all_is_refused():
+    with pytest.raises(ConfigError):
+        parse_sources([])
+
+
+@given(st.text(max_size=12))
+def test_any_text_parses_or_is_refused(text):
+    try:
+        assert parse_sources(text)
+    except ConfigError as error:
+        assert text in str(error)
+
+
+@pytest.mark.parametrize("text", ["kb", "text_kb", "kb_txt_info", "infobox"])
+def test_a_combination_is_told_from_a_file(text):
+    assert is_sources(text)
+
+
+@pytest.mark.parametrize("text", ["config.yml", "kb.yml", "config/kb_text", "runs\\kb_text", "convmix", ""])
+def test_a_file_is_no_combination(text):
+    assert not is_sources(text)
+
+
+# --- entities and duplicates
+
+
+@given(ENTITIES)
+def test_unique_entities_keep_the_first_of_every_id_in_order(entities):
+    expected = []
+    for entity in entities:
+        if entity["id"] not in [kept["id"] for kept in expected]:
+            expected.append(entity)
+    assert unique_entities(entities) == expected
+
+
+@given(EVIDENCES)
+def test_merging_keeps_every_entity_mention_and_source(evidences):
+    before = copy.deepcopy(evidences)
+    merged = merge_duplicates(evidences)
+    assert evidences == before  # the given ones are not changed
+
+    def entities(group):
+        return {(e["evidence_text"], e["source"], entity["id"]) for e in group for entity in e["wikidata_entities"]}
+
+    def mentions(group):
+        return {(e["evidence_text"], e["source"], *pair) for e in group for pair in e["disambiguations"]}
+
+    assert entities(merged) == entities(evidences)
+    assert mentions(merged) == mentions(evidences)
+    keys = [(e["evidence_text"], e["source"]) for e in merged]
+    assert keys == list(dict.fromkeys((e["evidence_text"], e["source"]) for e in evidences))
+
+
+@given(EVIDENCES)
+def test_merging_twice_changes_nothing(evidences):
+    once = merge_duplicates(evidences)
+    assert merge_duplicates(once) == once
+
+
+def test_equal_text_of_two_sources_stays_two_evidences():
+    both = [evidence(source="kb"), evidence(source="text")]
+    assert [e["source"] for e in merge_duplicates(both)] == ["kb", "text"]
+
+
+def test_the_first_duplicate_gives_the_item_it_was_retrieved_for():
+    first, second = {"id": "Q1", "label": "one"}, {"id": "Q2", "label": "two"}
+    merged = merge_duplicates([evidence(retrieved_for_entity=first), evidence(retrieved_for_entity=second)])
+    assert [e["retrieved_for_entity"] for e in merged] == [first]
+
+
+def test_merged_entities_are_not_repeated():
+    more = evidence(
+        wikidata_entities=[{"id": "Q2", "label": "b"}, {"id": "Q1", "label": "a"}],
+        disambiguations=[["a", "Q1"], ["b", "Q2"]],
+    )
+    (merged,) = merge_duplicates([evidence(), more])
+    assert sorted(entity["id"] for entity in merged["wikidata_entities"]) == ["Q1", "Q2"]
+    assert merged["disambiguations"] == [["a", "Q1"], ["b", "Q2"]]
+
+
+# --- checks
+
+
+@pytest.mark.parametrize("source", [*SOURCES, "infobox"])
+def test_a_whole_evidence_passes(source):
+    check_evidence(evidence(source=source, retrieved_for_entity={"id": "Q1", "label": "a"}, score=0.5), "here")
+
+
+@pytest.mark.parametrize(
+    ("bad", "names"),
+    [
+        ("text", "str"),
+        (None, "NoneType"),
+        (evidence(evidence_text=...), "evidence_text"),
+        (evidence(evidence_text=3), "evidence_text"),
+        (evidence(source=...), "kb, text, table, info"),
+        (evidence(source="page"), "page"),
+        (evidence(wikidata_entities=...), "wikidata_entities"),
+        (evidence(wikidata_entities=["Q1"]), "wikidata_entities"),
+        (evidence(wikidata_entities=[{"id": "Q1"}]), "wikidata_entities"),
+        (evidence(wikidata_entities=[{"id": 1, "label": "a"}]), "wikidata_entities"),
+        (evidence(disambiguations=...), "disambiguations"),
+        (evidence(disambiguations=[["a"]]), "disambiguations"),
+        (evidence(retrieved_for_entity="Q1"), "retrieved_for_entity"),
+    ],
+)
+def test_a_faulty_evidence_is_refused_with_place_and_key(bad, names):
+    with pytest.raises(DataError) as caught:
+        check_evidence(bad, "MyERS on turn 3")
+    assert str(caught.value).startswith("MyERS on turn 3: ")
+    assert names in str(caught.value)
+
+
+def conversations(change=None):
+    data = [
+        {
+            "conv_id": f"c{number}",
+            "domain": "books",
+            "questions": [
+                {"turn": turn, "question": "who?", "answers": [{"id": "Q1", "label": "one"}], "extra": [turn]}
+                for turn in range(2)
+            ],
+        }
+        for number in range(2)
+    ]
+    if change:
+        change(data)
+    return data
+
+
+def test_good_conversations_come_back_untouched_with_unknown_keys():
+    assert check_conversations(conversations(), "file") == conversations()
+
+
+def test_gold_answers_are_optional_and_a_missing_label_is_the_id():
+    def change(data):
+        del data[0]["questions"][0]["answers"]
+        del data[0]["questions"][1]["answers"][0]["label"]
+
+    turns = check_conversations(conversations(change), "file")[0]["questions"]
+    assert "answers" not in turns[0]
+    assert turns[1]["answers"] == [{"id": "Q1", "label": "Q1"}]
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        (lambda d: d[1].pop("conv_id"), ["conversation 1", "'conv_id' is missing"]),
+        (lambda d: d[1].pop("questions"), ["conversation 'c1'", "'questions' is missing"]),
+        (lambda d: d[1].update(questions={}), ["conversation 'c1'", "'questions' is dict"]),
+        (lambda d: d[1]["questions"][1].pop("question"), ["conversation 'c1', turn 1", "'question' is missing"]),
+        (lambda d: d[1]["questions"][1].update(question=None), ["conversation 'c1', turn 1", "'question' is NoneType"]),
+        (lambda d: d[1]["questions"][0].update(answers="Q1"), ["conversation 'c1', turn 0", "'answers' is str"]),
+        (lambda d: d[1]["questions"][0].update(answers=["Q1"]), ["conversation 'c1', turn 0", "an answer is str"]),
+        (lambda d: d[1]["questions"][0]["answers"][0].pop("id"), ["conversation 'c1', turn 0", "'id' is missing"]),
+        (lambda d: d[1]["questions"][0]["answers"][0].update(id=7), ["conversation 'c1', turn 0", "'id' is int"]),
+        (lambda d: d[1]["questions"].append("who?"), ["conversation 'c1'", "turn 2 is str"]),
+        (lambda d: d.append([]), ["conversation 2 is list"]),
+        (lambda d: d[1].update(conv_id="c0"), ["conversation 'c0'", "twice"]),
+    ],
+)
+def test_a_faulty_conversation_is_refused_with_file_conversation_and_turn(change, parts):
+    with pytest.raises(DataError) as caught:
+        check_conversations(conversations(change), "dir/test.json")
+    message = str(caught.value)
+    assert message.startswith("dir/test.json: ")
+    assert all(part in message for part in parts), message
+    assert "\n" not in message
+
+
+def test_a_misspelt_key_is_pointed_at():
+    def change(data):
+        data[0]["questions"][0]["qestion"] = data[0]["questions"][0].pop("question")
+
+    with pytest.raises(DataError, match="did you mean 'qestion'"):
+        check_conversations(conversations(change), "file")
+
+
+def test_a_label_that_is_no_text_is_refused():
+    with pytest.raises(DataError, match="conversation 'c0', turn 0.*label"):
+        check_conversations(conversations(lambda d: d[0]["questions"][0]["answers"][0].update(label=None)), "file")
+
+
+@pytest.mark.parametrize("data", [{}, "text", None, 3])
+def test_what_is_no_list_is_refused(data):
+    with pytest.raises(DataError, match="file: expected a list"):
+        check_conversations(data, "file")
+
+
+def test_all_combinations_of_sources_have_one_spelling():
+    spellings = {parse_sources("_".join(order)) for order in itertools.permutations(SOURCES)}
+    assert spellings == {SOURCES}

@@ -1,0 +1,203 @@
+"""Streamed JSON documents: lines, runs of documents of any layout, packed files, and what is wrong with files."""
+
+import bz2
+import gzip
+import json
+import tracemalloc
+
+import msgspec
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convinse.support import jsonlines
+from convinse.support.errors import DataError, OutputError
+from convinse.support.jsonlines import raw_documents, read_documents, read_lines, writing
+
+PACKERS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "zst": zstandard.ZstdCompressor().compress}
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text(max_size=6), VALUES, max_size=4)
+
+
+@pytest.fixture
+def written(workdir):
+    def write(content, name="data.jsonl"):
+        path = workdir / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def refused(read, path, *words):
+    with pytest.raises(DataError) as caught:
+        list(read(path))
+    text = str(caught.value)
+    assert "\n" not in text
+    for word in (str(path), *words):
+        assert word in text, text
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+@pytest.mark.parametrize("read", [read_lines, read_documents])
+def test_packed_files_are_known_by_their_content(written, packer, read):
+    path = written(PACKERS[packer](b'\xef\xbb\xbf{"a": 1}\r\n\n{"b": "\xc3\xa9"}'), "no.suffix")
+    assert list(read(path)) == [(1, {"a": 1}), (3, {"b": "é"})]
+
+
+def test_several_gzip_members(written):
+    path = written(gzip.compress(b'{"a": 1}\n') + gzip.compress(b'{"a": 2}\n'))
+    assert [value["a"] for _, value in read_lines(path)] == [1, 2]
+
+
+def test_several_zstandard_frames(written):
+    pack = PACKERS["zst"]
+    assert [value["a"] for _, value in read_lines(written(pack(b'{"a": 1}\n') + pack(b'{"a": 2}\n')))] == [1, 2]
+
+
+@pytest.mark.parametrize("content", ["", "\n \n"])
+def test_nothing(written, content):
+    path = written(content)
+    assert list(read_lines(path)) == list(read_documents(path)) == []
+
+
+@given(
+    st.lists(OBJECTS, max_size=5),
+    st.sampled_from([None, 0, 2]),
+    st.sampled_from(["", "\n", " \r\n\n"]),
+    st.integers(1, 9),
+)
+def test_documents_in_any_layout(tmp_path_factory, objects, indent, between, piece):
+    """However they are laid out, and however long the pieces are that are read at a time."""
+    path = tmp_path_factory.mktemp("documents") / "x"
+    texts = [json.dumps(value, indent=indent, ensure_ascii=False) for value in objects]
+    path.write_text(between.join(texts), encoding="utf-8", newline="")
+    longest, jsonlines._LONGEST_PIECE = jsonlines._LONGEST_PIECE, piece
+    try:
+        assert [value for _, value in read_documents(path)] == objects
+        path.write_text(json.dumps(objects, indent=indent), encoding="utf-8")
+        assert [value for _, value in read_documents(path, unwrap=True)] == objects
+    finally:
+        jsonlines._LONGEST_PIECE = longest
+
+
+def test_a_document_is_known_by_the_line_it_begins_on(written):
+    path = written('{\n "a": "}{"\n}\n{"b": [1,\n2]} {"c": 3}\n')
+    assert [number for number, _ in read_documents(path)] == [1, 4, 5]
+
+
+def test_unwrapping_leaves_other_documents_alone(written):
+    path = written('[{"a": 1},\n {"a": [2]}]\n{"a": 3} []')
+    assert [value["a"] for _, value in read_documents(path, unwrap=True)] == [1, [2], 3]
+    assert [value for _, value in read_documents(path)][1:] == [{"a": 3}, []]
+
+
+def test_bytes_of_a_document_are_those_of_the_file(written):
+    assert list(raw_documents(written('{"a":  1}{"b":\t2}'))) == [(1, b'{"a":  1}'), (1, b'{"b":\t2}')]
+
+
+def test_typed(written):
+    class Kind(msgspec.Struct):
+        a: int
+
+    path = written('{"a": 1, "b": 2}\n{"a": "x"}')
+    assert next(read_lines(path, Kind))[1].a == 1
+    refused(lambda path: read_lines(path, Kind), path, ":2:", "$.a")
+    refused(lambda path: read_documents(path, Kind), path, ":2:", "$.a")
+
+
+@pytest.mark.parametrize("read", [read_lines, read_documents])
+@pytest.mark.parametrize(
+    "content, line",
+    [
+        (b'{"a": 1}\n{broken}\n', 2),
+        (b'{"a": 1}\n\n{"a": "\xff"}\n', 3),
+        (b'{"a": 1}\nnonsense\n', 2),
+        (b'{"a": 1}\n{"a": "b\n"}', 2),
+        (b'{"a": 1}\n{"a": 1', 2),
+        (b'{"a": 1}\n}\n', 2),
+        (b'{"a": "\\ud800"}', 1),
+        (b"[" * 100_000 + b"]" * 100_000, 1),
+    ],
+)
+def test_what_is_no_json_is_named_with_file_and_line(written, read, content, line):
+    refused(read, written(content), f":{line}:", "not valid JSON")
+
+
+@pytest.mark.parametrize("content", ["{}\n,{}", '{} "text"', "[{}] ]", "[{}] x", "[{} x]", "7"])
+def test_text_between_documents(written, content):
+    refused(lambda path: read_documents(path, unwrap=True), written(content), "not valid JSON")
+
+
+@pytest.mark.parametrize("packer", ["gz", "bz2", "zst"])
+@pytest.mark.parametrize("read", [read_lines, read_documents])
+def test_a_truncated_file_names_the_line_that_was_reached(written, packer, read):
+    content = PACKERS[packer](b"".join(b'{"a": "%d"}\n' % (i * i) for i in range(20_000)))
+    path = written(content[: len(content) // 2])
+    if packer == "zst":  # the end of the frame is missing: what was whole is read, the broken line is an error
+        with pytest.raises(DataError):
+            list(read(path))
+    else:
+        refused(read, path, "cannot be read", "complete?")
+
+
+@pytest.mark.parametrize("content", [b"\x1f\x8bnonsense", b"BZhnonsense", b"\x28\xb5\x2f\xfdnonsense"])
+def test_a_damaged_file(written, content):
+    refused(read_lines, written(content), ":1:")
+
+
+def test_missing_file_and_folder(workdir):
+    refused(read_lines, workdir / "missing", "No such file")
+    refused(read_lines, workdir)
+
+
+@given(st.lists(VALUES, max_size=5))
+def test_what_is_written_is_read(tmp_path_factory, values):
+    folder = tmp_path_factory.mktemp("written")
+    for name in ("a.jsonl", "a.jsonl.gz", "b.jsonl.gz"):
+        with writing(folder / name) as write:
+            for value in values:
+                write(value)
+        assert [value for _, value in read_lines(folder / name)] == values
+    assert (folder / "a.jsonl.gz").read_bytes() == (folder / "b.jsonl.gz").read_bytes()
+
+
+def test_a_packed_file_does_not_say_when_it_was_made(workdir):
+    with writing(workdir / "a.gz") as write:
+        write({})
+    assert (workdir / "a.gz").read_bytes()[3:8] == bytes(5)  # no name, time 0
+
+
+def test_an_older_file_stays_when_writing_fails(workdir):
+    path = workdir / "a.jsonl"
+    path.write_text("old")
+    with pytest.raises(OutputError, match="a.jsonl"), writing(path) as write:
+        write({"a": 1})
+        write({"a": object()})
+    assert path.read_text() == "old" and list(workdir.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("layout", ["lines", "documents", "list"])
+def test_memory_is_flat(workdir, layout):
+    path = workdir / "big.gz"
+    document = {"text": "x" * 2000, "list": list(range(50))}
+    with gzip.open(path, "wt", compresslevel=1) as file:
+        if layout == "list":
+            file.write("[")
+        for number in range(4000):  # 8 MB
+            indent = 1 if layout == "documents" else None
+            file.write(f"{',' if layout == 'list' and number else ''}{json.dumps(document, indent=indent)}\n")
+        if layout == "list":
+            file.write("]")
+    tracemalloc.start()
+    try:
+        read = read_lines(path) if layout == "lines" else read_documents(path, unwrap=True)
+        assert sum(1 for _ in read) == 4000
+        assert tracemalloc.get_traced_memory()[1] < 3 << 20
+    finally:
+        tracemalloc.stop()

@@ -1,0 +1,91 @@
+import logging
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from convinse.support import progress as progress_module
+from convinse.support.progress import progress
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that stands still until it is set."""
+    now = [100.0]
+    monkeypatch.setattr(progress_module.time, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.fixture
+def log(caplog, monkeypatch):
+    caplog.set_level(logging.INFO, logger="convinse")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False, raising=False)
+    return caplog
+
+
+def test_a_log_gets_a_line_now_and_then_and_one_at_the_end(log, clock):
+    with progress("kb", 100, "conversations") as advance:
+        for _ in range(100):
+            clock[0] += 0.5
+            advance()
+    assert 4 <= len(log.messages) <= 10
+    assert log.messages[0].startswith("kb: 20 of 100 conversations, 40 s left")
+    assert log.messages[-1].startswith("kb: 100 of 100 conversations, 0 s left")
+
+
+def test_quick_work_is_one_line(log, clock):
+    with progress("kb", 30, "turns") as advance:
+        for _ in range(10):
+            advance(3)
+    assert len(log.messages) == 1
+
+
+def test_no_work_is_no_line(log):
+    with progress("kb", 0, "turns"):
+        pass
+    assert log.messages == []
+
+
+def test_quiet_is_silent(log, capfd):
+    with progress("kb", 2, "turns", quiet=True) as advance:
+        advance()
+        advance(1)
+    assert log.messages == []
+    assert capfd.readouterr() == ("", "")
+
+
+def test_an_error_in_the_work_goes_on(log):
+    with pytest.raises(ZeroDivisionError), progress("kb", 2, "turns"):
+        raise ZeroDivisionError
+
+
+def test_a_terminal_shows_a_bar_on_standard_error():
+    code = """
+from convinse.support.progress import progress
+with progress("kb_text", 3, "conversations") as advance:
+    advance(2)
+    advance()
+"""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while block := os.read(ours, 4096):
+            shown += block
+    except OSError:  # the terminal has gone with the process
+        pass
+    os.close(ours)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert output == b""
+    assert b"kb_text" in shown
+    assert b"3/3" in shown
+    assert b"conversations" in shown

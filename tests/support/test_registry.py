@@ -1,0 +1,155 @@
+import itertools
+import sys
+
+import pytest
+
+from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
+from convinse.heterogeneous_answering.base import HeterogeneousAnswering
+from convinse.pipeline import STAGES
+from convinse.question_understanding.base import QuestionUnderstanding
+from convinse.support.errors import ModuleError
+from convinse.support.registry import find_module, module_names
+
+GOOD = """
+from convinse import EvidenceRetrievalScoring
+
+class MyERS(EvidenceRetrievalScoring):
+    def inference_on_turn(self, turn, sources):
+        return []
+
+class Open(EvidenceRetrievalScoring):
+    pass
+
+class Other:
+    pass
+
+def function(config):
+    pass
+"""
+NUMBERS = itertools.count()
+
+
+@pytest.fixture
+def module(workdir):
+    """Write a module of the user's into the working directory; returns its name, new for every call."""
+    names = []
+
+    def write(code):
+        names.append(f"users_module_{next(NUMBERS)}")
+        (workdir / f"{names[-1]}.py").write_text(code)
+        return names[-1]
+
+    yield write
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+def refused(stage, name, base=EvidenceRetrievalScoring):
+    with pytest.raises(ModuleError) as caught:
+        find_module(stage, name, base)
+    message = str(caught.value)
+    assert message.startswith(f"{stage}: ")
+    assert "\n" not in message
+    return message
+
+
+@pytest.mark.parametrize(("stage", "name"), [(stage, name) for stage in STAGES for name in module_names(stage)])
+def test_every_registered_name_is_a_whole_class_of_its_stage(stage, name):
+    assert issubclass(find_module(stage, name, STAGES[stage]), STAGES[stage])
+
+
+def test_the_names_of_the_contract_are_registered():
+    assert {"naive_concat", "nc_init", "nc_prev", "nc_init_prev", "nc_all", "slots"} <= set(module_names("qu"))
+    assert "native" in module_names("ers")
+    assert "entity_voting" in module_names("ha")
+
+
+def test_an_unknown_name_suggests_the_nearest_one():
+    message = refused("qu", "slot", QuestionUnderstanding)
+    assert "unknown module 'slot'" in message
+    assert "did you mean 'slots'" in message
+
+
+def test_an_unknown_name_far_from_all_lists_them():
+    message = refused("ha", "zzz", HeterogeneousAnswering)
+    assert "entity_voting" in message
+    assert "package.module:Class" in message
+
+
+def test_a_module_in_the_working_directory_is_found(module):
+    found = find_module("ers", f"{module(GOOD)}:MyERS", EvidenceRetrievalScoring)
+    assert issubclass(found, EvidenceRetrievalScoring)
+    assert found.__name__ == "MyERS"
+
+
+def test_the_working_directory_does_not_hide_installed_modules(run_python, workdir):
+    (workdir / "diskcache.py").write_text("raise SystemError('hidden')")
+    code = """
+import sys
+sys.path.remove("")  # as when the convinse command runs
+from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
+from convinse.support.registry import find_module
+print(find_module("ers", "native", EvidenceRetrievalScoring).__name__)
+"""
+    assert run_python(code).strip() == "NativeERS"
+
+
+def test_a_module_that_does_not_exist():
+    assert "No module named 'nowhere'" in refused("ers", "nowhere:Class")
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("import not_installed_anywhere", "ModuleNotFoundError: No module named 'not_installed_anywhere'"),
+        ("raise ValueError('first line\\nsecond line')", "ValueError: first line second line"),
+        ("def broken(:\n", "SyntaxError"),
+        ("{}['key']", "KeyError"),
+        ("raise SystemExit('usage: my_module')", "SystemExit"),  # a script without `if __name__ == '__main__'`
+    ],
+)
+def test_a_module_that_does_not_import_shows_its_own_error(module, code, error):
+    name = module(code)
+    message = refused("ers", f"{name}:MyERS")
+    assert name in message
+    assert error in message
+
+
+@pytest.mark.parametrize("name", [":", ":Class", "a b:Class", "..relative:Class", "os:", "os:path"])
+def test_a_name_that_means_no_class(name):
+    refused("ers", name)
+
+
+def test_a_class_that_the_module_lacks(module):
+    name = module(GOOD)
+    assert "no class 'Missing'" in refused("ers", f"{name}:Missing")
+    assert "no class 'function'" in refused("ers", f"{name}:function")
+
+
+def test_a_class_of_another_base(module):
+    assert "must inherit convinse.EvidenceRetrievalScoring" in refused("ers", f"{module(GOOD)}:Other")
+    assert "must inherit convinse.HeterogeneousAnswering" in refused(
+        "ha", f"{module(GOOD)}:MyERS", HeterogeneousAnswering
+    )
+
+
+def test_a_class_that_leaves_the_abstract_method_open(module):
+    assert "must implement inference_on_turn" in refused("ers", f"{module(GOOD)}:Open")
+
+
+def test_an_installed_plug_in_is_a_name(module, monkeypatch):
+    from importlib.metadata import EntryPoint
+
+    from convinse.support import registry
+
+    point = EntryPoint("plugged", f"{module(GOOD)}:MyERS", "convinse.ers")
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point] if group == "convinse.ers" else [])
+    assert find_module("ers", "plugged", EvidenceRetrievalScoring).__name__ == "MyERS"
+    assert "plugged" in module_names("ers")
+    assert "plugged" not in module_names("ha")
+    assert "did you mean 'plugged'" in refused("ers", "pluged")
+
+
+def test_modules_are_imported_on_use_only(run_python):
+    code = "import sys, convinse.support.registry; print([m for m in sys.modules if m.endswith(('native', 'slots', 'numpy'))])"
+    assert run_python(code).strip() == "[]"

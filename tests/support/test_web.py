@@ -1,0 +1,487 @@
+"""Outgoing requests against servers that behave and servers that do not."""
+
+import gzip
+import json
+import logging
+import threading
+import time
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
+
+import pytest
+
+from convinse import __version__
+from convinse.support import web
+from convinse.support.errors import ConvinseError, NetworkError, OutputError
+from convinse.support.web import WebSession
+from fileserver import serve
+from loopback import cut, dripping, free_port, ok, scripted_server, silent, status
+
+
+@pytest.fixture(autouse=True)
+def surroundings(monkeypatch):
+    """Short pauses, and nothing from the environment."""
+    monkeypatch.setattr(web, "_BACK_OFF", 0.01)
+    for name in ("CONVINSE_OFFLINE", "CONVINSE_CONTACT", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def session():
+    made = []
+
+    def new(**options):
+        made.append(WebSession(**options))
+        return made[-1]
+
+    yield new
+    for one in made:
+        one.close()
+
+
+def refused(action, *words):
+    """The error of an action: one line with some words."""
+    with pytest.raises(NetworkError) as caught:
+        action()
+    text = str(caught.value)
+    assert "\n" not in text
+    for word in words:
+        assert word in text, text
+    return caught.value
+
+
+def test_post_json_sends_and_reads_json(session):
+    with scripted_server(ok({"täg": [1, None]})) as server:
+        assert session().post_json(f"{server.url}/a/b", {"item": "Qü"}) == {"täg": [1, None]}
+    (request,) = server.requests
+    assert (request.method, request.path, json.loads(request.body)) == ("POST", "/a/b", {"item": "Qü"})
+    assert request.headers["Content-Type"] == "application/json"
+
+
+def test_get_json_with_parameters(session):
+    with scripted_server(ok([])) as server:
+        assert session().get_json(server.url, {"a": "b c", "n": 1}) == []
+    assert server.requests[0].path == "/?a=b+c&n=1"
+
+
+def test_every_request_says_who_asks(session, monkeypatch):
+    monkeypatch.setenv("CONVINSE_CONTACT", "me@example.org\r\nX: y")
+    with scripted_server(ok(1)) as server:
+        session().get(server.url)
+    agent = server.requests[0].headers["User-Agent"]
+    assert agent.startswith(f"convinse/{__version__} (") and "me@example.org" in agent
+    assert "X" not in server.requests[0].headers
+
+
+def test_connections_are_kept(session):
+    with scripted_server(ok(1)) as server:
+        one = session()
+        ports = []
+        server.steps = [lambda handler: (ports.append(handler.client_address[1]), ok(1)(handler))]
+        for _ in range(3):
+            one.get_json(server.url)
+    assert len(set(ports)) == 1
+
+
+@pytest.mark.parametrize("code", [429, 500, 502, 503, 504])
+def test_passing_faults_are_tried_again(session, caplog, code):
+    caplog.set_level(logging.INFO, "convinse.support.web")
+    with scripted_server(status(code, b"busy"), status(code), ok("fine")) as server:
+        assert session().post_json(server.url, {"a": 1}) == "fine"
+    assert [json.loads(request.body) for request in server.requests] == [{"a": 1}] * 3
+    assert f"127.0.0.1:{server.server_port}: answered {code}" in caplog.text and "attempt 2 of 5" in caplog.text
+
+
+@pytest.mark.parametrize("code", [400, 401, 403, 404, 413, 501])
+def test_other_refusals_are_final_and_say_what_the_server_said(session, code):
+    with scripted_server(status(code, b'{"error": "no such item"}')) as server:
+        error = refused(
+            lambda: session(remedy="ask another").get(server.url), f":{server.server_port}", str(code), "no such item"
+        )
+        assert error.status == code and str(error).endswith("; ask another") and len(server.requests) == 1
+
+
+def test_a_page_of_html_is_not_quoted(session):
+    with scripted_server(status(404, b"<html><h1>Not found</h1>")) as server:
+        assert "<" not in str(refused(lambda: session().get(server.url)))
+
+
+def test_after_the_last_attempt_the_error_names_host_status_and_remedy(session):
+    with scripted_server(status(503)) as server:
+        error = refused(
+            lambda: session(attempts=3).get(server.url), f"127.0.0.1:{server.server_port}: answered 503", "3 attempts"
+        )
+    assert error.status == 503 and len(server.requests) == 3 and isinstance(error, ConvinseError)
+
+
+def test_retry_after_in_seconds_is_obeyed(session):
+    with scripted_server(status(429, retry_after=1), ok(1)) as server:
+        assert session().get_json(server.url) == 1
+    first, second = server.requests
+    assert 1.0 <= second.time - first.time < 2.0
+
+
+def test_retry_after_as_a_date_is_obeyed(session):
+    moment = datetime.now(timezone.utc) + timedelta(seconds=2)
+    with scripted_server(status(503, retry_after=format_datetime(moment, usegmt=True)), ok(1)) as server:
+        assert session().get_json(server.url) == 1
+    first, second = server.requests
+    assert 0.5 <= second.time - first.time < 3.0
+
+
+def test_a_retry_after_that_is_none_counts_as_absent(session):
+    with scripted_server(status(503, retry_after="soon"), ok(1)) as server:
+        assert session().get_json(server.url) == 1
+
+
+def test_a_retry_after_beyond_the_deadline_ends_at_once(session):
+    start = time.monotonic()
+    with scripted_server(status(429, retry_after=3600), ok(1)) as server:
+        refused(lambda: session(deadline=5).get(server.url), "429", "asks to wait 3600 s")
+    assert time.monotonic() - start < 2 and len(server.requests) == 1
+
+
+def test_a_host_that_asked_for_rest_is_not_disturbed_by_other_requests(session):
+    one = session(deadline=5)
+    with scripted_server(status(429, retry_after=3600), ok(1)) as server, scripted_server(ok(2)) as other:
+        refused(lambda: one.get(server.url), "asks to wait 3600 s")
+        refused(lambda: one.get(server.url), "not asked", "3600 s")
+        assert len(server.requests) == 1
+        assert one.get_json(other.url) == 2
+
+
+def test_until_shortens_the_deadline(session):
+    start = time.monotonic()
+    with scripted_server(dripping(0.02)) as server:
+        refused(lambda: session().get(server.url, until=time.monotonic() + 0.4), "no whole answer within 0.4 s")
+        refused(lambda: session().get(server.url, until=time.monotonic() - 1), "no time is left")
+    assert time.monotonic() - start < 1.5 and len(server.requests) == 1
+
+
+def test_slots_bound_the_requests_under_way(session):
+    slots = threading.Semaphore(1)
+    with scripted_server(ok(1)) as server:
+        with slots:
+            refused(lambda: session(slots=slots, deadline=0.1).get(server.url), "other requests")
+        assert session(slots=slots).get_json(server.url) == 1
+    assert len(server.requests) == 1 and slots._value == 1
+
+
+def test_a_fault_told_in_a_good_answer_is_tried_again(session):
+    told = session(passing=lambda answer: "is busy" if b"busy" in answer.body else None, attempts=3)
+    with scripted_server(ok("busy"), status(200, b'"busy"', retry_after=1), ok("fine")) as server:
+        assert told.get_json(server.url) == "fine"
+        assert server.requests[2].time - server.requests[1].time >= 1.0
+        server.steps = [ok("busy")]
+        refused(lambda: told.get(server.url), "is busy", "3 attempts")
+
+
+def test_a_given_contact_is_sent_instead_of_that_of_the_environment(session, monkeypatch):
+    monkeypatch.setenv("CONVINSE_CONTACT", "env@example.org")
+    with scripted_server(ok(1)) as server:
+        session(contact="me@example.org").get(server.url)
+    agent = server.requests[0].headers["User-Agent"]
+    assert "me@example.org" in agent and "env@" not in agent
+
+
+def test_pauses_grow_up_to_the_deadline(session, monkeypatch):
+    monkeypatch.setattr(web, "_BACK_OFF", 0.05)
+    start = time.monotonic()
+    with scripted_server(status(500)) as server:
+        refused(lambda: session(attempts=100, deadline=0.6).get(server.url), "500", "0.6 s in all")
+    times = [request.time for request in server.requests]
+    assert 3 <= len(times) < 8 and time.monotonic() - start < 1.0
+    assert times[-1] - times[-2] > times[1] - times[0]
+
+
+@pytest.mark.parametrize(
+    "step", [cut(), cut(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"), cut(b"nonsense\r\n")]
+)
+def test_a_cut_connection_is_tried_again(session, step):
+    with scripted_server(step, step, ok(7)) as server:
+        assert session().post_json(server.url, {}) == 7
+    assert len(server.requests) == 3
+
+
+def test_a_connection_that_is_always_cut_is_an_error(session):
+    with scripted_server(cut(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")) as server:
+        refused(lambda: session(attempts=2).get_json(server.url), f":{server.server_port}", "broke off", "2 attempts")
+
+
+def test_a_host_that_is_not_there(session):
+    port = free_port()
+    refused(
+        lambda: session(attempts=2).get(f"http://127.0.0.1:{port}/x"),
+        f"127.0.0.1:{port}: no connection: Connection refused (2 attempts)",
+        "check the address and the network",
+    )
+
+
+def test_a_name_that_is_none(session):
+    refused(lambda: session(attempts=1).get("http://nowhere.invalid/x"), "nowhere.invalid: no connection")
+
+
+def test_a_slow_answer_is_a_timeout(session):
+    start = time.monotonic()
+    with scripted_server(silent(5)) as server:
+        refused(lambda: session(read_timeout=0.2, attempts=2).get(server.url), "no answer within 0.2 s", "2 attempts")
+    assert time.monotonic() - start < 2 and len(server.requests) == 2
+
+
+def test_a_slow_answer_once_is_waited_out(session):
+    with scripted_server(silent(5), ok(1)) as server:
+        assert session(read_timeout=0.2).get_json(server.url) == 1
+
+
+def test_a_body_that_drips_ends_at_the_deadline(session):
+    start = time.monotonic()
+    with scripted_server(dripping(0.02)) as server:
+        refused(lambda: session(deadline=0.4).get(server.url), "no whole answer within 0.4 s")
+    assert time.monotonic() - start < 1.5
+
+
+def test_too_large_a_body_is_refused(session):
+    with scripted_server(status(200, b"x" * 300_000)) as server:
+        refused(lambda: session(max_bytes=200_000).get(server.url), "answered more than")
+        assert len(session(max_bytes=300_000).get(server.url).body) == 300_000
+
+
+def test_the_limit_counts_the_unpacked_body(session):
+    bomb = gzip.compress(b"\0" * 30_000_000)
+    with scripted_server(status(200, bomb, content_encoding="gzip")) as server:
+        refused(lambda: session(max_bytes=1_000_000).get(server.url), "answered more than")
+
+
+def test_packed_and_chunked_answers_are_read(session):
+    packed = gzip.compress(json.dumps(list(range(10_000))).encode())
+
+    def chunked(handler):
+        handler.wfile.write(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n"
+            + b"".join(b"%x\r\n%b\r\n" % (len(block), block) for block in (packed[:100], packed[100:]))
+            + b"0\r\n\r\n"
+        )
+
+    with scripted_server(chunked) as server:
+        assert session().get_json(server.url) == list(range(10_000))
+        assert session().get_json(server.url) == list(range(10_000))
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"", b"{", b"\xff", b'{"a": "\xe4"}', b"[" * 100_000])
+def test_a_body_that_is_no_json(session, body):
+    with scripted_server(status(200, body, content_type="text/html")) as server:
+        refused(lambda: session().post_json(server.url, 1), "something else than JSON", "text/html")
+        assert len(server.requests) == 1
+
+
+def test_redirects_are_followed_by_get_and_refused_by_post(session):
+    with scripted_server(ok("there")) as there, scripted_server(status(302, location=there.url)) as here:
+        assert session().get_json(here.url) == "there"
+        error = refused(lambda: session().post_json(here.url, 1), "302", there.url)
+        assert error.status == 302
+
+
+def test_redirects_in_a_circle_end(session):
+    with scripted_server(status(302, location="/")) as server:
+        refused(lambda: session().get(server.url), "redirects")
+        assert len(server.requests) < 10
+
+
+@pytest.mark.parametrize("value", ["1", "true", "yes"])
+def test_offline_opens_no_socket(session, monkeypatch, value):
+    monkeypatch.setenv("CONVINSE_OFFLINE", value)
+    with scripted_server(ok(1)) as server:
+        refused(lambda: session().get(server.url), f"127.0.0.1:{server.server_port}", "CONVINSE_OFFLINE")
+        assert server.requests == []
+
+
+@pytest.mark.parametrize("value", ["", "0", "false", "no"])
+def test_offline_can_be_said_no_to(session, monkeypatch, value):
+    monkeypatch.setenv("CONVINSE_OFFLINE", value)
+    with scripted_server(ok(1)) as server:
+        assert session().get_json(server.url) == 1
+
+
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "ftp://host/x", "host/x", "", "http://", "http://[::1", "http://h:p/"]
+)
+def test_only_web_addresses(session, url):
+    refused(lambda: session().get(url), "not an address")
+
+
+def test_names_and_passwords_stay_out_of_messages(session):
+    error = refused(lambda: session(attempts=1).get(f"http://me:secret@127.0.0.1:{free_port()}/"))
+    assert "secret" not in str(error)
+
+
+def test_loopback_uses_no_proxy_others_do(session, monkeypatch):
+    with scripted_server(ok("proxied")) as proxy, scripted_server(ok("direct")) as server:
+        monkeypatch.setenv("HTTP_PROXY", proxy.url)
+        monkeypatch.setenv("http_proxy", proxy.url)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        monkeypatch.delenv("no_proxy", raising=False)
+        assert session().get_json(server.url) == "direct"
+        assert session().get_json("http://example.invalid/x") == "proxied"
+    assert proxy.requests[0].path == "http://example.invalid/x"
+
+
+def test_a_given_session_is_used(session):
+    import requests
+
+    with requests.Session() as given, scripted_server(ok(1)) as server:
+        given.headers["X-Test"] = "yes"
+        assert session(session=given).get_json(server.url) == 1
+        assert server.requests[0].headers["X-Test"] == "yes"
+
+
+def test_a_closed_session_opens_again(session):
+    one = session()
+    with scripted_server(ok(1)) as server:
+        assert one.get_json(server.url) == 1
+        one.close()
+        assert one.get_json(server.url) == 1
+
+
+def test_threads_share_a_session(session):
+    one = session()
+    found = []
+    with scripted_server(ok(1)) as server:
+        threads = [
+            threading.Thread(target=lambda: found.extend(one.post_json(server.url, n) for n in range(10)))
+            for _ in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert found == [1] * 80
+
+
+def test_importing_it_loads_no_http_library(run_python):
+    assert (
+        run_python("import sys, convinse.support.web; print('requests' in sys.modules, 'urllib3' in sys.modules)")
+        == "False False\n"
+    )
+
+
+CONTENT = bytes(range(256)) * 1000
+
+
+def download(session, server, path, **more):
+    session(deadline=20.0).download(f"{server.url}/a.gz", path, **more)
+    return path.read_bytes()
+
+
+def ranges_of(server):
+    return [request.headers["Range"] for request in server.requests]
+
+
+def test_a_download_is_stored_as_it_is(session, workdir):
+    packed = gzip.compress(CONTENT)
+    seen = []
+    with scripted_server(status(200, packed, Content_Encoding="gzip", ETag='"a"')) as server:
+        assert download(session, server, workdir / "x", advance=lambda *counts: seen.append(counts)) == packed
+    assert server.requests[0].headers["Accept-Encoding"] == "identity" and ranges_of(server) == [None]
+    assert seen[-1] == (len(packed), len(packed)) and seen == sorted(seen)
+    assert [path.name for path in workdir.iterdir()] == ["x"]
+
+
+@pytest.mark.parametrize("tag", [None, '"v1"'])
+def test_an_interrupted_download_goes_on_where_it_was(session, workdir, tag):
+    steps = [serve(CONTENT, tag, stop=100_000), serve(CONTENT, tag, stop=50_000), serve(CONTENT, tag)]
+    with scripted_server(*steps) as server:
+        assert download(session, server, workdir / "x") == CONTENT
+    assert ranges_of(server) == [None, "bytes=100000-", "bytes=150000-"]
+    assert [request.headers["If-Range"] for request in server.requests] == [None, tag, tag]
+
+
+def test_the_next_program_goes_on_too(session, workdir):
+    with scripted_server(serve(CONTENT, '"v1"', stop=1000), cut()) as server, pytest.raises(NetworkError):
+        session(attempts=1).download(server.url, workdir / "x")
+    assert (workdir / "x").read_bytes() == CONTENT[:1000] and (workdir / "x.etag").exists()
+    with scripted_server(serve(CONTENT, '"v1"')) as server:
+        assert download(session, server, workdir / "x") == CONTENT
+    assert ranges_of(server) == ["bytes=1000-"] and server.requests[0].headers["If-Range"] == '"v1"'
+    assert [path.name for path in workdir.iterdir()] == ["x"]
+
+
+def test_attempts_count_anew_whenever_something_has_arrived(session, workdir):
+    steps = [serve(CONTENT, stop=10_000)] * 12
+    with scripted_server(*steps, serve(CONTENT)) as server:
+        session(attempts=2).download(server.url, workdir / "x")
+    assert (workdir / "x").read_bytes() == CONTENT and len(server.requests) == 13
+
+
+@pytest.mark.parametrize("changed", [serve(CONTENT[::-1], '"v2"'), serve(CONTENT[::-1], ranges=False)])
+def test_a_server_that_sends_the_whole_file_starts_it_anew(session, workdir, changed):
+    with scripted_server(serve(CONTENT, '"v1"', stop=1000), changed) as server:
+        assert download(session, server, workdir / "x") == CONTENT[::-1]
+    assert ranges_of(server) == [None, "bytes=1000-"]
+
+
+def test_a_weak_tag_is_not_relied_on(session, workdir):
+    with scripted_server(serve(CONTENT, 'W/"1"', stop=1000), serve(CONTENT)) as server:
+        assert download(session, server, workdir / "x") == CONTENT
+    assert server.requests[1].headers["If-Range"] is None
+
+
+def test_a_part_that_is_longer_than_the_file_is_dropped(session, workdir):
+    (workdir / "x").write_bytes(CONTENT + b"more")
+    with scripted_server(serve(CONTENT)) as server:
+        assert download(session, server, workdir / "x") == CONTENT
+    assert ranges_of(server) == [f"bytes={len(CONTENT) + 4}-", None]
+
+
+def test_a_wrong_part_is_not_appended(session, workdir):
+    (workdir / "x").write_bytes(CONTENT[:10])
+    wrong = status(206, b"zzz", Content_Range=f"bytes 5-7/{len(CONTENT)}")
+    with scripted_server(wrong, serve(CONTENT)) as server:
+        assert download(session, server, workdir / "x") == CONTENT
+    with scripted_server(wrong) as server:
+        (workdir / "x").write_bytes(CONTENT[:10])
+        refused(lambda: session(attempts=2).download(server.url, workdir / "x"), "another part")
+    assert (workdir / "x").read_bytes() == CONTENT[:10] and len(server.requests) == 2
+
+
+def test_a_download_of_unknown_length(session, workdir):
+    seen = []
+    with scripted_server(serve(CONTENT, length=False)) as server:
+        assert download(session, server, workdir / "x", advance=lambda *counts: seen.append(counts)) == CONTENT
+    assert seen[-1] == (len(CONTENT), None)
+
+
+def test_an_empty_download(session, workdir):
+    with scripted_server(serve(b"")) as server:
+        assert download(session, server, workdir / "x") == b""
+
+
+def test_a_download_that_is_refused(session, workdir):
+    (workdir / "x").write_bytes(b"kept")
+    with scripted_server(status(404, b"no such key")) as server:
+        error = refused(lambda: session().download(server.url, workdir / "x"), "404", "no such key")
+    assert error.status == 404 and len(server.requests) == 1 and (workdir / "x").read_bytes() == b"kept"
+
+
+def test_an_overloaded_server_is_asked_again_for_a_download(session, workdir):
+    with scripted_server(status(503), serve(CONTENT)) as server:
+        assert download(session, server, workdir / "x") == CONTENT
+
+
+def test_a_download_has_a_deadline_and_no_size_limit(session, workdir):
+    with scripted_server(serve(CONTENT)) as server:
+        session(max_bytes=10).download(server.url, workdir / "x")
+    with scripted_server(dripping(0.02)) as server:
+        error = refused(lambda: session(deadline=0.3, attempts=1).download(server.url, workdir / "y"), "0.3 s")
+    assert error.status is None and (workdir / "y").stat().st_size > 0
+
+
+def test_a_download_that_cannot_be_written(session, workdir):
+    with scripted_server(serve(CONTENT)) as server, pytest.raises(OutputError, match="no/x"):
+        session().download(server.url, workdir / "no" / "x")
+    assert len(server.requests) == 1
+
+
+def test_no_download_offline(session, workdir, monkeypatch):
+    monkeypatch.setenv("CONVINSE_OFFLINE", "1")
+    refused(lambda: session().download("http://localhost:1/x", workdir / "x"), "CONVINSE_OFFLINE")
+    assert not list(workdir.iterdir())

@@ -1,0 +1,279 @@
+"""`train reader`: from a folder of small MRQA files to a model folder and the table."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from convinse.cli import main
+from convinse.config import ReaderTraining, find_config, load_settings
+from convinse.encoder.checkpoint import load_checkpoint
+from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.scoring.mrqa import evaluate
+from convinse.support.errors import ConfigError
+from convinse.training import mrqa_reader as mrqa_training
+from convinse.training.mrqa_reader import validate
+from convinse.training.mrqa_sets import dev_questions
+from tiny_models import tiny
+from toy_reading import mrqa_line, toy_examples
+
+
+def names(folder="."):
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+TRAIN = {"SQuAD": 260, "NewsQA": 130}
+DEV = {"dev-in": {"SQuAD": 20, "TriviaQA-web": 10}, "dev-out": {"DROP": 10, "mine": 5}}
+
+
+@pytest.fixture
+def data(workdir):
+    """A folder as `--data` takes it."""
+    seed = 0
+
+    def write(path, number):
+        nonlocal seed
+        seed += 1
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = [
+            {"header": {"dataset": path.stem}},
+            *(mrqa_line(e, f"{path}{n}") for n, e in enumerate(toy_examples(seed, number))),
+        ]
+        text = "".join(json.dumps(line) + "\n" for line in lines).encode()
+        path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+
+    for name, number in TRAIN.items():
+        write(workdir / f"data/train/{name}.jsonl.gz", number)
+    for folder, sets in DEV.items():
+        for name, number in sets.items():
+            write(workdir / f"data/{folder}/{name}.jsonl", number)
+    return workdir / "data"
+
+
+BASE = ("--base", str(tiny("bert", "question-answering", initializer_range=0.05)))
+
+
+def config_file(**changes):
+    settings = {"base": BASE[1], "output": "out", "train_folder": "data/train", "dev_folders": ["data/dev-in", "data/dev-out"],
+                "device": "cpu", "max_length": 64, "stride": 8, **changes}  # fmt: skip
+    Path("my.yml").write_text(json.dumps(settings))
+    return "my.yml"
+
+
+def train(*arguments):
+    return main(["train", "reader", *arguments])
+
+
+def record(folder="out"):
+    return json.loads(Path(folder, "training.json").read_text())
+
+
+def test_tiny_yml_trains_and_prints_the_table(data, capsys, workdir):
+    assert train("--config", "mrqa/tiny.yml", "--data", "data", *BASE, "--output", "models/tiny", "--quiet") == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    rows = {
+        cells[1].strip(): [cell.strip() for cell in cells[2:5]]
+        for line in printed.out.splitlines()
+        if len(cells := line.split("│")) == 6
+    }
+    assert (
+        len([name for name in rows if name.startswith("(I)")])
+        == len([name for name in rows if name.startswith("(O)")])
+        == 6
+    )
+    assert rows["(I) SQuAD"][:2] == ["78.5 / 86.7", "80.3 / 88.4"] and rows["(O) DuoRC"] == [
+        "44.8 / 54.6",
+        "46.8 / 58.0",
+        "–",
+    ]
+    scores = record("models/tiny")["dev"]
+    for title, name in (
+        ("(I) SQuAD", "SQuAD"),
+        ("(I) TriviaQA Web", "TriviaQA-web"),
+        ("(O) DROP", "DROP"),
+        ("mine", "mine"),
+    ):
+        assert rows[title][2] == f"{scores[name]['exact_match']:.1f} / {scores[name]['f1']:.1f}"
+    assert rows["mean of 4"][2].endswith(f"{sum(each['f1'] for each in scores.values()) / 4:.1f}")
+    assert names("models") == ["tiny"]
+    card = Path("models/tiny/README.md").read_text()
+    for words in (
+        "SQuAD (260 questions)",
+        "NewsQA (130 questions)",
+        "- learning_rate: 0.0001",
+        "| (I) SQuAD | 78.5 / 86.7 |",
+        "macro F1",
+    ):
+        assert words in card
+    assert not list(Path("models/tiny").glob("*.bin"))
+
+
+def test_it_learns_and_the_figures_are_those_of_the_written_model(data, workdir):
+    assert train("--config", config_file(epochs=7, learning_rate=3e-3, batch_size=16, patience=99), "--quiet") == 0
+    found = record()
+    scores = [measures["macro F1"] for measures in found["epochs"]]
+    assert (
+        len(scores) == 8 and found["best_epoch"] == scores.index(max(scores)) > 0 and max(scores) > 60 > 30 > scores[0]
+    )
+    reader = ExtractiveReader("out", "cpu", max_length=64, stride=8)
+    for path in (data / "dev-in/SQuAD.jsonl", data / "dev-out/DROP.jsonl"):
+        questions = dev_questions(path, None, 1)
+        predictions = {q.qid: reader.read(q.question, [q.context])[0].text for q in questions}
+        expected = evaluate({q.qid: q.answers for q in questions}, predictions)
+        assert found["dev"][path.stem] == pytest.approx(expected)
+    assert load_checkpoint("out", "question-answering").tokenizer.tokenize("[TLE] the [PAR]") == [
+        "[TLE]",
+        "the",
+        "[PAR]",
+    ]
+
+
+def test_validation_means_each_set_the_same(data):
+    reader = ExtractiveReader(BASE[1], "cpu", max_length=64, stride=8)
+    dev = {
+        name: dev_questions(data / f"{folder}/{name}.jsonl", None, 1) for folder, sets in DEV.items() for name in sets
+    }
+    found = validate(reader, dev, quiet=True)
+    for measure in ("EM", "F1"):
+        values = [found[f"{name} {measure}"] for name in dev]
+        assert found[f"macro {measure}"] == pytest.approx(sum(values) / 4)
+    assert len(set(values)) > 1
+
+
+def test_a_stopped_training_goes_on(data, monkeypatch, workdir):
+    options = {"epochs": 1, "validations": 3, "learning_rate": 1e-3, "dev_questions": 5}
+    assert train("--config", config_file(**options), "--quiet") == 0
+    original, calls = mrqa_training.validate, []
+
+    def stop(*arguments):
+        calls.append(1)
+        if len(calls) == 3:  # before training, and after parts 1 and 2
+            raise KeyboardInterrupt
+        return original(*arguments)
+
+    monkeypatch.setattr(mrqa_training, "validate", stop)
+    moved = workdir / "elsewhere"
+    assert train("--config", config_file(**options), "--output", str(moved / "parts"), "--quiet") == 130
+    assert names(moved) == [".parts.training"]
+    monkeypatch.setattr(mrqa_training, "validate", lambda *arguments: calls.append(2) or original(*arguments))
+    assert train("--config", config_file(**options), "--output", str(moved / "parts"), "--quiet") == 0
+    assert calls.count(2) == 2 + 4  # parts 2 and 3, then all questions of the four sets
+    assert names(moved) == ["parts"]
+    assert record(moved / "parts") == record()
+    assert (moved / "parts/model.safetensors").read_bytes() == Path("out/model.safetensors").read_bytes()
+
+
+def test_the_epoch_is_chosen_on_drawn_questions_and_the_figures_are_of_all(data, monkeypatch):
+    sizes, original = [], mrqa_training.validate
+
+    def count(reader, dev, quiet):
+        sizes.append({name: len(questions) for name, questions in dev.items()})
+        return original(reader, dev, quiet)
+
+    monkeypatch.setattr(mrqa_training, "validate", count)
+    assert train("--config", config_file(epochs=1, dev_questions=7), "--quiet") == 0
+    assert sizes[:2] == [{"SQuAD": 7, "TriviaQA-web": 7, "DROP": 7, "mine": 5}] * 2
+    assert {name: number for each in sizes[2:] for name, number in each.items()} == {
+        "SQuAD": 20,
+        "TriviaQA-web": 10,
+        "DROP": 10,
+        "mine": 5,
+    }
+
+
+def test_the_number_of_examples_is_of_each_set(data):
+    assert train("--config", config_file(epochs=1, examples=50, train_sets=["NewsQA"], minutes=0.001), "--quiet") == 0
+    card = Path("out/README.md").read_text()
+    assert "NewsQA (50 questions);" in card and "SQuAD (" not in card
+
+
+# --- configuration
+
+
+def test_the_projects_files_are_found_from_anywhere(workdir):
+    assert find_config("config/mrqa/tiny.yml") == find_config("mrqa/tiny.yml")
+
+
+@pytest.mark.parametrize("name", ["bert_base", "bert_large"])
+def test_the_baseline_is_that_of_the_task(name, monkeypatch):
+    monkeypatch.chdir(find_config("config.yml").parents[1])
+    settings = load_settings(ReaderTraining, f"config/mrqa/{name}.yml")
+    assert settings.base == f"google-bert/bert-{name[5:]}-uncased" and settings.output == f"results/mrqa/{name}"
+    assert (settings.examples, settings.epochs, settings.learning_rate, settings.warmup) == (75_000, 2, 3e-5, 0.1)
+    assert (settings.max_length, settings.stride) == (512, 128)
+    from convinse.formats.download import find_collection
+
+    files = {file.name.removesuffix(".jsonl.gz") for file in find_collection("mrqa-train").files}
+    assert set(settings.train_sets) == files and len(files) == 6
+    assert settings.device == "auto"
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"learning-rate": 1}, ["my.yml: unknown key 'learning-rate'; did you mean 'learning_rate'?"]),
+        ({"epochs": 0}, ["my.yml: epochs:", ">= 1", "given: 0"]),
+        ({"warmup": 2}, ["my.yml: warmup:", "<= 1"]),
+        ({"dev_folders": "dev"}, ["my.yml: dev_folders:", "array"]),
+        ({"device": "gpu"}, ["my.yml: device:"]),
+    ],
+)
+def test_wrong_settings(workdir, changes, words, capsys):
+    assert train("--config", config_file(**changes)) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert all(word in line for word in words), line
+
+
+def test_a_missing_key_is_named(workdir):
+    Path("my.yml").write_text("base: x\n")
+    with pytest.raises(ConfigError, match=r"^my.yml: configuration: .*`output`"):
+        load_settings(ReaderTraining, "my.yml")
+    assert set(ReaderTraining.__struct_fields__) >= {"examples", "validations", "negative_windows"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "train reader takes its settings by --config FILE"),
+        (["kb_text", "--config", "mrqa/tiny.yml"], "train reader takes its settings by --config FILE"),
+        (
+            ["--config", "mrqa/tinny.yml"],
+            "mrqa/tinny.yml: no such configuration, nor in config/; did you mean 'mrqa/tiny.yml'?",
+        ),
+        (["--config", "mrqa/tiny.yml", "--data", "nowhere"], "--data: nowhere: has no folder dev, dev-in or dev-out"),
+        (["--config", "mrqa/tiny.yml"], "train_folder: No such file or directory: data/mrqa-tiny/train"),
+    ],
+)
+def test_wrong_use(workdir, arguments, message, capsys):
+    assert train(*arguments) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+
+
+def test_options_of_the_reader_belong_to_it(workdir, capsys):
+    assert main(["train", "ha", "--data", "x"]) == 1
+    assert "--data belongs to train reader" in capsys.readouterr().err
+
+
+def test_what_is_no_model_is_not_replaced(data, capsys):
+    Path("out").mkdir()
+    Path("out/thesis.tex").write_text("mine")
+    assert train("--config", config_file()) == 1
+    assert (
+        "out: is no model that was trained here, so it is not replaced; name another output" in capsys.readouterr().err
+    )
+    assert names("out") == ["thesis.tex"]
+
+
+def test_a_missing_base_is_named(data, capsys):
+    assert train("--config", config_file(), "--base", "./none") == 1
+    assert "base: ./none: no such folder" in capsys.readouterr().err
+
+
+def test_a_broken_line_is_named(data, capsys):
+    path = data / "train/SQuAD.jsonl.gz"
+    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + b"{\n"))
+    assert train("--config", config_file(), "--quiet") == 1
+    assert "data/train/SQuAD.jsonl.gz:262: not valid JSON" in capsys.readouterr().err

@@ -1,0 +1,290 @@
+"""`train ha`: places of gold answers in evidences, and the command from conversations to a model folder."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from convinse.cli import main
+from convinse.config import parse_config
+from convinse.encoder.checkpoint import load_checkpoint
+from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
+from convinse.support.errors import ConfigError, DataError, ModelError, OutputError
+from convinse.training import answering as supervision
+from convinse.training.answering import TurnExamples, answer_spans, examples, steps, validate
+from convinse.training.conversations import turns_with_evidences
+from convinse.training.reader_examples import ReadExample
+from tiny_models import tiny, torch
+
+
+def names(folder="."):
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+SOURCES = ("kb", "text")
+MODEL = str(tiny("bert", "question-answering", initializer_range=0.1))
+
+
+def evidence(text, *mentions, labels=()):
+    """`mentions` are [surface, id]."""
+    entities = [{"id": entity_id, "label": surface} for surface, entity_id in mentions] + [
+        {"id": i, "label": name} for i, name in labels
+    ]
+    return {
+        "evidence_text": text,
+        "source": "text",
+        "disambiguations": [list(pair) for pair in mentions],
+        "wikidata_entities": entities,
+    }
+
+
+def answer(entity_id, label):
+    return [{"id": entity_id, "label": label}]
+
+
+# --- what is learned from
+
+
+@pytest.mark.parametrize(
+    ("text", "mentions", "gold", "found"),
+    [
+        ("Tolkien wrote it; tolkien's book", [], answer("Q892", "Tolkien"), ["Tolkien", "tolkien"]),
+        ("Tolkienesque MacTolkien", [], answer("Q892", "Tolkien"), []),
+        (
+            "J. R. R. Tolkien and Tolkien",
+            [("J. R. R. Tolkien", "Q892")],
+            answer("q892", "Tolkien"),
+            ["J. R. R. Tolkien", "Tolkien"],
+        ),
+        ("the Professor taught", [("the Professor", "Q892")], answer("Q892", "J. R. R. Tolkien"), ["the Professor"]),
+        ("the Professor taught", [("the Professor", "Q1")], answer("Q892", "J. R. R. Tolkien"), []),
+        (
+            "on June 11, 1969 or 11 June 1969",
+            [],
+            answer("1969-06-11T00:00:00Z", "11 June 1969"),
+            ["June 11, 1969", "11 June 1969"],
+        ),
+        ("born 1969, on 11 June 1969", [], answer("1969-01-01T00:00:00Z", "1969"), ["1969"]),
+        ("costs 1,250.50 of 3.5", [], answer("1250.5", "1250.5"), ["1,250.50"]),
+        ("3.5 of 3", [], answer("3", "3"), ["3"]),
+        ("C++ (and C)", [], answer("Q2407", "C++"), ["C++"]),
+        ("Éire 👍🏽 Éire\r\nÉIRE", [], answer("Q27", "Éire"), ["Éire", "Éire", "ÉIRE"]),
+        ("anything", [], answer("Q1", " "), []),
+        ("Rome, Paris", [], [*answer("Q1", "Paris"), *answer("Q2", "Rome")], ["Rome", "Paris"]),
+    ],
+)
+def test_places_of_gold_answers(text, mentions, gold, found):
+    assert [text[start:end] for start, end in answer_spans(evidence(text, *mentions), gold)] == found
+
+
+def test_the_label_of_an_item_counts_as_its_name():
+    assert answer_spans(evidence("by Tolkien", labels=[("Q892", "Tolkien")]), answer("Q892", "John Tolkien")) == [
+        (3, 10)
+    ]
+
+
+@pytest.fixture
+def settings(tmp_path):
+    """A benchmark of some conversations of the snapshot, and what training on it takes."""
+    data = tmp_path / "data"
+    data.mkdir()
+    config = parse_config({})
+    for part, number in (("train", 3), ("dev", 2)):
+        (data / f"{part}.json").write_text(json.dumps(json.loads(config.input_path(part).read_bytes())[:number]))
+
+    def make(**keys):
+        wanted = {"epochs": 2, "learning_rate": 1e-3, **keys.pop("ha_training", {})}
+        return {"name": "mine", "benchmark_path": str(data), "ers_use_cache": False, "evs_max_evidences": 20, "device": "cpu",
+                "ha": "extractive", "ha_model": MODEL, "ha_training": wanted, **keys}  # fmt: skip
+
+    return make
+
+
+@pytest.fixture
+def ha(settings):
+    return lambda **keys: ExtractiveAnswering(parse_config(settings(**keys)))
+
+
+def test_evidences_become_examples(ha):
+    turn = {
+        "question": "Who wrote it?",
+        "structured_representation": "it || wrote",
+        "answers": answer("Q892", "Tolkien"),
+        "top_evidences": [
+            evidence("by Tolkien"), evidence("a film"), evidence("the writer", labels=[("Q892", "J. R. R. T.")]),
+            evidence("by Tolkien"), evidence("a book"),
+        ],
+    }  # fmt: skip
+    right, wrong = examples(ha(), turn)
+    assert right == [ReadExample("it || wrote", "by Tolkien", ((3, 10),))]
+    assert wrong == [ReadExample("it || wrote", "a film"), ReadExample("it || wrote", "a book")]
+    assert examples(
+        ha(), {**turn, "question": "Is it a book?", "structured_representation": "a || b || c || yes or no"}
+    ) == ([], [])
+
+
+def test_the_same_text_is_not_right_and_wrong(ha):
+    turn = {"question": "Where?", "answers": answer("Q1", "Paris")}
+    found = examples(ha(), {**turn, "top_evidences": [evidence("here"), evidence("here", ("here", "Q1"))]})
+    assert [e.context for e in found.right] == ["here"] and found.wrong == []
+
+
+def test_turns_come_with_the_evidences_of_the_ers(settings):
+    config = parse_config(settings())
+    turns = [dict(turn) for turn in turns_with_evidences(config, "dev", SOURCES)]
+    expected = [turn["question"] for c in json.loads(config.input_path("dev").read_bytes()) for turn in c["questions"]]
+    assert [turn["question"] for turn in turns] == expected
+    assert any(turn["top_evidences"] for turn in turns)
+    assert {e["source"] for turn in turns for e in turn["top_evidences"]} <= set(SOURCES)
+    assert all(len(turn["top_evidences"]) <= 20 and turn["structured_representation"] for turn in turns)
+
+
+def test_an_epoch_draws_from_each_turn(settings):
+    config = parse_config(settings(ha_training={"positives": 2, "negatives": 3, "batch_size": 4}))
+    train = [
+        TurnExamples(
+            [ReadExample(str(n), f"right {m}", ((0, 5),)) for m in range(n)],
+            [ReadExample(str(n), f"wrong {m}") for m in range(9)],
+        )
+        for n in range(1, 6)
+    ]
+    epochs = [steps(train, config, number) for number in (1, 1, 2)]
+    assert epochs[0] == epochs[1] != epochs[2] and len(epochs[0]) == len(epochs[2])
+    drawn = [example for step in epochs[0] for example in step]
+    assert len(set(drawn)) == len(drawn) == 1 + 4 * 2 + 5 * 3 and all(len(step) == 4 for step in epochs[0][:-1])
+    for n in range(1, 6):
+        own = [example for example in drawn if example.question == str(n)]
+        assert sum(bool(example.spans) for example in own) == min(n, 2) and len(own) == min(n, 2) + 3
+
+
+def test_validation_is_what_the_module_answers(ha, settings, workdir):
+    module = ha()
+    dev = [dict(turn) for turn in turns_with_evidences(module.config, "dev", SOURCES)]
+    before = json.dumps(dev)
+    found = validate(module, module.build_reader(MODEL), dev, SOURCES)
+    assert json.dumps(dev) == before and "reader" not in vars(module)
+    Path("my.yml").write_text(json.dumps(settings()))
+    assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--quiet"]) == 0
+    metrics = json.loads(Path("results/mine/kb_text/metrics.json").read_text())
+    assert {name: round(value, 4) for name, value in found.items()} == {name: metrics[name] for name in found}
+
+
+# --- the command
+
+
+def weights(folder):
+    return load_checkpoint(folder, "question-answering").model.state_dict()
+
+
+def same(one, other):
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_training_writes_a_model_that_ha_model_takes(settings, workdir, capfd):
+    Path("my.yml").write_text(json.dumps(settings(ha_model=None, ha_training={"base": MODEL, "output": "models/new"})))
+    assert main(["train", "ha", "kb_text", "my.yml", "--quiet"]) == 0
+    assert capfd.readouterr() == ("", "")
+    assert names("models") == ["new"]
+    record = json.loads(Path("models/new/training.json").read_text())
+    assert len(record["epochs"]) == 3 and set(record["epochs"][0]) == {"p_at_1", "mrr", "h_at_5"}
+    scores = [measures["p_at_1"] + measures["mrr"] for measures in record["epochs"]]
+    assert record["best_epoch"] == scores.index(max(scores))
+    card = Path("models/new/README.md").read_text()
+    for words in (
+        "Benchmark `embedded`",
+        "10 to\nvalidate on",
+        "- learning_rate: 0.001",
+        "seed 42",
+        MODEL,
+        "kb_text",
+        f"| {record['best_epoch']} (kept) |",
+    ):
+        assert words in card, words
+    assert same(weights("models/new"), weights(MODEL)) == (record["best_epoch"] == 0)
+    Path("my.yml").write_text(json.dumps(settings(ha_model="models/new")))
+    assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--quiet"]) == 0
+    metrics = json.loads(Path("results/mine/kb_text/metrics.json").read_text())
+    kept = record["epochs"][record["best_epoch"]]
+    assert {name: metrics[name] for name in kept} == {name: round(value, 4) for name, value in kept.items()}
+
+
+def test_an_encoder_gets_a_head(ha, workdir):
+    ha(ha_training={"base": str(tiny("bert", "embedding")), "epochs": 1}).train(SOURCES)
+    assert json.loads(Path("results/mine/ha_model/training.json").read_text())["best_epoch"] == 1
+    assert load_checkpoint("results/mine/ha_model", "question-answering").missing == ()
+
+
+def test_a_stopped_training_goes_on(ha, workdir, monkeypatch):
+    keys = {"ha_training": {"epochs": 3, "patience": 3, "output": "whole"}}  # every epoch, better or not
+    ha(**keys).train(SOURCES)
+    original, calls = supervision.validate, []
+
+    def stop(*arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return original(*arguments)
+
+    keys["ha_training"]["output"] = "parts"
+    monkeypatch.setattr(supervision, "validate", stop)
+    with pytest.raises(KeyboardInterrupt):
+        ha(**keys).train(SOURCES)
+    assert names() == [".parts.training", "whole"]
+    monkeypatch.setattr(supervision, "validate", lambda *arguments: calls.append(1) or original(*arguments))
+    ha(**keys).train(SOURCES)
+    assert len(calls) == 3 + 2
+    assert names() == ["parts", "whole"] and same(weights("parts"), weights("whole"))
+    assert Path("parts/training.json").read_bytes() == Path("whole/training.json").read_bytes()
+
+
+# --- errors
+
+
+def test_no_model_at_all(settings, workdir, capsys):
+    Path("my.yml").write_text(json.dumps(settings(ha_model=None)))
+    assert main(["train", "ha", "kb_text", "my.yml"]) == 1
+    assert "ha: extractive needs ha_model" in capsys.readouterr().err
+
+
+def test_a_base_is_no_model_to_answer_with(ha):
+    with pytest.raises(ConfigError, match="ha: extractive needs ha_model"):
+        ha(ha_model=None, ha_training={"base": MODEL}).inference_on_turn(
+            {"question": "Who?", "top_evidences": []}, SOURCES
+        )
+
+
+@pytest.mark.parametrize(
+    ("keys", "key"), [({"ha_model": "./none"}, "ha_model"), ({"ha_training": {"base": "./none"}}, "ha_training.base")]
+)
+def test_a_missing_checkpoint_names_its_key(ha, keys, key):
+    with pytest.raises(ModelError, match=rf"^{key}: \./none: no such folder"):
+        ha(**keys).train(SOURCES)
+
+
+def test_nothing_to_learn_from(ha, settings):
+    path = Path(settings()["benchmark_path"]) / "train.json"
+    conversations = json.loads(path.read_text())
+    for conversation in conversations:
+        for turn in conversation["questions"]:
+            turn["answers"] = [{"id": "Q99999999", "label": "nothing of this name"}]
+    path.write_text(json.dumps(conversations))
+    with pytest.raises(DataError, match="no evidence of the train part names a gold answer"):
+        ha().train(SOURCES)
+
+
+def test_a_missing_part(ha, settings):
+    (Path(settings()["benchmark_path"]) / "dev.json").unlink()
+    with pytest.raises(DataError, match="dev.json: no such file; training needs it"):
+        ha().train(SOURCES)
+
+
+def test_what_is_no_model_is_not_replaced(ha, workdir):
+    Path("precious").mkdir()
+    Path("precious/thesis.tex").write_text("mine")
+    with pytest.raises(OutputError, match="precious: is no model .* name another ha_training.output"):
+        ha(ha_training={"output": "precious"}).train(SOURCES)
+
+
+def test_wrong_settings_are_named(settings):
+    with pytest.raises(ConfigError, match="ha_training: unknown key 'epoch'; did you mean 'epochs'?"):
+        parse_config(settings(ha_training={"epoch": 1}))

@@ -1,0 +1,250 @@
+"""The loss, and training on a task that a tiny model learns."""
+
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from convinse.encoder.checkpoint import load_checkpoint, save_checkpoint
+from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.encoder.tokens import TextTokenizer
+from convinse.heterogeneous_answering.dataset_predictions import best_answers
+from convinse.support.errors import ModelError
+from convinse.training import loop as fit_module
+from convinse.training.loop import FitSettings
+from convinse.training.mrqa_reader import MARKS
+from convinse.training.reader import ReaderSettings, add_tokens, losses, train_reader
+from convinse.training.reader_examples import ReadExample, features, mixed_steps
+from tiny_models import Counted, tiny, torch
+from toy_reading import toy_examples
+
+TRAIN, DEV = toy_examples(1, 600), toy_examples(2, 40)
+
+
+def checkpoint(task="question-answering", kind="bert"):
+    return load_checkpoint(tiny(kind, task, initializer_range=0.05), "question-answering", new_head=True)
+
+
+def measured(reader):
+    answers = best_answers(reader, [(example.question, example.context) for example in DEV])
+    right = [
+        answer.text == example.context[slice(*example.spans[0])] for answer, example in zip(answers, DEV, strict=True)
+    ]
+    return {"right": sum(right) / len(right)}
+
+
+def train(output, model=None, examples=TRAIN, validate=measured, run_id="one", batch_size=32, parts=1, **settings):
+    model = model or checkpoint()
+    settings = {"epochs": 3, "learning_rate": 3e-3, "device": "cpu", "patience": 99, **settings}
+    result = train_reader(
+        model,
+        lambda number: mixed_steps([examples], batch_size, parts, number, 7),
+        validate,
+        lambda measures: measures["right"],
+        ReaderSettings(FitSettings(**settings), 64, 8, negative_windows=0.5),
+        Path(output),
+        run_id,
+        title="test",
+        quiet=True,
+    )
+    return result, {name: tensor.clone() for name, tensor in model.model.state_dict().items()}
+
+
+def same(one, other):
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+# --- the loss
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+@pytest.mark.parametrize("budget", [10_000, 100, 1])
+def test_the_loss_is_its_formula(kind, budget):
+    model = checkpoint(kind=kind)
+    tokenizer = TextTokenizer.of(model, 48)
+    examples = [
+        ReadExample("who", "tolkien wrote a book tolkien", ((0, 7), (21, 28))),
+        ReadExample("where", "a city"),
+        ReadExample("what song", "the song " + "of south africa " * 30, ((4, 8), (9, 24))),
+    ]
+    step = features(examples, tokenizer, 8, 0.5, random.Random(1))
+    assert len(step.starts) >= 4
+    model.model.eval()
+    expected = []
+    for row, ids in enumerate(step.sequences.ids):  # each window alone, each sum by hand
+        types = [0 if place < step.sequences.firsts[row] else step.sequences.second_type for place in range(len(ids))]
+        inputs = {"input_ids": torch.from_numpy(ids.astype(np.int64))[None]}
+        if kind == "bert":
+            inputs["token_type_ids"] = torch.tensor([types])
+        with torch.inference_mode():
+            output = model.model(**inputs)
+        allowed = [0, *range(step.firsts[row], step.ends[row])]
+        for logits, gold in ((output.start_logits[0], step.starts[row]), (output.end_logits[0], step.lasts[row])):
+            weights = {place: math.exp(logits[place]) for place in allowed}
+            expected.append(-math.log(sum(weights[place] for place in gold) / sum(weights.values())))
+    seen = Counted(model.model)
+    found = list(losses(model.model, step, budget))
+    assert sum(found).item() == pytest.approx(sum(expected) / len(expected), abs=1e-5)
+    assert len(found) == len(seen.batches) == {10_000: 1, 1: len(step.starts)}.get(budget, len(found)) and (
+        budget != 100 or len(found) > 1
+    )
+
+
+def test_summands_give_the_gradient_of_the_whole():
+    step = features(TRAIN[:12], TextTokenizer.of(checkpoint(), 48), 8, 0.5, random.Random(1))
+    gradients = []
+    for budget in (10_000, 40):
+        model = checkpoint().model.eval()
+        for loss in losses(model, step, budget):
+            loss.backward()
+        gradients.append([parameter.grad for parameter in model.parameters()])
+    for one, other in zip(*gradients, strict=True):
+        assert torch.allclose(one, other, atol=1e-6)
+
+
+# --- training
+
+
+def test_the_task_is_learned(tmp_path):
+    result, _ = train(tmp_path / "model", epochs=7)
+    scores = [measures["right"] for measures in result.history]
+    assert scores[0] < 0.3 and max(scores) > 0.85 and result.best == scores.index(max(scores))
+
+
+def test_no_answer_is_learned(tmp_path):
+    model = checkpoint()
+    without = [ReadExample("who", "".join(example.context.split("born "))) for example in toy_examples(5, 300)]
+    train(tmp_path / "model", model, TRAIN[:300] + without, epochs=5)
+    reader = ExtractiveReader(model, "cpu", max_length=64, stride=8)
+    chances = [
+        [a.no_answer for a in best_answers(reader, [(e.question, e.context) for e in part])]
+        for part in (without[:50], DEV)
+    ]
+    assert min(chances[0]) > 0.9 and min(chances[0]) > max(chances[1]) + 0.2
+
+
+def test_validation_leaves_the_model_as_it_is(tmp_path):
+    """The reader changes its model in place; what is trained must not be that one."""
+    kept = []
+
+    def validate(reader):
+        kept.append(reader.engine.model)
+        return measured(reader)
+
+    model = checkpoint()
+    types = [type(module) for module in model.model.modules()]
+    train(tmp_path / "model", model, TRAIN[:32], validate, epochs=1)
+    assert (
+        all(other is not model.model for other in kept) and [type(module) for module in model.model.modules()] == types
+    )
+    assert all(parameter.requires_grad for parameter in model.model.parameters())
+
+
+def test_seeded_runs_are_equal(tmp_path):
+    examples = TRAIN[:64] + toy_examples(3, 16, longest=200)  # some in several windows, of which a share is drawn
+    runs = [train(tmp_path / str(number), examples=examples, seed=seed) for number, seed in enumerate((7, 7, 8))]
+    assert runs[0][0] == runs[1][0] and same(runs[0][1], runs[1][1])
+    assert not same(runs[0][1], runs[2][1])
+
+
+@pytest.mark.parametrize("stop_at", [1, 3])
+def test_a_resumed_run_ends_as_an_uninterrupted_one(tmp_path, stop_at):
+    options = {"examples": TRAIN[:128], "epochs": 4, "parts": 2}
+    whole = train(tmp_path / "whole", **options)
+    calls = []
+
+    def stopping(reader):
+        calls.append(1)
+        if len(calls) == stop_at + 1:
+            raise KeyboardInterrupt
+        return measured(reader)
+
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "parts", validate=stopping, **options)
+    assert (tmp_path / ".parts.training").is_dir() == (stop_at > 1)
+    calls.clear()
+    again = train(tmp_path / "parts", validate=lambda reader: calls.append(1) or measured(reader), **options)
+    assert len(calls) == {1: 5, 3: 2}[stop_at]  # nothing is kept of what was not validated
+    assert again[0] == whole[0] and same(again[1], whole[1])
+
+
+def test_features_are_made_step_by_step(tmp_path, monkeypatch):
+    """Nothing is tokenised before it is nearly needed."""
+    from convinse.training import reader as reader_training
+
+    events = []
+    original, step = reader_training.features, fit_module._train_step
+    monkeypatch.setattr(
+        reader_training, "features", lambda examples, *rest: events.append("made") or original(examples, *rest)
+    )
+    monkeypatch.setattr(fit_module, "_train_step", lambda *arguments: events.append("step") or step(*arguments))
+    train(tmp_path / "model", examples=TRAIN[:320], batch_size=16, epochs=1)
+    assert events.count("made") == events.count("step") == 20
+    ahead = [events[: place + 1].count("made") - events[: place + 1].count("step") for place in range(len(events))]
+    assert max(ahead) <= 3
+
+
+def test_an_error_in_the_features_is_not_lost(tmp_path, monkeypatch):
+    from convinse.training import reader as reader_training
+
+    def fail(*arguments):
+        raise ModelError("no features")
+
+    monkeypatch.setattr(reader_training, "features", fail)
+    with pytest.raises(ModelError, match="no features"):
+        train(tmp_path / "model", examples=TRAIN[:64])
+
+
+def test_an_encoder_gets_a_head(tmp_path):
+    model = checkpoint("embedding")
+    assert model.missing
+    result, _ = train(
+        tmp_path / "model", model, TRAIN[:32], validate=lambda reader: {"right": -len(reader.model_id)}, epochs=1
+    )
+    assert result.best == 1  # a random head is no epoch
+
+
+# --- special tokens
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_marks_become_tokens_of_their_own(tmp_path, kind):
+    model = checkpoint(kind=kind)
+    rows = model.model.get_input_embeddings().weight.detach().clone()
+    text = "[TLE] the hobbit [DOC] a[PAR]book [par]"
+    before = TextTokenizer.of(model, 64).ids([text])[0]
+    model = add_tokens(model, MARKS, 42)
+    new = model.model.get_input_embeddings().weight
+    assert len(new) == len(rows) + 3 == len(model.tokenizer) and torch.equal(new[: len(rows)], rows)
+    assert len({tuple(row.tolist()) for row in new[len(rows) :]}) == 3
+    save_checkpoint(model, tmp_path / "saved")
+    model = load_checkpoint(tmp_path / "saved", "question-answering")
+    ids = TextTokenizer.of(model, 64).ids([text])[0].tolist()
+    numbers = [len(rows), len(rows) + 1, len(rows) + 2]
+    assert [number for number in ids if number >= len(rows)] == numbers and len(ids) < len(before)
+    windows = TextTokenizer.of(model, 64).windows([("who", text)], 8)
+    offsets = windows.offsets[0]
+    marked = [text[start:end] for (start, end), number in zip(offsets, ids, strict=True) if number in numbers]
+    assert [mark.strip() for mark in marked] == ["[TLE]", "[DOC]", "[PAR]"]
+    assert ExtractiveReader(model, "cpu").read("who", [text])[0].text in text
+
+
+def test_marks_that_are_known_are_kept():
+    once = add_tokens(checkpoint(), MARKS, 42)
+    size = len(once.tokenizer)
+    twice = add_tokens(once, MARKS, 43)
+    assert len(twice.tokenizer) == size == twice.model.get_input_embeddings().num_embeddings
+
+
+def test_new_embeddings_are_seeded():
+    rows = [add_tokens(checkpoint(), MARKS, seed).model.get_input_embeddings().weight[-3:] for seed in (1, 1, 2)]
+    assert torch.equal(rows[0], rows[1]) and not torch.equal(rows[0], rows[2])
+
+
+def test_half_of_a_surrogate_pair_is_no_error():
+    reader = ExtractiveReader(checkpoint(), "cpu")
+    text = "the author \ud83d of a film"
+    (best, *_) = reader.read("who \ud83d", [text])
+    assert best.text == text[best.start : best.end]
