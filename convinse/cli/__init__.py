@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import logging
 import os
+import select
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from ..support.errors import ConvinseError, OutputError, one_line
 from . import annotate as annotation
@@ -20,7 +23,15 @@ _INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, 1 (a `ConvinseError`, one line), 2 (usage), 130 (Ctrl-C)."""
-    parser = _parser()
+    try:
+        return _run(arguments)
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            _give_up_unwritable(stream)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    parser = build_parser()
     options, rest = parser.parse_known_args(arguments)
     if rest and not options.takes_more:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
@@ -28,26 +39,56 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s", force=True)
     logging.getLogger("convinse").setLevel(logging.WARNING if options.quiet else logging.INFO)
     try:
-        return options.run(options) or 0
+        status: int = options.run(options) or 0
+        if sys.stdout is not None:
+            sys.stdout.flush()  # what cannot be written is an error here; at the interpreter's end it is a traceback
+        return status
     except ConvinseError as error:
         if options.debug:
             raise
-        print(f"convinse: {one_line(error)}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
+        _tell(one_line(error))
         return 1
     except OSError as error:
+        if isinstance(error, BrokenPipeError) and _reader_is_gone(sys.stdout):
+            return 1  # as in `convinse ask ... | head`: nothing went wrong that the user does not know
         if options.debug:
             raise
-        print(f"convinse: {one_line(OutputError(one_line(error)))}", file=sys.stderr)
+        _tell(one_line(OutputError(one_line(error))))
         return 1
     except KeyboardInterrupt:
-        print(f"convinse: interrupted; {options.interrupted}", file=sys.stderr)
+        _tell(f"interrupted; {options.interrupted}")
         return _INTERRUPTED
 
 
-def _parser() -> argparse.ArgumentParser:
+def _tell(message: str) -> None:
+    """One line on standard error, if somebody still reads it."""
+    with contextlib.suppress(BrokenPipeError):
+        print(f"convinse: {message}", file=sys.stderr)
+
+
+def _reader_is_gone(stream: TextIO | None) -> bool:
+    """Whether a stream is a pipe or socket whose other end is closed."""
+    if stream is None:
+        return False
+    poll = select.poll()
+    poll.register(stream, 0)  # errors and hang-ups are reported unasked
+    return bool(poll.poll(0))
+
+
+def _give_up_unwritable(stream: TextIO | None) -> None:
+    """Lead a stream that cannot be written to into nothing, or the interpreter fails at its end on what is left in it."""
+    if stream is None:
+        return
+    try:
+        stream.flush()
+    except OSError:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--quiet", action="store_true", help="no progress and no log lines")
     common.add_argument("--debug", action="store_true", help="show the traceback of an error")

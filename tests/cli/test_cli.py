@@ -321,6 +321,53 @@ def test_closed_output_is_no_traceback(small):
     assert "Traceback" not in err and "Exception" not in err
 
 
+@pytest.mark.parametrize(
+    "arguments, closed, status",
+    [
+        (["--version"], ["stdout"], 0),
+        (["ask", "--sources", "kb", "--config", "lexical.yml", "Who directed Titanic?"], ["stdout"], 1),
+        (["pipeline", "no.yml"], ["stderr"], 1),
+        (["pipeline", "kb", "lexical.yml", "--limit", "1"], ["stdout", "stderr"], 1),  # logs and a table
+        (["nonsense"], ["stderr"], 2),
+    ],
+)
+def test_output_that_nobody_reads_is_no_traceback(small, arguments, closed, status):
+    """The reader has gone before anything is written, and all of it fits into the buffer: only the last flush fails."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""}
+    reader, writer = os.pipe()
+    os.close(reader)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **dict.fromkeys(closed, writer)}
+    done = subprocess.run(
+        [sys.executable, "-m", "convinse", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        text=True,
+        **streams,
+    )
+    os.close(writer)
+    assert done.returncode == status, done.stderr
+    assert not done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_on_a_full_disk_is_one_line(small):
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "convinse", "ask", "--config", "lexical.yml", "Who directed Titanic?"],
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""},
+            text=True, stdout=full, stderr=subprocess.PIPE,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "convinse: No space left on device\n")
+
+
+def test_a_broken_pipe_that_is_not_the_output_is_told(small, monkeypatch, capfd):
+    def write(*_):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("convinse.cli.experiments._ask", write)
+    assert main(["ask", "Who directed Titanic?"]) == 1
+    assert capfd.readouterr().err == "convinse: Broken pipe\n"
+
+
 def test_help_loads_nothing_heavy():
     code = "import sys, convinse.cli\ntry: convinse.cli.main(['--help'])\nexcept SystemExit: pass\nprint(*sys.modules, sep='\\n')"
     done = subprocess.run(
