@@ -337,12 +337,7 @@ def test_output_that_nobody_reads_is_no_traceback(small, arguments, closed, stat
     reader, writer = os.pipe()
     os.close(reader)
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **dict.fromkeys(closed, writer)}
-    done = subprocess.run(
-        [sys.executable, "-m", "convinse", *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        text=True,
-        **streams,
-    )
+    done = subprocess.run([sys.executable, "-m", "convinse", *arguments], env=environment, text=True, **streams)
     os.close(writer)
     assert done.returncode == status, done.stderr
     assert not done.stderr
