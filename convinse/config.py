@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -274,20 +273,27 @@ def resolve(path: str) -> Path:
 
 
 def find_config(name: str | os.PathLike[str]) -> Path:
-    """The file of a configuration: as given, else in `config/` here, else among the project's own (checkout or wheel).
+    """The file of a configuration: as given, else in `config/` here, else among the project's own.
 
     The project's own are found with and without `config/` before their name.
 
     Raises:
-        ConfigError: there is none; the message lists the places and the nearest name.
+        ConfigError: there is none; the message names the nearest one.
     """
     given = Path(name)
-    roots = [Path("config"), project_root() / "config", Path(sys.prefix) / "share" / "convinse" / "config"]
-    for candidate in [given, *(root / given for root in roots), *(root.parent / given for root in roots)]:
+    inner = given.relative_to("config") if given.parts[:1] == ("config",) else given
+    folders = (Path("config"), own_configurations())
+    for candidate in (given, *(folder / inner for folder in folders)):
         if candidate.is_file():
             return candidate
-    known = [path.relative_to(root).as_posix() for root in roots if root.is_dir() for path in root.rglob("*.yml")]
+    known = [path.relative_to(folder).as_posix() for folder in folders for path in folder.rglob("*.yml")]
     raise ConfigError(f"{given}: no such configuration, nor in config/; {nearest(str(given), known or ['config.yml'])}")
+
+
+def own_configurations() -> Path:
+    """The folder of the project's configurations: in an installed package inside of it, else `config/` of the checkout."""
+    installed = Path(__file__).with_name("configurations")
+    return installed if installed.is_dir() else project_root() / "config"
 
 
 def project_root() -> Path:

@@ -10,6 +10,7 @@ from convinse.config import (
     find_config,
     load_config,
     load_settings,
+    own_configurations,
     parse_config,
     project_root,
     resolve,
@@ -160,6 +161,11 @@ def test_devices(device):
 def test_the_embedded_configuration_is_found_from_any_folder():
     assert find_config("config.yml") == project_root() / "config" / "config.yml"
     assert load_config() == load_config("config.yml")
+
+
+def test_the_projects_files_are_found_with_and_without_their_folder(workdir):
+    assert find_config("config/mrqa/tiny.yml") == find_config("mrqa/tiny.yml") == own_configurations() / "mrqa/tiny.yml"
+    assert find_config(own_configurations() / "lexical.yml") == own_configurations() / "lexical.yml"
 
 
 def test_a_file_beside_the_user_wins_over_config_folders(written):

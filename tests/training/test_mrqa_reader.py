@@ -192,10 +192,6 @@ def test_the_number_of_examples_is_of_each_set(data):
 # --- configuration
 
 
-def test_the_projects_files_are_found_from_anywhere(workdir):
-    assert find_config("config/mrqa/tiny.yml") == find_config("mrqa/tiny.yml")
-
-
 @pytest.mark.parametrize("name", ["bert_base", "bert_large"])
 def test_the_baseline_is_that_of_the_task(name, monkeypatch):
     monkeypatch.chdir(find_config("config.yml").parents[1])

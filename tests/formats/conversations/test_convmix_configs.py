@@ -1,7 +1,5 @@
 """The configurations of config/convmix against the settings that CONVINSE published (its config/convmix/*.yml)."""
 
-import configparser
-
 import pytest
 
 from convinse.config import load_config, project_root
@@ -65,10 +63,3 @@ def test_the_representations_are_written_by_the_model_that_is_trained():
     assert config.qu_model == f"{config.output_path}/{config.name}/qu_model"  # where train qu puts it
     assert config.qu_training.output is None
     assert config.qu_training.base
-
-
-def test_all_are_part_of_an_installed_package():
-    setup = configparser.ConfigParser()
-    setup.read(project_root() / "setup.cfg")
-    listed = setup["options.data_files"]["share/convinse/config/convmix"].split()
-    assert sorted(listed) == sorted(f"config/convmix/{name}.yml" for name in QU)
