@@ -38,7 +38,23 @@ _PUBLIC = {
     "WikipediaRetriever": "evidence_retrieval_scoring.wikipedia_retriever",
     "load_config": "config",
 }
-__all__ = sorted(_PUBLIC)
+__all__ = [
+    "BertReranker",
+    "ClocqRetriever",
+    "Config",
+    "Conversation",
+    "ConvinseError",
+    "Entity",
+    "Evidence",
+    "EvidenceRetrievalScoring",
+    "ExtractiveReader",
+    "HeterogeneousAnswering",
+    "Pipeline",
+    "QuestionUnderstanding",
+    "Turn",
+    "WikipediaRetriever",
+    "load_config",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -190,7 +190,7 @@ class ReaderTraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """All settings of a run; see the table in the README. Modules of a user's own find their keys in `custom`."""
+    """All settings of a run; see the table in docs/configuration.md. Modules of a user's own find their keys in `custom`."""
 
     name: str = "convinse"
     qu: str = "slots"
@@ -393,7 +393,7 @@ def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: st
         if key not in valid:
             hint = nearest(str(key), valid)
             if struct is Config and not hint.startswith("did you mean"):
-                hint = "keys of your own modules belong below 'custom'; the README lists the valid ones"
+                hint = "keys of your own modules belong below 'custom'; docs/configuration.md lists the valid ones"
             raise ConfigError(f"{where}: unknown key '{key}'; {hint}")
 
 

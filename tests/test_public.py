@@ -1,7 +1,10 @@
 """What the package exports, and what importing it costs."""
 
+import ast
+import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +18,43 @@ def test_public_names_of_the_contract():
     assert names <= set(convinse.__all__)
     for name in convinse.__all__:
         assert getattr(convinse, name).__name__ == name
+
+
+def test_the_public_names_are_listed_literally():
+    """Type checkers and editors read the list; it is that of the lazy table."""
+    statements = ast.parse(Path(convinse.__file__).read_text(encoding="utf-8")).body
+    (listed,) = [
+        ast.literal_eval(statement.value)
+        for statement in statements
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "__all__"
+    ]
+    assert listed == sorted(convinse._PUBLIC)
+
+
+@pytest.mark.parametrize(
+    "path, current, names",
+    [
+        (
+            "convinse.benchmarks.converters",
+            "convinse.formats.converters",
+            "Answer Converter Dataset Document Format Part Question Record Span register",
+        ),
+        ("convinse.benchmarks.jsonlines", "convinse.support.jsonlines", "read_lines"),
+        ("convinse.formats.converters", "convinse.support.jsonlines", "read_lines"),
+    ],
+)
+def test_documented_paths_of_earlier_versions_keep_working(path, current, names):
+    for name in names.split():
+        assert getattr(importlib.import_module(path), name) is getattr(importlib.import_module(current), name)
+
+
+def test_the_other_documented_modules():
+    from convinse.encoder.joint import JointModel
+    from convinse.evaluation import klue_mrc
+    from convinse.testing import EvidenceRetrievalScoringContract
+
+    assert callable(JointModel.from_pretrained) and callable(klue_mrc.compute) and Path(klue_mrc.FOLDER).is_dir()
+    assert EvidenceRetrievalScoringContract.make
 
 
 def test_unknown_name():

@@ -95,7 +95,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="convinse",
         description="Conversational question answering over heterogeneous evidence.",
-        epilog="The README shows each task.",
+        epilog="docs/index.md leads to a page for each task.",
     )
     from .. import __version__
 

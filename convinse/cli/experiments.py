@@ -220,7 +220,7 @@ def _train_reader(options: argparse.Namespace) -> int:
         data = Path(options.data)
         folders = [data / name for name in ("dev", "dev-in", "dev-out") if (data / name).is_dir()]
         if not folders:
-            raise ConfigError(f"--data: {data}: has no folder dev, dev-in or dev-out; see the README for the layout")
+            raise ConfigError(f"--data: {data}: has no folder dev, dev-in or dev-out; docs/reader.md shows the layout")
         changes |= {"train_folder": str(data / "train"), "dev_folders": [str(folder) for folder in folders]}
     changes = {key: value for key, value in changes.items() if value is not None}
     trained = train_on_mrqa(load_settings(ReaderTraining, options.config, **changes), options.quiet)

@@ -16,7 +16,7 @@ or anywhere in a program of one's own::
 Classes outside of the project are named as `package.module:Class`, or by an entry point of the group
 `convinse.converters`. A class that can be written as well inherits `Format`.
 
-The records are those of `neutral`, and can be imported from here as well.
+All that a converter needs is imported from here: the records are those of `neutral`, `read_lines` that of `jsonlines`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
 from ..support.errors import ConfigError, DataError, nearest
-from ..support.jsonlines import open_packed, reading
+from ..support.jsonlines import open_packed, read_lines, reading
 from .neutral import (
     Answer,
     Dataset,
@@ -74,6 +74,7 @@ __all__ = [
     "locate",
     "question_id",
     "read_head",
+    "read_lines",
     "register",
 ]
 

@@ -151,7 +151,7 @@ def check_evidence(evidence: object, where: str) -> None:
     """Raise `DataError` naming `where` unless `evidence` has the shape that the stages rely on."""
 
     def fault(text: str) -> DataError:
-        return DataError(f"{where}: {text}; see 'Evidence' in the README for the format")
+        return DataError(f"{where}: {text}; docs/evidences.md shows the format")
 
     if not isinstance(evidence, Mapping):
         raise fault(f"an evidence is {type(evidence).__name__}, not a dictionary")

@@ -14,6 +14,7 @@ from convinse.formats.multiqa.validate import validate
 from convinse.formats.squad import read_squad
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_lines
+from documentation import block
 from places import ROOT
 
 DATA = Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
@@ -249,31 +250,13 @@ def test_faults_of_table_questions_are_named(tmp_path, questions, reason):
         convert(path, tmp_path / "out", "multiqa", "wikitablequestions", quiet=True)
 
 
-# a data set of one's own, as in the README ----------------------------------------------------------------------------
-
-OWN = '''
-from convinse.formats.converters import Answer, Converter, Dataset, Document, Part, Question, Record, Span, register
-from convinse.support.jsonlines import read_lines
-
-
-@register("trivia")
-class Trivia(Converter):
-    """Lines such as {"q": "Where is it?", "text": "It is here.", "spans": [[6, "here"]]}."""
-
-    def read(self, path):
-        return Dataset("Trivia", "train", self.records(path))
-
-    def records(self, path):
-        for number, line in read_lines(path):
-            answers = [Answer(text, [Span(start, text)]) for start, text in line["spans"]]
-            question = Question(f"trivia-{number}", line["q"], answers=answers)
-            yield Record([Document([Part("text", line["text"])])], [question])
-'''.strip()
+# a data set of one's own, as in docs/datasets.md -------------------------------------------------------------------------
 
 
 def test_a_converter_is_one_class_in_one_file(tmp_path, monkeypatch):
-    assert len(OWN.splitlines()) <= 20
-    (tmp_path / "trivia_converter.py").write_text(OWN)
+    source = block("docs/datasets.md", "python")
+    assert len(source.splitlines()) <= 20
+    (tmp_path / "trivia_converter.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
     path = lines(tmp_path / "a.jsonl", {"q": "Where is it?", "text": "It is here.", "spans": [[6, "here"]]})
     convert(path, tmp_path / "out", "multiqa", "trivia_converter:Trivia", quiet=True)

@@ -1,0 +1,155 @@
+"""README.md and docs/ say what is true: their modules and programs run as shown, their files, links, commands, keys and names exist."""
+
+import ast
+import importlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from convinse.cli import build_parser, main
+from convinse.config import ClocqParams, Config
+from convinse.support.registry import module_names
+from documentation import PAGES, anchors, block, blocks, code, commands, inline_code, links, page
+from places import ROOT
+
+OWN_MODULE = "docs/your-own-module.md"
+ROOMS = tuple(
+    f"{name}/" for name in (".ci", ".github", *"bash cache config convinse docs examples scripts tests".split())
+)
+
+
+# -- what the pages show, run ------------------------------------------------------------------------------------------
+
+
+def test_the_module_of_ones_own_runs_in_the_pipeline(workdir):
+    source = block(OWN_MODULE, "python")
+    assert len([line for line in source.splitlines() if line.strip()]) <= 15
+    Path("my_module.py").write_text(source)
+    Path("my_config.yml").write_text(block(OWN_MODULE, "yaml"))
+    (command, *_) = commands(OWN_MODULE)
+    assert main([*command, "--limit", "3", "--quiet"]) == 0
+    lines = Path("results/mine/kb_text/turns.jsonl").read_text().splitlines()
+    turns = [turn for line in lines for turn in json.loads(line)["questions"]]
+    assert len(turns) == 15 and any(turn["answer_presence"] for turn in turns)
+    # the score of the module, not that of BM25
+    assert all(isinstance(evidence["score"], int) for turn in turns for evidence in turn["top_evidences"])
+
+
+def test_the_contract_test_of_ones_own_module_passes(workdir):
+    Path("my_module.py").write_text(block(OWN_MODULE, "python"))
+    Path("test_mine.py").write_text(block(OWN_MODULE, "python", after="a test can tell"))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"],
+        capture_output=True, text=True, env={"PYTHONPATH": f"{ROOT}:{workdir}", "PATH": ""},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"\b7 passed", done.stdout)
+
+
+def test_the_python_example_runs(workdir, capsys):
+    exec(compile(block("docs/python.md", "python"), "docs/python.md", "exec"), {})
+    assert "1954-08-16" in capsys.readouterr().out
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+
+def test_every_configuration_key_is_in_the_table():
+    shown = set(re.findall(r"`(\w+)`", page("docs/configuration.md")))
+    assert {*Config.__struct_fields__, *ClocqParams.__struct_fields__} <= shown
+
+
+@pytest.mark.parametrize("stage", ["qu", "ers", "ha"])
+def test_every_module_name_is_in_the_table(stage):
+    shown = inline_code("docs/modules.md")
+    assert not [name for name in module_names(stage) if name not in shown and name != "naive_concat"]
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if blocks(name, "python")])
+def test_what_the_programs_import_of_the_project_is_there(name):
+    statements = [statement for source in blocks(name, "python") for statement in ast.walk(ast.parse(source))]
+    imports = [statement for statement in statements if isinstance(statement, ast.ImportFrom)]
+    missing = [
+        (statement.module, alias.name)
+        for statement in imports
+        if statement.module.split(".")[0] == "convinse"
+        for alias in statement.names
+        if not hasattr(importlib.import_module(statement.module), alias.name)
+    ]
+    assert not missing
+
+
+# -- commands ----------------------------------------------------------------------------------------------------------
+
+
+def arguments(words):
+    """Words as a page shows them -> words that can be parsed: `[--limit N]` is given, of `train|dev` the first.
+
+    A command that is only named, such as `bash run.sh ask`, is asked for its help.
+    """
+    given = [word.strip("[]").split("|")[0] for word in words if word != "..."]
+    return ["1" if word == "N" else word for word in given] if words[1:] else [*given, "--help"]
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if commands(name)])
+def test_every_command_can_be_parsed(name, capsys):
+    refused = []
+    for words in commands(name):
+        if words[0] == "COMMAND":
+            continue  # stands for any of them
+        try:
+            options, rest = build_parser().parse_known_args(arguments(words))
+        except SystemExit as end:
+            if end.code:
+                refused.append((words, capsys.readouterr().err))
+            continue
+        if rest and not options.takes_more:
+            refused.append((words, rest))
+    assert not refused
+
+
+def test_every_bench_that_is_named_exists():
+    names = {words[1] for name in PAGES for words in commands(name) if words[0] == "bench"} - {"NAME"}
+    places = [(ROOT / "scripts/bench" / f"{name}.py", ROOT / "scripts/bench" / name / "__main__.py") for name in names]
+    assert len(names) > 8 and not [files for files in places if not any(file.is_file() for file in files)]
+
+
+# -- pages, links, paths -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_leads_to_a_file_and_a_heading(name):
+    broken = []
+    for link in links(name):
+        if "://" in link:
+            continue  # no network here
+        target, _, anchor = link.partition("#")
+        path = (ROOT / name).parent.joinpath(target).resolve() if target else ROOT / name
+        if not path.exists() or (anchor and anchor not in anchors(path.relative_to(ROOT).as_posix())):
+            broken.append(link)
+    assert not broken
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_path_of_the_repository_exists(name):
+    paths = [word for word in code(name).split() if word.startswith(ROOMS)]
+    missing = [word for word in paths if not re.search(r"[*{]|[A-Z]{4}", word) and not (ROOT / word).exists()]
+    assert not missing
+
+
+def test_the_index_leads_to_every_page():
+    assert set(links("docs/index.md")) >= {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"}
+
+
+def test_the_readme_fits_a_screen_and_leads_on():
+    assert len((ROOT / "README.md").read_bytes()) <= 8192
+    assert {"docs/index.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"} <= set(links("README.md"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_placeholder_is_left(name):
+    assert "@@" not in page(name)
