@@ -141,6 +141,31 @@ def test_every_path_of_the_repository_exists(name):
     assert not missing
 
 
+def the_map():
+    """The rooms of each row of the map, and the files and folders that it names in them."""
+    text = page("CONTRIBUTING.md")
+    rows = re.findall(
+        r"^\| (`.*?) \| (.*) \|$", text[text.index("## The map") : text.index("## How to add")], re.MULTILINE
+    )
+    for rooms, contents in rows:
+        yield re.findall(r"`([^`]+)`", rooms), re.findall(r"`([^`]+(?:/|\.py|\.md))`", contents)
+
+
+def test_every_place_of_the_map_exists():
+    rows = list(the_map())
+    assert not [room for rooms, _ in rows for room in rooms if not (ROOT / room).exists()]
+    named = [(rooms[0], name) for rooms, contents in rows for name in contents]
+    assert len(named) > 40
+    assert not [(room, name) for room, name in named if not ((ROOT / room / name).exists() or (ROOT / name).exists())]
+
+
+def test_every_room_is_on_the_map():
+    text = page("CONTRIBUTING.md")
+    rooms = [path for path in (ROOT / "convinse").iterdir() if not path.name.startswith(("_", "py.typed"))]
+    assert len(rooms) > 18
+    assert not [room.name for room in rooms if f"`convinse/{room.name}{'/' if room.is_dir() else ''}`" not in text]
+
+
 def test_the_index_leads_to_every_page():
     assert set(links("docs/index.md")) >= {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"}
 
