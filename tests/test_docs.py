@@ -50,6 +50,18 @@ def test_the_contract_test_of_ones_own_module_passes(workdir):
     assert re.search(r"\b7 passed", done.stdout)
 
 
+def test_the_conversation_of_the_readme_is_what_ask_prints(workdir, capsys):
+    conversation = block("README.md", "")
+    (command, *_) = commands("README.md")
+    assert main(command) == 0
+    printed = iter(capsys.readouterr().out.splitlines())
+    # the order is that of the page; the last digits of scores and probabilities depend on the processor
+    shown = [
+        re.split(r"  0\.|, 0\.", line)[0] for line in conversation.splitlines()[1:] if line.strip() not in ("", "...")
+    ]
+    assert len(shown) > 10 and not [line for line in shown if not any(text.startswith(line) for text in printed)]
+
+
 def test_the_python_example_runs(workdir, capsys):
     exec(compile(block("docs/python.md", "python"), "docs/python.md", "exec"), {})
     assert "1954-08-16" in capsys.readouterr().out
