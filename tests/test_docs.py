@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from convinse.cli import build_parser, main
 from convinse.config import ClocqParams, Config
@@ -176,6 +177,21 @@ def test_every_room_is_on_the_map():
     rooms = [path for path in (ROOT / "convinse").iterdir() if not path.name.startswith(("_", "py.typed"))]
     assert len(rooms) > 18
     assert not [room.name for room in rooms if f"`convinse/{room.name}{'/' if room.is_dir() else ''}`" not in text]
+
+
+def test_the_checks_before_a_commit_download_nothing():
+    (repository,) = yaml.safe_load(page(".pre-commit-config.yaml"))["repos"]
+    assert repository["repo"] == "local"
+    assert {hook["language"] for hook in repository["hooks"]} == {"system"}
+    assert {hook["entry"].split()[0] for hook in repository["hooks"]} == {".venv/bin/ruff", ".venv/bin/mypy"}
+
+
+@pytest.mark.parametrize("name", ["bug", "feature"])
+def test_the_issue_forms_ask_for_something(name):
+    form = yaml.safe_load(page(f".github/ISSUE_TEMPLATE/{name}.yml"))
+    fields = [field["id"] for field in form["body"]]
+    assert form["name"] and form["description"] and len(set(fields)) == len(fields) > 2
+    assert all(field["attributes"]["label"] for field in form["body"])
 
 
 def test_the_index_leads_to_every_page():
