@@ -104,8 +104,8 @@ class Annotator:
         return counts
 
     def _write(self, turn: Turn, found: Found, earlier: Sequence[Turn], before: Sequence[str]) -> None:
-        annotated: AnnotatedTurn = turn  # type: ignore[assignment]
-        annotated.update(silver_SR=[], silver_relevant_turns=None, silver_mentions=[*found.own, *found.history])
+        annotated: AnnotatedTurn = turn  # type: ignore[assignment] # the same turn, with more keys
+        annotated |= {"silver_SR": [], "silver_relevant_turns": None, "silver_mentions": [*found.own, *found.history]}
         if not annotated["silver_mentions"]:
             return
         texts = (mention["text"] for mention in found.own)

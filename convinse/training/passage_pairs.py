@@ -150,7 +150,8 @@ def hold_out(examples: Sequence[Example], share: float, seed: int) -> tuple[list
         if len(held) + len(part) <= wanted:
             held.update(part)
     if not held:
-        held.update(min(parts, key=len))
+        smallest = min(parts, key=len)
+        held.update(smallest)
     train, dev = ([one for place, one in enumerate(examples) if (place in held) is dev] for dev in (False, True))
     return train, dev
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..config import RankingLoss
 from ..encoder.checkpoint import Checkpoint, load_checkpoint
 from ..resources import model_path
-from .groups import Loss, computed, cross_encoder_to_train, group_loss
+from .groups import computed, cross_encoder_to_train, group_loss, pair_odds
 from .passage_pairs import Example
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _TEMPERATURE = 0.05  # of cosines
 
 Texts = Callable[[Sequence[int]], list[str]]  # passages by their numbers
-Step = Sequence[tuple[Example, list[int]]]  # questions, each with a relevant passage and wrong ones behind it
+Step = list[tuple[Example, list[int]]]  # questions, each with a relevant passage and wrong ones behind it
 
 
 class Learner(ABC):
@@ -37,7 +38,9 @@ class Learner(ABC):
         ModelError: the checkpoint cannot be loaded, or does not fit.
     """
 
-    def __init__(self, base: str, key: str, max_length: int, loss: Loss, seed: int) -> None:
+    title, use, task, library = "", "", "", "transformers"  # for the model card
+
+    def __init__(self, base: str, key: str, max_length: int, loss: RankingLoss, seed: int) -> None:
         self._loss = loss
         self.checkpoint = self._load(base, key, seed)
         from ..encoder.tokens import TextTokenizer
@@ -63,33 +66,33 @@ class Learner(ABC):
 class CrossEncoderLearner(Learner):
     """Scores a question with a passage."""
 
+    title, task = "A cross-encoder that scores passages for a question", "text-ranking"
+    use = "Input: `[CLS] question [SEP] title, passage [SEP]`; output: relevance (log odds)."
+
     def _load(self, base: str, key: str, seed: int) -> Checkpoint:
         return cross_encoder_to_train(base, key, seed)
 
     def scores(self, model: Any, query: str, texts: Sequence[str]) -> torch.Tensor:
         """[n] log odds."""
-        return self._odds(model, [(query, text) for text in texts])
+        return pair_odds(model, self._tokenizer, [(query, text) for text in texts])
 
     def loss(self, model: Any, step: Step, texts: Texts) -> Iterator[torch.Tensor]:
         """See `group_loss`; a negative that says the same as the relevant passage is none."""
-        pairs, sizes = [], []
-        for example, group in step:
-            right, *others = texts(group)
+        groups = []
+        for example, numbers in step:
+            right, *others = texts(numbers)
             wrong = [text for text in others if text != right]
             if wrong:
-                pairs += [(example.query, text) for text in (right, *wrong)]
-                sizes.append(1 + len(wrong))
-        if sizes:
-            yield group_loss(self._odds(model, pairs), sizes, self._loss)
-
-    def _odds(self, model: Any, pairs: Sequence[tuple[str, str]]) -> torch.Tensor:
-        from ..encoder.reranker import log_odds
-
-        return computed(model, self._tokenizer.pairs(pairs), log_odds)
+                groups.append((example.query, [right, *wrong]))
+        if groups:
+            yield group_loss(model, self._tokenizer, groups, self._loss)
 
 
 class BiEncoderLearner(Learner):
     """Embeds questions and passages; how token vectors become one stays as the base has it."""
+
+    title, task = "A bi-encoder that embeds questions and passages", "sentence-similarity"
+    use, library = "Input: a text; output: its embedding.", "sentence-transformers"
 
     def _load(self, base: str, key: str, seed: int) -> Checkpoint:
         from ..encoder.bi_encoder import hub_pooling, pools_first
@@ -114,21 +117,20 @@ class BiEncoderLearner(Learner):
         numbers: list[set[int]] = []  # of the passages with each text
         targets = []
         for _, group in step:
-            found = texts(group)
-            for number, text in zip(group, found, strict=True):
+            in_group = texts(group)
+            for number, text in zip(group, in_group, strict=True):
                 if column.setdefault(text, len(column)) == len(numbers):
                     numbers.append(set())
                 numbers[column[text]].add(number)
-            targets.append(column[found[0]])
-        other = [
+            targets.append(column[in_group[0]])
+        spared = [
             [place != target and not own.isdisjoint(example.right) for place, own in enumerate(numbers)]
             for (example, _), target in zip(step, targets, strict=True)
         ]
-        queries, passages = self._embed(model, [example.query for example, _ in step] + list(column)).split(
-            [len(step), len(column)]
-        )
+        vectors = self._embed(model, [example.query for example, _ in step] + list(column))
+        queries, passages = vectors[: len(step)], vectors[len(step) :]
         logits = _cosines(queries, passages) / _TEMPERATURE
-        logits = logits.masked_fill(torch.tensor(other, device=logits.device), -torch.inf)
+        logits = logits.masked_fill(torch.tensor(spared, device=logits.device), -torch.inf)
         yield torch.nn.functional.cross_entropy(logits, torch.tensor(targets, device=logits.device))
 
     def _embed(self, model: Any, texts: Sequence[str]) -> torch.Tensor:

@@ -137,3 +137,14 @@ def annotated_path(config: Config, part: str, folder: str | None = None) -> Path
     """The annotated file of a part: in `folder`, else in the output folder of the configuration."""
     base = Path(folder).expanduser() if folder else Path(config.output_path) / config.name
     return base / f"annotated_{part}.json"
+
+
+def annotated_parts(config: Config) -> list[Path]:
+    """The annotated train and dev part that `train qu` learns from and validates on. Raises `DataError` if one is missing."""
+    paths = [annotated_path(config, part, config.qu_training.annotated) for part in ("train", "dev")]
+    for path in paths:
+        if not path.is_file():
+            raise DataError(
+                f"{path}: no such file; run bash run.sh annotate, or name the folder in qu_training: annotated"
+            )
+    return paths
