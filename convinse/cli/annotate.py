@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
 def _annotate(options: argparse.Namespace) -> int:
     from rich.table import Table
 
-    from ..training.annotated_files import PARTS, annotate
+    from ..training.distant_supervision import PARTS, annotate
     from ..training.distant_supervision import OUTCOMES
 
     sources, config = sources_and_config(options.words)

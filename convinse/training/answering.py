@@ -26,8 +26,7 @@ from ..support.errors import DataError
 from .conversations import turns_with_evidences
 from .learning import Measures, batches
 from .output import run_id
-from .reader import Windows, reader_learning
-from .reader_examples import ReadExample
+from .reader import ReadExample, Windows, reader_learning
 from .trainer import Run, start_of
 
 _BEST = 50  # evidences with and without an answer that a turn's examples are drawn from, the best-ranked ones
@@ -42,23 +41,10 @@ class TurnExamples(NamedTuple):
 
 
 def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
-    """Train the reader on the train part, keep the epoch that answers best on the dev part, write a model folder.
+    """Train the reader on the train part of the configured conversations; returns the model folder, for `ha_model`.
 
-    The measure is P@1 plus MRR of the module itself. A stopped training goes on after its last epoch. An older model
-    at the output is replaced when the new one is written.
-
-    Args:
-        ha: the module; its `config.ha_training` says how to train.
-        sources: the sources to retrieve from.
-
-    Returns:
-        The model folder, for `ha_model`.
-
-    Raises:
-        NothingToTrainError: no checkpoint to start from is named.
-        DataError: a part is missing, or no evidence of the train part has an answer.
-        ModelError: the checkpoint cannot be loaded, or training diverges.
-        OutputError: at the output is something else than a model that was trained here.
+    The epoch after which the module itself has the best P@1 plus MRR on the dev part is kept. `config.ha_training` says
+    how to train; see `trainer`.
     """
     config, settings = ha.config, ha.config.ha_training
     start = start_of(config, "ha")

@@ -71,21 +71,10 @@ class _Recorder(Slots):
 
 
 def train_history(qu: TrainedHistory, sources: Sequence[str] = ()) -> Path:
-    """Train on `annotated_train.json`, choose on `annotated_dev.json`, write a model folder for `qu_model`.
+    """Train on `annotated_train.json` (of the sources that it was made of), choose on `annotated_dev.json`.
 
-    An older model at the output is replaced when the new one is written.
-
-    Args:
-        qu: the module; `qu_training` (`annotated`, `output`), `qu_history.encoder` and the knowledge base are used.
-        sources: not looked at; `annotate` has used them.
-
-    Returns:
-        The folder: the model (`history.json`), a card (`README.md`) and a record (`training.json`).
-
-    Raises:
-        DataError: an annotated file is missing or has nothing to learn from.
-        ModelError: the encoder cannot be loaded.
-        OutputError: at the output is something else than a model that was trained here.
+    Returns the folder, for `qu_model`: the model (`history.json`), a card and a record. Of `qu`, `qu_training` (`annotated`,
+    `output`), `qu_history.encoder` and the knowledge base are used. Raises what `trainer` says.
     """
     output = output_of(qu.config, "qu")
     paths = annotated_parts(qu.config)

@@ -18,10 +18,9 @@ from ..resources import model_path
 from ..scoring.mrqa import evaluate
 from ..support.progress import progress
 from .learning import Measures
-from .mrqa_sets import DevQuestion, dev_questions, find_sets, train_examples
+from .mrqa_sets import DevQuestion, dev_questions, find_sets, mixed_steps, train_examples
 from .output import check_output, run_id
 from .reader import Windows, add_tokens, reader_learning, reader_of
-from .reader_examples import mixed_steps
 from .trainer import LOGGER, Run, Start
 
 MARKS = (TITLE_MARK, DOCUMENT_MARK, PARAGRAPH_MARK)
@@ -47,16 +46,12 @@ class Trained(NamedTuple):
 
 
 def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> Trained:
-    """Train on files of the MRQA format, keep the validation with the best mean F1 over the dev sets, write a model folder.
+    """Train on files of the MRQA format; the validation with the best mean F1 over the dev sets is kept. See `trainer`.
 
-    `[TLE]`, `[DOC]` and `[PAR]` become tokens of the model. A stopped training goes on after its last validation. An
-    older model at the output is replaced when the new one is written.
+    `[TLE]`, `[DOC]` and `[PAR]` become tokens of the model.
 
     Raises:
         ConfigError: a named training set is not there, or a folder has no files.
-        DataError: a file cannot be read, a span is outside of its context, or nothing can be learned from.
-        ModelError: the checkpoint cannot be loaded, or training diverges.
-        OutputError: at the output is something else than a model that was trained here.
     """
     start = Start(settings.base, "base", Path(settings.output).expanduser())
     check_output(start.output, "output")

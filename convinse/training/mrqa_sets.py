@@ -12,7 +12,7 @@ import msgspec
 from ..formats.mrqa_baseline import file_names
 from ..support.errors import ConfigError, DataError, nearest, one_line
 from ..support.jsonlines import read_lines
-from .reader_examples import ReadExample
+from .reader import ReadExample
 
 T = TypeVar("T")
 
@@ -137,3 +137,33 @@ def _drawn(path: Path, items: Iterable[T], number: int | None, seed: int, none: 
     if not kept:
         raise DataError(f"{path}: {none}")
     return kept
+
+
+def mixed_steps(
+    sets: Sequence[Sequence[ReadExample]], batch_size: int, parts: int, number: int, seed: int
+) -> list[list[ReadExample]]:
+    """The steps of a part of an epoch, each drawn over all sets by their sizes.
+
+    Args:
+        sets: the examples of each data set.
+        batch_size: most examples of a step; steps differ by one at most.
+        parts: that an epoch is cut into; all have as many steps.
+        number: of the part, from 1 and on through all epochs.
+        seed: of the order, which is another in each epoch.
+    """
+    epoch, part = divmod(number - 1, parts)
+    chance = random.Random(f"{seed} {epoch}")
+    order = []
+    for which, examples in enumerate(sets):
+        places = list(range(len(examples)))
+        chance.shuffle(places)
+        # equally far from one another, so that any stretch of the order holds each set's share
+        order += [((rank + chance.random()) / len(places), which, place) for rank, place in enumerate(places)]
+    order.sort()
+    per_part = max(1, -(-len(order) // (batch_size * parts)))
+    steps, total = per_part * parts, len(order)
+    bounds = [total * step // steps for step in range(part * per_part, (part + 1) * per_part + 1)]
+    return [
+        [sets[which][place] for _, which, place in order[start:end]]
+        for start, end in zip(bounds, bounds[1:], strict=False)
+    ]

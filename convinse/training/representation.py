@@ -33,23 +33,10 @@ class Example(NamedTuple):
 
 
 def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = ()) -> Path:
-    """Train on `annotated_train.json`, keep the epoch of the lowest loss on `annotated_dev.json`, write a model folder.
+    """Train on `annotated_train.json` (of the sources that it was made of); returns the model folder, for `qu_model`.
 
-    A stopped training goes on after its last epoch. An older model at the output is replaced when the new one is
-    written.
-
-    Args:
-        qu: the module; its `config.qu_training` says how to train, `config.qu_sr` how long the texts may be.
-        sources: not looked at; `annotate` has used them.
-
-    Returns:
-        The model folder, for `qu_model`.
-
-    Raises:
-        NothingToTrainError: no checkpoint to start from is named.
-        DataError: an annotated file is missing, or has no representation to learn from.
-        ModelError: the checkpoint cannot be loaded, or training diverges.
-        OutputError: at the output is something else than a model that was trained here.
+    The epoch of the lowest loss on `annotated_dev.json` is kept. `config.qu_training` says how to train, `config.qu_sr` how
+    long the texts may be; see `trainer`.
     """
     from ..encoder.sequence_to_sequence import writing_loss
     from .loop import inference

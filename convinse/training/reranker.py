@@ -40,36 +40,23 @@ _SHOWN_AT = 5
 
 
 def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
-    """Train a cross-encoder on the train part, keep the epoch that is best on the dev part, write a model folder.
+    """Train a cross-encoder on the train part of the configured conversations; returns the model folder, for `evs_model`.
 
-    The measure is answer presence among the top `evs_max_evidences` plus the MRR of the first right evidence. A
-    stopped training goes on after its last epoch. An older model at the output is replaced when the new one is written.
-
-    Args:
-        ers: the module whose retrieval gives the candidates; its `config.evs_training` says how to train.
-        sources: the sources to retrieve from.
-
-    Returns:
-        The model folder, for `evs_model`.
-
-    Raises:
-        NothingToTrainError: no checkpoint to start from is named.
-        DataError: a part is missing, or no turn has right and wrong evidences.
-        ModelError: the checkpoint cannot be loaded, or training diverges.
-        OutputError: at the output is something else than a model that was trained here.
+    The epoch with the best answer presence among the top `evs_max_evidences` plus MRR of the first right evidence, on the
+    dev part, is kept. The retrieval of `ers` gives the candidates, `config.evs_training` says how to train; see `trainer`.
     """
     from ..encoder.tokens import TextTokenizer
 
     config, settings = ers.config, ers.config.evs_training
     start = start_of(config, "evs")
     checkpoint = cross_encoder_to_train(start.base, start.key, config.seed)
-    identity = run_id(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
-    run = Run("train ers", start, checkpoint, settings, identity, config.device, config.seed)
     train, dev = (examples(ers, sources, part) for part in ("train", "dev"))
     if not train or not dev:
         raise DataError(f"train ers: no turn of the {'dev' if train else 'train'} part has right and wrong evidences")
     if len(dev) > _VALIDATED_TURNS:
         dev = random.Random(config.seed).sample(dev, _VALIDATED_TURNS)
+    identity = run_id(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
+    run = Run("train ers", start, checkpoint, settings, identity, config.device, config.seed)
     tokenizer = TextTokenizer.of(checkpoint, config.evs_max_length)
     most, drawn = config.evs_max_evidences, (settings.positives, settings.negatives, settings.batch_turns)
     lexical = ranking_measures([turn.right for turn in dev], most)

@@ -72,9 +72,7 @@ class TrainedRetriever(NamedTuple):
 def train_retriever(
     pairs: Path, questions: Path, index: Path, settings: RetrieverTraining, quiet: bool = False
 ) -> TrainedRetriever:
-    """Train on judged passages, keep the epoch with the best MRR@10 over the mined candidates, write a model folder.
-
-    A stopped training goes on after its last epoch. An older model at the output is replaced when the new one is written.
+    """Train on judged passages; the epoch with the best MRR@10 over the mined candidates is kept. See `trainer`.
 
     Args:
         pairs: `pairs.tsv`, see `passage_pairs.read_pairs`.
@@ -84,10 +82,7 @@ def train_retriever(
         quiet: no progress.
 
     Raises:
-        DataError: a file is wrong (file and line named), or there is nothing to learn from or to validate with.
         IndexFileError: the index cannot be opened.
-        ModelError: the checkpoint cannot be loaded, or training diverges.
-        OutputError: at the output is something else than a model that was trained here.
     """
     start = Start(settings.base, "--base", Path(settings.output))  # as the command calls it, for messages
     check_output(start.output, "--output")

@@ -25,31 +25,18 @@ Step = list[tuple[Example, list[int]]]  # questions, each with a relevant passag
 
 
 class Learner(ABC):
-    """A checkpoint in training.
-
-    Args:
-        base: a folder or a hub name.
-        key: what named it, for messages.
-        max_length: most tokens of an input.
-        loss: of a cross-encoder.
-        seed: of a new head.
-
-    Raises:
-        ModelError: the checkpoint cannot be loaded, or does not fit.
-    """
+    """A checkpoint in training: a folder or a hub name, which `key` named. Raises `ModelError` where it does not fit."""
 
     title, use, task, library = "", "", "", "transformers"  # for the model card
 
     def __init__(self, base: str, key: str, max_length: int, loss: RankingLoss, seed: int) -> None:
-        self._loss = loss
-        self.checkpoint = self._load(base, key, seed)
         from ..encoder.tokens import TextTokenizer
 
-        self._tokenizer = TextTokenizer.of(self.checkpoint, max_length)
+        self.checkpoint = self._load(base, key, seed)
+        self._loss, self._tokenizer = loss, TextTokenizer.of(self.checkpoint, max_length)
 
     @abstractmethod
-    def _load(self, base: str, key: str, seed: int) -> Checkpoint:
-        """The checkpoint to train."""
+    def _load(self, base: str, key: str, seed: int) -> Checkpoint: ...
 
     @abstractmethod
     def scores(self, model: Any, query: str, texts: Sequence[str]) -> torch.Tensor:
@@ -64,7 +51,7 @@ class Learner(ABC):
 
 
 class CrossEncoderLearner(Learner):
-    """Scores a question with a passage."""
+    """Scores a question with a passage: log odds."""
 
     title, task = "A cross-encoder that scores passages for a question", "text-ranking"
     use = "Input: `[CLS] question [SEP] title, passage [SEP]`; output: relevance (log odds)."
@@ -73,7 +60,7 @@ class CrossEncoderLearner(Learner):
         return cross_encoder_to_train(base, key, seed)
 
     def scores(self, model: Any, query: str, texts: Sequence[str]) -> torch.Tensor:
-        """[n] log odds."""
+        """See the base class."""
         return pair_odds(model, self._tokenizer, [(query, text) for text in texts])
 
     def loss(self, model: Any, step: Step, texts: Texts) -> Iterator[torch.Tensor]:

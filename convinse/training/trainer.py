@@ -1,6 +1,10 @@
 """What all trainings of a neural model share: from a checkpoint to a model folder with its card.
 
-A trainer adds what is its own: what is learned, and what the card says of it.
+A trainer adds what is its own: what is learned, and what the card says of it. Every training goes on where it was stopped,
+keeps its best epoch, and replaces an older model at its output when the new one is written. It raises
+`NothingToTrainError` (no checkpoint to start from is named), `DataError` (a file is missing or wrong, or there is nothing to
+learn from), `ModelError` (the checkpoint cannot be loaded, or training diverges) or `OutputError` (at the output is something
+else than a model that was trained here).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import pytest
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.support.errors import OutputError
 from convinse.training import output as trained
-from convinse.training.loop import FitResult
+from convinse.training.learning import FitResult
 from convinse.training.output import check_output, state_of, validation_table, write_trained
 from tiny_models import tiny, torch
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.tokens import TextTokenizer
-from convinse.training.reader_examples import ReadExample, features, mixed_steps, token_spans
+from convinse.training.reader import ReadExample, features, mixed_steps, token_spans
 from tiny_models import WORDS, tiny
 
 MAX_LENGTH = 48
