@@ -185,6 +185,30 @@ class ReaderTraining(FitSettings, frozen=True, kw_only=True):
     seed: NotNegative = 42
 
 
+class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
+    """The options of `train retriever`: how to train a cross-encoder or a bi-encoder on judged passages.
+
+    base: the checkpoint to start from; output: the model folder to write; bi_encoder: train a bi-encoder; candidates: best
+    passages by BM25 of a question, from which negatives come and which validation ranks; held_out: share of the questions
+    that validate; loss: of a cross-encoder; batch_questions: groups (a relevant passage and its negatives) of a step;
+    positives: groups of a question in an epoch at most; negatives: of a group at most; max_length: most tokens of a
+    question with a passage (cross-encoder), or of either.
+    """
+
+    base: str
+    output: str
+    bi_encoder: bool = False
+    candidates: Positive = 100
+    held_out: Share = 0.1
+    loss: RankingLoss = "listwise"
+    batch_questions: Positive = 8
+    positives: Positive = 2
+    negatives: Positive = 7
+    max_length: Positive = 256
+    device: Device = "auto"
+    seed: int = 42
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """All settings of a run; see the table in the README. Modules of a user's own find their keys in `custom`."""
 

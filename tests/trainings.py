@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from convinse.config import ReaderTraining, parse_config
+from convinse.config import ReaderTraining, RetrieverTraining, parse_config
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
@@ -11,7 +11,7 @@ from convinse.passages.build import build_index
 from convinse.passages.layout import Parameters
 from convinse.question_understanding.structured_representation import StructuredRepresentation
 from convinse.training.mrqa_reader import train_on_mrqa
-from convinse.training.retriever import RetrieverTraining, train_retriever
+from convinse.training.retriever import train_retriever
 from tiny_models import tiny, torch
 from tiny_seq2seq import writer
 from toy_reading import mrqa_line, toy_examples

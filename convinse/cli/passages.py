@@ -189,8 +189,9 @@ def train_retriever(options: argparse.Namespace) -> int:
     """`train retriever`."""
     from pathlib import Path
 
+    from ..config import RetrieverTraining
     from ..support.errors import ConfigError
-    from ..training.retriever import RetrieverTraining, train_retriever
+    from ..training.retriever import train_retriever
 
     missing = [f"--{name}" for name in ("index", "questions", "base", "output") if getattr(options, name) is None]
     if missing or len(options.words) != 1:

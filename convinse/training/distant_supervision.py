@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,23 +59,17 @@ class _Piece(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """What an evidence must have to lead to the answer of a turn.
+    """What an evidence must have to lead to an answer: the ids (as compared) of answers, those of answers that stand in many
+    evidences that do not tell of them, and the weights of the stems of what is asked."""
 
-    answers, common: ids (as compared) of the gold answers; common ones stand in many evidences that do not tell of
-    them. words: the stems of what is asked, with their weights.
-    """
-
-    answers: frozenset[str]
-    common: frozenset[str]
+    answers: set[str]
+    common: set[str]
     words: dict[str, float]
 
 
 class _Lead(NamedTuple):
-    """A mention that leads to the answer.
-
-    told: how much of the question its best evidence with the answer tells; beside: the ids of all that stands in its
-    evidences with the answer.
-    """
+    """A mention that leads to the answer: how much of the question its best evidence with the answer tells, and the ids of
+    all that stands in its evidences with the answer."""
 
     mention: SilverMention
     told: float
@@ -82,13 +77,7 @@ class _Lead(NamedTuple):
 
 
 class Annotator:
-    """Annotates conversations, with the retrieval of a configuration.
-
-    Args:
-        config: `kb_path`, `clocq_*`, the Wikipedia and the cache settings are used.
-        sources: whose evidences are looked at.
-        retriever: the retriever to use instead of one of its own.
-    """
+    """Annotates conversations by the evidences of some sources, with the retrieval of a configuration or a given one."""
 
     def __init__(self, config: Config, sources: Sequence[str], retriever: ClocqRetriever | None = None) -> None:
         self.retriever = retriever or ClocqRetriever(config)
@@ -188,33 +177,32 @@ class Annotator:
         """
         common = {normalize_id(answer["id"]) for answer in turn["answers"] if self._is_common(answer)}
         answers = {normalize_id(answer["id"]) for answer in turn["answers"]}
-        wanted = _Wanted(frozenset(answers), frozenset(common), self._expansion.weights(" ".join(asked)))
+        wanted = _Wanted(answers, common, self._expansion.weights(" ".join(asked)))
         own_leads = self._leads(own, wanted)
         named = {mention["item"]["id"] for mention in own}
         history: dict[str, SilverMention] = {}
-        for mention in (mention for one in reversed(mentioned) for mention in one):  # the latest mention of an item
+        for mention in chain.from_iterable(reversed(mentioned)):  # the latest mention of an item
             item_id = mention["item"]["id"]
             if item_id not in named and normalize_id(item_id) not in answers:
                 history.setdefault(item_id, mention)
         leads = self._leads(history.values(), wanted)
-        beside = frozenset().union(*(lead.beside for lead in own_leads))
-        most = max((lead.told for lead in leads), default=0.0)
-        kept = [
-            lead.mention
-            for lead in leads
-            if (normalize_id(lead.mention["item"]["id"]) in beside if own_leads else lead.told >= most)
-        ]
-        return Found([lead.mention for lead in own_leads], kept)
+        if own_leads:
+            beside = frozenset().union(*(lead.beside for lead in own_leads))
+            leads = [lead for lead in leads if normalize_id(lead.mention["item"]["id"]) in beside]
+        else:
+            most = max((lead.told for lead in leads), default=0.0)
+            leads = [lead for lead in leads if lead.told >= most]
+        return Found([lead.mention for lead in own_leads], [lead.mention for lead in leads])
 
     def _leads(self, mentions: Iterable[SilverMention], wanted: _Wanted) -> list[_Lead]:
         """The mentions whose items' evidences hold an answer; of several items for the same words the first.
 
         An evidence with a common answer alone must have a word of what is asked, too.
         """
-        found: dict[tuple[int, str, str], _Lead] = {}
+        leads: dict[tuple[int, str, str], _Lead] = {}
         for mention in mentions:
             place = (mention["turn"], mention["part"], mention["text"])
-            if place in found:
+            if place in leads:
                 continue
             item = mention["item"]
             names = set(stems(item["label"])) | set(stems(mention["text"]))
@@ -229,8 +217,8 @@ class Annotator:
                         told.append(much)
                         beside |= piece.ids
             if told:
-                found[place] = _Lead({**mention, "evidences": len(told)}, max(told), frozenset(beside))
-        return list(found.values())
+                leads[place] = _Lead({**mention, "evidences": len(told)}, max(told), frozenset(beside))
+        return list(leads.values())
 
     def _is_common(self, answer: Entity) -> bool:
         """Whether an answer stands in many evidences that do not tell of it: a year, a number, a country."""
@@ -248,7 +236,7 @@ class Annotator:
             entity = {"item": Entity(id=item_id, label=label), "question_word": label, "score": 1.0, "rank": 0}
             for evidence in self.retriever.retrieve_wikipedia_evidences(entity):  # type: ignore[arg-type]
                 if evidence["source"] in self._sources:
-                    ids = frozenset(normalize_id(one["id"]) for one in evidence["wikidata_entities"])
+                    ids = frozenset(normalize_id(item["id"]) for item in evidence["wikidata_entities"])
                     pieces.append(_Piece(evidence["evidence_text"], ids))
         return pieces
 

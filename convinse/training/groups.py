@@ -39,8 +39,7 @@ def draw_groups(
     """Groups to train on: in each a right text first, then wrong ones, half of them hard and half from anywhere.
 
     Args:
-        right: the right texts of a question, best first.
-        wrong: the wrong ones, best-ranked first.
+        right, wrong: the texts of a question, the best-ranked first.
         positives: how many groups at most.
         negatives: wrong ones of a group at most.
         chance: what draws.
@@ -66,8 +65,7 @@ def group_steps(
 ) -> list[list[tuple[E, list[T]]]]:
     """The steps of an epoch: the groups of all examples, see `draw_groups`, in an order of the seed's own, `size` a step.
 
-    Args:
-        sides: the right and the wrong texts of an example.
+    `sides` gives the right and the wrong texts of an example.
     """
     chance = random.Random(seed)
     groups = [
@@ -92,13 +90,7 @@ def cross_encoder_to_train(base: str, key: str, seed: int) -> Checkpoint:
 def computed(model: Any, sequences: Sequences, output: Callable[[Any, torch.Tensor], torch.Tensor]) -> torch.Tensor:
     """All sequences through a model, gradients kept, in batches of similar length.
 
-    Args:
-        model: on its device.
-        sequences: [n] what to compute.
-        output: from what the model returns, and the attention mask, to the wanted tensor [b, ...].
-
-    Returns:
-        [n, ...] on the model's device.
+    `output` makes of what the model returns, and the attention mask, the wanted tensor [b, ...]; together they are [n, ...].
     """
     import numpy as np
     import torch
@@ -124,11 +116,9 @@ def pair_odds(model: Any, tokenizer: TextTokenizer, pairs: Sequence[tuple[str, s
 def group_loss(
     model: Any, tokenizer: TextTokenizer, groups: Iterable[tuple[str, Sequence[str]]], loss: RankingLoss
 ) -> torch.Tensor:
-    """The mean over groups: cross-entropy of the right text (listwise), or log-sigmoid of right minus wrong (pairwise).
+    """The mean over groups (queries, each with its texts, the right one first) of a loss.
 
-    Args:
-        groups: queries, each with its texts, the right one first.
-        loss: which one.
+    Cross-entropy of the right text (listwise), or log-sigmoid of right minus wrong (pairwise).
     """
     import torch
 

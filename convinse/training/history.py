@@ -36,10 +36,10 @@ _DIGITS = 6  # of what is written
 
 
 class Examples(NamedTuple):
-    """What a part teaches.
+    """What a part teaches, a row for each thing that was talked about before a question.
 
     Attributes:
-        features: [n, f] float64, a row for each thing that was talked about before a question, in the order of `Features`.
+        features: [n, f] float64, in the order of `Features`.
         wanted: [n] bool, whether the question is about it.
         by_rules: [n] bool, whether `slots` takes it.
         turns: how many questions the rows are of.
@@ -94,7 +94,11 @@ def train_history(qu: TrainedHistory, sources: Sequence[str] = ()) -> Path:
         rows[f"{name}, model"] = measure(chances >= model.threshold, part.wanted)
         rows[f"{name}, slots"] = measure(part.by_rules, part.wanted)
     record = {name: measures._asdict() for name, measures in rows.items()}
-    write_folder(output, lambda folder: _write(folder / FILE, model), _card(model, rows, dev.turns), record)
+
+    def write(folder: Path) -> None:
+        (folder / FILE).write_bytes(weights_bytes(model))
+
+    write_folder(output, write, _card(model, rows, dev.turns), record)
     qu.logger.info(
         "train qu: %s learned from %d turns; on the dev part precision %.1f %%, recall %.1f %% (slots: %.1f %%, %.1f %%); "
         "name it in qu_model",
@@ -107,13 +111,7 @@ def train_history(qu: TrainedHistory, sources: Sequence[str] = ()) -> Path:
 def read_examples(
     reader: FeatureReader, rules: _Recorder, conversations: Iterable[Conversation], path: Path
 ) -> Examples:
-    """What annotated conversations teach. Turns without silver mentions tell nothing and are passed over.
-
-    Args:
-        reader: reads the features.
-        rules: the rules, of the same knowledge base.
-        conversations: see `annotated_files.annotate`.
-        path: their file, for messages.
+    """What annotated conversations of a file teach. Turns without silver mentions tell nothing and are passed over.
 
     Raises:
         DataError: silver mentions are not of the format, or there are none, or none that speak of the history.
@@ -128,8 +126,7 @@ def read_examples(
             turn: Turn = {"turn": annotated.get("turn", place), "question": annotated["question"]}
             turn["answers"] = annotated.get("answers", [])
             rules.inference_on_turn(turn, history)
-            where = f"{path}: conversation '{conversation['conv_id']}', turn {place}"
-            mentions = _mentions(annotated, where)
+            mentions = _mentions(annotated, f"{path}: conversation '{conversation['conv_id']}', turn {place}")
             if mentions and rules.seen is not None:
                 asked, choice, foci, past = rules.seen
                 referents = reader.referents(asked, foci)
@@ -149,12 +146,7 @@ def read_examples(
 
 
 def best_threshold(likely: np.ndarray, wanted: np.ndarray) -> float:
-    """The middle of the range of thresholds with the highest F2; of several ranges the one nearest to 0.5.
-
-    Args:
-        likely: [n] probabilities.
-        wanted: [n] bool.
-    """
+    """The middle of the range of thresholds on [n] probabilities with the highest F2; of several the one nearest to 0.5."""
     values = np.unique(likely)
     middles = np.round((np.r_[0.0, values] + np.r_[values, 1.0]) / 2, _DIGITS)
     return float(max(middles, key=lambda middle: (measure(likely >= middle, wanted).f2, -abs(middle - 0.5))))
@@ -222,10 +214,6 @@ def _model(train: Examples, weights: np.ndarray, encoder: str, origin: Origin) -
     return HistoryWeights(
         format=FORMAT, encoder=encoder, threshold=0.5, bias=bias, features=features, trained_with=origin
     )
-
-
-def _write(path: Path, model: HistoryWeights) -> None:
-    path.write_bytes(weights_bytes(model))
 
 
 def _card(model: HistoryWeights, rows: dict[str, Measures], dev_turns: int) -> str:

@@ -20,7 +20,7 @@ from ..encoder.precision import find_device
 from ..support.errors import ModelError, one_line
 from ..support.files import replacing
 from ..support.progress import progress
-from .learning import FitResult, Learning, Measures, shown
+from .learning import FitResult, Learning, shown
 
 LOGGER = logging.getLogger(__name__)
 _LARGEST_NORM = 1.0  # of the gradient of a step
@@ -46,14 +46,9 @@ def fit(
 
     Args:
         model: a torch module; it is moved to the device, and back to the CPU at the end.
-        learning: what it learns.
-        settings: see there.
         state: a folder for what a stopped run goes on from; removed by the caller when its model is written.
         run_id: changes with data and settings; the state of another run is not used.
-        device: `auto`, `cpu`, `cuda`, `cuda:1`.
         seed: of dropout; an epoch's is its own, so that a resumed run goes on as an uninterrupted one would.
-        title: of the progress bar.
-        quiet: no progress.
         keep_untrained: whether the model as given counts as an epoch that may be the best.
 
     Raises:
@@ -162,8 +157,7 @@ def _copy(model: Any) -> Weights:
 
 class _State(msgspec.Struct):
     run_id: str
-    history: list[Measures]
-    best: int
+    fitted: FitResult
 
 
 def _save_state(folder: Path, run_id: str, model: Any, optimizer: Any, result: FitResult, weights: Weights) -> None:
@@ -178,7 +172,7 @@ def _save_state(folder: Path, run_id: str, model: Any, optimizer: Any, result: F
         save_file({name: tensor.contiguous() for name, tensor in _copy(model).items()}, temporary / "last.safetensors")
         save_file({name: tensor.contiguous() for name, tensor in weights.items()}, temporary / "best.safetensors")
         save_file(moments, temporary / "optimizer.safetensors")
-        (temporary / "state.json").write_bytes(msgspec.json.encode(_State(run_id, result.history, result.best)))
+        (temporary / "state.json").write_bytes(msgspec.json.encode(_State(run_id, result)))
 
 
 def _load_state(folder: Path, run_id: str, model: Any, optimizer: Any) -> tuple[FitResult, Weights] | None:
@@ -201,4 +195,4 @@ def _load_state(folder: Path, run_id: str, model: Any, optimizer: Any) -> tuple[
         raise ModelError(
             f"{folder}: the state of a stopped training is damaged ({one_line(error)}); delete it"
         ) from error
-    return FitResult(state.history, state.best), best
+    return state.fitted, best

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from ..config import ReaderTraining
-from ..encoder.checkpoint import Checkpoint, load_checkpoint
+from ..encoder.checkpoint import Checkpoint, add_tokens, load_checkpoint
 from ..encoder.extractive_reader import ExtractiveReader
 from ..formats.mrqa_baseline import Row, Scores, comparison
 from ..formats.tokens import DOCUMENT_MARK, PARAGRAPH_MARK, TITLE_MARK
@@ -20,7 +20,7 @@ from ..support.progress import progress
 from .learning import Measures
 from .mrqa_sets import DevQuestion, dev_questions, find_sets, mixed_steps, train_examples
 from .output import check_output, run_id
-from .reader import Windows, add_tokens, reader_learning, reader_of
+from .reader import Windows, reader_learning, reader_of
 from .trainer import LOGGER, Run, Start
 
 MARKS = (TITLE_MARK, DOCUMENT_MARK, PARAGRAPH_MARK)

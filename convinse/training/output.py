@@ -35,12 +35,8 @@ def run_id(
 ) -> str:
     """What a stopped training is known by: it goes on only where all that its result depends on is the same.
 
-    Args:
-        settings: of the training; where it is written and what computes it does not count.
-        model_id: of the checkpoint it starts from.
-        files: what is read, by its content.
-        others: what else the result depends on, as JSON has it.
-        without: further keys of the settings that do not count.
+    That is the settings (but for where it is written, what computes it, and the keys `without`), the checkpoint it starts
+    from, the content of the files that it reads, and `others`, as JSON has it.
     """
     values = {key: value for key, value in msgspec.to_builtins(settings).items() if key not in (*_PLACES, *without)}
     parts = [values, model_id, [sha256(file) for file in files], *others]
@@ -58,14 +54,8 @@ def write_trained(
 ) -> None:
     """Write model, tokenizer, card (`README.md`) and record (`training.json`); then the state of the run goes.
 
-    Args:
-        checkpoint: with the weights of the best epoch.
-        output: the folder; an older model there is replaced.
-        card: Markdown.
-        fitted: the measures of all epochs go into the record.
-        record: what else goes into it.
-        more: writes further files into the folder.
-        options: go to the model's `save_pretrained`.
+    The measures of all epochs go into the record, besides what is given. `more` writes further files into the folder;
+    `options` go to the model's `save_pretrained`. An older model at the output is replaced.
     """
 
     def write(folder: Path) -> None:
@@ -87,13 +77,9 @@ def write_folder(output: Path, write: Callable[[Path], None], card: str, record:
 
 
 def model_card(title: str, about: str, sections: Mapping[str, str], front: Mapping[str, str | None]) -> str:
-    """A model card in Markdown.
+    """A model card in Markdown: what the model is, its input, output and origin, and sections by their headings.
 
-    Args:
-        title: what the model is.
-        about: its input and output, what it was trained from.
-        sections: by their headings.
-        front: the keys that Hugging Face reads, such as `pipeline_tag`; those without a value are left out.
+    `front` has the keys that Hugging Face reads, such as `pipeline_tag`; those without a value are left out.
     """
     keys = "".join(f"{key}: {value}\n" for key, value in front.items() if value)
     head = f"---\n{keys}---\n" if keys else ""
@@ -109,12 +95,9 @@ def settings_list(settings: Mapping[str, Any]) -> str:
 def validation_table(
     fitted: FitResult, names: Sequence[str] | None = None, others: Mapping[str, Measures] | None = None
 ) -> str:
-    """The measures of every epoch as a Markdown table.
+    """The measures of every epoch (0: before training) as a Markdown table.
 
-    Args:
-        fitted: the epochs; epoch 0 is the model before training.
-        names: the measures to show; None: all.
-        others: rows before those of the epochs, by their name.
+    `names` are the measures to show (None: all), `others` rows before those of the epochs, by their name.
     """
     names = list(fitted.history[0]) if names is None else names
     rows = [

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..encoder.batches import token_batches
-from ..encoder.checkpoint import Checkpoint, quiet
+from ..encoder.checkpoint import Checkpoint
 from ..encoder.extractive_reader import ExtractiveReader
+from ..encoder.tokens import token_spans
 from .learning import Learning, Measures
 from .trainer import Run
 
@@ -59,13 +60,10 @@ class Features:
 
 
 class Windows(NamedTuple):
-    """How texts are cut.
+    """How texts are cut: at most so many tokens with the question, neighbours share `stride` of them.
 
-    Attributes:
-        max_length: most tokens of a question and a window.
-        stride: tokens that neighbouring windows share.
-        negatives: share of the windows without an answer that are learned from, of texts that have one elsewhere.
-        token_budget: most tokens computed at a time, padding counted; None for the device's default.
+    negatives: share of the windows without an answer that are learned from, of texts that have one elsewhere;
+    token_budget: most tokens computed at a time, padding counted (None: the device's default).
     """
 
     max_length: int = 512
@@ -85,12 +83,9 @@ def reader_learning(
     """What a question-answering model learns from examples whose answers are marked.
 
     Args:
-        run: of the model.
-        windows: see there.
         examples: of each step of an epoch (1, 2, ...); the same for the same number, and as many in each.
         build_reader: makes the reader to validate; it may change the checkpoint that it is given.
         measure: measures of that reader.
-        criterion: see `Learning`.
     """
     from ..encoder.precision import find_device
     from ..encoder.tokens import TextTokenizer
@@ -156,24 +151,6 @@ def features(
     return Features(sequences, firsts[chosen], ends[chosen], starts, lasts)
 
 
-def token_spans(spans: Sequence[tuple[int, int]], offsets: np.ndarray) -> np.ndarray:
-    """Character spans (end exclusive) as [n, 2] first and last token that they share a character with.
-
-    A span without any (white space, or a sign that the tokenizer drops) is left out.
-
-    Args:
-        spans: in the text.
-        offsets: [t, 2] characters of the text's tokens.
-    """
-    found = []
-    for start, end in spans:
-        first = int(np.searchsorted(offsets[:, 1], start, side="right"))
-        last = int(np.searchsorted(offsets[:, 0], end, side="left")) - 1
-        if first <= last:
-            found.append((first, last))
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
-
-
 def losses(model: Any, step: Features, token_budget: int) -> Iterator[torch.Tensor]:
     """The loss of a step, as summands that are computed one after the other: the mean over its windows.
 
@@ -208,28 +185,6 @@ def _marginal(logits: torch.Tensor, allowed: np.ndarray, right: np.ndarray) -> t
         return torch.logsumexp(logits.masked_fill(~chosen, -torch.inf), dim=1)
 
     return over(allowed) - over(right)
-
-
-def add_tokens(checkpoint: Checkpoint, tokens: Sequence[str], seed: int) -> Checkpoint:
-    """A checkpoint whose tokenizer keeps each of `tokens` as one; where it did not, its model gets new embeddings.
-
-    The model and the tokenizer are changed in place.
-    """
-    import tokenizers
-    import torch
-
-    tokenizer, model = checkpoint.tokenizer, checkpoint.model
-    backend = tokenizer.backend_tokenizer
-    new = [token for token in tokens if backend.encode(token, add_special_tokens=False).tokens != [token]]
-    if new:
-        tokenizer.add_tokens(
-            [tokenizers.AddedToken(token, special=True, normalized=False) for token in new], special_tokens=True
-        )
-        if len(tokenizer) > len(model.get_input_embeddings().weight):  # type: ignore[arg-type]
-            with quiet(), torch.random.fork_rng(devices=[]):
-                torch.manual_seed(seed)
-                model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
-    return checkpoint
 
 
 class Ahead:

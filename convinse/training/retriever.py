@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..config import FitSettings, RankingLoss
+from ..config import RetrieverTraining
 from ..passages.index import PassageIndex
 from ..passages.search import passage_text
 from ..support.errors import DataError
@@ -26,38 +26,6 @@ if TYPE_CHECKING:
 
 _AT = 10  # ranks that the measures look at
 _DIGITS = 5  # of scores that count
-
-
-class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
-    """How `train retriever` trains.
-
-    Attributes:
-        base: the checkpoint to start from, a folder or a hub name.
-        output: the model folder to write.
-        bi_encoder: train a bi-encoder instead of a cross-encoder.
-        candidates: best passages by BM25 of a question: negatives come from them, and validation ranks them.
-        held_out: share of the questions that validate.
-        loss: of the cross-encoder.
-        batch_questions: groups (a relevant passage and its negatives) of a step.
-        positives: groups of a question in an epoch at most.
-        negatives: of a group at most.
-        max_length: most tokens of a question with a passage (cross-encoder), or of either.
-        device: `auto`, `cpu`, `cuda`, `cuda:1`.
-        seed: of all choices.
-    """
-
-    base: str
-    output: str
-    bi_encoder: bool = False
-    candidates: int = 100
-    held_out: float = 0.1
-    loss: RankingLoss = "listwise"
-    batch_questions: int = 8
-    positives: int = 2
-    negatives: int = 7
-    max_length: int = 256
-    device: str = "auto"
-    seed: int = 42
 
 
 class TrainedRetriever(NamedTuple):
@@ -88,8 +56,7 @@ def train_retriever(
     check_output(start.output, "--output")
     opened = PassageIndex(index)
     learner = BiEncoderLearner if settings.bi_encoder else CrossEncoderLearner
-    # first: mining may take minutes
-    model = learner(settings.base, start.key, settings.max_length, settings.loss, settings.seed)
+    model = learner(settings, start.key)  # first: mining may take minutes
     examples = read_examples(pairs, questions, opened, settings.candidates, quiet)
     try:
         train, held = hold_out(examples, settings.held_out, settings.seed)

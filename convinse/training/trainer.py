@@ -145,12 +145,7 @@ class Run:
 
 
 def start_of(config: Config, stage: Literal["qu", "evs", "ha"], kind: str = "") -> Start:
-    """The start of a stage's training: `STAGE_training.base`, else `STAGE_model`.
-
-    Args:
-        config: names both, and the folder of the run.
-        stage: as the configuration's keys have it.
-        kind: what a checkpoint must be, for the message.
+    """The start of a stage's training: `STAGE_training.base`, else `STAGE_model`; `kind` says what it must be.
 
     Raises:
         NothingToTrainError: neither is named.

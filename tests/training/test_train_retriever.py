@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from convinse.config import RetrieverTraining
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.reranker import BertReranker
 from convinse.passages.build import build_index
@@ -17,7 +18,7 @@ from convinse.support.errors import DataError, IndexFileError, ModelError
 from convinse.training import loop, retriever
 from convinse.training.groups import Candidates
 from convinse.training.passage_pairs import Example, hold_out, read_examples
-from convinse.training.retriever import RetrieverTraining, measures, steps, validate
+from convinse.training.retriever import measures, steps, validate
 from convinse.training.retriever_learners import BiEncoderLearner, CrossEncoderLearner
 from tiny_models import copy_of, tiny, torch
 from trainings import files, record, write_judged
@@ -132,7 +133,7 @@ def passages(*texts):
 
 
 def test_the_loss_of_a_cross_encoder_leaves_out_equal_texts():
-    learner = CrossEncoderLearner(str(tiny()), "key", 64, "listwise", 1)
+    learner = CrossEncoderLearner(RetrieverTraining(base=str(tiny()), output="new", max_length=64, seed=1), "key")
     model = learner.checkpoint.model.eval()
     example = Example("who", (0,), (), (1, 2, 3))
     texts = passages("the author", "a film", "the author", "two city song")
@@ -144,7 +145,9 @@ def test_the_loss_of_a_cross_encoder_leaves_out_equal_texts():
 
 
 def test_the_loss_of_a_bi_encoder_spares_other_relevant_passages():
-    learner = BiEncoderLearner(str(tiny("bert", "embedding")), "key", 64, "listwise", 1)
+    learner = BiEncoderLearner(
+        RetrieverTraining(base=str(tiny("bert", "embedding")), output="new", max_length=64, seed=1), "key"
+    )
     texts = ("the author", "a film", "two city song", "france", "the author")
     step = [
         (Example("who", (0, 3), (), ()), [0, 1]),
@@ -163,7 +166,9 @@ def test_the_loss_of_a_bi_encoder_spares_other_relevant_passages():
 
 
 def test_cosines_keep_their_digits_in_mixed_precision():
-    learner = BiEncoderLearner(str(tiny("bert", "embedding")), "key", 64, "listwise", 1)
+    learner = BiEncoderLearner(
+        RetrieverTraining(base=str(tiny("bert", "embedding")), output="new", max_length=64, seed=1), "key"
+    )
     with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
         found = learner.scores(learner.checkpoint.model.eval(), "who", ["the author", "a film"])
     assert found.dtype == torch.float32 and not torch.equal(found, found.bfloat16().float())
