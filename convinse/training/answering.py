@@ -112,11 +112,11 @@ def answer_spans(evidence: Evidence, answers: Iterable[Entity]) -> list[tuple[in
     that stands there too ("Tolkien" in "J. R. R. Tolkien") is left out.
     """
     text = evidence["evidence_text"]
-    found: set[tuple[int, int]] = set()
+    spans: set[tuple[int, int]] = set()
     for answer in answers:
         wanted = normalize_id(answer["id"])
         if is_date(answer["id"]) or is_number(answer["id"]):
-            found.update((start, end) for start, end, entity in find_literals(text) if entity["id"] == answer["id"])
+            spans.update((start, end) for start, end, entity in find_literals(text) if entity["id"] == answer["id"])
         names = set() if is_number(answer["label"]) else {answer["label"]}  # no "3" of 3.5, no year of another date
         names.update(surface for surface, entity_id in evidence["disambiguations"] if normalize_id(entity_id) == wanted)
         names.update(
@@ -124,11 +124,11 @@ def answer_spans(evidence: Evidence, answers: Iterable[Entity]) -> list[tuple[in
         )
         for name in names:
             if name.strip():
-                found.update(match.span() for match in _pattern(name.strip()).finditer(text))
+                spans.update(match.span() for match in _pattern(name.strip()).finditer(text))
     return sorted(
         (start, end)
-        for start, end in found
-        if not any(first <= start and end <= last and (first, last) != (start, end) for first, last in found)
+        for start, end in spans
+        if not any(first <= start and end <= last and (first, last) != (start, end) for first, last in spans)
     )
 
 

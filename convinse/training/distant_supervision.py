@@ -33,7 +33,7 @@ from ..support.files import replacing
 from ..support.progress import progress
 from .silver import (
     AnnotatedTurn,
-    Found,
+    Leading,
     SilverMention,
     annotated_path,
     predicate_words,
@@ -96,33 +96,37 @@ class Annotator:
         for place, turn in enumerate(conversation["questions"]):
             number = turn.get("turn", place)
             own = self._mentions(turn["question"], number)
-            found, outcome = Found([], []), self._unsuitable(turn, own)
+            leading, outcome = Leading([], []), self._unsuitable(turn, own)
             asked = predicate_words(turn["question"], (mention["text"] for mention in own)) or predicate
             if outcome is None:
-                found = self._find(turn, own, mentioned, asked)
-                outcome = ANNOTATED if found.own or found.history else NOT_FOUND
+                leading = self._find(turn, own, mentioned, asked)
+                outcome = ANNOTATED if leading.own or leading.history else NOT_FOUND
             counts[outcome] += 1
-            self._write(turn, found, conversation["questions"][:place], predicate)
+            self._write(turn, leading, conversation["questions"][:place], predicate)
             if turn["silver_relevant_turns"]:  # type: ignore[typeddict-item]
                 counts[LEANING] += 1
             predicate = asked
-            mentioned.append([*(found.own or own), *self._answers(turn, number)])
+            mentioned.append([*(leading.own or own), *self._answers(turn, number)])
         return counts
 
-    def _write(self, turn: Turn, found: Found, earlier: Sequence[Turn], before: Sequence[str]) -> None:
+    def _write(self, turn: Turn, leading: Leading, earlier: Sequence[Turn], before: Sequence[str]) -> None:
         annotated: AnnotatedTurn = turn  # type: ignore[assignment] # the same turn, with more keys
-        annotated |= {"silver_SR": [], "silver_relevant_turns": None, "silver_mentions": [*found.own, *found.history]}
+        annotated |= {
+            "silver_SR": [],
+            "silver_relevant_turns": None,
+            "silver_mentions": [*leading.own, *leading.history],
+        }
         if not annotated["silver_mentions"]:
             return
-        texts = (mention["text"] for mention in found.own)
-        names = (mention["item"]["label"] for mention in found.history)
+        texts = (mention["text"] for mention in leading.own)
+        names = (mention["item"]["label"] for mention in leading.history)
         predicate = predicate_words(turn["question"], texts, names) or before
         answer_type = silver_type(turn["question"], turn["answers"], self.retriever.kb.types)
         spoken = [turn["question"]]
         for before_turn in earlier:
             spoken += [before_turn["question"], *(answer["label"] for answer in before_turn.get("answers", []))]
-        annotated["silver_SR"] = [silver_representation(found, predicate, answer_type, spoken)]
-        annotated["silver_relevant_turns"] = sorted({mention["turn"] for mention in found.history})
+        annotated["silver_SR"] = [silver_representation(leading, predicate, answer_type, spoken)]
+        annotated["silver_relevant_turns"] = sorted({mention["turn"] for mention in leading.history})
 
     def _mentions(self, question: str, number: int) -> list[SilverMention]:
         """The items that a question may mention, the likeliest of each mention first."""
@@ -169,7 +173,7 @@ class Annotator:
         own: Sequence[SilverMention],
         mentioned: Sequence[Sequence[SilverMention]],
         asked: Sequence[str],
-    ) -> Found:
+    ) -> Leading:
         """What leads to the answers.
 
         Of the question's own mentions all, and with them what of the history stands in the same evidence; where there
@@ -192,7 +196,7 @@ class Annotator:
         else:
             most = max((lead.told for lead in leads), default=0.0)
             leads = [lead for lead in leads if lead.told >= most]
-        return Found([lead.mention for lead in own_leads], [lead.mention for lead in leads])
+        return Leading([lead.mention for lead in own_leads], [lead.mention for lead in leads])
 
     def _leads(self, mentions: Iterable[SilverMention], wanted: _Wanted) -> list[_Lead]:
         """The mentions whose items' evidences hold an answer; of several items for the same words the first.

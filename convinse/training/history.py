@@ -82,11 +82,9 @@ def train_history(qu: TrainedHistory, sources: Sequence[str] = ()) -> Path:
     embedder, encoder = qu.load_encoder()
     reader, rules = FeatureReader(qu.kb, embedder), _Recorder(qu.config, qu.kb)
     train, dev = (read_examples(reader, rules, *part) for part in zip(conversations, paths, strict=True))
-    fits = [(l2, _fit(train, l2)) for l2 in _STRENGTHS]
-    l2, weights = min(fits, key=lambda fitted: _loss(_likely(fitted[1], dev.features), dev.wanted))
-    origin = Origin(sha256(paths[0]), sha256(paths[1]), qu.kb.build_id, train.turns, l2)
-    model = _model(train, weights, encoder, origin)
-    # by the weights as they are written
+    origin = Origin(sha256(paths[0]), sha256(paths[1]), qu.kb.build_id, train.turns, 0.0)
+    fits = [_fit(train, encoder, msgspec.structs.replace(origin, l2=l2)) for l2 in _STRENGTHS]
+    model = min(fits, key=lambda fitted: _loss(np.array(fitted.probabilities(dev.features)), dev.wanted))
     likely = [np.array(model.probabilities(part.features)) for part in (train, dev)]
     model = msgspec.structs.replace(model, threshold=best_threshold(likely[1], dev.wanted))
     rows = {}
@@ -169,17 +167,13 @@ def _mentions(turn: Turn, where: str) -> list[SilverMention]:
         raise DataError(f"{where}: silver_mentions: {error}; run bash run.sh annotate again") from None
 
 
-def _standard(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation (1 for what is always the same) of each feature, as they are written."""
+def _fit(examples: Examples, encoder: str, origin: Origin) -> HistoryWeights:
+    """A logistic regression of standardised features, regularised by `origin.l2`, by Newton's method; its threshold is 0.5."""
+    features = examples.features
     mean, scale = features.mean(axis=0).round(_DIGITS), features.std(axis=0).round(_DIGITS)
-    return mean, np.where(scale > 0, scale, 1.0)
-
-
-def _fit(examples: Examples, l2: float) -> np.ndarray:
-    """[f + 1] weights of raw features and bias: a regularised logistic regression of standardised ones, by Newton's method."""
-    mean, scale = _standard(examples.features)
-    values = np.c_[(examples.features - mean) / scale, np.ones(len(examples.features))]
-    penalty = np.full(values.shape[1], l2)
+    scale = np.where(scale > 0, scale, 1.0)  # of what is always the same
+    values = np.c_[(features - mean) / scale, np.ones(len(features))]
+    penalty = np.full(values.shape[1], origin.l2)
     penalty[-1] = _BIAS_L2
     weights = np.zeros(values.shape[1])
     for _ in range(_STEPS):
@@ -190,30 +184,16 @@ def _fit(examples: Examples, l2: float) -> np.ndarray:
         weights = weights - step
         if float(np.abs(step).max()) < 1e-10:
             break
-    raw = weights[:-1] / scale
-    return np.append(raw, weights[-1] - raw @ mean)
-
-
-def _likely(weights: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """[n] probabilities of [n, f] features."""
-    return np.asarray(1 / (1 + np.exp(-(features @ weights[:-1] + weights[-1]))))
+    *rounded, bias = (round(float(weight), _DIGITS) for weight in weights)
+    columns = zip(Features._fields, mean.tolist(), scale.tolist(), rounded, strict=True)
+    return HistoryWeights(
+        format=FORMAT, encoder=encoder, threshold=0.5, bias=bias, features=[FeatureWeight(*column) for column in columns],
+        trained_with=origin,
+    )  # fmt: skip
 
 
 def _loss(likely: np.ndarray, wanted: np.ndarray) -> float:
     return float(-np.log(np.clip(np.where(wanted, likely, 1 - likely), 1e-12, None)).mean())
-
-
-def _model(train: Examples, weights: np.ndarray, encoder: str, origin: Origin) -> HistoryWeights:
-    """The regression over standardised features, still with the threshold 0.5."""
-    mean, scale = _standard(train.features)
-    features = [
-        FeatureWeight(name, float(m), float(s), round(float(w * s), _DIGITS))
-        for name, m, s, w in zip(Features._fields, mean, scale, weights[:-1], strict=True)
-    ]
-    bias = round(float(weights[-1] + weights[:-1] @ mean), _DIGITS)
-    return HistoryWeights(
-        format=FORMAT, encoder=encoder, threshold=0.5, bias=bias, features=features, trained_with=origin
-    )
 
 
 def _card(model: HistoryWeights, rows: dict[str, Measures], dev_turns: int) -> str:

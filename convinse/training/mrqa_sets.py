@@ -52,30 +52,29 @@ def find_sets(folders: Sequence[Path], key: str, wanted: Sequence[str] | None = 
     Raises:
         ConfigError: a folder cannot be listed or has none, a name is there twice, or a wanted one is not.
     """
-    found: dict[str, Path] = {}
+    sets: dict[str, Path] = {}
     for folder in folders:
         try:
             paths = sorted(folder.iterdir())
         except OSError as error:
             raise ConfigError(f"{key}: {one_line(error)}; download MRQA data or name another folder (--data)") from None
-        files = {path: name for path in paths if (name := path.name.removesuffix(".gz")).endswith(".jsonl")}
-        if not files:
+        paths = [path for path in paths if path.name.endswith((".jsonl", ".jsonl.gz"))]
+        if not paths:
             raise ConfigError(f"{key}: {folder}: no NAME.jsonl or NAME.jsonl.gz there; download MRQA data")
-        for path, name in files.items():
-            name = name.removesuffix(".jsonl")
-            if name in found:
-                raise ConfigError(f"{key}: {path}: the data set is there twice, the other file is {found[name]}")
-            found[name] = path
+        for path in paths:
+            name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+            if sets.setdefault(name, path) != path:
+                raise ConfigError(f"{key}: {path}: the data set is there twice, the other file is {sets[name]}")
     if wanted is None:
-        return found
+        return sets
     chosen = {}
     for name in wanted:
-        there = next((each for each in (name, *file_names(name)) if each in found), None)
-        if there is None:
+        known = next((known for known in (name, *file_names(name)) if known in sets), None)
+        if known is None:
             raise ConfigError(
-                f"train_sets: no {name}.jsonl or {name}.jsonl.gz in {folders[0]}; {nearest(name, list(found))}"
+                f"train_sets: no {name}.jsonl or {name}.jsonl.gz in {folders[0]}; {nearest(name, list(sets))}"
             )
-        chosen[there] = found[there]
+        chosen[known] = sets[known]
     return chosen
 
 
@@ -105,12 +104,12 @@ def train_examples(path: Path, number: int | None, seed: int) -> list[ReadExampl
 
 def dev_questions(path: Path, number: int | None, seed: int) -> list[DevQuestion]:
     """Questions of a file that have accepted answers, `number` of them drawn at random. Raises `DataError`."""
-    found = (
+    answered = (
         DevQuestion(question.qid, question.question, context, question.answers)
         for context, question, _ in _questions(path)
         if question.answers
     )
-    return _drawn(path, found, number, seed, "no question with accepted answers")
+    return _drawn(path, answered, number, seed, "no question with accepted answers")
 
 
 def _questions(path: Path) -> Iterator[tuple[str, _Question, int]]:

@@ -122,12 +122,12 @@ def features(
     one; of a text without answers, all windows.
     """
     windows = tokenizer.windows([(example.question, example.context) for example in examples], stride)
-    found = [token_spans(example.spans, offsets) for example, offsets in zip(examples, windows.offsets, strict=True)]
+    marked = [token_spans(example.spans, offsets) for example, offsets in zip(examples, windows.offsets, strict=True)]
     firsts = windows.sequences.firsts
     ends = windows.sequences.lengths - windows.trailing
     kept, starts, lasts = [], [], []
     for place, (pair, begin) in enumerate(zip(windows.pair_of, windows.begins, strict=True)):
-        spans, stop = found[pair], begin + ends[place] - firsts[place]
+        spans, stop = marked[pair], begin + ends[place] - firsts[place]
         inside = spans[(spans[:, 0] >= begin) & (spans[:, 1] < stop)]
         if len(inside):
             shift = firsts[place] - begin

@@ -48,7 +48,7 @@ class AnnotatedTurn(Turn, total=False):
     silver_mentions: list[SilverMention]
 
 
-class Found(NamedTuple):
+class Leading(NamedTuple):
     """What leads to the answer of a turn: mentions of its own question, and of earlier turns."""
 
     own: list[SilverMention]
@@ -56,7 +56,7 @@ class Found(NamedTuple):
 
 
 def silver_representation(
-    found: Found, predicate: Sequence[str], answer_type: AnswerType, spoken: Iterable[str]
+    leading: Leading, predicate: Sequence[str], answer_type: AnswerType, spoken: Iterable[str]
 ) -> SilverSR:
     """The slots: question entities are the question's own mentions with the history's as context, else the history's.
 
@@ -69,7 +69,7 @@ def silver_representation(
         labels = ((mention["item"]["label"], mention["text"]) for mention in mentions)
         return list(dict.fromkeys(label if set(fold(label).split()) <= known else text for label, text in labels))
 
-    own, history = names(found.own), names(found.history)
+    own, history = names(leading.own), names(leading.history)
     context, entities = (history, own) if own else ([], history)
     return context, entities, [" ".join(predicate)] if predicate else [], answer_type.label
 
