@@ -138,12 +138,8 @@ class Kind:
         input: a file that it reads.
     """
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self):
         self.write()
-
-    def write(self):
-        pass
 
 
 class Ers(Kind):
@@ -155,7 +151,7 @@ class Ers(Kind):
     )
 
     def write(self):
-        write_benchmark(self.folder / "data", 2, 1)
+        write_benchmark(Path("data"), 2, 1)
 
     def run(self, output, base=None, **keys):
         training = {"base": str(base or tiny()), "output": output, "negatives": 3, "learning_rate": 3e-3, **keys}
@@ -189,7 +185,7 @@ class Mrqa(Kind):
     task, base_key, output_key, input = "question-answering", "base", "output", "mrqa/train/SQuAD.jsonl"
 
     def write(self):
-        write_mrqa(self.folder / "mrqa", {"train/SQuAD": 60, "dev/DROP": 5})
+        write_mrqa(Path("mrqa"), {"train/SQuAD": 60, "dev/DROP": 5})
 
     def run(self, output, base=None, **keys):
         settings = ReaderTraining(

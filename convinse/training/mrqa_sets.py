@@ -7,11 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-import msgspec
-
+from ..formats.mrqa import read_plain
 from ..formats.mrqa_baseline import file_names
 from ..support.errors import ConfigError, DataError, nearest, one_line
-from ..support.jsonlines import read_lines
 from .reader import ReadExample
 
 T = TypeVar("T")
@@ -24,26 +22,6 @@ class DevQuestion(NamedTuple):
     question: str
     context: str
     answers: list[str]
-
-
-class _Answer(msgspec.Struct):
-    char_spans: list[tuple[int, int]] = []
-
-
-class _Question(msgspec.Struct):
-    qid: str
-    question: str
-    detected_answers: list[_Answer] = []
-    answers: list[str] = []
-    is_impossible: bool = False
-
-
-class _Line(msgspec.Struct):
-    """A line of an MRQA file without its tokens: decoded several times as fast as all of it."""
-
-    context: str | msgspec.UnsetType = msgspec.UNSET
-    qas: list[_Question] | msgspec.UnsetType = msgspec.UNSET
-    header: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
 def find_sets(folders: Sequence[Path], key: str, wanted: Sequence[str] | None = None) -> dict[str, Path]:
@@ -88,7 +66,7 @@ def train_examples(path: Path, number: int | None, seed: int) -> list[ReadExampl
     """
 
     def read() -> Iterator[ReadExample]:
-        for context, question, line in _questions(path):
+        for context, question, line in read_plain(path):
             spans = sorted({span for answer in question.detected_answers for span in answer.char_spans})
             for start, end in spans:
                 if not 0 <= start <= end < len(context):
@@ -106,22 +84,10 @@ def dev_questions(path: Path, number: int | None, seed: int) -> list[DevQuestion
     """Questions of a file that have accepted answers, `number` of them drawn at random. Raises `DataError`."""
     answered = (
         DevQuestion(question.qid, question.question, context, question.answers)
-        for context, question, _ in _questions(path)
+        for context, question, _ in read_plain(path)
         if question.answers
     )
     return _drawn(path, answered, number, seed, "no question with accepted answers")
-
-
-def _questions(path: Path) -> Iterator[tuple[str, _Question, int]]:
-    """Context, question and line of every question."""
-    for number, line in read_lines(path, _Line):
-        if line.header is not msgspec.UNSET:
-            continue
-        if line.context is msgspec.UNSET or line.qas is msgspec.UNSET:
-            key = "context" if line.context is msgspec.UNSET else "qas"
-            raise DataError(f"{path}:{number}: no '{key}'; a line of an MRQA file holds a context with its questions")
-        for question in line.qas:
-            yield line.context, question, number
 
 
 def _drawn(path: Path, items: Iterable[T], number: int | None, seed: int, none: str) -> list[T]:

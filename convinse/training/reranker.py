@@ -15,18 +15,9 @@ from ..evidence_retrieval_scoring.native import NativeERS
 from ..records.evidence import Evidence, asked_in_full
 from ..scoring.convqa import has_answer
 from ..support.errors import DataError
+from . import groups
 from .conversations import understood_conversations
-from .groups import (
-    Candidates,
-    cross_encoder_to_train,
-    first_right,
-    group_loss,
-    group_steps,
-    mean_reciprocal,
-    pair_odds,
-    ranked_anew,
-    share_within,
-)  # fmt: skip
+from .groups import Candidates
 from .learning import Learning, Measures
 from .output import run_id
 from .trainer import Run, start_of
@@ -49,7 +40,7 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
 
     config, settings = ers.config, ers.config.evs_training
     start = start_of(config, "evs")
-    checkpoint = cross_encoder_to_train(start.base, start.key, config.seed)
+    checkpoint = groups.cross_encoder_to_train(start.base, start.key, config.seed)
     train, dev = (examples(ers, sources, part) for part in ("train", "dev"))
     if not train or not dev:
         raise DataError(f"train ers: no turn of the {'dev' if train else 'train'} part has right and wrong evidences")
@@ -62,8 +53,8 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     lexical = ranking_measures([turn.right for turn in dev], most)
     run.log_sizes("turns", len(train), len(dev), lexical)
     learning = Learning(
-        steps=lambda epoch: group_steps(train, sides, *drawn, config.seed * 1000 + epoch),
-        loss=lambda model, step: group_loss(
+        steps=lambda epoch: groups.group_steps(train, sides, *drawn, config.seed * 1000 + epoch),
+        loss=lambda model, step: groups.group_loss(
             model, tokenizer, [(turn.query, texts) for turn, texts in step], settings.loss
         ),
         validate=lambda model: validate(model, dev, tokenizer, most),
@@ -109,19 +100,19 @@ def validate(model: Any, dev: Sequence[Candidates], tokenizer: TextTokenizer, mo
     from .loop import inference
 
     def scores(query: str, texts: Sequence[str]) -> list[float]:
-        odds: list[float] = pair_odds(model, tokenizer, [(query, text) for text in texts]).float().tolist()
+        odds: list[float] = groups.pair_odds(model, tokenizer, [(query, text) for text in texts]).float().tolist()
         return odds
 
     cut = [Candidates(query, texts[:_VALIDATED], right[:_VALIDATED]) for query, texts, right in dev]
     with inference(model):
-        return ranking_measures(ranked_anew(cut, scores), most)
+        return ranking_measures(groups.ranked_anew(cut, scores), most)
 
 
 def ranking_measures(ranked: Sequence[Sequence[bool]], most: int) -> Measures:
     """Answer presence at `most` and at 5, and MRR of the first right evidence, over turns (best evidence first)."""
-    firsts = first_right(ranked)
+    firsts = groups.first_right(ranked)
     return {
-        "answer_presence": share_within(firsts, most),
-        f"answer_presence_at_{_SHOWN_AT}": share_within(firsts, _SHOWN_AT),
-        "mrr": mean_reciprocal(firsts),
+        "answer_presence": groups.share_within(firsts, most),
+        f"answer_presence_at_{_SHOWN_AT}": groups.share_within(firsts, _SHOWN_AT),
+        "mrr": groups.mean_reciprocal(firsts),
     }

@@ -13,7 +13,7 @@ from trainings import KINDS, files, record, same, weights
 
 @pytest.fixture
 def kind(request, workdir):
-    return KINDS[request.param](workdir)
+    return KINDS[request.param]()
 
 
 every = pytest.mark.parametrize("kind", KINDS, indirect=True)
