@@ -38,14 +38,14 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
     The epoch of the lowest loss on `annotated_dev.json` is kept. `config.qu_training` says how to train, `config.qu_sr` how
     long the texts may be; see `trainer`.
     """
-    from ..encoder.sequence_to_sequence import writing_loss
-    from .loop import inference
-
     config, settings = qu.config, qu.config.qu_training
     start = start_of(config, "qu", ", a BART or T5")
     files = annotated_parts(config)
     train, dev = (read_examples(config, path) for path in files)
     checkpoint = load_checkpoint(model_path(start.base), "sequence-to-sequence", start.key)
+    from ..encoder.sequence_to_sequence import writing_loss  # after the check that PyTorch is there
+    from .loop import inference
+
     lengths = [
         min(most, checkpoint.max_length) for most in (config.qu_sr.max_input_length, config.qu_sr.max_output_length)
     ]
