@@ -23,6 +23,7 @@ Days = Annotated[float, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/]+")]
 Device = Annotated[str, msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
+RankingLoss = Literal["listwise", "pairwise"]
 
 
 class ClocqParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -71,28 +72,47 @@ class QuHistory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     most: Positive = 3
 
 
-class QuTraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How `train qu` trains the model of `qu: sr`, or that of `qu: history`, on the files that `annotate` writes.
+class FitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How a model is fitted: what all trainings share.
 
-    That of `history` needs `output` and `annotated` only: a regression over few features has nothing else to set.
+    epochs: passes over the steps; minutes: of training steps, validation not counted, after which the epoch is cut short
+    and is the last; patience: epochs without a better validation after which training stops (the best one is kept);
+    learning_rate: the highest, it rises over the first `warmup` of all steps and falls to 0 over the others;
+    weight_decay: of all weights but biases and norms.
+    """
 
-    base: the checkpoint to start from (default: `qu_model`); output: the model folder to write (default:
-    `{output_path}/{name}/qu_model`); annotated: the folder of annotated_train.json and annotated_dev.json (default:
-    `{output_path}/{name}`, where `annotate` puts them); minutes: of training steps, after which it stops (the epoch
-    with the lowest loss on the dev part is kept); patience: epochs without a better validation after which it stops;
-    batch_size: questions of one step.
+    epochs: Positive = 3
+    minutes: Seconds | None = None
+    patience: Positive = 2
+    learning_rate: Seconds = 3e-5
+    warmup: Share = 0.1
+    weight_decay: Weight = 0.01
+
+
+class StageTraining(FitSettings, frozen=True, kw_only=True):
+    """How `train` trains the model of a stage.
+
+    base: the checkpoint to start from (default: the stage's configured model); output: the model folder to write
+    (default: `{output_path}/{name}/`, then `qu_model`, `evs_model` or `ha_model`).
     """
 
     base: str | None = None
     output: str | None = None
+
+
+class QuTraining(StageTraining, frozen=True, kw_only=True):
+    """How `train qu` trains the model of `qu: sr`, or that of `qu: history`, on the files that `annotate` writes.
+
+    That of `history` needs `output` and `annotated` only: a regression over few features has nothing else to set.
+
+    annotated: the folder of annotated_train.json and annotated_dev.json (default: `{output_path}/{name}`, where
+    `annotate` puts them); batch_size: questions of one step.
+    """
+
     annotated: str | None = None
     epochs: Positive = 5
-    minutes: Seconds | None = None
-    patience: Positive = 2
     batch_size: Positive = 10
     learning_rate: Seconds = 5e-5
-    warmup: Share = 0.1
-    weight_decay: Weight = 0.01
 
 
 class EvsCascade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -106,64 +126,44 @@ class EvsCascade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lexical_share: Share = 0.0
 
 
-class EvsTraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EvsTraining(StageTraining, frozen=True, kw_only=True):
     """How `train ers` trains the cross-encoder.
 
-    base: the checkpoint to start from (default: `evs_model`); output: the model folder to write (default:
-    `{output_path}/{name}/evs_model`); loss: `listwise` (one positive against its negatives) or `pairwise`; negatives:
-    for each positive; positives: of a turn in one epoch; batch_turns: groups (one positive, its
-    negatives) of one step; minutes: of training steps, after which it
-    stops (the best epoch is kept); patience: epochs without a better validation after which it stops.
+    loss: `listwise` (one positive against its negatives) or `pairwise`; negatives: for each positive; positives: of a
+    turn in one epoch; batch_turns: groups (one positive, its negatives) of one step.
     """
 
-    base: str | None = None
-    output: str | None = None
-    loss: Literal["listwise", "pairwise"] = "listwise"
+    loss: RankingLoss = "listwise"
     epochs: Positive = 5
-    minutes: Seconds | None = None
-    patience: Positive = 2
     batch_turns: Positive = 4
     positives: Positive = 4
     negatives: Positive = 11
     learning_rate: Seconds = 5e-5
-    warmup: Share = 0.1
-    weight_decay: Weight = 0.01
 
 
-class HaTraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HaTraining(StageTraining, frozen=True, kw_only=True):
     """How `train ha` trains the extractive reader.
 
-    base: the checkpoint to start from (default: `ha_model`); output: the model folder to write (default:
-    `{output_path}/{name}/ha_model`); minutes: of training steps, after which it stops (the best epoch is kept);
-    patience: epochs without a better validation after which it stops; batch_size: evidences of one step; positives,
-    negatives: evidences with and without an answer of a turn in one epoch; negative_windows: share of the windows
-    without the answer, of evidences that hold it further on, that are learned from.
+    batch_size: evidences of one step; positives, negatives: evidences with and without an answer of a turn in one epoch;
+    negative_windows: share of the windows without the answer, of evidences that hold it further on, that are learned from.
     """
 
-    base: str | None = None
-    output: str | None = None
-    epochs: Positive = 3
-    minutes: Seconds | None = None
-    patience: Positive = 2
     batch_size: Positive = 16
     positives: Positive = 4
     negatives: NotNegative = 4
     negative_windows: Share = 0.1
-    learning_rate: Seconds = 3e-5
-    warmup: Share = 0.1
-    weight_decay: Weight = 0.01
 
 
-class ReaderTraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ReaderTraining(FitSettings, frozen=True, kw_only=True):
     """A file of `train reader`: how to train a reader on MRQA files (NAME.jsonl or NAME.jsonl.gz).
 
     base: the checkpoint to start from; output: the model folder to write; train_folder, dev_folders: where the files
     are; train_sets: names of the files to train on (null: all of the folder); examples: questions drawn from each
     (null: all); dev_questions: questions drawn from each dev set to choose the epoch by (null: all; the final figures
     are always of all); validations: of an epoch, each of which keeps the best weights and what a stopped run goes on
-    from; patience: validations without a better one after which it stops; batch_size: questions of one step;
-    token_budget: most tokens computed at a time (null: the device's default); negative_windows: share of the windows
-    without an answer, of contexts that have one further on, that are learned from; minutes: of training steps.
+    from, and of which `patience` counts; batch_size: questions of one step; token_budget: most tokens computed at a time
+    (null: the device's default); negative_windows: share of the windows without an answer, of contexts that have one
+    further on, that are learned from.
     """
 
     base: str
@@ -175,18 +175,37 @@ class ReaderTraining(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     dev_questions: Positive | None = None
     epochs: Positive = 2
     validations: Positive = 1
-    minutes: Seconds | None = None
-    patience: Positive = 2
     batch_size: Positive = 32
     token_budget: Positive | None = None
     max_length: Annotated[int, msgspec.Meta(ge=64)] = 512
     stride: NotNegative = 128
     negative_windows: Share = 0.1
-    learning_rate: Seconds = 3e-5
-    warmup: Share = 0.1
-    weight_decay: Weight = 0.01
     device: Device = "auto"
     seed: NotNegative = 42
+
+
+class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
+    """The options of `train retriever`: how to train a cross-encoder or a bi-encoder on judged passages.
+
+    base: the checkpoint to start from; output: the model folder to write; bi_encoder: train a bi-encoder; candidates: best
+    passages by BM25 of a question, from which negatives come and which validation ranks; held_out: share of the questions
+    that validate; loss: of a cross-encoder; batch_questions: groups (a relevant passage and its negatives) of a step;
+    positives: groups of a question in an epoch at most; negatives: of a group at most; max_length: most tokens of a
+    question with a passage (cross-encoder), or of either.
+    """
+
+    base: str
+    output: str
+    bi_encoder: bool = False
+    candidates: Positive = 100
+    held_out: Share = 0.1
+    loss: RankingLoss = "listwise"
+    batch_questions: Positive = 8
+    positives: Positive = 2
+    negatives: Positive = 7
+    max_length: Positive = 256
+    device: Device = "auto"
+    seed: int = 42
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

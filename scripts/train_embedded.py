@@ -27,7 +27,7 @@ from convinse.config import load_settings
 from convinse.encoder.checkpoint import Checkpoint, quiet
 from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
 from convinse.support.files import remove, replacing
-from convinse.training.loop import FitResult
+from convinse.training.learning import FitResult
 from convinse.training.output import check_output, state_of, write_trained
 from embedded.card import model_card
 from embedded.ranking_sets import Decided, boolq_questions, squad_contexts

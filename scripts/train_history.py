@@ -16,7 +16,7 @@ from convinse.config import load_config, resolve
 from convinse.question_understanding.trained_history import SHIPPED, TrainedHistory
 from convinse.records.evidence import SOURCES
 from convinse.support.errors import ConvinseError
-from convinse.training.annotated_files import annotate
+from convinse.training.distant_supervision import annotate
 from convinse.training.history import train_history
 
 

@@ -105,26 +105,3 @@ def test_importing_every_module_has_no_side_effect(workdir):
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not list(workdir.iterdir())
-
-
-def test_the_layers_of_the_house():
-    """Data flows one way: stages know nothing of the pipeline, engines nothing of the stages."""
-    stages = ("question_understanding", "evidence_retrieval_scoring", "heterogeneous_answering")
-    above = {
-        "knowledge_base": (*stages, "pipeline", "cli", "experiment", "cache"),
-        "wikipedia": (*stages, "pipeline", "cli", "experiment", "cache", "knowledge_base"),
-        "encoder": (*stages, "pipeline", "cli", "experiment", "cache", "knowledge_base", "wikipedia"),
-        "scoring": (*stages, "pipeline", "cli", "experiment", "knowledge_base"),
-        **{
-            stage: (*(other for other in stages if other != stage), "pipeline", "cli", "experiment") for stage in stages
-        },
-    }
-    for folder, forbidden in above.items():
-        for file in (ROOT / "convinse" / folder).glob("*.py"):
-            imports = [
-                line
-                for line in file.read_text().splitlines()
-                if line.lstrip().startswith(("from .", "import convinse"))
-            ]
-            for name in forbidden:
-                assert not [line for line in imports if f"..{name}" in line], (file.name, name)

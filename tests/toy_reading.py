@@ -2,7 +2,7 @@
 
 import random
 
-from convinse.training.reader_examples import ReadExample
+from convinse.training.reader import ReadExample
 from tiny_models import WORDS
 
 _OTHERS = [word for word in WORDS if word != "born"]

@@ -27,8 +27,7 @@ def add(commands: Commands) -> None:
 def _annotate(options: argparse.Namespace) -> int:
     from rich.table import Table
 
-    from ..training.annotated_files import PARTS, annotate
-    from ..training.distant_supervision import OUTCOMES
+    from ..training.distant_supervision import OUTCOMES, PARTS, annotate
 
     sources, config = sources_and_config(options.words)
     done = annotate(config, sources, [options.part] if options.part else PARTS, options.quiet)

@@ -189,8 +189,9 @@ def train_retriever(options: argparse.Namespace) -> int:
     """`train retriever`."""
     from pathlib import Path
 
+    from ..config import RetrieverTraining
     from ..support.errors import ConfigError
-    from ..training.retriever import RetrieverTraining, train_retriever
+    from ..training.retriever import train_retriever
 
     missing = [f"--{name}" for name in ("index", "questions", "base", "output") if getattr(options, name) is None]
     if missing or len(options.words) != 1:
@@ -201,7 +202,7 @@ def train_retriever(options: argparse.Namespace) -> int:
     given = {name: getattr(options, name) for name in TRAINING if name not in ("index", "questions")}
     settings = RetrieverTraining(
         base=options.base,
-        output=Path(options.output).expanduser(),
+        output=str(Path(options.output).expanduser()),
         **{name: value for name, value in given.items() if value is not None},
     )
     pairs, questions, index = (Path(name) for name in (options.words[0], options.questions, options.index))
@@ -217,8 +218,6 @@ def _print_training(trained: TrainedRetriever) -> None:
     table.add_column("epoch")
     for name in ("MRR@10", "hit@1", "hit@10"):
         table.add_column(name, justify="right")
-    best = trained.fitted.best
-    epochs = {f"{epoch}{' (kept)' if epoch == best else ''}": row for epoch, row in enumerate(trained.fitted.history)}
-    for name, row in {"BM25 alone": trained.lexical, **epochs}.items():
+    for name, row in {"BM25 alone": trained.lexical, **trained.fitted.rows()}.items():
         table.add_row(name, *(f"{row[key]:.4f}" for key in ("mrr_at_10", "hit_at_1", "hit_at_10")))
     console().print(table)

@@ -116,6 +116,22 @@ def pools_first(folder: Path | None, where: str) -> bool:
     return modes == {"cls"}
 
 
+def write_pooling(folder: Path, dimension: int, first: bool) -> None:
+    """Write the files that `pools_first` and sentence-transformers read, of embeddings with so many numbers."""
+    modules = [
+        {"idx": place, "name": str(place), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for place, (kind, path) in enumerate((("Transformer", ""), ("Pooling", "1_Pooling")))
+    ]
+    pooling = {
+        "word_embedding_dimension": dimension,
+        "pooling_mode_cls_token": first,
+        "pooling_mode_mean_tokens": not first,
+    }
+    (folder / "1_Pooling").mkdir()
+    for name, content in (("modules.json", modules), ("1_Pooling/config.json", pooling)):
+        (folder / name).write_text(json.dumps(content, indent=2) + "\n")
+
+
 def hub_pooling(name: str) -> Path | None:
     """Where the pooling files of a hub model are: fetched beside its weights, or kept from an earlier time."""
     from transformers.utils import cached_file

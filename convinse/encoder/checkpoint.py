@@ -166,6 +166,28 @@ def save_checkpoint(checkpoint: Checkpoint, folder: Path, **options: Any) -> Non
         checkpoint.tokenizer.save_pretrained(folder)
 
 
+def add_tokens(checkpoint: Checkpoint, tokens: Sequence[str], seed: int) -> Checkpoint:
+    """A checkpoint whose tokenizer keeps each of `tokens` as one; where it did not, its model gets new embeddings.
+
+    The model and the tokenizer are changed in place.
+    """
+    import tokenizers
+    import torch
+
+    tokenizer, model = checkpoint.tokenizer, checkpoint.model
+    backend = tokenizer.backend_tokenizer
+    new = [token for token in tokens if backend.encode(token, add_special_tokens=False).tokens != [token]]
+    if new:
+        tokenizer.add_tokens(
+            [tokenizers.AddedToken(token, special=True, normalized=False) for token in new], special_tokens=True
+        )
+        if len(tokenizer) > len(model.get_input_embeddings().weight):  # type: ignore[arg-type]
+            with quiet(), torch.random.fork_rng(devices=[]):
+                torch.manual_seed(seed)
+                model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
+    return checkpoint
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """No bars and no reports on new heads while a model is read or written; our own errors say what is missing."""

@@ -271,3 +271,17 @@ def _find(ids: list[int], part: list[int], start: int) -> int:
         if part and ids[place : place + len(part)] == part:
             return place
     raise ModelError("the tokenizer does not keep the tokens of a pair as they are; such models are not supported")
+
+
+def token_spans(spans: Sequence[tuple[int, int]], offsets: np.ndarray) -> np.ndarray:
+    """Character spans (end exclusive) as [n, 2] first and last token that they share a character with.
+
+    A span without any (white space, or a sign that the tokenizer drops) is left out. offsets: [t, 2] of the text's tokens.
+    """
+    tokens = []
+    for start, end in spans:
+        first = int(np.searchsorted(offsets[:, 1], start, side="right"))
+        last = int(np.searchsorted(offsets[:, 0], end, side="left")) - 1
+        if first <= last:
+            tokens.append((first, last))
+    return np.array(tokens, dtype=np.int64).reshape(-1, 2)

@@ -11,6 +11,7 @@ from ..encoder.pool import ModelPool
 from ..records.evidence import Conversation, Evidence, Turn, check_evidence
 from ..scoring.convqa import add_answer_presence
 from ..support.errors import ModuleError
+from ..support.registry import find_trainer
 
 
 class EvidenceRetrievalScoring(ABC):
@@ -26,10 +27,12 @@ class EvidenceRetrievalScoring(ABC):
             batches raises it and overrides `inference_on_turns`.
         model_pool: the models that the stages of a pipeline share, handed over by it; None outside of one. A module may
             pass them on to `BertReranker`, `BiEncoder` and `ExtractiveReader`, or leave them alone.
+        trainer: `package.module:function` that trains a module that learns; it is given the module and the sources.
     """
 
     conversations_at_once = 1
     model_pool: ModelPool | None = None
+    trainer: str | None = None
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -69,7 +72,9 @@ class EvidenceRetrievalScoring(ABC):
         """Called after a run; a module that keeps intermediate results stores them here."""
 
     def train(self, sources: Sequence[str]) -> None:
-        """Called by `convinse train ers`; a module that learns does it here."""
+        """Called by `convinse train ers`: lets the named `trainer` train; a module may also learn here."""
+        if self.trainer is not None:
+            find_trainer("ers", self.trainer)(self, sources)
 
     def finish_turn(self, turn: Turn, evidences: list[Evidence] | None, sources: Sequence[str]) -> None:
         """Check what a module returned, store it in the turn and measure the answer presence.

@@ -45,6 +45,8 @@ class NativeERS(EvidenceRetrievalScoring):
         scorer: the scorer to use instead of the one that `evs` names.
     """
 
+    trainer = "convinse.training.reranker:train_reranker"
+
     def __init__(self, config: Config, retriever: ClocqRetriever | None = None, scorer: Scorer | None = None) -> None:
         super().__init__(config)
         self.retriever = retriever or ClocqRetriever(config)
@@ -106,12 +108,6 @@ class NativeERS(EvidenceRetrievalScoring):
         evidences, entities = self.retriever.retrieve_evidences(turn["structured_representation"], sources)
         turn["question_entities"] = entities  # type: ignore[typeddict-unknown-key]
         return evidences
-
-    def train(self, sources: Sequence[str]) -> None:
-        """Train the cross-encoder on the configured conversations; see `training.train_reranker`."""
-        from ..training.reranker import train_reranker
-
-        train_reranker(self, sources)
 
     def store_cache(self) -> None:
         """Close the caches."""

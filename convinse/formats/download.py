@@ -14,7 +14,7 @@ import msgspec
 from ..support.errors import ConfigError, DataError, OutputError, nearest, one_line
 from ..support.progress import Advance, progress
 from ..support.web import WebSession
-from .mrqa import read_gold
+from .mrqa import read_plain
 
 _TABLE = Path(__file__).with_name("downloads.json")
 _DEADLINE = 6 * 3600.0  # seconds without an interruption; what has arrived is kept
@@ -122,7 +122,7 @@ def _fetch(session: WebSession, file: File, url: str, path: Path, quiet: bool) -
 
 def _count(part: Path, file: File, path: Path) -> int:
     """The questions of a file, if they are as many as published."""
-    examples = sum(1 for _ in read_gold(part))
+    examples = sum(1 for _ in read_plain(part))
     if examples != file.examples:
         raise DataError(f"{_aside(part, path)}: has {examples} questions, not {file.examples}")
     return examples

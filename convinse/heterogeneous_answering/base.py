@@ -11,6 +11,7 @@ from ..encoder.pool import ModelPool
 from ..records.evidence import RankedAnswer, Turn
 from ..scoring.convqa import add_answer_metrics
 from ..support.errors import ModuleError
+from ..support.registry import find_trainer
 
 
 class HeterogeneousAnswering(ABC):
@@ -24,9 +25,11 @@ class HeterogeneousAnswering(ABC):
         logger: writes to the log of the run.
         model_pool: the models that the stages of a pipeline share, handed over by it; None outside of one. A module may
             pass them on to `ExtractiveReader`, or leave them alone.
+        trainer: `package.module:function` that trains a module that learns; it is given the module and the sources.
     """
 
     model_pool: ModelPool | None = None
+    trainer: str | None = None
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -59,7 +62,9 @@ class HeterogeneousAnswering(ABC):
         """Called after a run; a module that keeps intermediate results stores them here."""
 
     def train(self, sources: Sequence[str]) -> None:
-        """Called by `convinse train ha`; a module that learns does it here."""
+        """Called by `convinse train ha`: lets the named `trainer` train; a module may also learn here."""
+        if self.trainer is not None:
+            find_trainer("ha", self.trainer)(self, sources)
 
     def finish_turn(self, turn: Turn, answers: list[RankedAnswer] | None) -> None:
         """Check what a module returned, store it in the turn and measure it.

@@ -40,6 +40,8 @@ class ExtractiveAnswering(EntityVoting):
         reader: the reader to use instead of the configured one.
     """
 
+    trainer = "convinse.training.answering:train_answering"
+
     def __init__(self, config, kb=None, reader: ExtractiveReader | None = None) -> None:  # noqa: ANN001 - as the parent
         super().__init__(config, kb)
         if reader is not None:
@@ -91,12 +93,6 @@ class ExtractiveAnswering(EntityVoting):
         super().use_models(models)
         if self.config.ha_share_pass and "reader" not in self.__dict__:  # a given reader has a model of its own
             models.share_spans()
-
-    def train(self, sources: Sequence[str]) -> None:
-        """Train the reader on the configured conversations; see `supervision.train_answering`."""
-        from ..training.answering import train_answering
-
-        train_answering(self, sources)
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """Read and merge; see the base class."""

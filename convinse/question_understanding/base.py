@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..config import Config
 from ..records.evidence import Conversation, Turn
 from ..support.errors import ModuleError
+from ..support.registry import find_trainer
 
 if TYPE_CHECKING:
     from ..encoder.pool import ModelPool
@@ -29,10 +30,12 @@ class QuestionUnderstanding(ABC):
         conversations_at_once: how many conversations the pipeline hands over together. A module that computes in
             batches raises it and overrides `inference_on_turns`.
         model_pool: the models that the stages of a pipeline share; see `use_models`.
+        trainer: `package.module:function` that trains a module that learns; it is given the module and the sources.
     """
 
     conversations_at_once = 1
     model_pool: ModelPool | None = None
+    trainer: str | None = None
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -61,7 +64,9 @@ class QuestionUnderstanding(ABC):
         """Called after a run; a module that keeps intermediate results stores them here."""
 
     def train(self, sources: Sequence[str]) -> None:
-        """Called by `convinse train qu`; a module that learns does it here."""
+        """Called by `convinse train qu`: lets the named `trainer` train; a module may also learn here."""
+        if self.trainer is not None:
+            find_trainer("qu", self.trainer)(self, sources)
 
 
 def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:

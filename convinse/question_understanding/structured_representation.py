@@ -32,6 +32,8 @@ class StructuredRepresentation(QuestionUnderstanding):
         writer: what writes, instead of the configured model.
     """
 
+    trainer = "convinse.training.representation:train_representation"
+
     def __init__(self, config: Config, writer: Writer | None = None) -> None:
         super().__init__(config)
         self.conversations_at_once = config.qu_sr.batch_size
@@ -69,12 +71,6 @@ class StructuredRepresentation(QuestionUnderstanding):
             turn["history_used"] = parts_with_words(" ".join(slots[: SLOTS - 1]), turn["question"], history)
             turn["structured_representation"] = self.config.sr_delimiter.join(slots)
         return [turn["structured_representation"] for turn in turns]
-
-    def train(self, sources: Sequence[str]) -> None:
-        """Train the model on annotated conversations; see `representation_training.train_representation`."""
-        from ..training.representation import train_representation
-
-        train_representation(self)
 
 
 def model_input(question: str, history: Sequence[Turn], separator: str) -> str:

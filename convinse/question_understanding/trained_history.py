@@ -40,6 +40,8 @@ class TrainedHistory(Slots):
         embedder: what embeds texts, instead of the configured encoder.
     """
 
+    trainer = "convinse.training.history:train_history"
+
     def __init__(
         self,
         config: Config,
@@ -121,9 +123,3 @@ class TrainedHistory(Slots):
         found = tuple(one for one, _ in chosen)
         scores = {one.id: round(score, _DIGITS) for one, score in chosen}
         return Choice(asked.named, found, scores) if asked.named else Choice(found, (), scores)
-
-    def train(self, sources: Sequence[str]) -> None:
-        """Train the model on annotated conversations; see `history_training.train_history`."""
-        from ..training.history import train_history
-
-        train_history(self)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 from .errors import ModuleError, nearest, one_line
 
@@ -69,6 +71,19 @@ def find_module(stage: str, name: str, base: type) -> type:
     if missing:
         raise ModuleError(f"{stage}: {target}: the class must implement {', '.join(missing)}")
     return found
+
+
+def find_trainer(stage: str, target: str) -> Callable[..., Any]:
+    """The function that `package.module:function` names: it trains a module of a stage on some sources.
+
+    Raises:
+        ModuleError: the module does not import, or has no such function.
+    """
+    module_name, _, name = target.partition(":")
+    trainer: Callable[..., Any] | None = getattr(_import(stage, module_name), name, None)
+    if not callable(trainer):
+        raise ModuleError(f"{stage}: trainer: {target}: the module '{module_name}' has no function '{name}'")
+    return trainer
 
 
 def _import(stage: str, module_name: str) -> object:

@@ -7,33 +7,27 @@ is an example with these places, one that neither names it nor has its item is a
 from __future__ import annotations
 
 import copy
-import hashlib
-import logging
 import random
 import re
-import time
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import msgspec
-
-from ..config import Config, to_dict
+from ..config import Config
 from ..encoder.checkpoint import load_checkpoint
 from ..encoder.extractive_reader import ExtractiveReader
+from ..heterogeneous_answering.extractive import ExtractiveAnswering
 from ..records.evidence import Entity, Evidence, Turn, asked_in_full
 from ..records.literals import find_literals, is_date, is_number
 from ..resources import model_path
 from ..scoring.convqa import has_answer, normalize_id
 from ..support.errors import DataError
-from ..support.files import sha256
 from .conversations import turns_with_evidences
-from .output import settings_list, start_of, validation_table, write_trained
-from .reader import ReaderSettings, ReadExample, train_reader
-
-if TYPE_CHECKING:
-    from ..heterogeneous_answering.extractive import ExtractiveAnswering
+from .learning import Measures, batches
+from .output import run_id
+from .reader import ReadExample, Windows, reader_learning
+from .trainer import Run, start_of
 
 _BEST = 50  # evidences with and without an answer that a turn's examples are drawn from, the best-ranked ones
 _MEASURES = ("p_at_1", "mrr", "h_at_5")
@@ -47,60 +41,49 @@ class TurnExamples(NamedTuple):
 
 
 def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
-    """Train the reader on the train part, keep the epoch that answers best on the dev part, write a model folder.
+    """Train the reader on the train part of the configured conversations; returns the model folder, for `ha_model`.
 
-    The measure is P@1 plus MRR of the module itself. A stopped training goes on after its last epoch. An older model
-    at the output is replaced when the new one is written.
-
-    Args:
-        ha: the module; its `config.ha_training` says how to train.
-        sources: the sources to retrieve from.
-
-    Returns:
-        The model folder, for `ha_model`.
-
-    Raises:
-        ConfigError: no checkpoint to start from is named.
-        DataError: a part is missing, or no evidence of the train part has an answer.
-        ModelError: the checkpoint cannot be loaded, or training diverges.
-        OutputError: at the output is something else than a model that was trained here.
+    The epoch after which the module itself has the best P@1 plus MRR on the dev part is kept. `config.ha_training` says
+    how to train; see `trainer`.
     """
     config, settings = ha.config, ha.config.ha_training
-    base, key, output = start_of(config, "ha", settings, config.ha_model, "ha")
-    checkpoint = load_checkpoint(model_path(base), "question-answering", key, new_head=True, seed=config.seed)
-    from .loop import FitSettings
-
-    train = [found for turn in turns_with_evidences(config, "train", sources) if (found := examples(ha, turn)).right]
+    start = start_of(config, "ha")
+    checkpoint = load_checkpoint(
+        model_path(start.base), "question-answering", start.key, new_head=True, seed=config.seed
+    )
+    turns = (examples(ha, turn) for turn in turns_with_evidences(config, "train", sources))
+    train = [turn for turn in turns if turn.right]
     if not train:
         raise DataError(
             "train ha: no evidence of the train part names a gold answer; is it retrieved from these sources?"
         )
-    dev = [{**turn} for turn in turns_with_evidences(config, "dev", sources)]
+    dev: list[Turn] = [{**turn} for turn in turns_with_evidences(config, "dev", sources)]
     if not dev:
         raise DataError(f"{config.input_path('dev')}: no turns; training needs some to choose the best epoch")
-    ha.logger.info("train ha: %d turns to train on, %d to validate on", len(train), len(dev))
-    start = time.perf_counter()
-    fitted = train_reader(
-        checkpoint,
+    identity = run_id(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
+    run = Run("train ha", start, checkpoint, settings, identity, config.device, config.seed)
+    run.log_sizes("turns", len(train), len(dev))
+    learning = reader_learning(
+        run,
+        Windows(config.ha_max_length, config.ha_stride, settings.negative_windows),
         lambda epoch: steps(train, config, epoch),
-        lambda reader: validate(ha, reader, dev, sources),  # type: ignore[arg-type]
+        ha.build_reader,
+        lambda reader: validate(ha, reader, dev, sources),
         lambda measures: measures["p_at_1"] + measures["mrr"],
-        ReaderSettings(
-            FitSettings.of(settings, config.device, config.seed),
-            config.ha_max_length,
-            config.ha_stride,
-            settings.negative_windows,
-        ),
-        output,
-        _run_id(config, sources, checkpoint.model_id),
-        reader=ha.build_reader,
-        title="train ha",
-        quiet=not ha.logger.isEnabledFor(logging.INFO),
     )
-    card = _card(config, sources, base, fitted, len(train), len(dev), time.perf_counter() - start)
-    write_trained(checkpoint, output, card, fitted)
-    ha.logger.info("train ha: epoch %d is in %s; name it in ha_model", fitted.best, output)
-    return output
+    return run.write(
+        run.fit(learning),
+        "A reader that marks the answer of a question in evidences",
+        "Input: `[CLS] representation of the question [SEP] evidence [SEP]`; output: start and end of the answer, [CLS] for none.",
+        f"""
+Benchmark `{config.benchmark}`: {len(train)} turns to train on, those with an evidence that names a gold answer, and {len(dev)} to
+validate on. The places where evidences name a gold answer count as right (distant supervision); evidences that neither
+name it nor have its item are examples without an answer.""",
+        "Answers of the whole module (`ha: extractive`) on the dev part.",
+        task="question-answering",
+        arguments=["_".join(sources)],
+        remark="; name it in ha_model",
+    )
 
 
 def examples(ha: ExtractiveAnswering, turn: Turn) -> TurnExamples:
@@ -129,11 +112,11 @@ def answer_spans(evidence: Evidence, answers: Iterable[Entity]) -> list[tuple[in
     that stands there too ("Tolkien" in "J. R. R. Tolkien") is left out.
     """
     text = evidence["evidence_text"]
-    found: set[tuple[int, int]] = set()
+    spans: set[tuple[int, int]] = set()
     for answer in answers:
         wanted = normalize_id(answer["id"])
         if is_date(answer["id"]) or is_number(answer["id"]):
-            found.update((start, end) for start, end, entity in find_literals(text) if entity["id"] == answer["id"])
+            spans.update((start, end) for start, end, entity in find_literals(text) if entity["id"] == answer["id"])
         names = set() if is_number(answer["label"]) else {answer["label"]}  # no "3" of 3.5, no year of another date
         names.update(surface for surface, entity_id in evidence["disambiguations"] if normalize_id(entity_id) == wanted)
         names.update(
@@ -141,11 +124,11 @@ def answer_spans(evidence: Evidence, answers: Iterable[Entity]) -> list[tuple[in
         )
         for name in names:
             if name.strip():
-                found.update(match.span() for match in _pattern(name.strip()).finditer(text))
+                spans.update(match.span() for match in _pattern(name.strip()).finditer(text))
     return sorted(
         (start, end)
-        for start, end in found
-        if not any(first <= start and end <= last and (first, last) != (start, end) for first, last in found)
+        for start, end in spans
+        if not any(first <= start and end <= last and (first, last) != (start, end) for first, last in spans)
     )
 
 
@@ -156,54 +139,21 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 def steps(train: Sequence[TurnExamples], config: Config, epoch: int) -> list[list[ReadExample]]:
     """The steps of an epoch: of each turn some evidences with an answer and some without."""
-    settings = config.ha_training
-    chance = random.Random(f"{config.seed} {epoch}")
+    settings, chance = config.ha_training, random.Random(f"{config.seed} {epoch}")
     drawn = []
     for right, wrong in train:
         drawn += chance.sample(right, min(settings.positives, len(right)))
         drawn += chance.sample(wrong, min(settings.negatives, len(wrong)))
     chance.shuffle(drawn)
-    size = settings.batch_size
-    return [drawn[start : start + size] for start in range(0, len(drawn), size)]
+    return batches(drawn, settings.batch_size)
 
 
 def validate(
     ha: ExtractiveAnswering, reader: ExtractiveReader, dev: Sequence[Turn], sources: Sequence[str]
-) -> dict[str, float]:
+) -> Measures:
     """P@1, MRR and Hit@5 of the module with another reader; the turns have their evidences and are not changed."""
     module = copy.copy(ha)
     module.reader = reader
     turns: list[Any] = [{**turn} for turn in dev]
     module.inference_on_turns(turns, sources)
     return {measure: sum(turn[measure] for turn in turns) / len(turns) for measure in _MEASURES}
-
-
-def _run_id(config: Config, sources: Sequence[str], model_id: str) -> str:
-    settings = {key: value for key, value in to_dict(config).items() if key not in ("name", "output_path", "device")}
-    parts = [settings, list(sources), model_id, *(sha256(config.input_path(part)) for part in ("train", "dev"))]
-    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:32]
-
-
-def _card(config: Config, sources: Sequence[str], base: str, fitted: Any, train: int, dev: int, seconds: float) -> str:
-    return f"""---
-library_name: transformers
-pipeline_tag: question-answering
----
-# A reader that marks the answer of a question in evidences
-
-Input: `[CLS] representation of the question [SEP] evidence [SEP]`; output: start and end of the answer, [CLS] for none.
-Trained by `convinse train ha {"_".join(sources)}` from `{base}` in {seconds:.0f} s, seed {config.seed}.
-
-## Data
-Benchmark `{config.benchmark}`: {train} turns to train on, those with an evidence that names a gold answer, and {dev} to
-validate on. The places where evidences name a gold answer count as right (distant supervision); evidences that neither
-name it nor have its item are examples without an answer.
-
-## Settings
-{settings_list(to_dict(config)["ha_training"])}
-
-## Validation
-Answers of the whole module (`ha: extractive`) on the dev part.
-
-{validation_table(fitted)}
-"""

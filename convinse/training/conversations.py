@@ -11,6 +11,7 @@ from ..question_understanding.base import QuestionUnderstanding, understand
 from ..records.evidence import Conversation, Turn
 from ..support.errors import DataError
 from ..support.registry import find_module
+from .learning import batches
 
 
 def understood_conversations(config: Config, part: str) -> list[Conversation]:
@@ -39,17 +40,12 @@ def understood_conversations(config: Config, part: str) -> list[Conversation]:
 
 
 def turns_with_evidences(config: Config, part: str, sources: Sequence[str]) -> Iterator[Turn]:
-    """The turns of `train`, `dev` or `test`, each with the `top_evidences` of the configured ERS; a few at a time.
-
-    Raises:
-        DataError: as `understood_conversations`.
-    """
+    """The turns of a part, understood, each with the `top_evidences` of the configured ERS; a few at a time."""
     module = find_module("ers", config.ers, EvidenceRetrievalScoring)(config)
     conversations = understood_conversations(config, part)
-    size = module.conversations_at_once
     try:
-        for start in range(0, len(conversations), size):
-            turns = [turn for each in conversations[start : start + size] for turn in each["questions"]]
+        for batch in batches(conversations, module.conversations_at_once):
+            turns = [turn for conversation in batch for turn in conversation["questions"]]
             module.inference_on_turns(turns, sources)
             yield from turns
             for turn in turns:

@@ -12,18 +12,36 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
+
+import msgspec
 
 from ..config import Config
 from ..evidence_retrieval_scoring.bm25 import QueryExpansion
 from ..evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
+from ..formats.conversations.benchmark import read_benchmark
 from ..knowledge_base.search_space import fact_text, is_named
 from ..language.answer_types import heads
 from ..language.text import stem, stems
 from ..records.evidence import Conversation, Entity, Turn
 from ..records.literals import is_date, is_number
 from ..scoring.convqa import normalize_id
-from .silver import AnnotatedTurn, Found, SilverMention, predicate_words, silver_representation, silver_type
+from ..support.errors import DataError
+from ..support.files import replacing
+from ..support.progress import progress
+from .silver import (
+    AnnotatedTurn,
+    Leading,
+    SilverMention,
+    annotated_path,
+    predicate_words,
+    silver_representation,
+    silver_type,
+)  # fmt: skip
+
+PARTS = ("train", "dev", "test")
 
 # what becomes of a turn
 ANNOTATED, LEANING = "annotated", "lean on earlier turns"
@@ -41,23 +59,17 @@ class _Piece(NamedTuple):
 
 
 class _Wanted(NamedTuple):
-    """What an evidence must have to lead to the answer of a turn.
+    """What an evidence must have to lead to an answer: the ids (as compared) of answers, those of answers that stand in many
+    evidences that do not tell of them, and the weights of the stems of what is asked."""
 
-    answers, common: ids (as compared) of the gold answers; common ones stand in many evidences that do not tell of
-    them. words: the stems of what is asked, with their weights.
-    """
-
-    answers: frozenset[str]
-    common: frozenset[str]
+    answers: set[str]
+    common: set[str]
     words: dict[str, float]
 
 
 class _Lead(NamedTuple):
-    """A mention that leads to the answer.
-
-    told: how much of the question its best evidence with the answer tells; beside: the ids of all that stands in its
-    evidences with the answer.
-    """
+    """A mention that leads to the answer: how much of the question its best evidence with the answer tells, and the ids of
+    all that stands in its evidences with the answer."""
 
     mention: SilverMention
     told: float
@@ -65,13 +77,7 @@ class _Lead(NamedTuple):
 
 
 class Annotator:
-    """Annotates conversations, with the retrieval of a configuration.
-
-    Args:
-        config: `kb_path`, `clocq_*`, the Wikipedia and the cache settings are used.
-        sources: whose evidences are looked at.
-        retriever: the retriever to use instead of one of its own.
-    """
+    """Annotates conversations by the evidences of some sources, with the retrieval of a configuration or a given one."""
 
     def __init__(self, config: Config, sources: Sequence[str], retriever: ClocqRetriever | None = None) -> None:
         self.retriever = retriever or ClocqRetriever(config)
@@ -90,33 +96,37 @@ class Annotator:
         for place, turn in enumerate(conversation["questions"]):
             number = turn.get("turn", place)
             own = self._mentions(turn["question"], number)
-            found, outcome = Found([], []), self._unsuitable(turn, own)
+            leading, outcome = Leading([], []), self._unsuitable(turn, own)
             asked = predicate_words(turn["question"], (mention["text"] for mention in own)) or predicate
             if outcome is None:
-                found = self._find(turn, own, mentioned, asked)
-                outcome = ANNOTATED if found.own or found.history else NOT_FOUND
+                leading = self._find(turn, own, mentioned, asked)
+                outcome = ANNOTATED if leading.own or leading.history else NOT_FOUND
             counts[outcome] += 1
-            self._write(turn, found, conversation["questions"][:place], predicate)
+            self._write(turn, leading, conversation["questions"][:place], predicate)
             if turn["silver_relevant_turns"]:  # type: ignore[typeddict-item]
                 counts[LEANING] += 1
             predicate = asked
-            mentioned.append([*(found.own or own), *self._answers(turn, number)])
+            mentioned.append([*(leading.own or own), *self._answers(turn, number)])
         return counts
 
-    def _write(self, turn: Turn, found: Found, earlier: Sequence[Turn], before: Sequence[str]) -> None:
-        annotated: AnnotatedTurn = turn  # type: ignore[assignment]
-        annotated.update(silver_SR=[], silver_relevant_turns=None, silver_mentions=[*found.own, *found.history])
+    def _write(self, turn: Turn, leading: Leading, earlier: Sequence[Turn], before: Sequence[str]) -> None:
+        annotated: AnnotatedTurn = turn  # type: ignore[assignment] # the same turn, with more keys
+        annotated |= {
+            "silver_SR": [],
+            "silver_relevant_turns": None,
+            "silver_mentions": [*leading.own, *leading.history],
+        }
         if not annotated["silver_mentions"]:
             return
-        texts = (mention["text"] for mention in found.own)
-        names = (mention["item"]["label"] for mention in found.history)
+        texts = (mention["text"] for mention in leading.own)
+        names = (mention["item"]["label"] for mention in leading.history)
         predicate = predicate_words(turn["question"], texts, names) or before
         answer_type = silver_type(turn["question"], turn["answers"], self.retriever.kb.types)
         spoken = [turn["question"]]
         for before_turn in earlier:
             spoken += [before_turn["question"], *(answer["label"] for answer in before_turn.get("answers", []))]
-        annotated["silver_SR"] = [silver_representation(found, predicate, answer_type, spoken)]
-        annotated["silver_relevant_turns"] = sorted({mention["turn"] for mention in found.history})
+        annotated["silver_SR"] = [silver_representation(leading, predicate, answer_type, spoken)]
+        annotated["silver_relevant_turns"] = sorted({mention["turn"] for mention in leading.history})
 
     def _mentions(self, question: str, number: int) -> list[SilverMention]:
         """The items that a question may mention, the likeliest of each mention first."""
@@ -163,7 +173,7 @@ class Annotator:
         own: Sequence[SilverMention],
         mentioned: Sequence[Sequence[SilverMention]],
         asked: Sequence[str],
-    ) -> Found:
+    ) -> Leading:
         """What leads to the answers.
 
         Of the question's own mentions all, and with them what of the history stands in the same evidence; where there
@@ -171,33 +181,32 @@ class Annotator:
         """
         common = {normalize_id(answer["id"]) for answer in turn["answers"] if self._is_common(answer)}
         answers = {normalize_id(answer["id"]) for answer in turn["answers"]}
-        wanted = _Wanted(frozenset(answers), frozenset(common), self._expansion.weights(" ".join(asked)))
+        wanted = _Wanted(answers, common, self._expansion.weights(" ".join(asked)))
         own_leads = self._leads(own, wanted)
         named = {mention["item"]["id"] for mention in own}
         history: dict[str, SilverMention] = {}
-        for mention in (mention for one in reversed(mentioned) for mention in one):  # the latest mention of an item
+        for mention in chain.from_iterable(reversed(mentioned)):  # the latest mention of an item
             item_id = mention["item"]["id"]
             if item_id not in named and normalize_id(item_id) not in answers:
                 history.setdefault(item_id, mention)
         leads = self._leads(history.values(), wanted)
-        beside = frozenset().union(*(lead.beside for lead in own_leads))
-        most = max((lead.told for lead in leads), default=0.0)
-        kept = [
-            lead.mention
-            for lead in leads
-            if (normalize_id(lead.mention["item"]["id"]) in beside if own_leads else lead.told >= most)
-        ]
-        return Found([lead.mention for lead in own_leads], kept)
+        if own_leads:
+            beside = frozenset().union(*(lead.beside for lead in own_leads))
+            leads = [lead for lead in leads if normalize_id(lead.mention["item"]["id"]) in beside]
+        else:
+            most = max((lead.told for lead in leads), default=0.0)
+            leads = [lead for lead in leads if lead.told >= most]
+        return Leading([lead.mention for lead in own_leads], [lead.mention for lead in leads])
 
     def _leads(self, mentions: Iterable[SilverMention], wanted: _Wanted) -> list[_Lead]:
         """The mentions whose items' evidences hold an answer; of several items for the same words the first.
 
         An evidence with a common answer alone must have a word of what is asked, too.
         """
-        found: dict[tuple[int, str, str], _Lead] = {}
+        leads: dict[tuple[int, str, str], _Lead] = {}
         for mention in mentions:
             place = (mention["turn"], mention["part"], mention["text"])
-            if place in found:
+            if place in leads:
                 continue
             item = mention["item"]
             names = set(stems(item["label"])) | set(stems(mention["text"]))
@@ -212,8 +221,8 @@ class Annotator:
                         told.append(much)
                         beside |= piece.ids
             if told:
-                found[place] = _Lead({**mention, "evidences": len(told)}, max(told), frozenset(beside))
-        return list(found.values())
+                leads[place] = _Lead({**mention, "evidences": len(told)}, max(told), frozenset(beside))
+        return list(leads.values())
 
     def _is_common(self, answer: Entity) -> bool:
         """Whether an answer stands in many evidences that do not tell of it: a year, a number, a country."""
@@ -231,7 +240,7 @@ class Annotator:
             entity = {"item": Entity(id=item_id, label=label), "question_word": label, "score": 1.0, "rank": 0}
             for evidence in self.retriever.retrieve_wikipedia_evidences(entity):  # type: ignore[arg-type]
                 if evidence["source"] in self._sources:
-                    ids = frozenset(normalize_id(one["id"]) for one in evidence["wikidata_entities"])
+                    ids = frozenset(normalize_id(item["id"]) for item in evidence["wikidata_entities"])
                     pieces.append(_Piece(evidence["evidence_text"], ids))
         return pieces
 
@@ -239,3 +248,43 @@ class Annotator:
 def _bare(name: str) -> str:
     """A name without its possessive ending."""
     return re.sub(r"['’]s$", "", name)
+
+
+class AnnotatedPart(NamedTuple):
+    """A file of `annotate`, and how many of its turns had which outcome of `distant_supervision` (`turns`: all)."""
+
+    path: Path
+    counts: Counter[str]
+
+
+def annotate(
+    config: Config, sources: Sequence[str], parts: Sequence[str] = PARTS, quiet: bool = False
+) -> list[AnnotatedPart]:
+    """Annotate parts of the configured benchmark, one file each; an older one is replaced when the new one is complete.
+
+    Raises:
+        DataError: a part's file is missing (before any is annotated), or cannot be read as the benchmark.
+        OutputError: a file cannot be written.
+    """
+    for part in parts:
+        if not config.input_path(part).is_file():
+            raise DataError(
+                f"{config.input_path(part)}: no such file; check {part}_input_path and benchmark_path, or annotate "
+                "another part by --part"
+            )
+    annotator = Annotator(config, sources)
+    done = []
+    try:
+        for part in parts:
+            conversations, counts = read_benchmark(config.input_path(part), config.benchmark), Counter[str]()
+            with progress(f"annotate {part}", len(conversations), "conversations", quiet) as advance:
+                for conversation in conversations:
+                    counts.update(annotator.annotate(conversation))
+                    advance()
+            path = annotated_path(config, part)
+            with replacing(path) as temporary:
+                temporary.write_bytes(msgspec.json.format(msgspec.json.encode(conversations), indent=1) + b"\n")
+            done.append(AnnotatedPart(path, counts))
+    finally:
+        annotator.retriever.store_cache()
+    return done

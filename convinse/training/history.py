@@ -7,11 +7,12 @@ the same files give the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
 from ..formats.convmix import read_conversations
 from ..question_understanding.base import history_turn
@@ -20,14 +21,12 @@ from ..question_understanding.history_weights import FILE, FORMAT, FeatureWeight
 from ..question_understanding.referents import Asked, Choice, Focus
 from ..question_understanding.slots import Slots
 from ..question_understanding.trained_history import TrainedHistory
-from ..records.evidence import Turn
+from ..records.evidence import Conversation, Turn
 from ..support.errors import DataError
-from ..support.files import replacing, sha256
-from .output import output_of
-from .silver import SilverMention, annotated_path
-
-if TYPE_CHECKING:
-    import numpy as np
+from ..support.files import sha256
+from .output import model_card, write_folder
+from .silver import SilverMention, annotated_parts
+from .trainer import output_of
 
 _STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0)  # of the regularisation
 _STEPS = 100  # of Newton's method; a handful is enough
@@ -37,10 +36,10 @@ _DIGITS = 6  # of what is written
 
 
 class Examples(NamedTuple):
-    """What a part teaches.
+    """What a part teaches, a row for each thing that was talked about before a question.
 
     Attributes:
-        features: [n, f] float64, a row for each thing that was talked about before a question, in the order of `Features`.
+        features: [n, f] float64, in the order of `Features`.
         wanted: [n] bool, whether the question is about it.
         by_rules: [n] bool, whether `slots` takes it.
         turns: how many questions the rows are of.
@@ -71,49 +70,33 @@ class _Recorder(Slots):
         return choice
 
 
-def train_history(qu: TrainedHistory) -> Path:
-    """Train on `annotated_train.json`, choose on `annotated_dev.json`, write a model folder for `qu_model`.
+def train_history(qu: TrainedHistory, sources: Sequence[str] = ()) -> Path:
+    """Train on `annotated_train.json` (of the sources that it was made of), choose on `annotated_dev.json`.
 
-    An older model at the output is replaced when the new one is written.
-
-    Args:
-        qu: the module; `qu_training` (`annotated`, `output`), `qu_history.encoder` and the knowledge base are used.
-
-    Returns:
-        The folder: the model (`history.json`), a card (`README.md`) and a record (`training.json`).
-
-    Raises:
-        DataError: an annotated file is missing or has nothing to learn from.
-        ModelError: the encoder cannot be loaded.
-        OutputError: at the output is something else than a model that was trained here.
+    Returns the folder, for `qu_model`: the model (`history.json`), a card and a record. Of `qu`, `qu_training` (`annotated`,
+    `output`), `qu_history.encoder` and the knowledge base are used. Raises what `trainer` says.
     """
-    import numpy as np
-
-    config, settings = qu.config, qu.config.qu_training
-    output = output_of(config, "qu", settings)
-    paths = {part: annotated_path(config, part, settings.annotated) for part in ("train", "dev")}
-    conversations = {part: _read(path) for part, path in paths.items()}
+    output = output_of(qu.config, "qu")
+    paths = annotated_parts(qu.config)
+    conversations = [read_conversations(path) for path in paths]
     embedder, encoder = qu.load_encoder()
-    reader, rules = FeatureReader(qu.kb, embedder), _Recorder(config, qu.kb)
-    train, dev = (read_examples(reader, rules, found, paths[part]) for part, found in conversations.items())
-    l2, weights = min(
-        ((l2, _fit(train, l2)) for l2 in _STRENGTHS), key=lambda one: _loss(_likely(one[1], dev.features), dev.wanted)
-    )
-    origin = Origin(sha256(paths["train"]), sha256(paths["dev"]), qu.kb.build_id, train.turns, l2)
-    model = _model(train, weights, encoder, origin)
-    # by the weights as they are written
-    likely = {name: np.array(model.probabilities(part.features)) for name, part in (("train", train), ("dev", dev))}
-    model = msgspec.structs.replace(model, threshold=best_threshold(likely["dev"], dev.wanted))
+    reader, rules = FeatureReader(qu.kb, embedder), _Recorder(qu.config, qu.kb)
+    train, dev = (read_examples(reader, rules, *part) for part in zip(conversations, paths, strict=True))
+    origin = Origin(sha256(paths[0]), sha256(paths[1]), qu.kb.build_id, train.turns, 0.0)
+    fits = [_fit(train, encoder, msgspec.structs.replace(origin, l2=l2)) for l2 in _STRENGTHS]
+    model = min(fits, key=lambda fitted: _loss(np.array(fitted.probabilities(dev.features)), dev.wanted))
+    likely = [np.array(model.probabilities(part.features)) for part in (train, dev)]
+    model = msgspec.structs.replace(model, threshold=best_threshold(likely[1], dev.wanted))
     rows = {}
-    for name, part in (("train", train), ("dev", dev)):
-        rows[f"{name}, model"] = measure(likely[name] >= model.threshold, part.wanted)
+    for name, part, chances in (("train", train, likely[0]), ("dev", dev, likely[1])):
+        rows[f"{name}, model"] = measure(chances >= model.threshold, part.wanted)
         rows[f"{name}, slots"] = measure(part.by_rules, part.wanted)
-    with replacing(output) as temporary:
-        temporary.mkdir()
-        (temporary / FILE).write_bytes(weights_bytes(model))
-        (temporary / "README.md").write_text(_card(model, rows, dev.turns), encoding="utf-8")
-        record = {name: measures._asdict() for name, measures in rows.items()}
-        (temporary / "training.json").write_bytes(msgspec.json.format(msgspec.json.encode(record)))
+    record = {name: measures._asdict() for name, measures in rows.items()}
+
+    def write(folder: Path) -> None:
+        (folder / FILE).write_bytes(weights_bytes(model))
+
+    write_folder(output, write, _card(model, rows, dev.turns), record)
     qu.logger.info(
         "train qu: %s learned from %d turns; on the dev part precision %.1f %%, recall %.1f %% (slots: %.1f %%, %.1f %%); "
         "name it in qu_model",
@@ -123,14 +106,14 @@ def train_history(qu: TrainedHistory) -> Path:
     return output
 
 
-def read_examples(reader: FeatureReader, rules: _Recorder, conversations: Sequence[dict], path: Path) -> Examples:
-    """The examples of annotated conversations, with the gold answers of earlier turns; `path` is for messages.
+def read_examples(
+    reader: FeatureReader, rules: _Recorder, conversations: Iterable[Conversation], path: Path
+) -> Examples:
+    """What annotated conversations of a file teach. Turns without silver mentions tell nothing and are passed over.
 
     Raises:
-        DataError: `silver_mentions` are not of the format, or no turn has any that tells something of the history.
+        DataError: silver mentions are not of the format, or there are none, or none that speak of the history.
     """
-    import numpy as np
-
     rows: list[Features] = []
     wanted: list[bool] = []
     by_rules: list[bool] = []
@@ -141,17 +124,16 @@ def read_examples(reader: FeatureReader, rules: _Recorder, conversations: Sequen
             turn: Turn = {"turn": annotated.get("turn", place), "question": annotated["question"]}
             turn["answers"] = annotated.get("answers", [])
             rules.inference_on_turn(turn, history)
-            where = f"{path}: conversation '{conversation['conv_id']}', turn {place}"
-            mentions = _mentions(annotated, where)
+            mentions = _mentions(annotated, f"{path}: conversation '{conversation['conv_id']}', turn {place}")
             if mentions and rules.seen is not None:
                 asked, choice, foci, past = rules.seen
                 referents = reader.referents(asked, foci)
-                about = {one["item"]["id"] for one in mentions if one["turn"] < turn["turn"]}
-                taken = {one.id for one in (*choice.entities, *choice.context)}
+                about = {mention["item"]["id"] for mention in mentions if mention["turn"] < turn["turn"]}
+                taken = {referent.id for referent in (*choice.entities, *choice.context)}
                 if referents:
                     rows += reader.read(asked, choice, foci, past)
-                    wanted += [one.id in about for one in referents]
-                    by_rules += [one.id in taken for one in referents]
+                    wanted += [referent.id in about for referent in referents]
+                    by_rules += [referent.id in taken for referent in referents]
                     turns += 1
             history.append(history_turn(turn, True))
     if not any(wanted) or all(wanted):
@@ -162,17 +144,10 @@ def read_examples(reader: FeatureReader, rules: _Recorder, conversations: Sequen
 
 
 def best_threshold(likely: np.ndarray, wanted: np.ndarray) -> float:
-    """The middle of the range of thresholds with the highest F2; of several ranges the one nearest to 0.5.
-
-    Args:
-        likely: [n] probabilities.
-        wanted: [n] bool.
-    """
-    import numpy as np
-
+    """The middle of the range of thresholds on [n] probabilities with the highest F2; of several the one nearest to 0.5."""
     values = np.unique(likely)
     middles = np.round((np.r_[0.0, values] + np.r_[values, 1.0]) / 2, _DIGITS)
-    return float(max(middles, key=lambda one: (measure(likely >= one, wanted).f2, -abs(one - 0.5))))
+    return float(max(middles, key=lambda middle: (measure(likely >= middle, wanted).f2, -abs(middle - 0.5))))
 
 
 def measure(chosen: np.ndarray, wanted: np.ndarray) -> Measures:
@@ -184,34 +159,21 @@ def measure(chosen: np.ndarray, wanted: np.ndarray) -> Measures:
     return Measures(precision, recall, f2)
 
 
-def _read(path: Path) -> Sequence[dict]:
-    if not path.is_file():
-        raise DataError(f"{path}: no such file; run bash run.sh annotate, or name the folder in qu_training: annotated")
-    return read_conversations(path)  # type: ignore[return-value]
-
-
-def _mentions(turn: dict, where: str) -> list[SilverMention]:
+def _mentions(turn: Turn, where: str) -> list[SilverMention]:
+    given: Any = turn.get("silver_mentions", [])
     try:
-        return msgspec.convert(turn.get("silver_mentions", []), list[SilverMention])
+        return msgspec.convert(given, list[SilverMention])
     except msgspec.ValidationError as error:
         raise DataError(f"{where}: silver_mentions: {error}; run bash run.sh annotate again") from None
 
 
-def _standard(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation (1 for what is always the same) of each feature, as they are written."""
-    import numpy as np
-
+def _fit(examples: Examples, encoder: str, origin: Origin) -> HistoryWeights:
+    """A logistic regression of standardised features, regularised by `origin.l2`, by Newton's method; its threshold is 0.5."""
+    features = examples.features
     mean, scale = features.mean(axis=0).round(_DIGITS), features.std(axis=0).round(_DIGITS)
-    return mean, np.where(scale > 0, scale, 1.0)
-
-
-def _fit(examples: Examples, l2: float) -> np.ndarray:
-    """[f + 1] weights of raw features and bias: a regularised logistic regression of standardised ones, by Newton's method."""
-    import numpy as np
-
-    mean, scale = _standard(examples.features)
-    values = np.c_[(examples.features - mean) / scale, np.ones(len(examples.features))]
-    penalty = np.full(values.shape[1], l2)
+    scale = np.where(scale > 0, scale, 1.0)  # of what is always the same
+    values = np.c_[(features - mean) / scale, np.ones(len(features))]
+    penalty = np.full(values.shape[1], origin.l2)
     penalty[-1] = _BIAS_L2
     weights = np.zeros(values.shape[1])
     for _ in range(_STEPS):
@@ -222,56 +184,31 @@ def _fit(examples: Examples, l2: float) -> np.ndarray:
         weights = weights - step
         if float(np.abs(step).max()) < 1e-10:
             break
-    raw = weights[:-1] / scale
-    return np.r_[raw, weights[-1] - raw @ mean]
-
-
-def _likely(weights: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """[n] probabilities of [n, f] features."""
-    import numpy as np
-
-    return 1 / (1 + np.exp(-(features @ weights[:-1] + weights[-1])))
+    *rounded, bias = (round(float(weight), _DIGITS) for weight in weights)
+    columns = zip(Features._fields, mean.tolist(), scale.tolist(), rounded, strict=True)
+    return HistoryWeights(
+        format=FORMAT, encoder=encoder, threshold=0.5, bias=bias, features=[FeatureWeight(*column) for column in columns],
+        trained_with=origin,
+    )  # fmt: skip
 
 
 def _loss(likely: np.ndarray, wanted: np.ndarray) -> float:
-    import numpy as np
-
     return float(-np.log(np.clip(np.where(wanted, likely, 1 - likely), 1e-12, None)).mean())
 
 
-def _model(train: Examples, weights: np.ndarray, encoder: str, origin: Origin) -> HistoryWeights:
-    """The regression over standardised features, still with the threshold 0.5."""
-    mean, scale = _standard(train.features)
-    features = [
-        FeatureWeight(name, float(m), float(s), round(float(w * s), _DIGITS))
-        for name, m, s, w in zip(Features._fields, mean, scale, weights[:-1], strict=True)
-    ]
-    bias = round(float(weights[-1] + weights[:-1] @ mean), _DIGITS)
-    return HistoryWeights(
-        format=FORMAT, encoder=encoder, threshold=0.5, bias=bias, features=features, trained_with=origin
-    )
-
-
 def _card(model: HistoryWeights, rows: dict[str, Measures], dev_turns: int) -> str:
-    table = "\n".join(
-        f"| {name} | {one.precision:.3f} | {one.recall:.3f} | {one.f2:.3f} |" for name, one in rows.items()
+    table = "".join(
+        f"| {name} | {row.precision:.3f} | {row.recall:.3f} | {row.f2:.3f} |\n" for name, row in rows.items()
     )
-    weights = "\n".join(
-        f"| {one.name} | {one.weight:+.3f} |" for one in sorted(model.features, key=lambda one: -abs(one.weight))
-    )
-    return f"""# What of the history a question is about
-
+    ranked = sorted(model.features, key=lambda feature: -abs(feature.weight))
+    weights = "".join(f"| {feature.name} | {feature.weight:+.3f} |\n" for feature in ranked)
+    about = f"""
 A logistic regression over {len(model.features)} features of a question and a thing that was talked about (`{FILE}`), for
 `qu: history`. Trained by `convinse train qu` on {model.trained_with.turns} annotated turns; regularisation
-({model.trained_with.l2:g}) and threshold ({model.threshold:.3f}) were chosen on {dev_turns} others.
-
-| | precision | recall | F2 |
-|---|---:|---:|---:|
-{table}
-
-Weights of the standardised features (the docstring of `question_understanding.history_features.Features` tells what they mean):
-
-| feature | weight |
-|---|---:|
-{weights}
-"""
+({model.trained_with.l2:g}) and threshold ({model.threshold:.3f}) were chosen on {dev_turns} others."""
+    sections = {
+        "Validation": f"| | precision | recall | F2 |\n|---|---:|---:|---:|\n{table}",
+        "Weights": "Of the standardised features (the docstring of `question_understanding.history_features.Features` tells what "
+        f"they mean).\n\n| feature | weight |\n|---|---:|\n{weights}",
+    }
+    return model_card("What of the history a question is about", about, sections, {})

@@ -7,12 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-import msgspec
-
+from ..formats.mrqa import read_plain
 from ..formats.mrqa_baseline import file_names
 from ..support.errors import ConfigError, DataError, nearest, one_line
-from ..support.jsonlines import read_lines
-from .reader_examples import ReadExample
+from .reader import ReadExample
 
 T = TypeVar("T")
 
@@ -26,56 +24,35 @@ class DevQuestion(NamedTuple):
     answers: list[str]
 
 
-class _Answer(msgspec.Struct):
-    char_spans: list[tuple[int, int]] = []
-
-
-class _Question(msgspec.Struct):
-    qid: str
-    question: str
-    detected_answers: list[_Answer] = []
-    answers: list[str] = []
-    is_impossible: bool = False
-
-
-class _Line(msgspec.Struct):
-    """A line of an MRQA file without its tokens: decoded several times as fast as all of it."""
-
-    context: str | msgspec.UnsetType = msgspec.UNSET
-    qas: list[_Question] | msgspec.UnsetType = msgspec.UNSET
-    header: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-
-
 def find_sets(folders: Sequence[Path], key: str, wanted: Sequence[str] | None = None) -> dict[str, Path]:
     """The files NAME.jsonl and NAME.jsonl.gz of some folders, by NAME; or those of the wanted names, in their order.
 
     Raises:
         ConfigError: a folder cannot be listed or has none, a name is there twice, or a wanted one is not.
     """
-    found: dict[str, Path] = {}
+    sets: dict[str, Path] = {}
     for folder in folders:
         try:
             paths = sorted(folder.iterdir())
         except OSError as error:
             raise ConfigError(f"{key}: {one_line(error)}; download MRQA data or name another folder (--data)") from None
-        files = {path: name for path in paths if (name := path.name.removesuffix(".gz")).endswith(".jsonl")}
-        if not files:
+        paths = [path for path in paths if path.name.endswith((".jsonl", ".jsonl.gz"))]
+        if not paths:
             raise ConfigError(f"{key}: {folder}: no NAME.jsonl or NAME.jsonl.gz there; download MRQA data")
-        for path, name in files.items():
-            name = name.removesuffix(".jsonl")
-            if name in found:
-                raise ConfigError(f"{key}: {path}: the data set is there twice, the other file is {found[name]}")
-            found[name] = path
+        for path in paths:
+            name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+            if sets.setdefault(name, path) != path:
+                raise ConfigError(f"{key}: {path}: the data set is there twice, the other file is {sets[name]}")
     if wanted is None:
-        return found
+        return sets
     chosen = {}
     for name in wanted:
-        there = next((each for each in (name, *file_names(name)) if each in found), None)
-        if there is None:
+        known = next((known for known in (name, *file_names(name)) if known in sets), None)
+        if known is None:
             raise ConfigError(
-                f"train_sets: no {name}.jsonl or {name}.jsonl.gz in {folders[0]}; {nearest(name, list(found))}"
+                f"train_sets: no {name}.jsonl or {name}.jsonl.gz in {folders[0]}; {nearest(name, list(sets))}"
             )
-        chosen[there] = found[there]
+        chosen[known] = sets[known]
     return chosen
 
 
@@ -89,7 +66,7 @@ def train_examples(path: Path, number: int | None, seed: int) -> list[ReadExampl
     """
 
     def read() -> Iterator[ReadExample]:
-        for context, question, line in _questions(path):
+        for context, question, line in read_plain(path):
             spans = sorted({span for answer in question.detected_answers for span in answer.char_spans})
             for start, end in spans:
                 if not 0 <= start <= end < len(context):
@@ -105,24 +82,12 @@ def train_examples(path: Path, number: int | None, seed: int) -> list[ReadExampl
 
 def dev_questions(path: Path, number: int | None, seed: int) -> list[DevQuestion]:
     """Questions of a file that have accepted answers, `number` of them drawn at random. Raises `DataError`."""
-    found = (
+    answered = (
         DevQuestion(question.qid, question.question, context, question.answers)
-        for context, question, _ in _questions(path)
+        for context, question, _ in read_plain(path)
         if question.answers
     )
-    return _drawn(path, found, number, seed, "no question with accepted answers")
-
-
-def _questions(path: Path) -> Iterator[tuple[str, _Question, int]]:
-    """Context, question and line of every question."""
-    for number, line in read_lines(path, _Line):
-        if line.header is not msgspec.UNSET:
-            continue
-        if line.context is msgspec.UNSET or line.qas is msgspec.UNSET:
-            key = "context" if line.context is msgspec.UNSET else "qas"
-            raise DataError(f"{path}:{number}: no '{key}'; a line of an MRQA file holds a context with its questions")
-        for question in line.qas:
-            yield line.context, question, number
+    return _drawn(path, answered, number, seed, "no question with accepted answers")
 
 
 def _drawn(path: Path, items: Iterable[T], number: int | None, seed: int, none: str) -> list[T]:
@@ -137,3 +102,33 @@ def _drawn(path: Path, items: Iterable[T], number: int | None, seed: int, none: 
     if not kept:
         raise DataError(f"{path}: {none}")
     return kept
+
+
+def mixed_steps(
+    sets: Sequence[Sequence[ReadExample]], batch_size: int, parts: int, number: int, seed: int
+) -> list[list[ReadExample]]:
+    """The steps of a part of an epoch, each drawn over all sets by their sizes.
+
+    Args:
+        sets: the examples of each data set.
+        batch_size: most examples of a step; steps differ by one at most.
+        parts: that an epoch is cut into; all have as many steps.
+        number: of the part, from 1 and on through all epochs.
+        seed: of the order, which is another in each epoch.
+    """
+    epoch, part = divmod(number - 1, parts)
+    chance = random.Random(f"{seed} {epoch}")
+    order = []
+    for which, examples in enumerate(sets):
+        places = list(range(len(examples)))
+        chance.shuffle(places)
+        # equally far from one another, so that any stretch of the order holds each set's share
+        order += [((rank + chance.random()) / len(places), which, place) for rank, place in enumerate(places)]
+    order.sort()
+    per_part = max(1, -(-len(order) // (batch_size * parts)))
+    steps, total = per_part * parts, len(order)
+    bounds = [total * step // steps for step in range(part * per_part, (part + 1) * per_part + 1)]
+    return [
+        [sets[which][place] for _, which, place in order[start:end]]
+        for start, end in zip(bounds, bounds[1:], strict=False)
+    ]

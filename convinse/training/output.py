@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import msgspec
 
 from ..encoder.checkpoint import Checkpoint, save_checkpoint
-from ..support.errors import NothingToTrainError, OutputError
-from ..support.files import remove, replacing
-
-if TYPE_CHECKING:
-    from ..config import Config, EvsTraining, HaTraining, QuTraining
-    from .loop import FitResult
+from ..support.errors import OutputError
+from ..support.files import remove, replacing, sha256
+from .learning import FitResult, Measures
 
 _RECORD = "training.json"
+_PLACES = ("name", "output_path", "output", "device")  # settings that say where something lies or is computed
 
 
 def check_output(output: Path, key: str) -> None:
@@ -26,54 +25,22 @@ def check_output(output: Path, key: str) -> None:
     raise OutputError(f"{output}: is no model that was trained here, so it is not replaced; name another {key}")
 
 
-class Start(NamedTuple):
-    """What a training begins with: the checkpoint's name, the configuration key that named it, the folder to write."""
-
-    base: str
-    key: str
-    output: Path
-
-
-def start_of(
-    config: Config,
-    stage: str,
-    settings: EvsTraining | HaTraining | QuTraining,
-    model: str | None,
-    name: str,
-    kind: str = "",
-) -> Start:
-    """The start of a stage's training: `STAGE_training.base`, else the configured model.
-
-    Args:
-        config: names the run's folder.
-        stage: as the configuration's keys have it: `evs`, `ha`, `qu`.
-        settings: of the training.
-        model: the configured one.
-        name: of the stage for `train`.
-        kind: what a checkpoint must be, for the message.
-
-    Raises:
-        NothingToTrainError: neither is named.
-        OutputError: at the output is something else than a model that was trained here.
-    """
-    base, key = settings.base or model, f"{stage}_training"
-    if base is None:
-        raise NothingToTrainError(
-            f"train {name} needs a checkpoint to start from: set {key}: {{base: FOLDER or hub name}}{kind}"
-        )
-    return Start(base, f"{key}.base" if settings.base else f"{stage}_model", output_of(config, stage, settings))
-
-
-def output_of(config: Config, stage: str, settings: EvsTraining | HaTraining | QuTraining) -> Path:
-    """The folder that a stage's training writes; see `start_of`."""
-    output = Path(settings.output or Path(config.output_path) / config.name / f"{stage}_model").expanduser()
-    check_output(output, f"{stage}_training.output")
-    return output
-
-
 def state_of(output: Path) -> Path:
     """Where a training that writes to `output` keeps what a stopped run goes on from."""
     return output.with_name(f".{output.name}.training")
+
+
+def run_id(
+    settings: msgspec.Struct, model_id: str, files: Iterable[Path], *others: Any, without: Collection[str] = ()
+) -> str:
+    """What a stopped training is known by: it goes on only where all that its result depends on is the same.
+
+    That is the settings (but for where it is written, what computes it, and the keys `without`), the checkpoint it starts
+    from, the content of the files that it reads, and `others`, as JSON has it.
+    """
+    values = {key: value for key, value in msgspec.to_builtins(settings).items() if key not in (*_PLACES, *without)}
+    parts = [values, model_id, [sha256(file) for file in files], *others]
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:32]
 
 
 def write_trained(
@@ -87,23 +54,37 @@ def write_trained(
 ) -> None:
     """Write model, tokenizer, card (`README.md`) and record (`training.json`); then the state of the run goes.
 
-    Args:
-        checkpoint: with the weights of the best epoch.
-        output: the folder; an older model there is replaced.
-        card: Markdown.
-        fitted: the measures of all epochs go into the record.
-        record: what else goes into it.
-        more: writes further files into the folder.
-        options: go to the model's `save_pretrained`.
+    The measures of all epochs go into the record, besides what is given. `more` writes further files into the folder;
+    `options` go to the model's `save_pretrained`. An older model at the output is replaced.
     """
-    with replacing(output) as temporary:
-        save_checkpoint(checkpoint, temporary, **options)
+
+    def write(folder: Path) -> None:
+        save_checkpoint(checkpoint, folder, **options)
         if more is not None:
-            more(temporary)
-        (temporary / "README.md").write_text(card, encoding="utf-8")
-        content = {"best_epoch": fitted.best, "epochs": fitted.history, **(record or {})}
-        (temporary / _RECORD).write_bytes(msgspec.json.format(msgspec.json.encode(content)))
+            more(folder)
+
+    write_folder(output, write, card, {"best_epoch": fitted.best, "epochs": fitted.history, **(record or {})})
     remove(state_of(output))
+
+
+def write_folder(output: Path, write: Callable[[Path], None], card: str, record: Mapping[str, Any]) -> None:
+    """Write a model folder: what `write` puts into it, card and record. It appears when it is complete."""
+    with replacing(output) as temporary:
+        temporary.mkdir()
+        write(temporary)
+        (temporary / "README.md").write_text(card, encoding="utf-8")
+        (temporary / _RECORD).write_bytes(msgspec.json.format(msgspec.json.encode(record)))
+
+
+def model_card(title: str, about: str, sections: Mapping[str, str], front: Mapping[str, str | None]) -> str:
+    """A model card in Markdown: what the model is, its input, output and origin, and sections by their headings.
+
+    `front` has the keys that Hugging Face reads, such as `pipeline_tag`; those without a value are left out.
+    """
+    keys = "".join(f"{key}: {value}\n" for key, value in front.items() if value)
+    head = f"---\n{keys}---\n" if keys else ""
+    body = "".join(f"\n## {heading}\n{text.strip()}\n" for heading, text in sections.items())
+    return f"{head}# {title}\n\n{about.strip()}\n{body}"
 
 
 def settings_list(settings: Mapping[str, Any]) -> str:
@@ -112,21 +93,15 @@ def settings_list(settings: Mapping[str, Any]) -> str:
 
 
 def validation_table(
-    fitted: FitResult, names: Sequence[str] | None = None, others: Mapping[str, Mapping[str, float]] | None = None
+    fitted: FitResult, names: Sequence[str] | None = None, others: Mapping[str, Measures] | None = None
 ) -> str:
-    """The measures of every epoch as a Markdown table.
+    """The measures of every epoch (0: before training) as a Markdown table.
 
-    Args:
-        fitted: the epochs; epoch 0 is the model before training.
-        names: the measures to show; None: all.
-        others: rows before those of the epochs, by their name.
+    `names` are the measures to show (None: all), `others` rows before those of the epochs, by their name.
     """
     names = list(fitted.history[0]) if names is None else names
-    kept = {
-        f"{epoch}{' (kept)' if epoch == fitted.best else ''}": measures for epoch, measures in enumerate(fitted.history)
-    }
     rows = [
         f"| {name} | " + " | ".join(f"{measures[measure]:.4f}" for measure in names) + " |"
-        for name, measures in {**(others or {}), **kept}.items()
+        for name, measures in {**(others or {}), **fitted.rows()}.items()
     ]
     return "\n".join([f"| epoch | {' | '.join(names)} |", f"|---|{'---|' * len(names)}", *rows])

@@ -79,14 +79,7 @@ def read_pairs(path: Path) -> list[Pair]:
 def read_examples(
     pairs: Path, questions: Path, index: PassageIndex, candidates: int, quiet: bool = True
 ) -> list[Example]:
-    """The questions of a file with their judged passages and what BM25 takes for relevant, in the order of the file.
-
-    Args:
-        pairs: `pairs.tsv`, see `read_pairs`.
-        questions: `questions.jl`, see `read_questions`.
-        index: has the passages, and searches.
-        candidates: best passages by BM25 of a question.
-        quiet: no progress.
+    """The questions of a file with their judged passages and the best `candidates` by BM25, in the order of the file.
 
     Raises:
         DataError: a file cannot be read, a pair names a question or a passage that there is not, or a question has no
@@ -115,27 +108,16 @@ def read_examples(
             ranked = [hit.number for hit in index.search(question.text, candidates)]
             right = dict.fromkeys(known[pair.passage] for pair in own if pair.score > 0)
             wrong = [known[pair.passage] for pair in own if pair.score <= 0] + ranked
-            examples.append(
-                Example(
-                    question.text,
-                    tuple(right),
-                    tuple(ranked),
-                    tuple(one for one in dict.fromkeys(wrong) if one not in right),
-                )
-            )
+            wrong = [number for number in dict.fromkeys(wrong) if number not in right]
+            examples.append(Example(question.text, tuple(right), tuple(ranked), tuple(wrong)))
             advance()
     return examples
 
 
 def hold_out(examples: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
-    """Split examples into those to train on and those to validate with, both in the given order.
+    """Split examples into those to train on and a share to validate with (at least one each), both in the given order.
 
     Questions that share a relevant passage stay together, so that none that validates is learned from.
-
-    Args:
-        examples: all.
-        share: of the second part, between 0 and 1; at least one question each.
-        seed: of the choice.
 
     Raises:
         DataError: there is one question, or all hang together by their passages.
@@ -150,9 +132,10 @@ def hold_out(examples: Sequence[Example], share: float, seed: int) -> tuple[list
         if len(held) + len(part) <= wanted:
             held.update(part)
     if not held:
-        held.update(min(parts, key=len))
-    train, dev = ([one for place, one in enumerate(examples) if (place in held) is dev] for dev in (False, True))
-    return train, dev
+        smallest = min(parts, key=len)
+        held.update(smallest)
+    train = [example for place, example in enumerate(examples) if place not in held]
+    return train, [examples[place] for place in sorted(held)]
 
 
 def _connected(examples: Sequence[Example]) -> list[list[int]]:
@@ -168,8 +151,8 @@ def _connected(examples: Sequence[Example]) -> list[list[int]]:
     first_with: dict[int, int] = {}
     for place, example in enumerate(examples):
         for passage in example.right:
-            one, other = sorted((lead(first_with.setdefault(passage, place)), lead(place)))
-            leader[other] = one
+            first, last = sorted((lead(first_with.setdefault(passage, place)), lead(place)))
+            leader[last] = first
     parts: dict[int, list[int]] = {}
     for place in range(len(examples)):
         parts.setdefault(lead(place), []).append(place)

@@ -13,111 +13,142 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..encoder.batches import token_batches
-from ..encoder.checkpoint import Checkpoint, quiet
+from ..encoder.checkpoint import Checkpoint
 from ..encoder.extractive_reader import ExtractiveReader
-from .output import state_of
-from .reader_examples import Features, ReadExample, features
+from ..encoder.tokens import token_spans
+from .learning import Learning, Measures
+from .trainer import Run
 
 if TYPE_CHECKING:
     import torch
 
-    from .loop import FitResult, FitSettings
+    from ..encoder.tokens import Sequences, TextTokenizer
 
 _CPU_BUDGET, _GPU_BUDGET = 4096, 16384  # tokens computed at a time; what is kept for the gradient fits into 16 GB
 _AHEAD = 2  # steps whose features are made while one is computed
 
-Measures = dict[str, float]
+
+class ReadExample(NamedTuple):
+    """A question and a text; `spans` are all places of answers in it (end exclusive), none: it has no answer."""
+
+    question: str
+    context: str
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
-class ReaderSettings:
-    """How examples become steps.
+class Features:
+    """Windows to learn from.
 
     Attributes:
-        fit: of the training loop.
-        max_length: most tokens of a question and a window.
-        stride: tokens that neighbouring windows share.
-        negative_windows: share of the windows without an answer that are learned from, of texts that have one elsewhere.
-        token_budget: most tokens computed at a time, padding counted; None for the device's default.
+        sequences: the model inputs, one for each window.
+        firsts, ends: [w] where the text begins and ends (exclusive) in the sequence.
+        starts, lasts: for each window the places in its sequence where an answer begins and ends (inclusive); 0, the
+            place of [CLS], where it has none.
     """
 
-    fit: FitSettings
+    sequences: Sequences
+    firsts: np.ndarray
+    ends: np.ndarray
+    starts: list[np.ndarray]
+    lasts: list[np.ndarray]
+
+
+class Windows(NamedTuple):
+    """How texts are cut: at most so many tokens with the question, neighbours share `stride` of them.
+
+    negatives: share of the windows without an answer that are learned from, of texts that have one elsewhere;
+    token_budget: most tokens computed at a time, padding counted (None: the device's default).
+    """
+
     max_length: int = 512
     stride: int = 128
-    negative_windows: float = 0.1
+    negatives: float = 0.1
     token_budget: int | None = None
 
 
-def train_reader(
-    checkpoint: Checkpoint,
-    steps_of: Callable[[int], Sequence[Sequence[ReadExample]]],
-    validate: Callable[[ExtractiveReader], Measures],
+def reader_learning(
+    run: Run,
+    windows: Windows,
+    examples: Callable[[int], Sequence[Sequence[ReadExample]]],
+    build_reader: Callable[[Checkpoint], ExtractiveReader],
+    measure: Callable[[ExtractiveReader], Measures],
     criterion: Callable[[Measures], float],
-    settings: ReaderSettings,
-    output: Path,
-    run_id: str,
-    *,
-    reader: Callable[[Checkpoint], ExtractiveReader] | None = None,
-    title: str,
-    quiet: bool = False,
-) -> FitResult:
-    """Train a checkpoint in place; it ends with the weights of the best epoch. The model is not written.
+) -> Learning[Features]:
+    """What a question-answering model learns from examples whose answers are marked.
 
     Args:
-        checkpoint: a question-answering model.
-        steps_of: the examples of each step of an epoch (1, 2, ...); the same for the same number, and as many in each.
-        validate: measures of a reader made of the model as it stands.
-        criterion: from these measures to the number that the best epoch maximises.
-        settings: see there.
-        output: the folder that the model is to be written to; the state of a stopped run is kept beside it.
-        run_id: changes with data and settings; the state of another run is not used.
-        reader: makes the reader to validate; it may change the checkpoint that it is given.
-        title: of the progress bar.
-        quiet: no progress.
-
-    Raises:
-        ModelError: the loss is not a number, or the state is damaged.
+        examples: of each step of an epoch (1, 2, ...); the same for the same number, and as many in each.
+        build_reader: makes the reader to validate; it may change the checkpoint that it is given.
+        measure: measures of that reader.
     """
     from ..encoder.precision import find_device
     from ..encoder.tokens import TextTokenizer
-    from .loop import fit
 
-    tokenizer = TextTokenizer.of(checkpoint, settings.max_length)
-    budget = settings.token_budget
-    if budget is None:
-        budget = _GPU_BUDGET if find_device(settings.fit.device).type == "cuda" else _CPU_BUDGET
+    tokenizer = TextTokenizer.of(run.checkpoint, windows.max_length)
+    budget = windows.token_budget or (_GPU_BUDGET if find_device(run.device).type == "cuda" else _CPU_BUDGET)
 
-    def own_reader(copied: Checkpoint) -> ExtractiveReader:
-        return ExtractiveReader(copied, settings.fit.device, max_length=settings.max_length, stride=settings.stride)
+    def cut(step: Sequence[ReadExample], seed: str) -> Features:
+        return features(step, tokenizer, windows.stride, windows.negatives, random.Random(seed))
 
-    def measure(model: Any) -> Measures:
-        # the reader changes its model in place, and training goes on with this one
-        copied = dataclasses.replace(checkpoint, model=copy.deepcopy(model))
-        return validate((reader or own_reader)(copied))
-
-    def features_of(epoch: int, number: int, examples: Sequence[ReadExample]) -> Features:
-        chance = random.Random(f"{settings.fit.seed} {epoch} {number}")
-        return features(examples, tokenizer, settings.stride, settings.negative_windows, chance)
-
-    return fit(
-        checkpoint.model,
-        lambda epoch: _Steps(steps_of(epoch), lambda number, examples: features_of(epoch, number, examples)),
-        lambda model, step: losses(model, step, budget),
-        measure,
-        criterion,
-        settings.fit,
-        state_of(output),
-        run_id,
-        title=title,
-        quiet=quiet,
-        keep_untrained=not checkpoint.missing,
+    return Learning(
+        steps=lambda epoch: Ahead(examples(epoch), lambda number, step: cut(step, f"{run.seed} {epoch} {number}")),
+        loss=lambda model, step: losses(model, step, budget),
+        validate=lambda model: measure(reader_of(run.checkpoint, build_reader)),
+        criterion=criterion,
     )
+
+
+def reader_of(checkpoint: Checkpoint, build_reader: Callable[[Checkpoint], ExtractiveReader]) -> ExtractiveReader:
+    """A reader with a copy of the model: it changes its model in place, and training goes on with the other."""
+    return build_reader(dataclasses.replace(checkpoint, model=copy.deepcopy(checkpoint.model)))
+
+
+def features(
+    examples: Sequence[ReadExample],
+    tokenizer: TextTokenizer,
+    stride: int,
+    negative_windows: float,
+    chance: random.Random,
+) -> Features:
+    """The windows of some examples that are learned from, with the places of the answers.
+
+    Of a text with answers these are all windows that hold one as a whole, and a share of those without any part of
+    one; of a text without answers, all windows.
+    """
+    windows = tokenizer.windows([(example.question, example.context) for example in examples], stride)
+    marked = [token_spans(example.spans, offsets) for example, offsets in zip(examples, windows.offsets, strict=True)]
+    firsts = windows.sequences.firsts
+    ends = windows.sequences.lengths - windows.trailing
+    kept, starts, lasts = [], [], []
+    for place, (pair, begin) in enumerate(zip(windows.pair_of, windows.begins, strict=True)):
+        spans, stop = marked[pair], begin + ends[place] - firsts[place]
+        inside = spans[(spans[:, 0] >= begin) & (spans[:, 1] < stop)]
+        if len(inside):
+            shift = firsts[place] - begin
+            own_starts, own_lasts = np.unique(inside[:, 0]) + shift, np.unique(inside[:, 1]) + shift
+        else:
+            if examples[pair].spans:
+                touched = len(spans) == 0 or bool(np.any((spans[:, 0] < stop) & (spans[:, 1] >= begin)))
+                if chance.random() >= negative_windows or touched:
+                    continue
+            own_starts = own_lasts = np.zeros(1, dtype=np.int64)
+        kept.append(place)
+        starts.append(own_starts)
+        lasts.append(own_lasts)
+    chosen = np.array(kept, dtype=np.int64)
+    sequences = dataclasses.replace(
+        windows.sequences,
+        ids=[windows.sequences.ids[place] for place in kept],
+        lengths=windows.sequences.lengths[chosen],
+        firsts=firsts[chosen],
+    )
+    return Features(sequences, firsts[chosen], ends[chosen], starts, lasts)
 
 
 def losses(model: Any, step: Features, token_budget: int) -> Iterator[torch.Tensor]:
@@ -156,29 +187,7 @@ def _marginal(logits: torch.Tensor, allowed: np.ndarray, right: np.ndarray) -> t
     return over(allowed) - over(right)
 
 
-def add_tokens(checkpoint: Checkpoint, tokens: Sequence[str], seed: int) -> Checkpoint:
-    """A checkpoint whose tokenizer keeps each of `tokens` as one; where it did not, its model gets new embeddings.
-
-    The model and the tokenizer are changed in place.
-    """
-    import tokenizers
-    import torch
-
-    tokenizer, model = checkpoint.tokenizer, checkpoint.model
-    backend = tokenizer.backend_tokenizer
-    new = [token for token in tokens if backend.encode(token, add_special_tokens=False).tokens != [token]]
-    if new:
-        tokenizer.add_tokens(
-            [tokenizers.AddedToken(token, special=True, normalized=False) for token in new], special_tokens=True
-        )
-        if len(tokenizer) > model.get_input_embeddings().num_embeddings:
-            with quiet(), torch.random.fork_rng(devices=[]):
-                torch.manual_seed(seed)
-                model.resize_token_embeddings(len(tokenizer), mean_resizing=False)
-    return checkpoint
-
-
-class _Steps(Sequence[Features]):
+class Ahead:
     """Steps whose features are made when they are needed, a few ahead, in a thread (tokenizers release the lock)."""
 
     def __init__(
@@ -189,22 +198,15 @@ class _Steps(Sequence[Features]):
     def __len__(self) -> int:
         return len(self._steps)
 
-    @overload
-    def __getitem__(self, number: int) -> Features: ...
-    @overload
-    def __getitem__(self, number: slice) -> list[Features]: ...
-    def __getitem__(self, number: int | slice) -> Features | list[Features]:
-        if isinstance(number, slice):
-            return [self[each] for each in range(*number.indices(len(self)))]
-        return self._make(number, self._steps[number])
-
     def __iter__(self) -> Iterator[Features]:
         pool = ThreadPoolExecutor(1)
         try:
-            waiting = [pool.submit(self.__getitem__, number) for number in range(min(_AHEAD, len(self)))]
-            for number in range(len(self)):
-                if number + _AHEAD < len(self):
-                    waiting.append(pool.submit(self.__getitem__, number + _AHEAD))
-                yield waiting.pop(0).result()
+            waiting = []
+            for number, step in enumerate(self._steps):
+                waiting.append(pool.submit(self._make, number, step))
+                if number >= _AHEAD:
+                    yield waiting.pop(0).result()
+            for future in waiting:
+                yield future.result()
         finally:
             pool.shutdown(cancel_futures=True)

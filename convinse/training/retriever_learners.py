@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from ..encoder.checkpoint import Checkpoint, load_checkpoint
+from ..config import RetrieverTraining
+from ..encoder.checkpoint import load_checkpoint
 from ..resources import model_path
-from .groups import Loss, computed, cross_encoder_to_train, group_loss
+from .groups import computed, cross_encoder_to_train, group_loss, pair_odds
 from .passage_pairs import Example
 
 if TYPE_CHECKING:
@@ -20,86 +18,63 @@ if TYPE_CHECKING:
 _TEMPERATURE = 0.05  # of cosines
 
 Texts = Callable[[Sequence[int]], list[str]]  # passages by their numbers
-Step = Sequence[tuple[Example, list[int]]]  # questions, each with a relevant passage and wrong ones behind it
+Step = list[tuple[Example, list[int]]]  # questions, each with a relevant passage and wrong ones behind it
 
 
-class Learner(ABC):
-    """A checkpoint in training.
+class CrossEncoderLearner:
+    """Scores a question with a passage.
 
     Args:
-        base: a folder or a hub name.
-        key: what named it, for messages.
-        max_length: most tokens of an input.
-        loss: of a cross-encoder.
-        seed: of a new head.
+        settings: name the checkpoint and how it is trained.
+        key: what named the checkpoint, for messages.
 
     Raises:
         ModelError: the checkpoint cannot be loaded, or does not fit.
     """
 
-    def __init__(self, base: str, key: str, max_length: int, loss: Loss, seed: int) -> None:
-        self._loss = loss
-        self.checkpoint = self._load(base, key, seed)
+    title, task, library = "A cross-encoder that scores passages for a question", "text-ranking", "transformers"
+    use = "Input: `[CLS] question [SEP] title, passage [SEP]`; output: relevance (log odds)."
+    write_more = None
+
+    def __init__(self, settings: RetrieverTraining, key: str) -> None:
         from ..encoder.tokens import TextTokenizer
 
-        self._tokenizer = TextTokenizer.of(self.checkpoint, max_length)
-
-    @abstractmethod
-    def _load(self, base: str, key: str, seed: int) -> Checkpoint:
-        """The checkpoint to train."""
-
-    @abstractmethod
-    def scores(self, model: Any, query: str, texts: Sequence[str]) -> torch.Tensor:
-        """[n] how relevant texts are for a query."""
-
-    @abstractmethod
-    def loss(self, model: Any, step: Step, texts: Texts) -> Iterator[torch.Tensor]:
-        """The loss of a step; nothing where there is nothing to learn."""
-
-    def write_more(self, folder: Path) -> None:
-        """What the written model folder needs besides model and tokenizer."""
-
-
-class CrossEncoderLearner(Learner):
-    """Scores a question with a passage."""
-
-    def _load(self, base: str, key: str, seed: int) -> Checkpoint:
-        return cross_encoder_to_train(base, key, seed)
+        self.checkpoint = cross_encoder_to_train(settings.base, key, settings.seed)
+        self._loss, self._tokenizer = settings.loss, TextTokenizer.of(self.checkpoint, settings.max_length)
 
     def scores(self, model: Any, query: str, texts: Sequence[str]) -> torch.Tensor:
-        """[n] log odds."""
-        return self._odds(model, [(query, text) for text in texts])
+        """[n] log odds that texts are relevant for a query."""
+        return pair_odds(model, self._tokenizer, [(query, text) for text in texts])
 
     def loss(self, model: Any, step: Step, texts: Texts) -> Iterator[torch.Tensor]:
         """See `group_loss`; a negative that says the same as the relevant passage is none."""
-        pairs, sizes = [], []
-        for example, group in step:
-            right, *others = texts(group)
+        groups = []
+        for example, numbers in step:
+            right, *others = texts(numbers)
             wrong = [text for text in others if text != right]
             if wrong:
-                pairs += [(example.query, text) for text in (right, *wrong)]
-                sizes.append(1 + len(wrong))
-        if sizes:
-            yield group_loss(self._odds(model, pairs), sizes, self._loss)
-
-    def _odds(self, model: Any, pairs: Sequence[tuple[str, str]]) -> torch.Tensor:
-        from ..encoder.reranker import log_odds
-
-        return computed(model, self._tokenizer.pairs(pairs), log_odds)
+                groups.append((example.query, [right, *wrong]))
+        if groups:
+            yield group_loss(model, self._tokenizer, groups, self._loss)
 
 
-class BiEncoderLearner(Learner):
-    """Embeds questions and passages; how token vectors become one stays as the base has it."""
+class BiEncoderLearner:
+    """Embeds questions and passages; how token vectors become one stays as the base has it. See `CrossEncoderLearner`."""
 
-    def _load(self, base: str, key: str, seed: int) -> Checkpoint:
+    title, task = "A bi-encoder that embeds questions and passages", "sentence-similarity"
+    use, library = "Input: a text; output: its embedding.", "sentence-transformers"
+
+    def __init__(self, settings: RetrieverTraining, key: str) -> None:
         from ..encoder.bi_encoder import hub_pooling, pools_first
+        from ..encoder.tokens import TextTokenizer
 
-        checkpoint = load_checkpoint(model_path(base), "embedding", key)
-        self._pool_first = pools_first(checkpoint.folder or hub_pooling(base), f"{key}: {base}")
-        return checkpoint
+        self.checkpoint = load_checkpoint(model_path(settings.base), "embedding", key)
+        folder = self.checkpoint.folder or hub_pooling(settings.base)
+        self._pool_first = pools_first(folder, f"{key}: {settings.base}")
+        self._tokenizer = TextTokenizer.of(self.checkpoint, settings.max_length)
 
     def scores(self, model: Any, query: str, texts: Sequence[str]) -> torch.Tensor:
-        """[n] cosines."""
+        """[n] cosines of texts with a query."""
         vectors = self._embed(model, [query, *texts])
         return _cosines(vectors[:1], vectors[1:])[0]
 
@@ -114,21 +89,20 @@ class BiEncoderLearner(Learner):
         numbers: list[set[int]] = []  # of the passages with each text
         targets = []
         for _, group in step:
-            found = texts(group)
-            for number, text in zip(group, found, strict=True):
+            in_group = texts(group)
+            for number, text in zip(group, in_group, strict=True):
                 if column.setdefault(text, len(column)) == len(numbers):
                     numbers.append(set())
                 numbers[column[text]].add(number)
-            targets.append(column[found[0]])
-        other = [
+            targets.append(column[in_group[0]])
+        spared = [
             [place != target and not own.isdisjoint(example.right) for place, own in enumerate(numbers)]
             for (example, _), target in zip(step, targets, strict=True)
         ]
-        queries, passages = self._embed(model, [example.query for example, _ in step] + list(column)).split(
-            [len(step), len(column)]
-        )
+        vectors = self._embed(model, [example.query for example, _ in step] + list(column))
+        queries, passages = vectors[: len(step)], vectors[len(step) :]
         logits = _cosines(queries, passages) / _TEMPERATURE
-        logits = logits.masked_fill(torch.tensor(other, device=logits.device), -torch.inf)
+        logits = logits.masked_fill(torch.tensor(spared, device=logits.device), -torch.inf)
         yield torch.nn.functional.cross_entropy(logits, torch.tensor(targets, device=logits.device))
 
     def _embed(self, model: Any, texts: Sequence[str]) -> torch.Tensor:
@@ -143,19 +117,10 @@ class BiEncoderLearner(Learner):
         return torch.nn.functional.normalize(computed(model, self._tokenizer.singles(texts), pool), dim=1)
 
     def write_more(self, folder: Path) -> None:
-        """The files by which `BiEncoder` and sentence-transformers know how to pool."""
-        modules = [
-            {"idx": place, "name": str(place), "path": path, "type": f"sentence_transformers.models.{kind}"}
-            for place, (kind, path) in enumerate((("Transformer", ""), ("Pooling", "1_Pooling")))
-        ]
-        pooling = {
-            "word_embedding_dimension": int(self.checkpoint.model.config.hidden_size),
-            "pooling_mode_cls_token": self._pool_first,
-            "pooling_mode_mean_tokens": not self._pool_first,
-        }
-        (folder / "1_Pooling").mkdir()
-        for name, content in (("modules.json", modules), ("1_Pooling/config.json", pooling)):
-            (folder / name).write_bytes(msgspec.json.format(msgspec.json.encode(content)) + b"\n")
+        """See `write_pooling`."""
+        from ..encoder.bi_encoder import write_pooling
+
+        write_pooling(folder, int(self.checkpoint.model.config.hidden_size), self._pool_first)
 
 
 def _cosines(queries: torch.Tensor, passages: torch.Tensor) -> torch.Tensor:

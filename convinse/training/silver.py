@@ -11,13 +11,16 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict
 
+import msgspec
+
 from ..config import Config
 from ..language.answer_types import AnswerType, entity_kind, expected_type, fit
 from ..language.text import STOP_WORDS, fold, words
 from ..records.evidence import Entity, Turn
 from ..support.errors import DataError
 
-SilverSR = tuple[list[str], list[str], list[str], str]
+SilverSR = tuple[list[str], list[str], list[str], str]  # context, question entities, predicate, answer type
+_GivenSR = tuple[list[str], list[str], list[str], str | None]
 _FILLERS = STOP_WORDS | frozenset("then also please name tell hi".split())
 _SURE = 0.5  # fit of a gold answer from which the type that the question asks for is taken to be the right one
 _NAMED_KINDS = ("date", "number", "person", "place")
@@ -36,9 +39,8 @@ class SilverMention(TypedDict):
 class AnnotatedTurn(Turn, total=False):
     """A turn after annotation.
 
-    silver_SR: at most one representation (context, question entities, predicate, answer type); none where nothing was
-    found that leads to an answer. silver_relevant_turns: the numbers of the earlier turns that it needs; None where it
-    has no representation. silver_mentions: what leads to the answer, of this question and of the history.
+    silver_SR: at most one representation, where something leads to an answer. silver_relevant_turns: the numbers of the
+    earlier turns that it needs. silver_mentions: what leads to the answer, of this question and of the history.
     """
 
     silver_SR: list[SilverSR]  # noqa: N815 - CONVINSE's name
@@ -46,7 +48,7 @@ class AnnotatedTurn(Turn, total=False):
     silver_mentions: list[SilverMention]
 
 
-class Found(NamedTuple):
+class Leading(NamedTuple):
     """What leads to the answer of a turn: mentions of its own question, and of earlier turns."""
 
     own: list[SilverMention]
@@ -54,16 +56,12 @@ class Found(NamedTuple):
 
 
 def silver_representation(
-    found: Found, predicate: Sequence[str], answer_type: AnswerType, spoken: Iterable[str]
+    leading: Leading, predicate: Sequence[str], answer_type: AnswerType, spoken: Iterable[str]
 ) -> SilverSR:
     """The slots: question entities are the question's own mentions with the history's as context, else the history's.
 
-    Args:
-        found: what leads to the answer.
-        predicate: the words that say what is asked.
-        answer_type: of the gold answer.
-        spoken: the texts of the conversation so far. A mention stands under its item's label where all words of that
-            have been spoken ("Cameron" after "James Cameron"), else as it was spoken: a model can only repeat.
+    A mention stands under its item's label where all words of that have been `spoken` in the conversation so far ("Cameron"
+    after "James Cameron"), else as it was spoken: a model can only repeat.
     """
     known = {word for text in spoken for word in fold(text).split()}
 
@@ -71,7 +69,7 @@ def silver_representation(
         labels = ((mention["item"]["label"], mention["text"]) for mention in mentions)
         return list(dict.fromkeys(label if set(fold(label).split()) <= known else text for label, text in labels))
 
-    own, history = names(found.own), names(found.history)
+    own, history = names(leading.own), names(leading.history)
     context, entities = (history, own) if own else ([], history)
     return context, entities, [" ".join(predicate)] if predicate else [], answer_type.label
 
@@ -91,12 +89,7 @@ def predicate_words(question: str, mentioned: Iterable[str], names: Iterable[str
 
 def silver_type(question: str, answers: Sequence[Entity], types_of: Callable[[str], Sequence[str]]) -> AnswerType:
     """The type of the first gold answer: the one that the question asks for where it fits or nothing is known of the
-    answer, else the answer's kind or class.
-
-    Args:
-        question: as asked.
-        answers: the gold ones, at least one.
-        types_of: labels of the classes of an item, the nearest first.
+    answer, else the answer's kind or class; `types_of` gives the labels of an item's classes, the nearest first.
     """
     answer, asked = answers[0], expected_type(question)
     is_item = answer["id"].startswith("Q")
@@ -120,15 +113,12 @@ def representation_text(silver: Any, delimiter: str, where: str) -> str | None:
     """
     if not silver:
         return None
-    first = silver[0] if isinstance(silver, list) else None
-    if not (
-        isinstance(first, list | tuple)
-        and len(first) == 4
-        and all(isinstance(slot, list) and all(isinstance(one, str) for one in slot) for slot in first[:3])
-        and (first[3] is None or isinstance(first[3], str))
-    ):
-        raise DataError(f"{where}: silver_SR is no list of [context, entities, predicate, type], the first three lists")
-    context, entities, predicate, answer_type = first
+    try:
+        (context, entities, predicate, answer_type), *_ = msgspec.convert(silver, list[_GivenSR])
+    except msgspec.ValidationError:
+        raise DataError(
+            f"{where}: silver_SR is no list of [context, entities, predicate, type], the first three lists"
+        ) from None
     slots = [", ".join(context), ", ".join(entities), " ".join(predicate), answer_type or ""]
     return delimiter.join(" ".join(slot.split()) for slot in slots).strip()
 
@@ -137,3 +127,14 @@ def annotated_path(config: Config, part: str, folder: str | None = None) -> Path
     """The annotated file of a part: in `folder`, else in the output folder of the configuration."""
     base = Path(folder).expanduser() if folder else Path(config.output_path) / config.name
     return base / f"annotated_{part}.json"
+
+
+def annotated_parts(config: Config) -> list[Path]:
+    """The annotated train and dev part that `train qu` learns from and validates on. Raises `DataError` if one is missing."""
+    paths = [annotated_path(config, part, config.qu_training.annotated) for part in ("train", "dev")]
+    for path in paths:
+        if not path.is_file():
+            raise DataError(
+                f"{path}: no such file; run bash run.sh annotate, or name the folder in qu_training: annotated"
+            )
+    return paths

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from convinse.encoder.tokens import Sequences, TextTokenizer
-from convinse.training.reader_examples import token_spans
+from convinse.encoder.tokens import Sequences, TextTokenizer, token_spans
 from embedded.examples import Candidate, Example
 
 _STRIDE = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from convinse.training.loop import FitResult
+from convinse.training.learning import FitResult
 from convinse.training.output import settings_list, validation_table
 from embedded.recipe import PSEUDO, Recipe, Stage
 

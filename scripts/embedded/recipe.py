@@ -18,11 +18,12 @@ from typing import Annotated, Any
 import msgspec
 import torch
 
-from convinse.config import Device, NotNegative, Positive, Share, Weight
+from convinse.config import Device, FitSettings, NotNegative, Positive, Share, Weight
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.tokens import TextTokenizer
 from convinse.support.errors import ConfigError
-from convinse.training.loop import FitResult, FitSettings, fit
+from convinse.training.learning import FitResult, Learning
+from convinse.training.loop import fit
 from embedded.batches import batch, drawn, with_foreign
 from embedded.examples import Example, of_part
 from embedded.losses import embed, embedding_losses, pair_losses
@@ -176,18 +177,27 @@ def _stage(
     if unknown:
         raise ConfigError(f"stages: alone: {unknown[0]} is not in the mixture; it has {', '.join(stage.mixture)}")
     settings = FitSettings(
-        stage.epochs * stage.validations, stage.learning_rate, recipe.warmup, recipe.weight_decay, stage.minutes,
-        recipe.patience, recipe.device, recipe.seed,
-    )  # fmt: skip
+        epochs=stage.epochs * stage.validations,
+        minutes=stage.minutes,
+        patience=recipe.patience,
+        learning_rate=stage.learning_rate,
+        warmup=recipe.warmup,
+        weight_decay=recipe.weight_decay,
+    )
+    learning = Learning(
+        steps=lambda number: _steps(train, stage, recipe, done * stage.validations + number),
+        loss=lambda model, step: _losses(model, teacher, tokenizer, step, recipe),
+        validate=lambda model: validate(model, tokenizer, dev, recipe.token_budget),
+        criterion=lambda measures: measures["mean"],
+    )
     return fit(
         checkpoint.model,
-        lambda number: _steps(train, stage, recipe, done * stage.validations + number),
-        lambda model, step: _losses(model, teacher, tokenizer, step, recipe),
-        lambda model: validate(model, tokenizer, dev, recipe.token_budget),
-        lambda measures: measures["mean"],
+        learning,
         settings,
         state / f"stage {place}",
         hashlib.sha256(repr((run_id, _shared(recipe), recipe.stages[:place])).encode()).hexdigest()[:32],
+        device=recipe.device,
+        seed=recipe.seed,
         title=f"stage {place} of {len(recipe.stages)}",
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from convinse.config import Positive, Weight
+from convinse.config import FitSettings, Positive, Weight
 from convinse.encoder.batches import token_batches
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.engine import model_inputs
@@ -22,7 +22,8 @@ from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.yes_no_head import YesNoHead
 from convinse.encoder.yes_no_head import states as states_of
 from convinse.support.progress import progress
-from convinse.training.loop import FitResult, FitSettings, autocast, fit
+from convinse.training.learning import FitResult, Learning
+from convinse.training.loop import autocast, fit
 from embedded.negatives import part_of
 from embedded.ranking_sets import Decided
 
@@ -107,15 +108,20 @@ def train_yes_no(
         )
     given = hashlib.sha256(repr((parts, settings, max_length, seed)).encode())
     given.update(b"".join(np.ascontiguousarray(one[0]).tobytes() for one in train.states))  # as the trunk reads
+    learning = Learning(
+        steps=lambda number: _steps(train, settings.batch_size, random.Random(f"yes or no {seed} {number}")),
+        loss=lambda model, places: _loss(model, train, places),
+        validate=lambda model: measures(model, dev),
+        criterion=lambda found: -found["log loss"],
+    )
     fitted = fit(
-        head,  # type: ignore[arg-type]
-        lambda number: _steps(train, settings.batch_size, random.Random(f"yes or no {seed} {number}")),
-        lambda model, places: _loss(model, train, places),
-        lambda model: measures(model, dev),
-        lambda found: -found["log loss"],
-        FitSettings(settings.epochs, settings.learning_rate, patience=settings.epochs, device=device, seed=seed),
+        head,
+        learning,
+        FitSettings(epochs=settings.epochs, learning_rate=settings.learning_rate, patience=settings.epochs),
         state,
         given.hexdigest()[:32],
+        device=device,
+        seed=seed,
         title="yes or no",
     )
     return head, fitted

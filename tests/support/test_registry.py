@@ -3,6 +3,7 @@ import sys
 
 import pytest
 
+from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.heterogeneous_answering.base import HeterogeneousAnswering
 from convinse.pipeline import STAGES
@@ -153,3 +154,37 @@ def test_an_installed_plug_in_is_a_name(module, monkeypatch):
 def test_modules_are_imported_on_use_only(run_python):
     code = "import sys, convinse.support.registry; print([m for m in sys.modules if m.endswith(('native', 'slots', 'numpy'))])"
     assert run_python(code).strip() == "[]"
+
+
+TRAINED = """
+from convinse import EvidenceRetrievalScoring
+
+class MyERS(EvidenceRetrievalScoring):
+    trainer = f"{__name__}:train"
+    def inference_on_turn(self, turn, sources):
+        return []
+
+class Patient(MyERS):
+    trainer = None
+
+def train(ers, sources):
+    ers.trained_on = sources
+"""
+
+
+def test_a_module_names_its_trainer(module):
+    name = module(TRAINED)
+    ers = find_module("ers", f"{name}:MyERS", EvidenceRetrievalScoring)(parse_config({}))
+    ers.train(["kb"])
+    assert ers.trained_on == ["kb"]
+    patient = find_module("ers", f"{name}:Patient", EvidenceRetrievalScoring)(parse_config({}))
+    patient.train(["kb"])
+    assert not hasattr(patient, "trained_on")
+    for trainer, fault in (
+        (f"{name}:trained", "has no function 'trained'"),
+        (name, "has no function ''"),
+        ("nowhere_to_be_found:train", "does not import: ModuleNotFoundError"),
+    ):
+        ers.trainer = trainer
+        with pytest.raises(ModuleError, match=f"^ers: .*{fault}"):
+            ers.train(["kb"])

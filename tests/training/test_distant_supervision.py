@@ -10,8 +10,7 @@ from convinse.cli import main
 from convinse.config import parse_config
 from convinse.language.answer_types import AnswerType
 from convinse.support.errors import DataError
-from convinse.training.annotated_files import annotate
-from convinse.training.distant_supervision import Annotator
+from convinse.training.distant_supervision import Annotator, annotate
 from convinse.training.silver import annotated_path, predicate_words, representation_text, silver_type
 
 CAMERON, NOLAN, DICAPRIO = ("Q42574", "James Cameron"), ("Q25191", "Christopher Nolan"), ("Q38111", "Leonardo DiCaprio")

@@ -5,15 +5,18 @@ from itertools import product
 
 import pytest
 
+from convinse.config import FitSettings
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.engine import model_inputs
 from convinse.encoder.tokens import TextTokenizer
 from convinse.support.errors import ModelError
 from convinse.training import loop as module
-from convinse.training.loop import FitSettings, fit
+from convinse.training.learning import Learning
+from convinse.training.loop import fit
 from tiny_models import tiny, torch
+from trainings import same
 
-SETTINGS = FitSettings(epochs=4, learning_rate=1e-2, patience=10, device="cpu", seed=7)
+SETTINGS = FitSettings(epochs=4, learning_rate=1e-2, patience=10)
 RIGHT, WRONG = ["the author wrote a book", "author", "one author two"], ["the film", "a city in france", "three song"]
 
 
@@ -57,16 +60,13 @@ class Toy:
         return {"loss": loss.item(), "gap": (odds[:3].mean() - odds[3:].mean()).item()}
 
     def run(self, run_id="one", settings=SETTINGS, **options):
-        return fit(self.model, lambda epoch: [1.0] * 5, self.loss, self.validate, self.criterion, settings, self.folder, run_id,
-                   quiet=True, **options)  # fmt: skip
+        learning = Learning(lambda epoch: [1.0] * 5, self.loss, self.validate, self.criterion)
+        given = {"device": "cpu", "seed": 7, "quiet": True, **options}
+        return fit(self.model, learning, settings, self.folder, run_id, **given)
 
 
 def weights(toy):
     return {name: tensor.clone() for name, tensor in toy.model.state_dict().items()}
-
-
-def same(one, other):
-    return all(torch.equal(one[name], other[name]) for name in one)
 
 
 def test_the_loss_falls(tmp_path):
@@ -78,20 +78,11 @@ def test_the_loss_falls(tmp_path):
     assert not toy.model.training
 
 
-def test_a_loss_may_come_in_summands(tmp_path):
-    quiet = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    whole, parts = Toy(tmp_path / "whole", **quiet), Toy(tmp_path / "parts", **quiet)
-    loss = parts.loss
-    parts.loss = lambda model, step: (loss(model, step / 2) for _ in range(2))
-    assert whole.run() == parts.run()
-    assert same(weights(whole), weights(parts))
-
-
 def test_seeded_runs_are_equal(tmp_path):
     one, two, other = Toy(tmp_path / "1"), Toy(tmp_path / "2"), Toy(tmp_path / "3")
     assert one.run() == two.run()
     assert one.losses == two.losses and same(weights(one), weights(two))
-    other.run(settings=FitSettings(epochs=4, learning_rate=1e-2, patience=10, device="cpu", seed=8))
+    other.run(settings=SETTINGS, seed=8)
     assert not same(weights(one), weights(other))  # dropout differs
 
 
@@ -152,33 +143,29 @@ _FILES = ["state.json", "last.safetensors", "best.safetensors", "optimizer.safet
 
 @pytest.mark.parametrize(("file", "change"), [*product(_FILES, ["cut", "noise"]), *product(_FILES[1:], ["gone"])])
 def test_a_damaged_state_is_an_error(tmp_path, file, change):
-    Toy(tmp_path).run(settings=FitSettings(epochs=1, device="cpu"))
+    Toy(tmp_path).run(settings=FitSettings(epochs=1))
     path = tmp_path / "state" / file
     if change == "gone":
         path.unlink()
     else:
         path.write_bytes(path.read_bytes()[:-10] if change == "cut" else b"\x00\xff" * 99)
     with pytest.raises(ModelError, match="the state of a stopped training is damaged .*; delete it") as caught:
-        Toy(tmp_path).run(settings=FitSettings(epochs=1, device="cpu"))
+        Toy(tmp_path).run(settings=FitSettings(epochs=1))
     assert "\n" not in str(caught.value) and str(tmp_path / "state") in str(caught.value)
 
 
-def test_a_state_that_lacks_numbers_is_an_error(tmp_path):
+def test_a_state_that_does_not_fit_is_an_error(tmp_path):
     from safetensors.torch import load_file, save_file
 
     Toy(tmp_path).run()
+    with pytest.raises(ModelError, match="damaged"):
+        Toy(tmp_path, kind="distilbert").run()
     path = tmp_path / "state/optimizer.safetensors"
     tensors = load_file(path)
     del tensors["exp_avg_sq.3"]
     save_file(tensors, path)
     with pytest.raises(ModelError, match="damaged"):
         Toy(tmp_path).run()
-
-
-def test_the_state_of_another_model_is_an_error(tmp_path):
-    Toy(tmp_path).run()
-    with pytest.raises(ModelError, match="damaged"):
-        Toy(tmp_path, kind="distilbert").run()
 
 
 def scripted(toy, values):
@@ -194,20 +181,14 @@ def scripted(toy, values):
     return seen
 
 
-def test_the_best_epoch_is_kept(tmp_path):
+@pytest.mark.parametrize(("before", "keep", "best"), [(0.9, False, 2), (0.9, True, 0), (0.3, True, 2)])
+def test_the_best_epoch_is_kept(tmp_path, before, keep, best):
+    """The model as given is one only where it is told to be."""
     toy = Toy(tmp_path)
-    seen = scripted(toy, [0.9, 0.1, 0.5, 0.5, 0.2])
-    result = toy.run()
-    assert result.best == 2 and [measures["value"] for measures in result.history] == [0.9, 0.1, 0.5, 0.5, 0.2]
-    assert same(weights(toy), seen[2])
-
-
-@pytest.mark.parametrize(("before", "best"), [(0.9, 0), (0.3, 2)])
-def test_the_model_as_given_may_be_the_best(tmp_path, before, best):
-    toy = Toy(tmp_path)
-    seen = scripted(toy, [before, 0.1, 0.5, 0.4, 0.2])
-    result = toy.run(keep_untrained=True)
-    assert result.best == best and same(weights(toy), seen[best])
+    seen = scripted(toy, [before, 0.1, 0.5, 0.5, 0.2])
+    result = toy.run(keep_untrained=keep)
+    assert result.best == best and [measures["value"] for measures in result.history] == [before, 0.1, 0.5, 0.5, 0.2]
+    assert same(weights(toy), seen[best])
 
 
 @pytest.mark.parametrize(
@@ -222,7 +203,7 @@ def test_the_model_as_given_may_be_the_best(tmp_path, before, best):
 def test_training_stops_after_so_many_epochs_without_a_better_one(tmp_path, values, keep, epochs):
     toy = Toy(tmp_path)
     scripted(toy, values)
-    settings = FitSettings(epochs=4, patience=2, device="cpu")
+    settings = FitSettings(epochs=4, patience=2)
     assert len(toy.run(settings=settings, keep_untrained=keep).history) - 1 == epochs
 
 
@@ -231,7 +212,7 @@ def test_after_the_minutes_the_epoch_is_cut_short_and_is_the_last(tmp_path, monk
     seconds = iter(range(10_000))
     monkeypatch.setattr(module.time, "monotonic", lambda: float(next(seconds)))
     toy = Toy(tmp_path)
-    result = toy.run(settings=FitSettings(epochs=4, minutes=8 / 60, device="cpu"))
+    result = toy.run(settings=FitSettings(epochs=4, minutes=8 / 60))
     assert len(result.history) == 3 and 5 < len(toy.losses) < 10
     assert toy.validated == 3
 

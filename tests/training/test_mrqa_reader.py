@@ -16,39 +16,20 @@ from convinse.training import mrqa_reader as mrqa_training
 from convinse.training.mrqa_reader import validate
 from convinse.training.mrqa_sets import dev_questions
 from tiny_models import tiny
-from toy_reading import mrqa_line, toy_examples
+from trainings import files, record, write_mrqa
 
-
-def names(folder="."):
-    return sorted(path.name for path in Path(folder).iterdir())
-
-
-TRAIN = {"SQuAD": 260, "NewsQA": 130}
 DEV = {"dev-in": {"SQuAD": 20, "TriviaQA-web": 10}, "dev-out": {"DROP": 10, "mine": 5}}
 
 
 @pytest.fixture
 def data(workdir):
-    """A folder as `--data` takes it."""
-    seed = 0
-
-    def write(path, number):
-        nonlocal seed
-        seed += 1
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lines = [
-            {"header": {"dataset": path.stem}},
-            *(mrqa_line(e, f"{path}{n}") for n, e in enumerate(toy_examples(seed, number))),
-        ]
-        text = "".join(json.dumps(line) + "\n" for line in lines).encode()
-        path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
-
-    for name, number in TRAIN.items():
-        write(workdir / f"data/train/{name}.jsonl.gz", number)
-    for folder, sets in DEV.items():
-        for name, number in sets.items():
-            write(workdir / f"data/{folder}/{name}.jsonl", number)
-    return workdir / "data"
+    """A folder as `--data` takes it; its training sets are packed."""
+    dev = {f"{folder}/{name}": number for folder, sets in DEV.items() for name, number in sets.items()}
+    folder = write_mrqa(workdir / "data", {"train/SQuAD": 260, "train/NewsQA": 130, **dev})
+    for path in (folder / "train").iterdir():
+        path.with_suffix(".jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    return folder
 
 
 BASE = ("--base", str(tiny("bert", "question-answering", initializer_range=0.05)))
@@ -63,10 +44,6 @@ def config_file(**changes):
 
 def train(*arguments):
     return main(["train", "reader", *arguments])
-
-
-def record(folder="out"):
-    return json.loads(Path(folder, "training.json").read_text())
 
 
 def test_tiny_yml_trains_and_prints_the_table(data, capsys, workdir):
@@ -96,8 +73,8 @@ def test_tiny_yml_trains_and_prints_the_table(data, capsys, workdir):
         ("mine", "mine"),
     ):
         assert rows[title][2] == f"{scores[name]['exact_match']:.1f} / {scores[name]['f1']:.1f}"
-    assert rows["mean of 4"][2].endswith(f"{sum(each['f1'] for each in scores.values()) / 4:.1f}")
-    assert names("models") == ["tiny"]
+    assert rows["mean of 4"][2].endswith(f"{sum(score['f1'] for score in scores.values()) / 4:.1f}")
+    assert files("models") == ["tiny"]
     card = Path("models/tiny/README.md").read_text()
     for words in (
         "SQuAD (260 questions)",
@@ -112,7 +89,7 @@ def test_tiny_yml_trains_and_prints_the_table(data, capsys, workdir):
 
 def test_it_learns_and_the_figures_are_those_of_the_written_model(data, workdir):
     assert train("--config", config_file(epochs=7, learning_rate=3e-3, batch_size=16, patience=99), "--quiet") == 0
-    found = record()
+    found = record("out")
     scores = [measures["macro F1"] for measures in found["epochs"]]
     assert (
         len(scores) == 8 and found["best_epoch"] == scores.index(max(scores)) > 0 and max(scores) > 60 > 30 > scores[0]
@@ -142,7 +119,7 @@ def test_validation_means_each_set_the_same(data):
     assert len(set(values)) > 1
 
 
-def test_a_stopped_training_goes_on(data, monkeypatch, workdir):
+def test_a_stopped_part_of_an_epoch_goes_on_elsewhere(data, monkeypatch, workdir):
     options = {"epochs": 1, "validations": 3, "learning_rate": 1e-3, "dev_questions": 5}
     assert train("--config", config_file(**options), "--quiet") == 0
     original, calls = mrqa_training.validate, []
@@ -156,12 +133,10 @@ def test_a_stopped_training_goes_on(data, monkeypatch, workdir):
     monkeypatch.setattr(mrqa_training, "validate", stop)
     moved = workdir / "elsewhere"
     assert train("--config", config_file(**options), "--output", str(moved / "parts"), "--quiet") == 130
-    assert names(moved) == [".parts.training"]
     monkeypatch.setattr(mrqa_training, "validate", lambda *arguments: calls.append(2) or original(*arguments))
     assert train("--config", config_file(**options), "--output", str(moved / "parts"), "--quiet") == 0
     assert calls.count(2) == 2 + 4  # parts 2 and 3, then all questions of the four sets
-    assert names(moved) == ["parts"]
-    assert record(moved / "parts") == record()
+    assert record(moved / "parts") == record("out")
     assert (moved / "parts/model.safetensors").read_bytes() == Path("out/model.safetensors").read_bytes()
 
 
@@ -251,21 +226,6 @@ def test_wrong_use(workdir, arguments, message, capsys):
 def test_options_of_the_reader_belong_to_it(workdir, capsys):
     assert main(["train", "ha", "--data", "x"]) == 1
     assert "--data belongs to train reader" in capsys.readouterr().err
-
-
-def test_what_is_no_model_is_not_replaced(data, capsys):
-    Path("out").mkdir()
-    Path("out/thesis.tex").write_text("mine")
-    assert train("--config", config_file()) == 1
-    assert (
-        "out: is no model that was trained here, so it is not replaced; name another output" in capsys.readouterr().err
-    )
-    assert names("out") == ["thesis.tex"]
-
-
-def test_a_missing_base_is_named(data, capsys):
-    assert train("--config", config_file(), "--base", "./none") == 1
-    assert "base: ./none: no such folder" in capsys.readouterr().err
 
 
 def test_a_broken_line_is_named(data, capsys):

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from convinse.config import RetrieverTraining, parse_config
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.support.errors import OutputError
 from convinse.training import output as trained
-from convinse.training.loop import FitResult
-from convinse.training.output import check_output, state_of, validation_table, write_trained
+from convinse.training.learning import FitResult
+from convinse.training.output import check_output, model_card, run_id, state_of, validation_table, write_trained
 from tiny_models import tiny, torch
 
 
@@ -81,3 +82,28 @@ def test_the_table():
         "| 0 | 0.2500 |",
         "| 1 (kept) | 0.5000 |",
     ]
+
+
+def test_a_run_is_known_by_all_that_its_result_depends_on(workdir):
+    Path("data").write_text("x")
+
+    def known(model="model", others=(), without=(), **keys):
+        settings = RetrieverTraining(**{"base": "base", "output": "new", **keys})
+        return run_id(settings, model, [Path("data")], *others, without=without)
+
+    first = known()
+    assert known(output="other", device="cpu") == first == known(output="elsewhere")
+    assert known(seed=7, without=["seed"]) == known(without=["seed"])
+    changed = [known(candidates=7), known(seed=7), known(max_length=7), known("other"), known(others=["kb"])]
+    Path("data").write_text("y")
+    assert len({first, known(), *changed}) == 7
+    configs = (parse_config({"name": name, "output_path": name, "device": "cpu"}) for name in "ab")
+    assert len({run_id(config, "model", []) for config in configs}) == 1
+
+
+def test_a_card():
+    card = model_card(
+        "A model", "\nReads.\n", {"Data": "all\n", "Settings": "- seed: 1"}, {"license": "mit", "task": None}
+    )
+    assert card == "---\nlicense: mit\n---\n# A model\n\nReads.\n\n## Data\nall\n\n## Settings\n- seed: 1\n"
+    assert model_card("A model", "Reads.", {}, {}) == "# A model\n\nReads.\n"

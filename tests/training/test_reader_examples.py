@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convinse.encoder.checkpoint import load_checkpoint
-from convinse.encoder.tokens import TextTokenizer
-from convinse.training.reader_examples import ReadExample, features, mixed_steps, token_spans
+from convinse.encoder.tokens import TextTokenizer, token_spans
+from convinse.training.mrqa_sets import mixed_steps
+from convinse.training.reader import ReadExample, features
 from tiny_models import WORDS, tiny
 
 MAX_LENGTH = 48
@@ -53,24 +54,15 @@ def test_what_is_marked_is_the_answer(kind, words, data):
             texts.append(inside)
             seen |= inside
     assert len(found.starts) == len(texts)  # a window with an answer is kept, one without is not
+    backend = tokenizer(kind)._texts._tokenizer
+    expected = backend.decode(backend.encode(answer, add_special_tokens=False).ids).strip()
     for row, inside in enumerate(texts):
-        assert len(found.starts[row]) == len({a for a, _ in inside}) and len(found.lasts[row]) == len(
-            {b for _, b in inside}
-        )
-        ids = found.sequences.ids[row]
-        for start in found.starts[row]:
-            lasts = [last for last in found.lasts[row] if last >= start]
-            shown = tokenizer(kind)._texts._tokenizer.decode(list(ids[start : min(lasts) + 1])).strip()
-            expected = (
-                tokenizer(kind)
-                ._texts._tokenizer.decode(
-                    tokenizer(kind)._texts._tokenizer.encode(answer, add_special_tokens=False).ids
-                )
-                .strip()
-            )
-            if len(spans) == 1:
-                assert shown == expected
-        assert all(found.firsts[row] <= start < found.ends[row] for start in [*found.starts[row], *found.lasts[row]])
+        starts, lasts = found.starts[row], found.lasts[row]
+        assert len(starts) == len({first for first, _ in inside}) and len(lasts) == len({last for _, last in inside})
+        for start in starts if len(spans) == 1 else ():
+            last = min(place for place in lasts if place >= start)
+            assert backend.decode(list(found.sequences.ids[row][start : last + 1])).strip() == expected
+        assert all(found.firsts[row] <= place < found.ends[row] for place in [*starts, *lasts])
 
 
 @given(st.text(st.sampled_from("ab \n\u0301é日👍🏽\r"), max_size=40), st.data())

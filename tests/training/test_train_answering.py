@@ -7,21 +7,14 @@ import pytest
 
 from convinse.cli import main
 from convinse.config import parse_config
-from convinse.encoder.checkpoint import load_checkpoint
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
-from convinse.support.errors import ConfigError, DataError, ModelError, OutputError
-from convinse.training import answering as supervision
+from convinse.support.errors import ConfigError, DataError, ModelError
 from convinse.training.answering import TurnExamples, answer_spans, examples, steps, validate
 from convinse.training.conversations import turns_with_evidences
-from convinse.training.reader_examples import ReadExample
-from tiny_models import tiny, torch
+from convinse.training.reader import ReadExample
+from tiny_models import tiny
+from trainings import SOURCES, change_json, files, record, same, stage_settings, weights, write_benchmark
 
-
-def names(folder="."):
-    return sorted(path.name for path in Path(folder).iterdir())
-
-
-SOURCES = ("kb", "text")
 MODEL = str(tiny("bert", "question-answering", initializer_range=0.1))
 
 
@@ -86,16 +79,11 @@ def test_the_label_of_an_item_counts_as_its_name():
 @pytest.fixture
 def settings(tmp_path):
     """A benchmark of some conversations of the snapshot, and what training on it takes."""
-    data = tmp_path / "data"
-    data.mkdir()
-    config = parse_config({})
-    for part, number in (("train", 3), ("dev", 2)):
-        (data / f"{part}.json").write_text(json.dumps(json.loads(config.input_path(part).read_bytes())[:number]))
+    data = write_benchmark(tmp_path / "data", 3, 2)
 
     def make(**keys):
-        wanted = {"epochs": 2, "learning_rate": 1e-3, **keys.pop("ha_training", {})}
-        return {"name": "mine", "benchmark_path": str(data), "ers_use_cache": False, "evs_max_evidences": 20, "device": "cpu",
-                "ha": "extractive", "ha_model": MODEL, "ha_training": wanted, **keys}  # fmt: skip
+        given = {"evs_max_evidences": 20, "ha": "extractive", "ha_model": MODEL, **keys}
+        return stage_settings(data, "ha", {"learning_rate": 1e-3}, **given)
 
     return make
 
@@ -172,69 +160,26 @@ def test_validation_is_what_the_module_answers(ha, settings, workdir):
 # --- the command
 
 
-def weights(folder):
-    return load_checkpoint(folder, "question-answering").model.state_dict()
-
-
-def same(one, other):
-    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
-
-
 def test_training_writes_a_model_that_ha_model_takes(settings, workdir, capfd):
     Path("my.yml").write_text(json.dumps(settings(ha_model=None, ha_training={"base": MODEL, "output": "models/new"})))
     assert main(["train", "ha", "kb_text", "my.yml", "--quiet"]) == 0
     assert capfd.readouterr() == ("", "")
-    assert names("models") == ["new"]
-    record = json.loads(Path("models/new/training.json").read_text())
-    assert len(record["epochs"]) == 3 and set(record["epochs"][0]) == {"p_at_1", "mrr", "h_at_5"}
-    scores = [measures["p_at_1"] + measures["mrr"] for measures in record["epochs"]]
-    assert record["best_epoch"] == scores.index(max(scores))
+    assert files("models") == ["new"]
+    written = record("models/new")
+    assert len(written["epochs"]) == 3 and set(written["epochs"][0]) == {"p_at_1", "mrr", "h_at_5"}
+    scores = [measures["p_at_1"] + measures["mrr"] for measures in written["epochs"]]
+    assert written["best_epoch"] == scores.index(max(scores))
     card = Path("models/new/README.md").read_text()
-    for words in (
-        "Benchmark `embedded`",
-        "10 to\nvalidate on",
-        "- learning_rate: 0.001",
-        "seed 42",
-        MODEL,
-        "kb_text",
-        f"| {record['best_epoch']} (kept) |",
-    ):
+    for words in ("Benchmark `embedded`", "10 to\nvalidate on", "- learning_rate: 0.001", "seed 42", MODEL, "kb_text",
+                  f"| {written['best_epoch']} (kept) |"):  # fmt: skip
         assert words in card, words
-    assert same(weights("models/new"), weights(MODEL)) == (record["best_epoch"] == 0)
+    task = "question-answering"
+    assert same(weights("models/new", task), weights(MODEL, task)) == (written["best_epoch"] == 0)
     Path("my.yml").write_text(json.dumps(settings(ha_model="models/new")))
     assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--quiet"]) == 0
     metrics = json.loads(Path("results/mine/kb_text/metrics.json").read_text())
-    kept = record["epochs"][record["best_epoch"]]
+    kept = written["epochs"][written["best_epoch"]]
     assert {name: metrics[name] for name in kept} == {name: round(value, 4) for name, value in kept.items()}
-
-
-def test_an_encoder_gets_a_head(ha, workdir):
-    ha(ha_training={"base": str(tiny("bert", "embedding")), "epochs": 1}).train(SOURCES)
-    assert json.loads(Path("results/mine/ha_model/training.json").read_text())["best_epoch"] == 1
-    assert load_checkpoint("results/mine/ha_model", "question-answering").missing == ()
-
-
-def test_a_stopped_training_goes_on(ha, workdir, monkeypatch):
-    keys = {"ha_training": {"epochs": 3, "patience": 3, "output": "whole"}}  # every epoch, better or not
-    ha(**keys).train(SOURCES)
-    original, calls = supervision.validate, []
-
-    def stop(*arguments):
-        calls.append(1)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return original(*arguments)
-
-    keys["ha_training"]["output"] = "parts"
-    monkeypatch.setattr(supervision, "validate", stop)
-    with pytest.raises(KeyboardInterrupt):
-        ha(**keys).train(SOURCES)
-    assert names() == [".parts.training", "whole"]
-    monkeypatch.setattr(supervision, "validate", lambda *arguments: calls.append(1) or original(*arguments))
-    ha(**keys).train(SOURCES)
-    assert len(calls) == 3 + 2
-    assert names() == ["parts", "whole"] and same(weights("parts"), weights("whole"))
-    assert Path("parts/training.json").read_bytes() == Path("whole/training.json").read_bytes()
 
 
 # --- errors
@@ -253,36 +198,20 @@ def test_a_base_is_no_model_to_answer_with(ha):
         )
 
 
-@pytest.mark.parametrize(
-    ("keys", "key"), [({"ha_model": "./none"}, "ha_model"), ({"ha_training": {"base": "./none"}}, "ha_training.base")]
-)
-def test_a_missing_checkpoint_names_its_key(ha, keys, key):
-    with pytest.raises(ModelError, match=rf"^{key}: \./none: no such folder"):
-        ha(**keys).train(SOURCES)
+def test_a_missing_model_names_its_key(ha):
+    with pytest.raises(ModelError, match=r"^ha_model: \./none: no such folder"):
+        ha(ha_model="./none").train(SOURCES)
 
 
 def test_nothing_to_learn_from(ha, settings):
-    path = Path(settings()["benchmark_path"]) / "train.json"
-    conversations = json.loads(path.read_text())
-    for conversation in conversations:
-        for turn in conversation["questions"]:
-            turn["answers"] = [{"id": "Q99999999", "label": "nothing of this name"}]
-    path.write_text(json.dumps(conversations))
+    def nothing(conversations):
+        for conversation in conversations:
+            for turn in conversation["questions"]:
+                turn["answers"] = [{"id": "Q99999999", "label": "nothing of this name"}]
+
+    change_json(Path(settings()["benchmark_path"]) / "train.json", nothing)
     with pytest.raises(DataError, match="no evidence of the train part names a gold answer"):
         ha().train(SOURCES)
-
-
-def test_a_missing_part(ha, settings):
-    (Path(settings()["benchmark_path"]) / "dev.json").unlink()
-    with pytest.raises(DataError, match="dev.json: no such file; training needs it"):
-        ha().train(SOURCES)
-
-
-def test_what_is_no_model_is_not_replaced(ha, workdir):
-    Path("precious").mkdir()
-    Path("precious/thesis.tex").write_text("mine")
-    with pytest.raises(OutputError, match="precious: is no model .* name another ha_training.output"):
-        ha(ha_training={"output": "precious"}).train(SOURCES)
 
 
 def test_wrong_settings_are_named(settings):

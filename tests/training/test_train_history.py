@@ -60,7 +60,7 @@ def test_a_model_learns_what_pronouns_mean(module):
     record = json.loads((folder / _RECORD).read_text())
     assert record["dev, model"] == {"precision": 1.0, "recall": 1.0, "f2": 1.0}
     assert record["dev, slots"]["precision"] < 1
-    weights = {one.name: one.weight for one in read_weights(folder).features}
+    weights = {feature.name: feature.weight for feature in read_weights(folder).features}
     assert weights["agrees"] > 0 > weights["disagrees"]
     assert "| agrees | +" in (folder / "README.md").read_text()
     trained = module(qu_model=str(folder))
@@ -96,8 +96,8 @@ def test_turns_that_tell_nothing_are_passed_over(module):
     write(train=silent)
     path = Path("results/mine/annotated_train.json")
     content = json.loads(path.read_text())
-    for one in content:
-        one["questions"][3]["silver_mentions"] = []
+    for silent in content:
+        silent["questions"][3]["silver_mentions"] = []
     path.write_text(json.dumps(content))
     assert read_weights(train_history(module())).trained_with.turns == 6
 

@@ -7,18 +7,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from convinse.encoder.checkpoint import load_checkpoint, save_checkpoint
+from convinse.config import FitSettings
+from convinse.encoder.checkpoint import add_tokens, load_checkpoint, save_checkpoint
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.tokens import TextTokenizer
 from convinse.heterogeneous_answering.dataset_predictions import best_answers
 from convinse.support.errors import ModelError
-from convinse.training import loop as fit_module
-from convinse.training.loop import FitSettings
+from convinse.training import loop
+from convinse.training import reader as reader_training
 from convinse.training.mrqa_reader import MARKS
-from convinse.training.reader import ReaderSettings, add_tokens, losses, train_reader
-from convinse.training.reader_examples import ReadExample, features, mixed_steps
+from convinse.training.mrqa_sets import mixed_steps
+from convinse.training.reader import ReadExample, Windows, features, losses, reader_learning
+from convinse.training.trainer import Run, Start
 from tiny_models import Counted, tiny, torch
 from toy_reading import toy_examples
+from trainings import same
 
 TRAIN, DEV = toy_examples(1, 600), toy_examples(2, 40)
 
@@ -35,25 +38,22 @@ def measured(reader):
     return {"right": sum(right) / len(right)}
 
 
-def train(output, model=None, examples=TRAIN, validate=measured, run_id="one", batch_size=32, parts=1, **settings):
+def train(
+    output, model=None, examples=TRAIN, validate=measured, run_id="one", batch_size=32, parts=1, seed=42, **settings
+):
     model = model or checkpoint()
-    settings = {"epochs": 3, "learning_rate": 3e-3, "device": "cpu", "patience": 99, **settings}
-    result = train_reader(
-        model,
+    settings = FitSettings(**{"epochs": 3, "learning_rate": 3e-3, "patience": 99, **settings})
+    run = Run("test", Start("base", "key", Path(output)), model, settings, run_id, "cpu", seed, True)
+    learning = reader_learning(
+        run,
+        Windows(64, 8, negatives=0.5),
         lambda number: mixed_steps([examples], batch_size, parts, number, 7),
+        lambda copied: ExtractiveReader(copied, "cpu", max_length=64, stride=8),
         validate,
         lambda measures: measures["right"],
-        ReaderSettings(FitSettings(**settings), 64, 8, negative_windows=0.5),
-        Path(output),
-        run_id,
-        title="test",
-        quiet=True,
     )
+    result = run.fit(learning)
     return result, {name: tensor.clone() for name, tensor in model.model.state_dict().items()}
-
-
-def same(one, other):
-    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
 
 # --- the loss
@@ -149,37 +149,14 @@ def test_seeded_runs_are_equal(tmp_path):
     assert not same(runs[0][1], runs[2][1])
 
 
-@pytest.mark.parametrize("stop_at", [1, 3])
-def test_a_resumed_run_ends_as_an_uninterrupted_one(tmp_path, stop_at):
-    options = {"examples": TRAIN[:128], "epochs": 4, "parts": 2}
-    whole = train(tmp_path / "whole", **options)
-    calls = []
-
-    def stopping(reader):
-        calls.append(1)
-        if len(calls) == stop_at + 1:
-            raise KeyboardInterrupt
-        return measured(reader)
-
-    with pytest.raises(KeyboardInterrupt):
-        train(tmp_path / "parts", validate=stopping, **options)
-    assert (tmp_path / ".parts.training").is_dir() == (stop_at > 1)
-    calls.clear()
-    again = train(tmp_path / "parts", validate=lambda reader: calls.append(1) or measured(reader), **options)
-    assert len(calls) == {1: 5, 3: 2}[stop_at]  # nothing is kept of what was not validated
-    assert again[0] == whole[0] and same(again[1], whole[1])
-
-
 def test_features_are_made_step_by_step(tmp_path, monkeypatch):
     """Nothing is tokenised before it is nearly needed."""
-    from convinse.training import reader as reader_training
-
     events = []
-    original, step = reader_training.features, fit_module._train_step
+    original, step = reader_training.features, loop._train_step
     monkeypatch.setattr(
         reader_training, "features", lambda examples, *rest: events.append("made") or original(examples, *rest)
     )
-    monkeypatch.setattr(fit_module, "_train_step", lambda *arguments: events.append("step") or step(*arguments))
+    monkeypatch.setattr(loop, "_train_step", lambda *arguments: events.append("step") or step(*arguments))
     train(tmp_path / "model", examples=TRAIN[:320], batch_size=16, epochs=1)
     assert events.count("made") == events.count("step") == 20
     ahead = [events[: place + 1].count("made") - events[: place + 1].count("step") for place in range(len(events))]
@@ -187,23 +164,12 @@ def test_features_are_made_step_by_step(tmp_path, monkeypatch):
 
 
 def test_an_error_in_the_features_is_not_lost(tmp_path, monkeypatch):
-    from convinse.training import reader as reader_training
-
     def fail(*arguments):
         raise ModelError("no features")
 
     monkeypatch.setattr(reader_training, "features", fail)
     with pytest.raises(ModelError, match="no features"):
         train(tmp_path / "model", examples=TRAIN[:64])
-
-
-def test_an_encoder_gets_a_head(tmp_path):
-    model = checkpoint("embedding")
-    assert model.missing
-    result, _ = train(
-        tmp_path / "model", model, TRAIN[:32], validate=lambda reader: {"right": -len(reader.model_id)}, epochs=1
-    )
-    assert result.best == 1  # a random head is no epoch
 
 
 # --- special tokens

@@ -7,63 +7,25 @@ import pytest
 
 from convinse.cli import main
 from convinse.config import parse_config
-from convinse.encoder.checkpoint import load_checkpoint
 from convinse.question_understanding.structured_representation import StructuredRepresentation
-from convinse.support.errors import DataError, ModelError, NothingToTrainError, OutputError
+from convinse.support.errors import DataError, ModelError, NothingToTrainError
 from convinse.testing import QuestionUnderstandingContract
-from convinse.training import loop as fit_module
 from convinse.training.representation import read_examples, train_representation
-from tiny_models import torch
 from tiny_seq2seq import writer
-
-SILVER = [
-    ("who directed it", [[], ["titanic"], ["directed"], "person"], "cameron"),
-    ("when was he born", [["titanic"], ["cameron"], ["born"], "date"], "1954"),
-    ("did you like it", None, "no"),
-    ("who wrote it", [[], ["hobbit"], ["wrote"], None], "tolkien"),
-]
-
-
-def conversations(silver=SILVER):
-    turns = [
-        {"turn": number, "question": f"{question}?", "answers": [{"id": f"Q{number}", "label": answer}],
-         "silver_SR": [] if found is None else [found]}
-        for number, (question, found, answer) in enumerate(silver)
-    ]  # fmt: skip
-    return [{"conv_id": "a", "questions": turns}]
+from trainings import files, record, same, silver_conversations, silver_settings, weights, write_silver
 
 
 @pytest.fixture
 def settings(workdir):
-    """Annotated files where `annotate` puts them, and what training on them takes."""
-    Path("results/mine").mkdir(parents=True)
-    for part in ("train", "dev"):
-        Path(f"results/mine/annotated_{part}.json").write_text(json.dumps(conversations()))
+    write_silver()
+    return silver_settings
 
-    def make(**keys):
-        training = {
-            "base": str(writer(init_std=0.1)),
-            "epochs": 3,
-            "learning_rate": 3e-3,
-            "batch_size": 2,
-            **keys.pop("qu_training", {}),
-        }
-        search = {"num_beams": 2, "max_output_length": 40, "no_repeat_ngram_size": 0, **keys.pop("qu_sr", {})}
-        return {"name": "mine", "qu": "sr", "device": "cpu", "qu_training": training, "qu_sr": search, **keys}
 
-    return make
+TASK = "sequence-to-sequence"
 
 
 def module(given):
     return StructuredRepresentation(parse_config(given))
-
-
-def weights(folder):
-    return load_checkpoint(folder, "sequence-to-sequence").model.state_dict()
-
-
-def same(one, other):
-    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
 
 # --- what is learned from
@@ -95,13 +57,15 @@ def test_annotated_files_may_lie_elsewhere(settings):
 
 
 def test_a_file_without_representations_is_named(settings):
-    Path("results/mine/annotated_dev.json").write_text(json.dumps(conversations([("who", None, "x")])))
+    Path("results/mine/annotated_dev.json").write_text(json.dumps(silver_conversations([("who", None, "x")])))
     with pytest.raises(DataError, match="annotated_dev.json: no turn has a representation in silver_SR"):
         train_representation(module(settings()))
 
 
 def test_a_broken_representation_is_named_with_its_place(settings):
-    Path("results/mine/annotated_train.json").write_text(json.dumps(conversations([("who", "|| a || b || c", "x")])))
+    Path("results/mine/annotated_train.json").write_text(
+        json.dumps(silver_conversations([("who", "|| a || b || c", "x")]))
+    )
     with pytest.raises(DataError, match="annotated_train.json: conversation 'a', turn 0: silver_SR is no list of"):
         train_representation(module(settings()))
 
@@ -121,50 +85,25 @@ def test_a_model_learns_to_write(settings, base, epochs):
     training = {"base": str(writer(**base)), "epochs": epochs, "patience": epochs, "learning_rate": 1e-2}
     given = settings(qu_training=training)
     folder = train_representation(module(given))
-    record = json.loads((folder / "training.json").read_text())
-    losses = [epoch["loss"] for epoch in record["epochs"]]
-    assert losses[record["best_epoch"]] == min(losses) < 0.2 * losses[0]
-    assert record["exact_match"] == 1.0
+    kept = record(folder)
+    losses = [epoch["loss"] for epoch in kept["epochs"]]
+    assert losses[kept["best_epoch"]] == min(losses) < 0.2 * losses[0]
+    assert kept["exact_match"] == 1.0
     assert "100.0 % of its representations exactly" in (folder / "README.md").read_text()
     trained = module({**given, "qu_model": str(folder)})
     turn = {"question": "When was he born?".lower()}
     history = [{"turn": 0, "question": "who directed it?", "answers": [{"id": "Q0", "label": "cameron"}]}]
     assert trained.inference_on_turn(turn, history) == "titanic || cameron || born || date"
     assert turn["history_used"] == [{"turn": 0, "part": "answer", "text": "cameron"}]
-    assert sorted(path.name for path in Path("results/mine").iterdir()) == [
-        "annotated_dev.json",
-        "annotated_train.json",
-        "qu_model",
-    ]
+    assert files("results/mine") == ["annotated_dev.json", "annotated_train.json", "qu_model"]
 
 
 def test_the_same_seed_gives_the_same_model(settings):
     one, two, other = (
-        weights(train_representation(module(settings(seed=seed, qu_training={"output": f"models/{number}"}))))
+        weights(train_representation(module(settings(seed=seed, qu_training={"output": f"models/{number}"}))), TASK)
         for number, seed in enumerate((1, 1, 2))
     )
     assert same(one, two) and not same(one, other)
-
-
-def test_a_stopped_training_goes_on(settings, monkeypatch):
-    whole = weights(train_representation(module(settings(qu_training={"output": "models/whole"}))))
-    save, saved = fit_module._save_state, []
-
-    def stop(*arguments):
-        save(*arguments)
-        saved.append(1)
-        if len(saved) == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(fit_module, "_save_state", stop)
-    given = settings(qu_training={"output": "models/stopped"})
-    with pytest.raises(KeyboardInterrupt):
-        train_representation(module(given))
-    assert not Path("models/stopped").exists()
-    train_representation(module(given))
-    assert len(saved) == 3, "only the last epoch was left"
-    assert same(whole, weights("models/stopped"))
-    assert sorted(path.name for path in Path("models").iterdir()) == ["stopped", "whole"]
 
 
 def test_nothing_to_start_from(settings):
@@ -172,18 +111,9 @@ def test_nothing_to_start_from(settings):
         train_representation(module(settings(qu_training={"base": None})))
 
 
-def test_a_folder_of_the_user_is_not_replaced(settings):
-    Path("mine").mkdir()
-    Path("mine/file").write_text("mine")
-    with pytest.raises(OutputError, match="name another qu_training.output"):
-        train_representation(module(settings(qu_training={"output": "mine"})))
-
-
 def test_a_model_that_is_not_there_is_named_by_its_key(settings):
     with pytest.raises(ModelError, match="^qu_model: ./none: no such folder"):
         module(settings(qu_model="./none")).inference_on_turn({"question": "Who?"}, [])
-    with pytest.raises(ModelError, match="^qu_training.base: ./none: no such folder"):
-        train_representation(module(settings(qu_training={"base": "./none"})))
 
 
 def test_the_command(settings, capsys):

@@ -1,0 +1,61 @@
+"""The words of a training: what a model learns, and what training gave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    import torch
+
+Measures = dict[str, float]
+Step = TypeVar("Step")
+Made = TypeVar("Made", covariant=True)
+T = TypeVar("T")
+
+
+class Steps(Protocol[Made]):
+    """The steps of an epoch, which may be made while they are gone through."""
+
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Made]: ...
+
+
+@dataclass(frozen=True)
+class Learning(Generic[Step]):
+    """What a model learns.
+
+    Attributes:
+        steps: of an epoch (1, 2, ...); the same for the same number, and as many in each.
+        loss: of a step, a scalar; or its summands one by one, so that only one is in memory at a time.
+        validate: measures of the model as it stands (in evaluation mode).
+        criterion: from these measures to the number that the best epoch maximises.
+    """
+
+    steps: Callable[[int], Steps[Step]]
+    loss: Callable[[Any, Step], torch.Tensor | Iterable[torch.Tensor]]
+    validate: Callable[[Any], Measures]
+    criterion: Callable[[Measures], float]
+
+
+@dataclass
+class FitResult:
+    """What training gave: the validation of every epoch (0: before training) and the number of the best."""
+
+    history: list[Measures] = field(default_factory=list)
+    best: int = 0
+
+    def rows(self) -> dict[str, Measures]:
+        """The measures by the name of their epoch, as tables show them."""
+        return {f"{epoch}{' (kept)' * (epoch == self.best)}": row for epoch, row in enumerate(self.history)}
+
+
+def shown(measures: Measures) -> str:
+    """Measures in a line of the log."""
+    return ", ".join(f"{name} {value:.4f}" for name, value in measures.items())
+
+
+def batches(items: Sequence[T], size: int) -> list[list[T]]:
+    """Items in their order, so many at a time."""
+    return [list(items[start : start + size]) for start in range(0, len(items), size)]

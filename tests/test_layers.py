@@ -1,0 +1,141 @@
+"""The layers of the house: what every file imports, wherever in it, stands on a lower floor, and nothing goes in circles."""
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from places import ROOT
+
+FLOORS = (
+    ("support", "snapshot"),
+    ("records",),
+    ("config",),
+    ("language",),
+    ("formats",),
+    ("scoring",),
+    ("knowledge_base", "wikipedia", "passages", "encoder"),
+    ("resources",),
+    ("question_understanding", "evidence_retrieval_scoring", "heterogeneous_answering"),
+    ("pipeline", "training"),
+    ("session", "experiment"),
+    ("serving", "testing", "evaluation"),  # evaluation: the documented alias of a part of scoring
+    ("cli",),
+    ("__main__",),
+)
+FLOOR_OF = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+
+
+def modules(package: Path) -> dict[str, Path]:
+    """Every file of a package by the name of its module."""
+    found = {}
+    for file in package.rglob("*.py"):
+        parts = file.relative_to(package.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return found
+
+
+def imports(package: Path) -> dict[str, set[str]]:
+    """The modules of a package that each of them imports: anywhere in the file, for types too.
+
+    The package itself is left out: it imports its public names on first use, and what others want of it is its version.
+    """
+    files = modules(package)
+    arrows = {}
+    for name, file in files.items():
+        inside = name if file.name == "__init__.py" else name.rpartition(".")[0]
+        wanted = set()
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                wanted.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                above = inside.split(".")[: len(inside.split(".")) - node.level + 1] if node.level else []
+                origin = ".".join([*above, *([node.module] if node.module else [])])
+                names = {f"{origin}.{alias.name}" for alias in node.names}
+                wanted |= names & files.keys()
+                if names - files.keys():
+                    wanted.add(origin)
+        arrows[name] = {target for target in wanted if target.startswith(f"{package.name}.")} - {name}
+        assert arrows[name] <= files.keys(), f"{name} imports {arrows[name] - files.keys()}, which is not there"
+    del arrows[package.name]
+    return arrows
+
+
+def faults(arrows: dict[str, set[str]]) -> list[str]:
+    """Arrows that do not go to a lower floor (or stay in their room), rooms without a floor, and a circle of files."""
+    wrong = []
+    for name, targets in arrows.items():
+        room = name.split(".")[1]
+        if room not in FLOOR_OF:
+            wrong.append(f"{name}: the room '{room}' has no floor; the map of the house must say where it stands")
+            continue
+        for target in targets:
+            other = target.split(".")[1]
+            if other != room and FLOOR_OF.get(other, -1) >= FLOOR_OF[room]:
+                way = "sideways" if FLOOR_OF[other] == FLOOR_OF[room] else "upwards"
+                wrong.append(f"{name} imports {target}: {way}")
+    try:
+        TopologicalSorter(arrows).prepare()
+    except CycleError as error:
+        wrong.append(f"a circle: {' <- '.join(error.args[1])}")
+    return sorted(wrong)
+
+
+def test_every_import_goes_down():
+    assert faults(imports(ROOT / "convinse")) == []
+
+
+def test_encoders_alone_know_torch_beside_training():
+    """Stages, sources and the command line compute by `encoder`."""
+    knowing = set()
+    for name, file in modules(ROOT / "convinse").items():
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module]
+            if {part.split(".")[0] for part in names} & {"torch", "transformers", "safetensors"}:
+                knowing.add(name.split(".")[1])
+    assert knowing == {"encoder", "training"}
+
+
+@pytest.fixture
+def house(tmp_path):
+    """A function that makes a package of files; returns the faults of its layers."""
+
+    def build(**files):
+        for name, text in {"__init__": "", **files}.items():
+            path = tmp_path / "house" / f"{name.replace('__of__', '/')}.py"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return faults(imports(tmp_path / "house"))
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("files", "fault"),
+    [
+        ({"records__of__a": "from ..pipeline import run", "pipeline": ""}, "house.records.a imports house.pipeline: upwards"),
+        ({"records__of__a": "def f():\n    from .. import pipeline", "pipeline": ""}, "house.pipeline: upwards"),
+        ({"records__of__a": "import house.pipeline", "pipeline": ""}, "house.pipeline: upwards"),
+        (
+            {"records__of__a": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from house.pipeline import run", "pipeline": ""},
+            "house.pipeline: upwards",
+        ),
+        (
+            {"question_understanding__of__a": "from ..heterogeneous_answering.b import c", "heterogeneous_answering__of__b": ""},
+            "house.question_understanding.a imports house.heterogeneous_answering.b: sideways",
+        ),
+        ({"pipeline": "from .training.a import b", "training__of__a": ""}, "house.pipeline imports house.training.a: sideways"),
+        ({"attic__of__a": ""}, "house.attic.a: the room 'attic' has no floor"),
+        ({"records__of__a": "from .b import x", "records__of__b": "def f():\n    from .a import y"}, "a circle: "),
+    ],
+)  # fmt: skip
+def test_what_the_test_finds(house, files, fault):
+    (found,) = house(**files)
+    assert fault in found
+
+
+def test_what_the_test_lets_pass(house):
+    assert house(records__of__a="import json\nfrom .. import __version__", cli="from .records import a\nfrom .records.a import b") == []  # fmt: skip

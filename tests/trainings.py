@@ -1,0 +1,208 @@
+"""What the tests of trainings share: small benchmarks, a training of each kind, models compared."""
+
+import json
+from pathlib import Path
+
+from convinse.config import ReaderTraining, RetrieverTraining, parse_config
+from convinse.encoder.checkpoint import load_checkpoint
+from convinse.evidence_retrieval_scoring.native import NativeERS
+from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
+from convinse.passages.build import build_index
+from convinse.passages.layout import Parameters
+from convinse.question_understanding.structured_representation import StructuredRepresentation
+from convinse.training.mrqa_reader import train_on_mrqa
+from convinse.training.retriever import train_retriever
+from tiny_models import tiny, torch
+from tiny_seq2seq import writer
+from toy_reading import mrqa_line, toy_examples
+
+SOURCES = ("kb", "text")
+
+
+def files(folder="."):
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+def weights(folder, task="sequence-classification"):
+    return load_checkpoint(folder, task).model.state_dict()
+
+
+def same(one, other):
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def record(folder):
+    return json.loads(Path(folder, "training.json").read_text())
+
+
+def change_json(path, change):
+    """Change the conversations of a file: `change` gets them as a list."""
+    content = json.loads(Path(path).read_text())
+    change(content)
+    Path(path).write_text(json.dumps(content))
+
+
+def write_benchmark(folder, train, dev):
+    """The first conversations of the snapshot as a benchmark, so many of each part."""
+    folder.mkdir()
+    for part, number in (("train", train), ("dev", dev)):
+        content = json.loads(parse_config({}).input_path(part).read_bytes())[:number]
+        (folder / f"{part}.json").write_text(json.dumps(content))
+    return folder
+
+
+def stage_settings(folder, stage, training, **keys):
+    """A configuration for the training of a stage (`evs`, `ha`) on a benchmark."""
+    return {"name": "mine", "benchmark_path": str(folder), "ers_use_cache": False, "device": "cpu",
+            f"{stage}_training": {"epochs": 2, **training, **keys.pop(f"{stage}_training", {})}, **keys}  # fmt: skip
+
+
+SILVER = [
+    ("who directed it", [[], ["titanic"], ["directed"], "person"], "cameron"),
+    ("when was he born", [["titanic"], ["cameron"], ["born"], "date"], "1954"),
+    ("did you like it", None, "no"),
+    ("who wrote it", [[], ["hobbit"], ["wrote"], None], "tolkien"),
+]
+
+
+def silver_conversations(silver=SILVER):
+    turns = [
+        {"turn": number, "question": f"{question}?", "answers": [{"id": f"Q{number}", "label": answer}],
+         "silver_SR": [] if slots is None else [slots]}
+        for number, (question, slots, answer) in enumerate(silver)
+    ]  # fmt: skip
+    return [{"conv_id": "a", "questions": turns}]
+
+
+def write_silver(folder="results/mine"):
+    """Annotated files as `annotate` writes them."""
+    Path(folder).mkdir(parents=True)
+    for part in ("train", "dev"):
+        Path(folder, f"annotated_{part}.json").write_text(json.dumps(silver_conversations()))
+
+
+def silver_settings(**keys):
+    """A configuration for the training of `qu: sr` on annotated files."""
+    training = {"base": str(writer(init_std=0.1)), "epochs": 3, "learning_rate": 3e-3, "batch_size": 2}
+    search = {"num_beams": 2, "max_output_length": 40, "no_repeat_ngram_size": 0, **keys.pop("qu_sr", {})}
+    training |= keys.pop("qu_training", {})
+    return {"name": "mine", "qu": "sr", "device": "cpu", "qu_training": training, "qu_sr": search, **keys}
+
+
+def write_mrqa(folder, sets):
+    """Files of the MRQA format: {path below the folder: number of questions}."""
+    for seed, (name, number) in enumerate(sets.items(), 1):
+        path = folder / f"{name}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = [{"header": {"dataset": path.stem}},
+                 *(mrqa_line(example, f"{name}{n}") for n, example in enumerate(toy_examples(seed, number)))]  # fmt: skip
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return folder
+
+
+NAMES = [f"{first}{second}" for first in "klmnop" for second in "vwxz"]
+
+
+def write_judged():
+    """Of each name one passage says "author" and is relevant; BM25 prefers three others, which name it more often."""
+    passages, questions, pairs = [], [], ["question-id\tpassage-id\tscore"]
+    for name in NAMES:
+        passages.append({"id": f"{name}-0", "title": "book", "text": f"the author {name} of a song"})
+        for n, number in enumerate(("one", "two", "three"), 1):
+            passages.append({"id": f"{name}-{n}", "text": f"{name} {name} film {number}"})
+        questions.append({"id": f"q-{name}", "text": f"who is {name}"})
+        pairs.append(f"q-{name}\t{name}-0\t1")
+    for file, rows in (("passages.jl", passages), ("questions.jl", questions)):
+        Path(file).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    Path("pairs.tsv").write_text("".join(f"{row}\n" for row in pairs))
+    build_index(Path("passages.jl"), Path("index"), Parameters("en"))
+
+
+def retrieve(base=None, output="new", **keys):
+    """A training on judged passages."""
+    base = base or tiny(
+        "bert", "embedding" if keys.get("bi_encoder") else "sequence-classification", initializer_range=0.05
+    )
+    given = {"held_out": 0.25, "epochs": 2, "negatives": 3, "learning_rate": 3e-3, "batch_questions": 6, "device": "cpu",
+             "patience": 10, **keys}  # fmt: skip
+    settings = RetrieverTraining(base=str(base), output=str(output), **given)
+    return train_retriever(Path("pairs.tsv"), Path("questions.jl"), Path("index"), settings, quiet=True)
+
+
+class Kind:
+    """A kind of training with small data in the working directory.
+
+    Attributes:
+        task: of its checkpoint.
+        base_key, output_key: how messages call them.
+        input: a file that it reads.
+    """
+
+    def __init__(self):
+        self.write()
+
+
+class Ers(Kind):
+    task, base_key, output_key, input = (
+        "sequence-classification",
+        "evs_training.base",
+        "evs_training.output",
+        "data/train.json",
+    )
+
+    def write(self):
+        write_benchmark(Path("data"), 2, 1)
+
+    def run(self, output, base=None, **keys):
+        training = {"base": str(base or tiny()), "output": output, "negatives": 3, "learning_rate": 3e-3, **keys}
+        given = stage_settings("data", "evs", training, evr_max_entities=2, evs_max_evidences=5)
+        NativeERS(parse_config(given)).train(SOURCES)
+
+
+class Ha(Ers):
+    task, base_key, output_key = "question-answering", "ha_training.base", "ha_training.output"
+
+    def run(self, output, base=None, **keys):
+        base = base or tiny("bert", self.task, initializer_range=0.1)
+        training = {"base": str(base), "output": output, "learning_rate": 1e-3, **keys}
+        given = stage_settings("data", "ha", training, evs_max_evidences=20, ha="extractive")
+        ExtractiveAnswering(parse_config(given)).train(SOURCES)
+
+
+class Sr(Kind):
+    task, base_key, output_key = "sequence-to-sequence", "qu_training.base", "qu_training.output"
+    input = "results/mine/annotated_train.json"
+
+    def write(self):
+        write_silver()
+
+    def run(self, output, base=None, **keys):
+        training = {**keys, "output": output, **({"base": str(base)} if base else {})}
+        StructuredRepresentation(parse_config(silver_settings(qu_training=training))).train(SOURCES)
+
+
+class Mrqa(Kind):
+    task, base_key, output_key, input = "question-answering", "base", "output", "mrqa/train/SQuAD.jsonl"
+
+    def write(self):
+        write_mrqa(Path("mrqa"), {"train/SQuAD": 60, "dev/DROP": 5})
+
+    def run(self, output, base=None, **keys):
+        settings = ReaderTraining(
+            base=str(base or tiny("bert", self.task, initializer_range=0.05)), output=output, train_folder="mrqa/train",
+            dev_folders=["mrqa/dev"], device="cpu", max_length=64, stride=8, **{"learning_rate": 1e-3, **keys},
+        )  # fmt: skip
+        train_on_mrqa(settings, quiet=True)
+
+
+class Judged(Kind):
+    task, base_key, output_key, input = "sequence-classification", "--base", "--output", "pairs.tsv"
+
+    def write(self):
+        write_judged()
+
+    def run(self, output, base=None, **keys):
+        retrieve(base, output, **keys)
+
+
+KINDS = {"ers": Ers, "ha": Ha, "sr": Sr, "mrqa": Mrqa, "retriever": Judged}
