@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
-from ..language.text import STOP_WORDS as _ENGLISH
+from ..language.language import english
 from ..support.errors import DataError, nearest
 
 VERSION = 1  # raised when the same text gives other terms
@@ -36,7 +36,6 @@ _OWN_LETTERS = {
     NEUTRAL: "",
 }
 _STOP_WORDS = {
-    "en": _ENGLISH,
     "pl": frozenset(
         "a aby albo ale ani aż bez bo bowiem by być był była byli było były będą będzie choć ci co coś czego czemu czy czyli czym "
         "dla dlaczego do dokąd gdy gdyby gdyż gdzie go i ich ile im ilu iż ja jak jaka jaką jaki jakich jakie jakiego jakiej "
@@ -71,7 +70,7 @@ _STROKES = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th"
 
 def stop_words(language: str) -> frozenset[str]:
     """The stop words of a language; none where there is no list."""
-    return _STOP_WORDS.get(language, frozenset())
+    return english().words.stop_words if language == "en" else _STOP_WORDS.get(language, frozenset())
 
 
 class Analyzer:

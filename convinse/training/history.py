@@ -94,7 +94,7 @@ def train_history(qu: TrainedHistory) -> Path:
     paths = {part: annotated_path(config, part, settings.annotated) for part in ("train", "dev")}
     conversations = {part: _read(path) for part, path in paths.items()}
     embedder, encoder = qu.load_encoder()
-    reader, rules = FeatureReader(qu.kb, embedder), _Recorder(config, qu.kb)
+    reader, rules = FeatureReader(qu.kb, embedder, qu.language), _Recorder(config, qu.kb)
     train, dev = (read_examples(reader, rules, found, paths[part]) for part, found in conversations.items())
     l2, weights = min(
         ((l2, _fit(train, l2)) for l2 in _STRENGTHS), key=lambda one: _loss(_likely(one[1], dev.features), dev.wanted)
