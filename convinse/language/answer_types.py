@@ -17,7 +17,7 @@ from .word_lists import Table, WordSet
 _OTHER_PLACE = 0.4  # how well another place than one of the wanted class fits
 _MISFIT = 0.0  # a literal for an item or the reverse is no answer
 _MOST_WORDS = 3  # behind "what" that may name the type
-_NAMED_KINDS = ("date", "number", "person", "place")
+NAMED_KINDS = ("date", "number", "person", "place")
 _YES_OR_NO = "yes or no"  # as the last slot of a representation says it, in all languages
 
 
@@ -121,7 +121,7 @@ class AnswerTypes:
     def parse_label(self, label: str) -> AnswerType:
         """The inverse of `AnswerType.label`."""
         label = label.strip()
-        if label in _NAMED_KINDS:
+        if label in NAMED_KINDS:
             return AnswerType(label)
         if label in self.place_classes:
             return AnswerType("place", (label,))

@@ -19,6 +19,8 @@ from .property_names import PropertyWords
 from .text import Words
 from .word_lists import Phrases, WordSet, read_lists
 
+_FOLDER = Path(__file__).parent
+
 
 @dataclass(frozen=True, eq=False)
 class ConversationPatterns:
@@ -108,7 +110,20 @@ def load(folder: Path) -> Language:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class _StopWords:
+    stop_words: WordSet
+
+
+def stop_words(code: str) -> WordSet:
+    """The stop words of a language, also of one of which nothing else is known; none where there is no list."""
+    if code == english().words.code:
+        return english().words.stop_words
+    path = _FOLDER / "stop_words" / f"{code}.txt"
+    return read_lists(_StopWords, path).stop_words if path.is_file() else frozenset()
+
+
 @lru_cache(maxsize=1)
 def english() -> Language:
     """English; read once, and shared."""
-    return load(Path(__file__).parent / "english")
+    return load(_FOLDER / "english")

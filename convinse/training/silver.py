@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from ..config import Config
-from ..language.answer_types import AnswerType, AnswerTypes
+from ..language.answer_types import NAMED_KINDS, AnswerType, AnswerTypes
 from ..language.text import Words, fold, words
 from ..records.evidence import Entity, Turn
 from ..support.errors import DataError
 
 SilverSR = tuple[list[str], list[str], list[str], str]
 _SURE = 0.5  # fit of a gold answer from which the type that the question asks for is taken to be the right one
-_NAMED_KINDS = ("date", "number", "person", "place")
 
 
 class SilverMention(TypedDict):
@@ -109,8 +108,8 @@ def silver_type(
     if asked.kind not in ("any", "yesno") and language.fit(asked, answer["id"], types) >= _SURE:
         return asked
     kind = language.entity_kind(answer["id"], types)
-    if kind in _NAMED_KINDS or not types:
-        return AnswerType(kind) if kind in _NAMED_KINDS else asked
+    if kind in NAMED_KINDS or not types:
+        return AnswerType(kind) if kind in NAMED_KINDS else asked
     return AnswerType("item", tuple(language.head(types[0]).split()))
 
 
