@@ -47,14 +47,14 @@ def asked_quantity(question: str, in_full: str, language: Language) -> Asked | N
         in_full: with what it leaves to the history; its words say of what.
         language: of both.
     """
-    words, literals, stop_words = fold(question).split(), language.literals, language.words.stop_words
+    words, literals, common = fold(question).split(), language.literals, language.words.common
     many, measure = literals.counted.search(question), literals.measured.search(question)
     if many:
         phrase: list[str] = []
         for word in fold(question[many.end() :]).split():
             if word in literals.of_which and not phrase:
                 continue
-            if word in stop_words or len(phrase) == _MOST_WORDS:
+            if word in common or len(phrase) == _MOST_WORDS:
                 break
             phrase.append(word)
         heads = phrase or (["money"] if "much" in many[0].lower() else [])  # "how much did it make?"
@@ -62,7 +62,7 @@ def asked_quantity(question: str, in_full: str, language: Language) -> Asked | N
         heads = [measure[1].lower()]
     else:
         heads = [word for word in words if language.answer_types.is_number_noun(word) and word != "number"]
-        heads = heads or [noun for noun, word in pairwise(words) if word == "number" and noun not in stop_words]
+        heads = heads or [noun for noun, word in pairwise(words) if word == "number" and noun not in common]
     if not heads:
         return None
     nouns = tuple(map(literals.names_of, map(literals.keyword, heads)))

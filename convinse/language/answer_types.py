@@ -133,7 +133,7 @@ class AnswerTypes:
         """The type that the words after "what" or "which" name: "which record label", "what year", "what kind of music"."""
         head: list[str] = []
         for token, written in zip(low, tokens, strict=True):
-            if token in self.words.stop_words or (written[0].isupper() and head):
+            if token in self.words.common or (written[0].isupper() and head):
                 break
             head.append(token)
             if len(head) == _MOST_WORDS:

@@ -118,7 +118,7 @@ class _StopWords:
 def stop_words(code: str) -> WordSet:
     """The stop words of a language, also of one of which nothing else is known; none where there is no list."""
     if code == english().words.code:
-        return english().words.stop_words
+        return english().words.common
     path = _FOLDER / "stop_words" / f"{code}.txt"
     return read_lists(_StopWords, path).stop_words if path.is_file() else frozenset()
 

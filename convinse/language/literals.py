@@ -62,8 +62,8 @@ class LiteralWords:
         if match is None or number is None:
             return None
         unit = fold(match["unit"]).strip()
-        stop_words = self.properties.words.stop_words
-        money = bool(match["currency"]) or not unit or unit in stop_words or self.keyword(unit) in self.money_keywords
+        common = self.properties.words.common
+        money = bool(match["currency"]) or not unit or unit in common or self.keyword(unit) in self.money_keywords
         word = (match["above"] or match["below"]).lower()
         return Limit(number, bool(match["above"]), word in self.inclusive, "" if money else unit, money, *match.span())
 

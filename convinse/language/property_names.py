@@ -53,7 +53,7 @@ class PropertyWords:
     @cached_property
     def not_bridges(self) -> WordSet:
         """Stop words beside which a content word of a name does not mean the property: "is a", "of which"."""
-        return self.words.stop_words - self.bridging
+        return self.words.common - self.bridging
 
 
 class PropertyNames:

@@ -70,6 +70,7 @@ class Words:
     code: str
     stemmer: str
     stop_words: WordSet
+    telling: WordSet
     articles: WordSet
     pronouns: Table
     genders: Table
@@ -105,6 +106,11 @@ class Words:
         return f"{name}'" if name.endswith("s") else f"{name}'s"
 
     @cached_property
+    def common(self) -> WordSet:
+        """Words that name nothing and say by themselves not what is asked."""
+        return self.stop_words | self.telling
+
+    @cached_property
     def all_pronouns(self) -> WordSet:
         """The pronouns of all kinds."""
         return frozenset().union(*self.pronouns.values())
@@ -117,4 +123,4 @@ class Words:
     @cached_property
     def not_names(self) -> WordSet:
         """Words that name nothing by themselves."""
-        return self.stop_words | self.all_pronouns
+        return self.common | self.all_pronouns

@@ -167,7 +167,7 @@ class Slots(QuestionUnderstanding):
         covered = " ".join(fold(mention.surface) for mention in mentions).split()
         words = (
             {fold(word) for word in re.findall(r"(?<!^)\b[A-Z][\w'’-]+", question)}
-            - self.language.words.stop_words
+            - self.language.words.common
             - set(covered)
         )
         for referent in recent(foci):
@@ -289,8 +289,10 @@ class Slots(QuestionUnderstanding):
 
     def _is_elliptical(self, question: str, predicate: Sequence[str]) -> bool:
         """Whether the question leans on the one before for what it asks."""
-        patterns = self.language.conversation
-        return not predicate or bool(patterns.ellipsis.search(question) and not patterns.complete.search(question))
+        patterns, common = self.language.conversation, self.language.words.common
+        return all(fold(word) in common for word in predicate) or bool(
+            patterns.ellipsis.search(question) and not patterns.complete.search(question)
+        )
 
     def _inherit(self, predicate: list[str], answer_type: AnswerType, before: Turn) -> tuple[list[str], AnswerType]:
         slots = self._slots(before)

@@ -98,9 +98,7 @@ def _stands_alone(text: str, name: str, start: int, end: int) -> bool:
 
 def _is_name(anchor: str) -> bool:
     """Whether a link text is looked for elsewhere on the page: letters, and no common word."""
-    return (
-        len(anchor) >= _MIN_NAME and any(map(str.isalpha, anchor)) and anchor.lower() not in english().words.stop_words
-    )
+    return len(anchor) >= _MIN_NAME and any(map(str.isalpha, anchor)) and anchor.lower() not in english().words.common
 
 
 def short_forms(title: str) -> list[str]:

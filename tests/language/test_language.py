@@ -102,7 +102,7 @@ def test_a_missing_file_is_told(folder):
 
 
 def test_stop_words_of_languages_of_which_nothing_else_is_known():
-    assert stop_words("en") == english().words.stop_words
+    assert stop_words("en") == english().words.common
     assert (
         "und" in stop_words("de") and "że" in stop_words("pl") and "où" in stop_words("fr") and "ya" in stop_words("es")
     )

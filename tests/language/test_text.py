@@ -98,6 +98,14 @@ def test_stop_words_have_no_stems_unless_wanted(tokens):
     assert len(WORDS.stems(text, keep_stop_words=True)) == len(tokens)
 
 
+def test_words_that_carry_the_question_have_stems_and_name_nothing():
+    assert WORDS.stems("the first film after it, and the last before most more") == [
+        WORDS.stem(word) for word in ("first", "film", "after", "last", "before", "most", "more")
+    ]
+    assert WORDS.telling.isdisjoint(WORDS.stop_words) and WORDS.common == WORDS.telling | WORDS.stop_words
+    assert WORDS.telling < WORDS.not_names
+
+
 def test_forms_of_a_word_share_their_stem():
     assert len({WORDS.stem(word) for word in ("direct", "directed", "directing", "directs")}) == 1
     assert WORDS.stems("the directed films of Beyoncé") == [
