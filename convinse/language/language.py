@@ -46,8 +46,8 @@ class YesNoWords:
 
     @cached_property
     def light_keywords(self) -> WordSet:
-        """The keywords of words that say nothing of what is asked."""
-        return self.properties.keyword_set(self.light)
+        """The keywords of words that an evidence may lack and yet say yes."""
+        return self.properties.keyword_set(self.light | self.properties.words.telling)
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,6 +55,7 @@ AWARD = fact("James Cameron", "award received", "Saturn Award", "for work", "Ali
         ("Was James Cameron also the writer of Titanic?", "Yes"),
         ("Did James Cameron win the Saturn Award for Aliens?", "Yes"),
         ("Has James Cameron won any awards?", "Yes"),
+        ("Has James Cameron won more awards?", "Yes"),
     ],
 )
 def test_facts_that_hold_or_exclude_what_is_asked(question, expected, order):
