@@ -107,9 +107,8 @@ def test_an_unknown_formula_is_refused():
 @given(QUERIES, TEXTS, st.randoms(use_true_random=False))
 def test_the_order_of_the_texts_does_not_count(query, texts, random):
     shuffled = random.sample(texts, len(texts))
-    one = [(texts[place], score) for place, score in BM25.order(query, texts)]
-    other = [(shuffled[place], score) for place, score in BM25.order(query, shuffled)]
-    assert one == other
+    ordered = [[(given[place], score) for place, score in BM25.order(query, given)] for given in (texts, shuffled)]
+    assert ordered[0] == ordered[1]
 
 
 @given(QUERIES, TEXTS)
@@ -134,7 +133,7 @@ def test_a_score_is_linear_in_its_words(texts, weight):
     words = {WORDS.stem("album"): 1.0, WORDS.stem("guitar"): weight}
     total = BM25.scores(words, texts)
     parts = zip(BM25.scores("album", texts), BM25.scores("guitar", texts), strict=True)
-    assert total == pytest.approx([one + weight * other for one, other in parts], abs=1e-4)
+    assert total == pytest.approx([album + weight * guitar for album, guitar in parts], abs=1e-4)
 
 
 def test_a_rarer_and_a_repeated_word_count_more():

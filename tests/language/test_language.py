@@ -21,7 +21,7 @@ FILES = sorted(LANGUAGE.glob("*/*.txt"))
 
 @pytest.fixture
 def folder(tmp_path):
-    return shutil.copytree(LANGUAGE / "english", tmp_path / "other")
+    return shutil.copytree(LANGUAGE / "english", tmp_path / "german")
 
 
 def change(path, old, new):
@@ -49,12 +49,12 @@ def test_a_second_language_is_a_folder(folder):
     change(folder / "words.txt", "a an the of", "ein eine der von")
     change(folder / "words.txt", "english", "german")
     change(folder / "answer_types.txt", "date year day", "date year day tag jahr")
-    other = load(folder)
-    assert other.words.stems("der Hobbit von Tolkien") == ["hobbit", "tolki"]
-    assert other.answer_types.expected_type("What jahr?").kind == "date"
+    german = load(folder)
+    assert german.words.stems("der Hobbit von Tolkien") == ["hobbit", "tolki"]
+    assert german.answer_types.expected_type("What jahr?").kind == "date"
     assert english().words.stems("der hobbit")[0] == "der"
-    assert other.bm25.scores("der", ["der", "the"]) == [0.0, 0.0] != other.bm25.scores("the", ["der", "the"])
-    assert "der" in other.properties.not_bridges
+    assert german.bm25.scores("der", ["der", "the"]) == [0.0, 0.0] != german.bm25.scores("the", ["der", "the"])
+    assert "der" in german.properties.not_bridges
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
