@@ -32,7 +32,8 @@ from convinse.knowledge_base.build import build
 from convinse.knowledge_base.dump import read_dump
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import SearchSpace
-from convinse.language.text import STOP_WORDS, fold
+from convinse.language.language import english
+from convinse.language.text import fold
 from convinse.records.evidence import Entity
 
 OUTPUT = Path("results/bench/linking.json")
@@ -121,7 +122,7 @@ def _ngrams(text: str) -> Iterator[str]:
     for size in range(min(BASELINE_WORDS, len(tokens)), 0, -1):
         for start in range(len(tokens) - size + 1):
             words = " ".join(tokens[start : start + size])
-            if any(word not in STOP_WORDS for word in fold(words).split()):
+            if any(word not in english().words.stop_words for word in fold(words).split()):
                 yield words
 
 

@@ -4,7 +4,7 @@ import zlib
 
 import numpy as np
 
-from convinse.language.text import stems
+from convinse.language.language import english
 from convinse.question_understanding.history_features import Features
 from convinse.question_understanding.history_weights import FORMAT, FeatureWeight, HistoryWeights, Origin
 
@@ -19,7 +19,7 @@ class BagOfWords:
         self.texts += texts
         rows = np.full((len(texts), 512), 1e-3, dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
-            for word in stems(text):
+            for word in english().words.stems(text):
                 row[zlib.crc32(word.encode()) % 512] += 1
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from ..config import Config
 from ..encoder.pool import ModelPool
 from ..records.evidence import Conversation, Evidence, Turn, check_evidence
+from ..resources import stage_language
 from ..scoring.convqa import add_answer_presence
 from ..support.errors import ModuleError
 from ..support.registry import find_trainer
@@ -22,6 +23,7 @@ class EvidenceRetrievalScoring(ABC):
 
     Attributes:
         config: the checked configuration; `config.evs_max_evidences` is e.
+        language: the words of the language that questions and evidences are in.
         logger: writes to the log of the run.
         conversations_at_once: how many conversations the pipeline hands over together. A module that computes in
             batches raises it and overrides `inference_on_turns`.
@@ -36,6 +38,7 @@ class EvidenceRetrievalScoring(ABC):
 
     def __init__(self, config: Config) -> None:
         self.config = config
+        self.language = stage_language()
         self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
 
     @abstractmethod

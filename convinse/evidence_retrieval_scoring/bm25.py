@@ -5,69 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from ..language.bm25 import Formula, bm25_scores
-from ..language.text import STOP_WORDS, fold, stems
+from ..language.bm25 import Formula
+from ..language.language import Language, english
+from ..language.text import fold
 from ..records.evidence import Evidence
 
 _EXPANSION_WEIGHT = 0.5
 _NAME_WEIGHT = 0.4
 _MAX_EXPANSIONS = 12
-_NOT_BRIDGES = STOP_WORDS - {"by", "on", "the"}  # beside them the one content word of a name is not what it means
-# Question words that no property name has; stems, folded.
-_IRREGULAR = {
-    "wrote": "write author",
-    "written": "write author",
-    "born": "birth",
-    "die": "death",
-    "dead": "death",
-    "pass away": "death",
-    "sang": "singer perform",
-    "sung": "singer perform",
-    "sing": "singer perform",
-    "tall": "height",
-    "long": "duration run time length minut",
-    "marri": "spous",
-    "made": "creator produc",
-    "star": "cast actor",
-    "play": "cast actor role charact",
-    "portray": "cast actor role charact",
-    "air": "first broadcast",
-    "premier": "first air releas date",
-    "budget": "cost",
-    "gross": "box offic",
-    "earn": "box offic",
-    "ground": "stadium venu",
-    "stadium": "venu ground",
-    "coach": "manag head",
-    "found": "incept form establish",
-    "form": "incept found establish",
-    "start": "incept first",
-    "channel": "network broadcast",
-    "network": "broadcast",
-    "studi": "educ",
-    "set": "locat",
-    "shoot": "film locat",
-    "shot": "film locat",
-    "sequel": "follow",
-    "prequel": "follow",
-    "next": "follow",
-    "previous": "follow",
-    "page": "number",
-    "sold": "sale",
-    "won": "award win winner receiv",
-    "win": "award winner won receiv",
-    "prize": "award",
-    "singer": "vocal",
-    "kid": "child", "dad": "father", "mum": "mother", "mom": "mother", "photograph": "cinematographi director photographi",
-    "split": "breakup dissolv end", "disband": "breakup dissolv end", "crowd": "attend", "seat": "capac", "hold": "capac", "fit": "capac",
-    "studio": "record", "lead": "star cast main", "member": "part line-up",
-    "wife": "spous",
-    "husband": "spous",
-    "mother": "mother parent",
-    "come": "releas public",
-    "came": "releas public",
-    "out": "releas public",
-}  # fmt: skip
 
 
 class QueryExpansion:
@@ -75,23 +20,27 @@ class QueryExpansion:
 
     Args:
         properties: (id, label, aliases) of the knowledge base's properties.
+        language: of the queries and the properties; English by default.
     """
 
-    def __init__(self, properties: Iterable[tuple[str, str, list[str]]]) -> None:
+    def __init__(self, properties: Iterable[tuple[str, str, list[str]]], language: Language | None = None) -> None:
+        language = language or english()
+        self._words, forms = language.words, language.properties
+        stems = self._words.stems
         related: dict[str, dict[str, float]] = defaultdict(dict)
         for _, label, aliases in properties:
             label_stems = stems(label)
             for name in (label, *aliases):
                 name_stems = stems(name)
                 # a name of one content word stands for the property; "is a", "of which" and the like say more than it
-                if len(name_stems) == 1 and not _NOT_BRIDGES.intersection(fold(name).split()):
+                if len(name_stems) == 1 and not forms.not_bridges.intersection(fold(name).split()):
                     for word in label_stems:
                         if word != name_stems[0]:
                             related[name_stems[0]][word] = max(
                                 related[name_stems[0]].get(word, 0.0), 1 / len(label_stems)
                             )
-        for word, others in _IRREGULAR.items():
-            related[word] |= dict.fromkeys(others.split(), 1.0)
+        for word, others in forms.expansions.items():
+            related[word] |= dict.fromkeys(others, 1.0)
         self._related = {
             word: sorted(others, key=lambda other: (-others[other], other))[:_MAX_EXPANSIONS]
             for word, others in related.items()
@@ -99,7 +48,7 @@ class QueryExpansion:
 
     def weights(self, query: str) -> dict[str, float]:
         """The stems of a query with weight 1, related ones with less."""
-        own = dict.fromkeys(stems(query), 1.0)
+        own = dict.fromkeys(self._words.stems(query), 1.0)
         for word in list(own):
             for other in self._related.get(word, ()):
                 own.setdefault(other, _EXPANSION_WEIGHT)
@@ -111,10 +60,14 @@ class BM25Scorer:
 
     Args:
         expansion: how to expand queries; None for the query's own words.
-        formula: which BM25; see `convinse.language.bm25.bm25_scores`.
+        formula: which BM25; see `convinse.language.bm25.BM25`.
+        language: of queries and evidences; English by default.
     """
 
-    def __init__(self, expansion: QueryExpansion | None = None, formula: Formula = "lucene") -> None:
+    def __init__(
+        self, expansion: QueryExpansion | None = None, formula: Formula = "lucene", language: Language | None = None
+    ) -> None:
+        self._language = language or english()
         self._expansion = expansion
         self._formula: Formula = formula
 
@@ -124,10 +77,11 @@ class BM25Scorer:
             weights: str | dict[str, float] = query
         else:
             weights = self._expansion.weights(query)
+            stems = self._language.words.stems
             names = {e["retrieved_for_entity"]["label"] for e in evidences if "retrieved_for_entity" in e}
             for word in {word for name in names for word in stems(name)} & weights.keys():
                 weights[word] *= _NAME_WEIGHT  # every evidence of an item has its name: it tells them apart too little
-        return bm25_scores(weights, [evidence["evidence_text"] for evidence in evidences], self._formula)
+        return self._language.bm25.scores(weights, [evidence["evidence_text"] for evidence in evidences], self._formula)
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
         """The best `top_k` evidences with `score` added, best first; the given ones are not changed."""

@@ -12,6 +12,7 @@ from ..knowledge_base.api_client import ClocqApi
 from ..knowledge_base.index import Fact, KnowledgeBase
 from ..knowledge_base.search_space import QuestionEntity, SearchSpace, fact_text, is_named
 from ..records.evidence import Entity, Evidence, merge_duplicates, normalize_source, unique_entities
+from ..resources import stage_language
 from ..support.evidence_cache import EvidenceCache
 from .passage_retriever import PassageRetriever
 from .wikipedia_retriever import WikipediaRetriever
@@ -40,6 +41,7 @@ class ClocqRetriever:
         api: ClocqApi | None = None,
     ) -> None:
         self.config = config
+        self.language = stage_language()
         self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
         self.cache = cache or EvidenceCache(config.ers_cache_path if config.ers_use_cache else None)
         self.wikipedia = wikipedia or WikipediaRetriever(
@@ -59,7 +61,7 @@ class ClocqRetriever:
 
     @cached_property
     def _search_space(self) -> SearchSpace:
-        return SearchSpace(self.kb, self.config.clocq_params, self.config.clocq_p)
+        return SearchSpace(self.kb, self.config.clocq_params, self.config.clocq_p, self.language)
 
     @cached_property
     def passages(self) -> PassageRetriever | None:
@@ -68,7 +70,8 @@ class ClocqRetriever:
             return None
         from ..knowledge_base.linking import EntityLinker
 
-        return PassageRetriever(self.config, EntityLinker(self.kb, self.config.clocq_params).link)
+        linker = EntityLinker(self.kb, self.config.clocq_params, self.language)
+        return PassageRetriever(self.config, linker.link, language=self.language)
 
     @property
     def _origin(self) -> str:

@@ -8,6 +8,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 from ..config import Config
 from ..records.evidence import Evidence, Turn, asked_in_full
+from ..resources import stage_language
 from ..support.errors import ConfigError, NothingToTrainError
 from .base import EvidenceRetrievalScoring
 from .bm25 import BM25Scorer, QueryExpansion
@@ -68,7 +69,8 @@ class NativeERS(EvidenceRetrievalScoring):
     @cached_property
     def bm25(self) -> BM25Scorer:
         """BM25, its queries expanded by the names of the knowledge base's properties."""
-        return BM25Scorer(QueryExpansion(self.retriever.kb.properties()))
+        expansion = QueryExpansion(self.retriever.kb.properties(), self.language)
+        return BM25Scorer(expansion, language=self.language)
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
         """Retrieve and score; see the base class."""
@@ -121,7 +123,7 @@ class ClocqBM25(NativeERS):
     """CONVINSE's own combination: CLOCQ retrieval and plain BM25 over the words of the representation."""
 
     def __init__(self, config: Config, retriever: ClocqRetriever | None = None) -> None:
-        super().__init__(config, retriever, BM25Scorer())
+        super().__init__(config, retriever, BM25Scorer(language=stage_language()))
         self.conversations_at_once = 1
 
     def train(self, sources: Sequence[str]) -> None:

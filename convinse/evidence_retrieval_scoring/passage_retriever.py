@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from ..config import Config, resolve
-from ..language.text import stems
+from ..language.language import Language, english
 from ..records.evidence import Entity, Evidence, unique_entities
 from ..records.literals import find_literals
 from .bm25 import BM25Scorer
@@ -31,11 +31,17 @@ class PassageRetriever:
         config: `ers_passage_index` is the folder, `evs_max_evidences` how many passages a question gets at most.
         link: finds the items in a text, see `EntityLinker.link`; None to link nothing.
         index: the index to use instead of the configured one.
+        language: of questions and passages; English by default.
     """
 
     def __init__(
-        self, config: Config, link: Callable[[str], list[Mention]] | None = None, index: PassageIndex | None = None
+        self,
+        config: Config,
+        link: Callable[[str], list[Mention]] | None = None,
+        index: PassageIndex | None = None,
+        language: Language | None = None,
     ) -> None:
+        self._language = language or english()
         self._config = config
         self._link = link
         self._annotated = lru_cache(maxsize=_REMEMBERED)(self._annotate)
@@ -57,6 +63,7 @@ class PassageRetriever:
         answer.
         """
         numbers = [hit.number for hit in self.index.search(text, self._config.evs_max_evidences)]
+        stems = self._language.words.stems
         asked = set(stems(text, keep_stop_words=True))
         return [
             self._evidence(number, passage, asked)
@@ -73,7 +80,7 @@ class PassageRetriever:
             "disambiguations": [list(mention) for mention in mentions],
             "wikidata_entities": [{"id": one["id"], "label": one["label"]} for one in entities],
         }
-        words = stems(title["label"], keep_stop_words=True) if title is not None else []
+        words = self._language.words.stems(title["label"], keep_stop_words=True) if title is not None else []
         if title is not None and words and asked.issuperset(words):
             evidence["retrieved_for_entity"] = {"id": title["id"], "label": title["label"]}
         return evidence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
 
-from ..language.text import fold
+from ..language.text import Words, fold
 from ..records.evidence import Entity, Evidence, RankedAnswer
 from ..records.literals import find_literals, is_date, is_number
 from .dates import date_at
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _NEAR = 88.0  # least similarity (0 to 100) of a span and an item's name
 _SUPPORT = 3  # evidences named per answer
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]{2}")
-_ARTICLES = frozenset(("a", "an", "the"))
 _SHORTEST = 4  # characters of a span that may match a name nearly
 _FITS = 0.5  # of the expected type, for an item to stand for a span that names none
 
@@ -47,6 +46,7 @@ def rank_answers(
     weights: Sequence[float],
     fit: Callable[[Entity], float],
     most: int | None,
+    language: Words,
 ) -> list[RankedAnswer]:
     """The best answers of a turn.
 
@@ -61,6 +61,7 @@ def rank_answers(
         weights: of each evidence, 0 or more.
         fit: how well an item or literal fits the expected type, from 0 to 1.
         most: answers wanted; None: all.
+        language: the words of the language that the evidences are in.
 
     Returns:
         Ranks 1, 2, 3, ...; `evidences` are the places of those that add most to the answer.
@@ -75,7 +76,7 @@ def rank_answers(
             names[place] = _names(evidences[place])
         text, start, end = _whole_words(span, evidences[place]["evidence_text"])
         entity = _named(text, evidences[place], fit, names[place], (start, end))
-        string = _normalize(text)
+        string = _normalize(text, language)
         if entity is None:
             entity = _words(text)
             candidate = words.setdefault(string, _Candidate(entity))
@@ -83,7 +84,7 @@ def rank_answers(
         else:
             key = entity["id"].lower()
             candidate = named.setdefault(key, _Candidate(entity))
-            for name in (string, _normalize(entity["label"])):
+            for name in (string, _normalize(entity["label"], language)):
                 items_of.setdefault(name, {})[key] = None
         value = span.probability * weights[place]
         candidate.value += value
@@ -196,9 +197,9 @@ def _words(text: str) -> Entity:
     return {"id": words, "label": words}
 
 
-def _normalize(text: str) -> str:
+def _normalize(text: str, language: Words) -> str:
     """The string that spellings of the same words share; a text without words (`+`) is its own."""
-    return " ".join(word for word in fold(text).split() if word not in _ARTICLES) or text.strip().lower()
+    return " ".join(word for word in fold(text).split() if word not in language.articles) or text.strip().lower()
 
 
 def _names(evidence: Evidence) -> dict[str, Entity]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from ..config import Config
 from ..encoder.pool import ModelPool
 from ..records.evidence import RankedAnswer, Turn
+from ..resources import stage_language
 from ..scoring.convqa import add_answer_metrics
 from ..support.errors import ModuleError
 from ..support.registry import find_trainer
@@ -22,6 +23,7 @@ class HeterogeneousAnswering(ABC):
 
     Attributes:
         config: the checked configuration; `config.ha_max_answers` bounds the answers of a turn.
+        language: the words of the language that questions and evidences are in.
         logger: writes to the log of the run.
         model_pool: the models that the stages of a pipeline share, handed over by it; None outside of one. A module may
             pass them on to `ExtractiveReader`, or leave them alone.
@@ -33,6 +35,7 @@ class HeterogeneousAnswering(ABC):
 
     def __init__(self, config: Config) -> None:
         self.config = config
+        self.language = stage_language()
         self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
 
     @abstractmethod

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from ..language.property_names import PropertyNames, keywords
+from ..language.language import Language
+from ..language.property_names import PropertyNames
 from ..records.evidence import Entity, Evidence, RankedAnswer
 from ..records.literals import find_literals, is_date, year_of
 from .values import values
 
-# names of dates that do not say of what
-_GENERAL = keywords("point time date year years season day month")
 _UNNAMED, _OTHER = 0.4, 0.1  # weight of a date without a name, and of one of another property
 _LEAST = 0.1  # what an evidence without any word of the question counts
 
@@ -53,30 +52,34 @@ class DateQuestion(NamedTuple):
     asking: frozenset[str]
 
 
-def date_question(question: str, evidences: Iterable[Evidence]) -> DateQuestion:
+def date_question(question: str, evidences: Iterable[Evidence], language: Language) -> DateQuestion:
     """What a question in full asks; the words of the names in it ask for no property: no stadium by "Wembley Stadium"."""
+    keywords = language.properties.keywords
     words = keywords(question)
     labels = {entity["label"] for evidence in evidences for entity in evidence["wikidata_entities"]}
     names = frozenset().union(*(name for label in labels if (name := keywords(label)) <= words))
-    return DateQuestion(words - _GENERAL, words - names)
+    return DateQuestion(words - language.literals.general_date_keywords, words - names)
 
 
-def date_weights(evidence: Evidence, question: DateQuestion, names: PropertyNames) -> dict[str, float]:
+def date_weights(
+    evidence: Evidence, question: DateQuestion, names: PropertyNames, language: Language
+) -> dict[str, float]:
     """How well each date of an evidence fits a question, from 0 to 1, by id.
 
     A date weighs by its name, that of another property less than one without a name, and by the share of the question's
     words that the evidence holds: of two awards' years the one whose award is asked for.
     """
     telling, asking = question
+    keywords, general = language.properties.keywords, language.literals.general_date_keywords
     held = keywords(evidence["evidence_text"])
     found: dict[str, float] = {}
-    for value in values(evidence):
+    for value in values(evidence, language):
         if not is_date(value.entity["id"]):
             continue
-        labels = [label for label in value.labels if not keywords(label) <= _GENERAL]
+        labels = [label for label in value.labels if not keywords(label) <= general]
         meant = frozenset().union(*(names.asking(label, asking) for label in labels))
         # "in which year" alone is no half of a "birth year"
-        named = 1.0 if meant else max((names.asked(label, asking - _GENERAL) for label in labels), default=None)
+        named = 1.0 if meant else max((names.asked(label, asking - general) for label in labels), default=None)
         weight = _UNNAMED if named is None else _OTHER + (1 - _OTHER) * named
         covered = len(telling & (held | meant)) / len(telling) if telling else 1.0
         weight *= (_LEAST + (1 - _LEAST) * covered) ** 2

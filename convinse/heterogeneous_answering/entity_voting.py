@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ..language.answer_types import AnswerType
-from ..language.text import stems
 from ..records.evidence import Entity, Evidence, RankedAnswer, Turn
 from ..records.literals import is_date
 from .dates import date_question, date_weights
@@ -52,8 +51,9 @@ class EntityVoting(TypedAnswering):
         evidences = turn["top_evidences"]
         own = {evidence["retrieved_for_entity"]["id"] for evidence in evidences if "retrieved_for_entity" in evidence}
         best = max((evidence.get("score", 1.0) for evidence in evidences), default=0.0)
-        asked = date_question(self.in_full(turn), evidences) if expected.kind == "date" else None
+        asked = date_question(self.in_full(turn), evidences, self.language) if expected.kind == "date" else None
         wanted = self._wanted(turn, evidences)
+        stems = self.language.words.stems
         echo = wanted - set(stems(" ".join(expected.words)))
         votes: dict[str, float] = defaultdict(float)
         labels: dict[str, str] = {}
@@ -61,8 +61,8 @@ class EntityVoting(TypedAnswering):
         for place, evidence in enumerate(evidences):
             weight = max(_FLOOR, (max(0.0, evidence.get("score", 1.0)) / best) ** _SHARPNESS) if best > 0 else 1.0
             candidates = [entity for entity in evidence["wikidata_entities"] if entity["id"] not in own]
-            near = nearness(evidence, wanted)
-            dates = {} if asked is None else date_weights(evidence, asked, self.property_names)
+            near = nearness(evidence, wanted, self.language.words)
+            dates = {} if asked is None else date_weights(evidence, asked, self.property_names, self.language)
             fits = [
                 self.fit(expected, entity)
                 * self._prior(entity)
@@ -103,5 +103,6 @@ class EntityVoting(TypedAnswering):
         names = {
             evidence["retrieved_for_entity"]["label"] for evidence in evidences if "retrieved_for_entity" in evidence
         }
+        stems = self.language.words.stems
         asked = turn.get("structured_representation") or turn["question"]
         return set(stems(asked)) - {word for name in names for word in stems(name)}

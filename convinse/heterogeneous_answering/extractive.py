@@ -138,6 +138,7 @@ class ExtractiveAnswering(EntityVoting):
                 weights[id(turn)],
                 lambda entity: 0.0 if entity["id"] in own else max(_LEAST_FIT, self.fit(wanted, entity)),  # noqa: B023
                 None,
+                self.language.words,
             )
             share, most = self.config.ha_votes, self.config.ha_max_answers
             voted = self.votes(turn, wanted) if share else []

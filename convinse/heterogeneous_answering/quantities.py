@@ -6,45 +6,16 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from math import prod
 from typing import NamedTuple
 
-from ..language.answer_types import is_number_noun
-from ..language.property_names import PropertyNames, holds, keyword, keywords
-from ..language.text import STOP_WORDS, fold
+from ..language.language import Language
+from ..language.property_names import PropertyNames, PropertyWords
+from ..language.text import fold
 from ..records.evidence import Entity, Evidence, RankedAnswer
 from ..records.literals import is_number, number_entity
 from .values import Value, fact_of, nearness, values
 
-_MANY = re.compile(r"\bhow (?:many|much)\b|\bnumber of\b", re.IGNORECASE)
-_MEASURE = re.compile(r"\bhow (long|tall|high|old|big|large|far|heavy|expensive)\b", re.IGNORECASE)
 _MOST_WORDS = 3  # behind "how many" that say what is counted
-_BEFORE = frozenset("of the other different".split())
-# what names the measure that an adjective, or a noun, asks for
-_MEASURES = {
-    "long": "duration length runtime running time", "tall": "height", "high": "height elevation", "old": "age",
-    "big": "area size capacity population", "large": "area size capacity population", "far": "distance",
-    "heavy": "weight mass", "expensive": "price cost budget", "money": "gross box office earnings revenue budget cost fee price salary",
-    "people": "capacity population attendance members", "spectators": "capacity attendance", "fans": "capacity attendance",
-    "seats": "capacity", "places": "capacity", "inhabitants": "population", "songs": "tracks", "kids": "children",
-    "tracks": "songs", "matches": "appearances caps", "games": "appearances caps matches",
-}  # fmt: skip
-_NAMES = {keyword(word): keywords(names) for word, names in _MEASURES.items()}
-_ASKING = keywords("many much number")
-_COMPARED = re.compile(
-    r"\b(?:(?P<above>more than|over|above|at least)|(?P<below>less than|fewer than|under|below|at most)) "
-    r"(?:an? (?=[0-9]))?(?P<currency>[$€£]?)(?:(?P<digits>[0-9][0-9,]*(?:\.[0-9]+)?)|(?P<word>[a-z]+))"
-    r"(?P<scales>(?:[ -](?:hundred|thousand|million|billion))*)\b(?P<unit>(?: \w+)?)",
-    re.IGNORECASE,
-)
-_MONEY = keywords("dollars euros pounds yen")
-_EARNED = keywords("gross box office earnings revenue")
-_NUMBER_WORDS = {
-    word: number
-    for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), 1)
-} | {"a": 1, "an": 1, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50}
-_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
-_SCALE_OF = {keyword(word): number for word, number in _SCALES.items()}
 _DIGIT = re.compile(r"\d")
 _LEAST = 0.5  # of a name that must be asked for
 _MORE = 0.05  # how much each word of an evidence that is not asked for takes from it
@@ -68,33 +39,35 @@ class Asked(NamedTuple):
     countable: bool
 
 
-def asked_quantity(question: str, in_full: str) -> Asked | None:
+def asked_quantity(question: str, in_full: str, language: Language) -> Asked | None:
     """What a question wants the number of ("how many league goals": goal); None when it does not say.
 
     Args:
         question: as asked, or in full where it leans on the one before.
         in_full: with what it leaves to the history; its words say of what.
+        language: of both.
     """
-    many, measure = _MANY.search(question), _MEASURE.search(question)
+    words, literals, common = fold(question).split(), language.literals, language.words.common
+    many, measure = literals.counted.search(question), literals.measured.search(question)
     if many:
         phrase: list[str] = []
         for word in fold(question[many.end() :]).split():
-            if word in _BEFORE and not phrase:
+            if word in literals.of_which and not phrase:
                 continue
-            if word in STOP_WORDS or len(phrase) == _MOST_WORDS:
+            if word in common or len(phrase) == _MOST_WORDS:
                 break
             phrase.append(word)
         heads = phrase or (["money"] if "much" in many[0].lower() else [])  # "how much did it make?"
     elif measure:
         heads = [measure[1].lower()]
     else:
-        words = fold(question).split()
-        heads = [word for word in words if is_number_noun(word) and word != "number"]
-        heads = heads or [one for one, number in pairwise(words) if number == "number" and one not in STOP_WORDS]
+        heads = [word for word in words if language.answer_types.is_number_noun(word) and word != "number"]
+        heads = heads or [noun for noun, word in pairwise(words) if word == "number" and noun not in common]
     if not heads:
         return None
-    nouns = tuple(frozenset((head, *_NAMES.get(head, ()))) for head in map(keyword, heads))
-    return Asked(nouns, keyword(heads[-1]), keywords(in_full).difference(_ASKING, *nouns), bool(many and phrase))
+    nouns = tuple(map(literals.names_of, map(literals.keyword, heads)))
+    rest = language.properties.keywords(in_full).difference(literals.asking_keywords, *nouns)
+    return Asked(nouns, literals.keyword(heads[-1]), rest, bool(many and phrase))
 
 
 class Comparison(NamedTuple):
@@ -104,61 +77,39 @@ class Comparison(NamedTuple):
     evidences: list[int]
 
 
-def compared(question: str, evidences: Sequence[Evidence], names: PropertyNames) -> Comparison | None:
+def compared(
+    question: str, evidences: Sequence[Evidence], names: PropertyNames, language: Language
+) -> Comparison | None:
     """Whether what the evidences state or list is more, or less, than the question says ("over 100 million dollars").
 
     "At least" and "at most" hold for the number itself, too. None: the question compares with no number, or the
     evidences do not tell.
     """
-    found = _COMPARED.search(question)
-    limit = None if found is None else _number(found)
-    if found is None or limit is None:
+    literals = language.literals
+    limit = literals.limit(question)
+    if limit is None:
         return None
-    unit = fold(found["unit"]).strip()
-    money = bool(found["currency"]) or not unit or unit in STOP_WORDS or keyword(unit) in _MONEY
-    head = keyword("money" if money else unit)
-    words = keywords(question[: found.start()] + question[found.end() :])
-    names_of = frozenset((head, *_NAMES.get(head, ())))
+    head = literals.keyword("money" if limit.money else limit.unit)
+    words = language.properties.keywords(question[: limit.start] + question[limit.end :])
+    names_of = literals.names_of(head)
     nouns = [names_of]
-    if money:  # what is not said to be a cost or a fee is what something made; else any amount of money
-        nouns = [names_of & words or _EARNED, names_of | _MONEY]
-    tried = [Asked((noun,), head, words - noun, not money) for noun in nouns]
-    answers = next(filter(None, (stated(one, evidences, names) for one in tried)), [])
-    answers = answers or counted(tried[-1], evidences, names)
+    if limit.money:  # what is not said to be a cost or a fee is what something made; else any amount of money
+        nouns = [names_of & words or literals.earned_keywords, names_of | literals.money_keywords]
+    tried = [Asked((noun,), head, words - noun, not limit.money) for noun in nouns]
+    answers = next(filter(None, (stated(asked, evidences, names, language) for asked in tried)), [])
+    answers = answers or counted(tried[-1], evidences, names, language)
     if not answers:
         return None
     best = answers[0]
-    amount = float(best["answer"]["id"]) * _scale(
-        best["answer"]["id"], [evidences[place] for place in best["evidences"]]
-    )
-    word = (found["above"] or found["below"]).lower()
-    if amount == limit:
-        return Comparison(word in ("at least", "at most"), best["evidences"])
-    return Comparison((amount > limit) == bool(found["above"]), best["evidences"])
+    number = best["answer"]["id"]
+    listed = (value for place in best["evidences"] for value in values(evidences[place], language))
+    scale = max((literals.scale(value.unit) for value in listed if value.entity["id"] == number), default=1)
+    amount = float(number) * scale
+    holds = limit.inclusive if amount == limit.number else (amount > limit.number) == limit.above
+    return Comparison(holds, best["evidences"])
 
 
-def _scale(number: str, evidences: Sequence[Evidence]) -> int:
-    """What the words behind a number multiply it by: 222 stands for more in "€222 million"."""
-    units = (value.unit for one in evidences for value in values(one) if value.entity["id"] == number)
-    return max((prod(_SCALE_OF.get(word, 1) for word in unit) for unit in units), default=1)
-
-
-def _number(found: re.Match[str]) -> float | None:
-    """The number of a comparison in digits or words; None where it is none ("over the moon")."""
-    word = (found["word"] or "").lower()
-    scales = [_SCALES[scale] for scale in re.findall(r"[a-z]+", found["scales"].lower())]
-    if found["digits"]:
-        number = float(found["digits"].replace(",", ""))
-    elif word in _SCALES:  # "over hundred people"
-        number = float(_SCALES[word])
-    elif word in _NUMBER_WORDS and (scales or word not in ("a", "an")):
-        number = float(_NUMBER_WORDS[word])
-    else:
-        return None
-    return number * prod(scales)
-
-
-def stated(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames) -> list[RankedAnswer]:
+def stated(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames, language: Language) -> list[RankedAnswer]:
     """The numbers of the evidences whose property, header, attribute or unit is what is asked for, best first.
 
     A number counts by how many of the question's other words its evidence holds and how near they are, by how
@@ -169,16 +120,18 @@ def stated(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames) ->
     entities: dict[str, Entity] = {}
     support: dict[str, list[int]] = defaultdict(list)
     for place, evidence in enumerate(evidences):
-        found = [(value, fits) for value in values(evidence) if (fits := _fits(value, asked, names)) > 0]
+        found = [
+            (value, fits) for value in values(evidence, language) if (fits := _fits(value, asked, names, language)) > 0
+        ]
         if not found:
             continue
-        held = keywords(evidence["evidence_text"])
+        held = language.properties.keywords(evidence["evidence_text"])
         covered = len(asked.rest & held) / len(asked.rest) if asked.rest else 1.0
         # a row of a part says more than an entry of the whole
         more = sum(not word.isdigit() for word in held.difference(asked.rest, *asked.nouns))
         share = max(0.0, evidence.get("score", 1.0)) / best if best > 0 else 1.0
         weight = (0.2 + covered) / (1.0 + _MORE * more) * (1.0 + share)
-        near = nearness(evidence, set(asked.rest))
+        near = nearness(evidence, set(asked.rest), language.words)
         for value, fits in found:
             number = value.entity["id"]
             score = fits * weight * (0.5 + near.get(number, 0.0))
@@ -188,7 +141,9 @@ def stated(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames) ->
     return _ranked(scores, entities, support)
 
 
-def counted(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames) -> list[RankedAnswer]:
+def counted(
+    asked: Asked, evidences: Sequence[Evidence], names: PropertyNames, language: Language
+) -> list[RankedAnswer]:
     """How many different things facts of the asked property list, an infobox, or rows of the asked table; one answer or none.
 
     Counted are the values of a property of an item that the evidences were retrieved for, the subjects that have the
@@ -200,7 +155,7 @@ def counted(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames) -
     groups: dict[tuple[str, ...], dict[str, int]] = defaultdict(dict)
     fits: dict[tuple[str, ...], float] = {}
     for place, evidence in enumerate(evidences):
-        for group, member, fitting in _listed(evidence, asked, names):
+        for group, member, fitting in _listed(evidence, asked, names, language.properties):
             groups[group].setdefault(member, place)
             fits[group] = fitting
     if not groups:
@@ -210,20 +165,22 @@ def counted(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames) -
     return [{"answer": number_entity(str(len(groups[best]))), "score": 1.0, "rank": 1, "evidences": places[:SUPPORT]}]
 
 
-def _fits(value: Value, asked: Asked, names: PropertyNames) -> float:
+def _fits(value: Value, asked: Asked, names: PropertyNames, language: Language) -> float:
     """How well a value's name or unit is what is asked for, from 0 to 1: by the last noun, the others add little."""
     if not is_number(value.entity["id"]):
         return 0.0
     head, wanted = asked.nouns[-1], frozenset().union(*asked.nouns)
     named = max((names.asked(label, wanted) for label in value.labels if names.asked(label, head)), default=0.0)
     match = max(named if named >= _LEAST else 0.0, 1.0 if head & value.unit else 0.0)
-    words = value.unit.union(*map(keywords, value.labels))
+    words = value.unit.union(*map(language.properties.keywords, value.labels))
     return match * (0.7 + 0.3 * sum(bool(noun & words) for noun in asked.nouns) / len(asked.nouns))
 
 
-def _listed(evidence: Evidence, asked: Asked, names: PropertyNames) -> Iterable[tuple[tuple[str, ...], str, float]]:
+def _listed(
+    evidence: Evidence, asked: Asked, names: PropertyNames, language: PropertyWords
+) -> Iterable[tuple[tuple[str, ...], str, float]]:
     """(group, member, how well the group fits) of what an evidence lists."""
-    head = asked.nouns[-1]
+    head, keywords, holds = asked.nouns[-1], language.keywords, language.holds
     fact = fact_of(evidence)
     own = evidence.get("retrieved_for_entity", {}).get("id")
     if fact is not None and own in (fact.subject["id"], fact.object["id"]):

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from ..config import Config, resolve
 from ..knowledge_base.index import KnowledgeBase
-from ..language.answer_types import AnswerType, asks_for_year, expected_type, fit, parse_label, types_from_label
+from ..language.answer_types import AnswerType
 from ..language.property_names import PropertyNames
 from ..records.evidence import Entity, Evidence, RankedAnswer, Turn, asked_in_full
 from .answers import combined
@@ -18,9 +18,6 @@ from .yes_no import Judge, decide
 
 _LESS_THAN_STATED = 0.25  # the share of voting and reading where an evidence states the number that is asked for
 _CLASS_WEIGHT = 0.2
-_CLASSES_WANTED = frozenset(
-    "genre kind style type sort instrument position profession job occupation language sport award prize religion colour color species".split()
-)
 
 
 class TypedAnswering(HeterogeneousAnswering):
@@ -46,22 +43,24 @@ class TypedAnswering(HeterogeneousAnswering):
     @cached_property
     def property_names(self) -> PropertyNames:
         """The names of the knowledge base's properties."""
-        return PropertyNames(self.kb.properties())
+        return PropertyNames(self.kb.properties(), self.language.properties)
 
     def expected(self, turn: Turn) -> AnswerType:
         """The type of answer: the representation's last slot, else by the question's words."""
         slots = turn.get("structured_representation", "").split(self.config.sr_delimiter.strip())
-        return parse_label(slots[-1]) if len(slots) == 4 else expected_type(turn["question"])
+        types = self.language.answer_types
+        return types.parse_label(slots[-1]) if len(slots) == 4 else types.expected_type(turn["question"])
 
     def fit(self, expected: AnswerType, entity: Entity) -> float:
         """How well an entity fits the expected type, from 0 to 1."""
+        language = self.language.answer_types
         types: Iterable[str] = ()
         if entity["id"].startswith("Q"):
-            types = self.kb.types(entity["id"]) or types_from_label(entity["label"])
-        suits = fit(expected, entity["id"], types)
+            types = self.kb.types(entity["id"]) or language.types_from_label(entity["label"])
+        suits = language.fit(expected, entity["id"], types)
         # a class ("football club", a lower-case label) is no answer to "which club", but one to "which genre"
         is_class = entity["id"].startswith("Q") and entity["label"][:1].islower()
-        return suits * _CLASS_WEIGHT if is_class and not _CLASSES_WANTED.intersection(expected.words) else suits
+        return suits * _CLASS_WEIGHT if is_class and language.class_answers.isdisjoint(expected.words) else suits
 
     def in_full(self, turn: Turn) -> str:
         """The question in full, as far as question understanding knows it, without a slot for the answer type."""
@@ -71,7 +70,7 @@ class TypedAnswering(HeterogeneousAnswering):
 
     def yes_or_no(self, turn: Turn, evidences: Sequence[Evidence]) -> list[RankedAnswer]:
         """ "Yes" and "No" in the order that the evidences decide; see `yes_no.decide`."""
-        return decide(self.in_full(turn), evidences, self.property_names, self.judge).answers()
+        return decide(self.in_full(turn), evidences, self.property_names, self.language, self.judge).answers()
 
     def of_type(self, turn: Turn, expected: AnswerType, answers: list[RankedAnswer]) -> list[RankedAnswer]:
         """A ranking as the expected type wants it.
@@ -79,13 +78,14 @@ class TypedAnswering(HeterogeneousAnswering):
         Numbers that the evidences state for what is asked come first, else the count of what they list; see `quantities`.
         Dates are years where a year is asked for.
         """
-        full, evidences = self.in_full(turn), turn["top_evidences"]
+        full, evidences, names = self.in_full(turn), turn["top_evidences"], self.property_names
+        language, types = self.language, self.language.answer_types
         # a question that leans on the one before for what it asks has no word of its own for that
-        question = turn["question"] if expected_type(turn["question"]).kind == expected.kind else full
-        if expected.kind == "date" and asks_for_year(question):
+        question = turn["question"] if types.expected_type(turn["question"]).kind == expected.kind else full
+        if expected.kind == "date" and types.asks_for_year(question):
             return in_years(answers)
-        asked = asked_quantity(question, full) if expected.kind == "number" else None
+        asked = asked_quantity(question, full, language) if expected.kind == "number" else None
         if asked is None:
             return answers
-        found = stated(asked, evidences, self.property_names) or counted(asked, evidences, self.property_names)
-        return combined(found, answers, _LESS_THAN_STATED, None) if found else answers
+        numbers = stated(asked, evidences, names, language) or counted(asked, evidences, names, language)
+        return combined(numbers, answers, _LESS_THAN_STATED, None) if numbers else answers

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ..language.property_names import keywords
-from ..language.text import fold, stem
+from ..language.language import Language
+from ..language.text import Words, fold
 from ..records.evidence import Entity, Evidence, normalize_source
 from ..records.literals import is_date, is_number
 
 _HEADER = re.compile(r"(?:^|, )([^,]+?) is ")
 _BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
-_CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound"}
 FAR, _REACH = 0.3, 3.0  # the least nearness in an evidence; words over which nearness halves
 _BEHIND = 3.0  # how much farther a word behind an entity is than one before it ("Director is", "directed by")
 
@@ -32,7 +31,7 @@ class Value(NamedTuple):
     unit: frozenset[str]
 
 
-def values(evidence: Evidence) -> list[Value]:
+def values(evidence: Evidence, language: Language) -> list[Value]:
     """The dates and numbers that an evidence mentions, in reading order."""
     text, source = evidence["evidence_text"], normalize_source(evidence["source"])
     labels = {entity["id"]: entity["label"] for entity in evidence["wikidata_entities"]}
@@ -47,7 +46,7 @@ def values(evidence: Evidence) -> list[Value]:
             continue
         begin = start if begin is None else begin
         entity: Entity = {"id": entity_id, "label": labels.get(entity_id, surface)}
-        found.append(Value(entity, _labels(evidence, source, start, begin), _unit(text, surface, start)))
+        found.append(Value(entity, _labels(evidence, source, start, begin), _unit(text, surface, start, language)))
     return found
 
 
@@ -66,11 +65,11 @@ def _labels(evidence: Evidence, source: str, start: int, begin: int) -> tuple[st
     return ()
 
 
-def _unit(text: str, surface: str, start: int) -> frozenset[str]:
+def _unit(text: str, surface: str, start: int, language: Language) -> frozenset[str]:
     behind = _BEHIND_NUMBER.match(text, start + len(surface))
     words = surface.lstrip("0123456789.,") + " " + (behind[1] if behind else "")
-    currency = _CURRENCIES.get(text[start - 1 : start], "")
-    return keywords(f"{words} {currency}")
+    currency = language.literals.currencies.get(text[start - 1 : start], "")
+    return language.properties.keywords(f"{words} {currency}")
 
 
 class Fact(NamedTuple):
@@ -98,13 +97,13 @@ def fact_of(evidence: Evidence) -> Fact | None:
     return Fact(first, predicate, second, tuple(more)) if found else None
 
 
-def nearness(evidence: Evidence, wanted: set[str]) -> dict[str, float]:
+def nearness(evidence: Evidence, wanted: set[str], language: Words) -> dict[str, float]:
     """How near each mentioned entity stands to a word that is asked for, from `FAR` to 1, by entity id.
 
     In "Year is 1996, Film is Basquiat, Role is Andy Warhol", a question for the role prefers the value beside it.
     """
     words = re.findall(r"\w+", fold(evidence["evidence_text"]))
-    hits = [place for place, word in enumerate(words) if stem(word) in wanted]
+    hits = [place for place, word in enumerate(words) if language.stem(word) in wanted]
     found: dict[str, float] = {}
     for surface, entity_id in evidence["disambiguations"]:
         parts = fold(surface).split()

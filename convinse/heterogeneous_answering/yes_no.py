@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from ..language.answer_types import names_class, noun_types
-from ..language.property_names import PropertyNames, holds, keywords
+from ..language.language import Language
+from ..language.property_names import PropertyNames, PropertyWords
 from ..records.evidence import Entity, Evidence, RankedAnswer, normalize_source
 from .quantities import compared
 from .values import Fact, fact_of
@@ -16,14 +16,6 @@ from .values import Fact, fact_of
 _YES: Entity = {"id": "Yes", "label": "Yes"}
 _NO: Entity = {"id": "No", "label": "No"}
 SUPPORT = 3  # evidences named per answer
-# words that say nothing of what is asked
-_LIGHT = keywords(
-    "yes ever really actually always still even already get got take took make made go went part kind time year"
-)
-_DENIAL = re.compile(
-    r"\b(?:not|never|no|nobody|nothing|neither|nor|without|cannot|refus\w+|declin\w+|den(?:y|ied|ies)|reject\w+|fail\w+|dislik\w+)\b|n['’]t\b",
-    re.IGNORECASE,
-)
 _NAME_WEIGHT = 0.5  # of a word of a name or a class ("film"): what is said of it tells more
 _COVERED = 0.6  # of a question's words that an evidence must hold for a "yes"
 _CERTAIN, _LIKELY = 0.95, 0.75
@@ -60,7 +52,9 @@ class _Claim(NamedTuple):
     named: tuple[Entity, ...]
 
 
-def decide(question: str, evidences: Sequence[Evidence], names: PropertyNames, judge: Judge | None = None) -> Verdict:
+def decide(
+    question: str, evidences: Sequence[Evidence], names: PropertyNames, language: Language, judge: Judge | None = None
+) -> Verdict:
     """Whether the evidences say yes.
 
     In this order:
@@ -78,22 +72,29 @@ def decide(question: str, evidences: Sequence[Evidence], names: PropertyNames, j
         question: in full, as far as it is known (see `convinse.records.evidence.asked_in_full`).
         evidences: of the turn, best first.
         names: of properties.
+        language: of the question and the evidences.
+        judge: reads texts; None: words decide.
     """
-    words = keywords(question) - _LIGHT
-    claims = [_claim(place, fact, words, names) for place, e in enumerate(evidences) if (fact := fact_of(e))]
-    if number := compared(question, evidences, names):
+    words = language.properties.keywords(question) - language.yes_no.light_keywords
+    claims = [_claim(place, fact, words, names, language) for place, e in enumerate(evidences) if (fact := fact_of(e))]
+    if number := compared(question, evidences, names, language):
         return Verdict(_CERTAIN if number.holds else 1 - _CERTAIN, number.evidences)
-    compares = "same" in question.lower().split()
-    return _by_facts(words, claims, compares) or _by_text(question, evidences, judge)
+    compares = not language.yes_no.comparing.isdisjoint(question.lower().split())
+    decided = _by_facts(words, claims, compares, language.properties)
+    return decided or _by_text(question, evidences, language, judge)
 
 
-def _claim(place: int, fact: Fact, words: frozenset[str], names: PropertyNames) -> _Claim:
-    named = tuple(entity for entity in fact.entities if _is_named(entity, words))
-    return _Claim(place, fact, names.asking(fact.predicate, words - _name_words(named)), named)
+def _claim(place: int, fact: Fact, words: frozenset[str], names: PropertyNames, language: Language) -> _Claim:
+    named = tuple(entity for entity in fact.entities if _is_named(entity, words, language.properties))
+    return _Claim(place, fact, names.asking(fact.predicate, words - _name_words(named, language.properties)), named)
 
 
-def _by_facts(words: frozenset[str], claims: Sequence[_Claim], compares: bool) -> Verdict | None:
-    holding = [claim for claim in claims if len(_different({_name_words([one]) for one in claim.named})) > 1]
+def _by_facts(
+    words: frozenset[str], claims: Sequence[_Claim], compares: bool, language: PropertyWords
+) -> Verdict | None:
+    holding = [
+        claim for claim in claims if len(_different({_name_words([entity], language) for entity in claim.named})) > 1
+    ]
     if found := [claim.place for claim in holding if claim.asked]:
         return Verdict(_CERTAIN, found)
     named = {entity["id"]: entity for claim in claims for entity in claim.named}
@@ -106,20 +107,20 @@ def _by_facts(words: frozenset[str], claims: Sequence[_Claim], compares: bool) -
         shared = frozenset.intersection(*values)
         return Verdict(_CERTAIN if shared else 1 - _CERTAIN, [one.place for facts in asked.values() for one in facts])
     for subject, facts in asked.items():
-        left = words - _name_words([named[subject]]) - frozenset().union(*(claim.asked for claim in facts))
+        left = words - _name_words([named[subject]], language) - frozenset().union(*(claim.asked for claim in facts))
         properties = {claim.fact.predicate for claim in facts}
         others = {claim.fact.object["id"] for claim in claims if claim.fact.predicate in properties} & named.keys()
-        if any(_name_words([named[one]]) & left for one in others):
+        if any(_name_words([named[value]], language) & left for value in others):
             return Verdict(1 - _CERTAIN, [claim.place for claim in facts])
         if not left:
             return Verdict(_LIKELY, [claim.place for claim in facts])
-    done = [claim.place for claim in holding if not words - _name_words(claim.named)]
+    done = [claim.place for claim in holding if not words - _name_words(claim.named, language)]
     return Verdict(_LIKELY, done) if done else None
 
 
-def _by_text(question: str, evidences: Sequence[Evidence], judge: Judge | None) -> Verdict:
+def _by_text(question: str, evidences: Sequence[Evidence], language: Language, judge: Judge | None) -> Verdict:
     """By words, and by a model's reading of the sentences that hold most of them: of rows and facts it knows nothing."""
-    words = _by_words(question, evidences)
+    words = _by_words(question, evidences, language)
     sentences = [place for place in words.evidences if normalize_source(evidences[place]["source"]) == "text"][:_READ]
     if judge is None or not sentences:
         return words
@@ -127,35 +128,37 @@ def _by_text(question: str, evidences: Sequence[Evidence], judge: Judge | None) 
     return Verdict((words.yes + read) / 2, words.evidences)
 
 
-def _by_words(question: str, evidences: Sequence[Evidence]) -> Verdict:
+def _by_words(question: str, evidences: Sequence[Evidence], language: Language) -> Verdict:
     """By the evidence that covers the question best: the share of the words, in which those of names weigh less."""
+    keywords, names_class = language.properties.keywords, language.answer_types.names_class
+    denies, asked = language.yes_no.denial.search, keywords(question) - language.yes_no.light_keywords
     capitals = keywords(" ".join(re.findall(r"(?<!^)\b[A-Z][\w'’-]*", question)))
-    weights = {
-        word: _NAME_WEIGHT if word in capitals or names_class(word) else 1.0 for word in keywords(question) - _LIGHT
-    }
+    weights = {word: _NAME_WEIGHT if word in capitals or names_class(word) else 1.0 for word in asked}
     total = sum(weights.values())
     covered: list[float] = []
     for evidence in evidences:
         held = keywords(evidence["evidence_text"])
-        found = {word for word in weights if _holds(held, word)}
+        present = {word for word in weights if _holds(held, word, language)}
         # each evidence of an item has its name, which says nothing
-        told = found - _name_words([evidence["retrieved_for_entity"]] if "retrieved_for_entity" in evidence else [])
-        covered.append(sum(weights[word] for word in found) / total if told else 0.0)
+        own = [evidence["retrieved_for_entity"]] if "retrieved_for_entity" in evidence else []
+        told = present - _name_words(own, language.properties)
+        covered.append(sum(weights[word] for word in present) / total if told else 0.0)
     order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))
     best = covered[order[0]] if order else 0.0
     if best < _COVERED:
         return Verdict(best / _COVERED / 2, order)
     yes = (1 + (best - _COVERED) / (1 - _COVERED)) / 2
-    denied = _DENIAL.search(evidences[order[0]]["evidence_text"]) is not None
-    return Verdict(1 - yes if denied != (_DENIAL.search(question) is not None) else max(yes, 0.51), order)
+    denied = denies(evidences[order[0]]["evidence_text"]) is not None
+    return Verdict(1 - yes if denied != (denies(question) is not None) else max(yes, 0.51), order)
 
 
-def _holds(held: frozenset[str], word: str) -> bool:
-    return holds(held, word) or (names_class(word) and bool(noun_types(word) & held))
+def _holds(held: frozenset[str], word: str, language: Language) -> bool:
+    types = language.answer_types
+    return language.properties.holds(held, word) or (types.names_class(word) and bool(types.noun_types(word) & held))
 
 
-def _is_named(entity: Entity, words: frozenset[str]) -> bool:
-    name = keywords(entity["label"])
+def _is_named(entity: Entity, words: frozenset[str], language: PropertyWords) -> bool:
+    name = language.keywords(entity["label"])
     return bool(name) and name <= words
 
 
@@ -164,5 +167,5 @@ def _different(names: set[frozenset[str]]) -> set[frozenset[str]]:
     return {name for name in names if not any(name < other for other in names)}
 
 
-def _name_words(entities: Iterable[Entity]) -> frozenset[str]:
-    return frozenset(word for entity in entities for word in keywords(entity["label"]))
+def _name_words(entities: Iterable[Entity], language: PropertyWords) -> frozenset[str]:
+    return frozenset(word for entity in entities for word in language.keywords(entity["label"]))

@@ -14,28 +14,24 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..config import ClocqParams
-from ..language.answer_types import entity_kind, names_class
-from ..language.national_teams import NationalTeams
-from ..language.text import PRONOUNS, STOP_WORDS, fold, stem, stems
+from ..language.language import Language, english
+from ..language.text import fold
 from .index import Candidate, KnowledgeBase
+from .national_teams import NationalTeams
 
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*\.?")
 _SEGMENT = re.compile(r"[^|?!;\n]+")
 _MAX_TOKENS = 9  # of a name
 _MAX_PARTIAL = 5  # words of a part of a name
-_NAME_SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv"))
 _FUZZY_CUTOFF = 87.0  # ratio in percent, about one edit in eight characters
 _FUZZY_CUTOFF_SHORT = 90.0  # for names of up to eight characters
 _FUZZY_LENGTH = 6
 _NEAR_BEST = 0.8  # AUTO keeps candidates of at least this share of the best score
 _AUTO_LIMIT = 5  # items that AUTO keeps for a mention at most
 _NEIGHBOR_LIMIT = 300
-_PARTICLES = frozenset("di da de del della dos du van von der den la le el al bin ibn y e".split())  # of names
-_DEMONYM_TYPES = frozenset(("language", "ethnic", "nation", "nationality", "demonym"))
 _SURNAME_LENGTH = 4
 _WELL_KNOWN = 40  # facts of an item whose name of common words counts without capitals: "the godfather"
 _FAMOUS = 8  # facts of a person whose surname counts without a capital
-_NOT_NAMES = STOP_WORDS.union(*PRONOUNS.values())
 
 
 class ScoredCandidate(NamedTuple):
@@ -66,12 +62,20 @@ class _Token(NamedTuple):
 
 
 class EntityLinker:
-    """Finds the items of a knowledge base in a text."""
+    """Finds the items of a knowledge base in a text.
 
-    def __init__(self, kb: KnowledgeBase, params: ClocqParams) -> None:
+    Args:
+        kb: the knowledge base.
+        params: see `ClocqParams`.
+        language: of the texts and the knowledge base; English by default.
+    """
+
+    def __init__(self, kb: KnowledgeBase, params: ClocqParams, language: Language | None = None) -> None:
         self._kb = kb
         self._params = params
-        self._national_teams = NationalTeams(kb)
+        self._language = language or english()
+        self._not_names = self._language.words.not_names
+        self._national_teams = NationalTeams(kb, self._language.teams)
 
     def link(self, text: str, classes: bool = False) -> list[Mention]:
         """The mentions of a question or representation from left to right, without overlap; may be empty.
@@ -117,7 +121,7 @@ class EntityLinker:
 
     def _exact(self, text: str, tokens: list[_Token]) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
         """Longest folded labels and aliases; (first token, token behind the last, candidates with their match score)."""
-        cased = _is_cased(tokens)
+        cased = self._is_cased(tokens)
         start = 0
         while start < len(tokens):
             for end in range(min(len(tokens), start + _MAX_TOKENS), start, -1):
@@ -143,7 +147,11 @@ class EntityLinker:
 
     def _shorter(self, text: str, tokens: list[_Token]) -> list[tuple[Candidate, float]]:
         """What the name without its last word names, when that is a class: "the ... Trilogy", "the ... series"."""
-        if len(tokens) < 3 or not names_class(tokens[-1].form) or tokens[-2].form in _NOT_NAMES:
+        if (
+            len(tokens) < 3
+            or not self._language.answer_types.names_class(tokens[-1].form)
+            or tokens[-2].form in self._not_names
+        ):
             return []
         shorter = fold(text[tokens[0].start : tokens[-2].end])
         return [
@@ -161,7 +169,7 @@ class EntityLinker:
                 for end in range(min(len(tokens), start + _MAX_PARTIAL), start, -1):
                     window = tokens[start:end]
                     form = fold(text[window[0].start : window[-1].end])
-                    if window[0].form in _NOT_NAMES or window[-1].form in _NOT_NAMES:
+                    if window[0].form in self._not_names or window[-1].form in self._not_names:
                         continue
                     candidates = [c for c in self._kb.candidates(form) if c.is_label and not self._is_name(c)]
                     if candidates:
@@ -180,10 +188,10 @@ class EntityLinker:
             and (self._is_part_of_name(segment, start, end) or self._is_adjective(segment, start))
         ):
             return False
-        content = [token for token in tokens if token.form not in _NOT_NAMES]
+        content = [token for token in tokens if token.form not in self._not_names]
         if not content:  # "It", "The Who": only where capitals say so
             return tokens[-1].capital and not tokens[-1].first
-        common = all(stem(token.form) in self._property_words for token in content)
+        common = all(map(self._asks, content))
         if any(token.capital and not (token.first and common) for token in content):
             return True
         if cased:
@@ -196,7 +204,7 @@ class EntityLinker:
         first = next(filter(str.isalnum, label), "")
         if first.isupper() or first.isdigit():
             return True
-        kind = entity_kind(candidate.id, self._kb.types(candidate.id))
+        kind = self._kind(candidate)
         return (
             not label.isalpha()
             and " " not in label
@@ -220,25 +228,31 @@ class EntityLinker:
 
     def _may_name(self, token: _Token) -> bool:
         """Whether a capitalised word may belong to a name: "Date" and "Director" of a terse question do not."""
-        return not (token.form in _NOT_NAMES or token.form.isdigit() or stem(token.form) in self._property_words)
+        return not (token.form in self._not_names or token.form.isdigit() or self._asks(token))
 
     def _is_adjective(self, tokens: list[_Token], place: int) -> bool:
         """Whether a word says what something is like ("British actor") and names no item by itself."""
         after = tokens[place + 1] if place + 1 < len(tokens) else None
-        if after is None or not after.joined or after.capital or after.form in _NOT_NAMES:
+        if after is None or not after.joined or after.capital or after.form in self._not_names:
             return False
         candidates = self._kb.candidates(tokens[place].form)
         if any(c.is_label and "country" in self._kb.types(c.id) for c in candidates):
             return False  # "the England job"
         kinds = {kind for c in candidates for name in self._kb.types(c.id) for kind in name.split()}
-        is_demonym = bool(candidates) and all(
-            not c.is_label and entity_kind(c.id, self._kb.types(c.id)) == "place" for c in candidates
-        )
-        return is_demonym or bool(kinds & _DEMONYM_TYPES)
+        is_demonym = bool(candidates) and all(not c.is_label and self._kind(c) == "place" for c in candidates)
+        return is_demonym or bool(kinds & self._language.answer_types.people_types)
+
+    def _kind(self, candidate: Candidate) -> str:
+        return self._language.answer_types.entity_kind(candidate.id, self._kb.types(candidate.id))
+
+    def _asks(self, token: _Token) -> bool:
+        """Whether a word is one of those that ask for something."""
+        return self._language.words.stem(token.form) in self._property_words
 
     @cached_property
     def _property_words(self) -> frozenset[str]:
         """Stems of the names of properties: "director", "cast", "episode" ask for something, they name nothing."""
+        stems = self._language.words.stems
         return frozenset(
             word for _, label, aliases in self._kb.properties() for name in (label, *aliases) for word in stems(name)
         )
@@ -248,7 +262,7 @@ class EntityLinker:
     ) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
         """Parts of names ("Yankovic") and misspelt ones: capitalised words that no name covers; in text without capitals,
         any words if nothing else is linked."""
-        cased = _is_cased(tokens)
+        cased = self._is_cased(tokens)
         taken = set(covered)
         for size in range(min(_MAX_PARTIAL, len(tokens)), 0, -1):
             for start in range(len(tokens) - size + 1):
@@ -266,17 +280,17 @@ class EntityLinker:
     def _usable(self, tokens: list[_Token], start: int, size: int, cased: bool, linked: bool) -> bool:
         """Whether words may be a name that is written in part or wrongly."""
         window = tokens[start : start + size]
-        content = [token for token in window if token.form not in _NOT_NAMES]
-        if not content or window[-1].form in _NOT_NAMES or window[0].form in _NOT_NAMES - {"the"}:
+        content = [token for token in window if token.form not in self._not_names]
+        if not content or window[-1].form in self._not_names or window[0].form in self._not_names - {"the"}:
             return False
-        if all(stem(token.form) in self._property_words for token in content):
+        if all(map(self._asks, content)):
             return False
         if cased and self._is_part_of_name(tokens, start, start + size):
             return False
         if size == 1 and window[0].capital and self._is_adjective(tokens, start):  # "German businessman"
             return False
         if cased or linked:
-            return all(token.capital or token.form in _PARTICLES for token in content) and not (
+            return all(token.capital or token.form in self._language.names.particles for token in content) and not (
                 size == 1 and window[0].first
             )
         return True
@@ -301,10 +315,10 @@ class EntityLinker:
 
     def _is_surname(self, word: str, candidate: Candidate, capital: bool) -> bool:
         """Whether one word is the last one of a person's name, `Jr` and the like aside."""
-        words = [part for part in fold(candidate.label).split() if part not in _NAME_SUFFIXES]
+        words = [part for part in fold(candidate.label).split() if part not in self._language.names.suffixes]
         if words[-1:] != [word] or not (capital or candidate.frequency >= _FAMOUS):
             return False
-        return entity_kind(candidate.id, self._kb.types(candidate.id)) == "person"
+        return self._kind(candidate) == "person"
 
     def _similarity(self, form: str, candidate: Candidate) -> float:
         """The match score of a misspelt name, 0 where it is too far from all names of the candidate."""
@@ -322,7 +336,7 @@ class EntityLinker:
     def _disambiguate(
         self, text: str, found: Sequence[tuple[int, int, str, list[tuple[Candidate, float]]]]
     ) -> list[Mention]:
-        params = self._params
+        params, stems = self._params, self._language.words.stems
         context = set(stems(text))
         pools = [
             sorted(scored, key=lambda pair: (-pair[1], -pair[0].frequency, pair[0].id))[: params.d]
@@ -359,9 +373,18 @@ class EntityLinker:
             mentions.append(Mention(start, end, surface, tuple(kept)))
         return mentions
 
+    def _is_cased(self, tokens: list[_Token]) -> bool:
+        """Whether the writer uses capitals, so that a word without one is no name."""
+        return any(
+            token.capital and not token.first and not token.form.isdigit() and token.form not in self._not_names
+            for token in tokens
+        )
+
     def _profile(self, entity_id: str) -> set[str]:
         """Stems that say what an item is."""
-        return set(stems(f"{self._kb.description(entity_id)} {' '.join(self._kb.types(entity_id))}"))
+        return set(
+            self._language.words.stems(f"{self._kb.description(entity_id)} {' '.join(self._kb.types(entity_id))}")
+        )
 
 
 def repair(text: str) -> str:
@@ -400,14 +423,6 @@ def _respaced(words: list[str]) -> Iterator[list[str]]:
     for place, word in enumerate(words):
         for cut in range(2, len(word) - 1):
             yield [*words[:place], word[:cut], word[cut:], *words[place + 1 :]]
-
-
-def _is_cased(tokens: list[_Token]) -> bool:
-    """Whether the writer uses capitals, so that a word without one is no name."""
-    return any(
-        token.capital and not token.first and not token.form.isdigit() and token.form not in _NOT_NAMES
-        for token in tokens
-    )
 
 
 def _alias_fits(surface: str) -> bool:

@@ -6,8 +6,7 @@ from collections import Counter
 from typing import NamedTuple, TypedDict
 
 from ..config import ClocqParams
-from ..language.answer_types import heads, names_class, noun_types
-from ..language.bm25 import bm25_order
+from ..language.language import Language, english
 from ..records.evidence import Entity
 from .index import Fact, KnowledgeBase
 from .linking import EntityLinker
@@ -33,11 +32,19 @@ class SpaceFact(NamedTuple):
 
 
 class SearchSpace:
-    """CLOCQ's search space retrieval over the embedded knowledge base."""
+    """CLOCQ's search space retrieval over the embedded knowledge base.
 
-    def __init__(self, kb: KnowledgeBase, params: ClocqParams, p: int) -> None:
+    Args:
+        kb: the knowledge base.
+        params: see `ClocqParams`.
+        p: facts of an item that are looked at, at most.
+        language: of the texts and the knowledge base; English by default.
+    """
+
+    def __init__(self, kb: KnowledgeBase, params: ClocqParams, p: int, language: Language | None = None) -> None:
         self.kb = kb
-        self.linker = EntityLinker(kb, params)
+        self._language = language or english()
+        self.linker = EntityLinker(kb, params, self._language)
         self._params = params
         self._limit = min(p, params.p_setting)
 
@@ -51,7 +58,7 @@ class SearchSpace:
                 facts.setdefault(" ".join(entity["id"] for entity in fact), SpaceFact(fact, item))
         found = list(facts.values())
         if self._params.bm25_limit and len(found) > self._params.bm25_limit:
-            order = bm25_order(text, [fact_text(fact.fact) for fact in found])
+            order = self._language.bm25.order(text, [fact_text(fact.fact) for fact in found])
             found = [found[place] for place, _ in order[: self._params.bm25_limit]]
         return found, entities
 
@@ -73,9 +80,9 @@ class SearchSpace:
 
         "Which film stars Jim Carrey and Laura Linney?" is about a film that both share a fact with.
         """
-        wanted = frozenset().union(
-            *(noun_types(noun) for noun in text.lower().split() if names_class(noun.strip("?,.!")))
-        )
+        types = self._language.answer_types
+        nouns = (noun for noun in text.lower().split() if types.names_class(noun.strip("?,.!")))
+        wanted = frozenset().union(*map(types.noun_types, nouns))
         named = [entity for entity in entities if entity["rank"] == 0][:_MAX_NAMED]
         if not wanted or len(named) < 2:
             return []
@@ -83,7 +90,7 @@ class SearchSpace:
         times = Counter(
             item for entity in named for item in self.kb.neighbors(entity["item"]["id"], self._limit) if item not in own
         )
-        shared = [item for item, count in times.items() if count > 1 and heads(self.kb.types(item)) & wanted]
+        shared = [item for item, count in times.items() if count > 1 and types.heads(self.kb.types(item)) & wanted]
         shared.sort(key=lambda item: (-times[item], -self.kb.frequency(item), int(item[1:])))
         score = min(entity["score"] for entity in named)
         return [

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
-from .text import END, STOP_WORDS, folded_words, stem, stems
+from .text import END, Words, folded_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,50 +18,66 @@ _STOP_WORD, _END = -1, -2
 _MOST_CHARACTERS = 10_000_000  # of remembered texts: with their numbers about 60 MB
 
 
-def bm25_scores(query: str | Mapping[str, float], texts: Sequence[str], formula: Formula = "lucene") -> list[float]:
-    """The BM25 score of every text for a query, or for weighted stems (a score is linear in its query terms).
+class BM25:
+    """BM25 over texts in a language; it remembers what it has read, so one is shared."""
 
-    A query term t of weight w adds `w * idf(t) * tf / (tf + 1.5 * (0.25 + 0.75 * length / mean length))` to the score
-    of a text that has it tf times, where with n of N texts having it
+    def __init__(self, words: Words) -> None:
+        self._words = words
+        self._vocabulary = _Vocabulary(words)
 
-    - "lucene": `idf = log(1 + (N - n + 0.5) / (n + 0.5))`;
-    - "okapi": `idf = 2.5 * log((N - n + 0.5) / (n + 0.5))`, and where that is negative a quarter of the mean over all
-      words of the texts (Robertson's formula as rank_bm25 computes it).
+    def scores(
+        self, query: str | Mapping[str, float], texts: Sequence[str], formula: Formula = "lucene"
+    ) -> list[float]:
+        """The BM25 score of every text for a query, or for weighted stems (a score is linear in its query terms).
 
-    Args:
-        query: words, of weight 1 each; or stems with their weights, of which those that are not positive count nothing.
-        texts: what to score; stop words do not count.
-        formula: see above.
+        A query term t of weight w adds `w * idf(t) * tf / (tf + 1.5 * (0.25 + 0.75 * length / mean length))` to the
+        score of a text that has it tf times, where with n of N texts having it
 
-    Returns:
-        A score for each text, rounded to 6 digits.
-    """
-    import numpy as np
+        - "lucene": `idf = log(1 + (N - n + 0.5) / (n + 0.5))`;
+        - "okapi": `idf = 2.5 * log((N - n + 0.5) / (n + 0.5))`, and where that is negative a quarter of the mean over
+          all words of the texts (Robertson's formula as rank_bm25 computes it).
 
-    if formula not in ("lucene", "okapi"):
-        raise ValueError(f"unknown BM25 formula {formula!r}; valid: lucene, okapi")
-    weights = query if isinstance(query, Mapping) else dict.fromkeys(stems(query), 1.0)
-    wanted = sorted(word for word, weight in weights.items() if weight > 0)
-    if not wanted or not texts:
-        return [0.0] * len(texts)
-    vocabulary = _vocabulary()
-    places, terms = vocabulary.read(texts)
-    lengths = np.bincount(places, minlength=len(texts))
-    norms = _K1 * (1 - _B + _B * lengths / max(lengths.mean(), 1e-9))
-    idf = _idf(places, terms, len(texts), formula)
-    total = np.zeros(len(texts))
-    frequencies = _frequencies(places, terms, [vocabulary.number[word] for word in wanted], len(texts))
-    for word, frequency in zip(wanted, frequencies, strict=True):
-        having = np.count_nonzero(frequency)
-        if having:  # always the same order of additions, so that equal texts score equally
-            total += weights[word] * idf(having) * (frequency / (frequency + norms))
-    return total.round(6).tolist()
+        Args:
+            query: words, of weight 1 each; or stems with their weights, of which those that are not positive count
+                nothing.
+            texts: what to score; stop words do not count.
+            formula: see above.
 
+        Returns:
+            A score for each text, rounded to 6 digits.
+        """
+        import numpy as np
 
-def bm25_order(query: str | Mapping[str, float], texts: Sequence[str]) -> list[tuple[int, float]]:
-    """(place, score) of the texts, best first; equal scores in the order of the texts' characters."""
-    scores = bm25_scores(query, texts)
-    return sorted(enumerate(scores), key=lambda pair: (-pair[1], texts[pair[0]], pair[0]))
+        if formula not in ("lucene", "okapi"):
+            raise ValueError(f"unknown BM25 formula {formula!r}; valid: lucene, okapi")
+        weights = query if isinstance(query, Mapping) else dict.fromkeys(self._words.stems(query), 1.0)
+        wanted = sorted(word for word, weight in weights.items() if weight > 0)
+        if not wanted or not texts:
+            return [0.0] * len(texts)
+        vocabulary = self._readable()
+        places, terms = vocabulary.read(texts)
+        lengths = np.bincount(places, minlength=len(texts))
+        norms = _K1 * (1 - _B + _B * lengths / max(lengths.mean(), 1e-9))
+        idf = _idf(places, terms, len(texts), formula)
+        total = np.zeros(len(texts))
+        frequencies = _frequencies(places, terms, [vocabulary.number[word] for word in wanted], len(texts))
+        for word, frequency in zip(wanted, frequencies, strict=True):
+            having = np.count_nonzero(frequency)
+            if having:  # always the same order of additions, so that equal texts score equally
+                total += weights[word] * idf(int(having)) * (frequency / (frequency + norms))
+        rounded: list[float] = total.round(6).tolist()
+        return rounded
+
+    def order(self, query: str | Mapping[str, float], texts: Sequence[str]) -> list[tuple[int, float]]:
+        """(place, score) of the texts, best first; equal scores in the order of the texts' characters."""
+        scores = self.scores(query, texts)
+        return sorted(enumerate(scores), key=lambda pair: (-pair[1], texts[pair[0]], pair[0]))
+
+    def _readable(self) -> _Vocabulary:
+        """The vocabulary, or a fresh one when that has read enough; a running call keeps its own."""
+        if self._vocabulary.characters > _MOST_CHARACTERS:
+            self._vocabulary = _Vocabulary(self._words)
+        return self._vocabulary
 
 
 def _frequencies(places: np.ndarray, terms: np.ndarray, wanted: Sequence[int], texts: int) -> np.ndarray:
@@ -71,8 +87,8 @@ def _frequencies(places: np.ndarray, terms: np.ndarray, wanted: Sequence[int], t
     ascending = np.argsort(wanted)
     numbers = np.asarray(wanted)[ascending]
     row = np.minimum(np.searchsorted(numbers, terms), len(numbers) - 1)
-    found = numbers[row] == terms
-    counts = np.bincount(ascending[row[found]] * texts + places[found], minlength=len(wanted) * texts)
+    wanted_terms = numbers[row] == terms
+    counts = np.bincount(ascending[row[wanted_terms]] * texts + places[wanted_terms], minlength=len(wanted) * texts)
     return counts.reshape(len(wanted), texts)
 
 
@@ -95,11 +111,11 @@ def _idf(places: np.ndarray, terms: np.ndarray, texts: int, formula: Formula) ->
 class _Vocabulary:
     """Stems as numbers, and texts as rows of them: the turns of a conversation see the same texts again."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: Words) -> None:
         self.characters = 0
         numbers = count()
         self.number = _Memory(lambda _: next(numbers))  # of a stem
-        self._word = _Memory(lambda word: _STOP_WORD if word in STOP_WORDS else self.number[stem(word)])
+        self._word = _Memory(lambda word: _STOP_WORD if word in words.stop_words else self.number[words.stem(word)])
         self._word[END] = _END
         self._texts: dict[str, bytes] = {}
 
@@ -109,8 +125,8 @@ class _Vocabulary:
 
         unread = [*dict.fromkeys(text for text in texts if text not in self._texts)]
         if unread:
-            words = folded_words(unread)
-            numbers = np.fromiter(map(self._word.__getitem__, words), np.int32, len(words))
+            folded = folded_words(unread)
+            numbers = np.fromiter(map(self._word.__getitem__, folded), np.int32, len(folded))
             start = 0
             for text, end in zip(unread, np.flatnonzero(numbers == _END).tolist(), strict=True):
                 self._texts[text] = numbers[start:end].tobytes()
@@ -132,13 +148,3 @@ class _Memory(dict[str, int]):
 
     def __missing__(self, key: str) -> int:
         return self.setdefault(key, self._make(key))  # of several threads, the first one's counts
-
-
-_shared = [_Vocabulary()]
-
-
-def _vocabulary() -> _Vocabulary:
-    """The vocabulary that all calls share, or a fresh one when that has read enough; a running call keeps its own."""
-    if _shared[0].characters > _MOST_CHARACTERS:
-        _shared[0] = _Vocabulary()
-    return _shared[0]

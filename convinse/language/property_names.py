@@ -5,15 +5,55 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
 
-from .text import stem, stems
+from .text import Words
+from .word_lists import Renamed, Table, WordSet
 
-# what names of quantities begin with: "number of episodes", "total sales"
-_COUNTING = frozenset(map(stem, ("number", "total", "count", "amount")))
-# stems of forms of the same word: "who wrote" asks for "written by"
-_FORMS = {"wrote": "write", "written": "write", "won": "win", "sang": "sing", "sung": "sing", "dead": "die", "death": "die"}  # fmt: skip
 _SHORTEST = 4  # a shorter word is no agent
-_PHRASES = {"oscar": frozenset(map(stem, ("academy", "award")))}
+
+
+@dataclass(frozen=True, eq=False)
+class PropertyWords:
+    """The forms of words that questions and evidences speak of properties in; see `properties.txt`."""
+
+    words: Words
+    counting: WordSet
+    forms: Renamed
+    phrases: Table
+    bridging: WordSet
+    expansions: Table
+
+    def keywords(self, text: str) -> WordSet:
+        """The stems of a text's content words; forms of a word, and who does it (director, directed), have the same."""
+        return frozenset(map(self._shared_form, self.words.stems(text)))
+
+    def keyword(self, word: str) -> str:
+        """The keyword of a folded word."""
+        return self._shared_form(self.words.stem(word))
+
+    def keyword_set(self, words: Iterable[str]) -> WordSet:
+        """The keywords of some words, stop words left out."""
+        return self.keywords(" ".join(words))
+
+    def holds(self, text: AbstractSet[str], word: str) -> bool:
+        """Whether the keywords of a text have one, or all of the phrase that means the same (`oscar`: academy award)."""
+        return word in text or (word in self.phrases and self.phrases[word] <= text)
+
+    def _shared_form(self, word: str) -> str:
+        agent = word.endswith("tor") and len(word) > _SHORTEST
+        return self.forms.get(word) or (word.removesuffix("or") if agent else word)
+
+    @cached_property
+    def counting_stems(self) -> WordSet:
+        """The stems of `counting`."""
+        return self.words.stem_set(self.counting)
+
+    @cached_property
+    def not_bridges(self) -> WordSet:
+        """Stop words beside which a content word of a name does not mean the property: "is a", "of which"."""
+        return self.words.common - self.bridging
 
 
 class PropertyNames:
@@ -21,12 +61,14 @@ class PropertyNames:
 
     Args:
         properties: (id, label, aliases) of the knowledge base's properties.
+        words: of the language that these are in.
     """
 
-    def __init__(self, properties: Iterable[tuple[str, str, list[str]]]) -> None:
-        self._labels: dict[frozenset[str], list[frozenset[str]]] = {}
-        self._aliases: dict[frozenset[str], list[frozenset[str]]] = defaultdict(list)
-        known = [(_name(label), [_name(alias) for alias in aliases]) for _, label, aliases in properties]
+    def __init__(self, properties: Iterable[tuple[str, str, list[str]]], words: PropertyWords) -> None:
+        self._words = words
+        self._labels: dict[WordSet, list[WordSet]] = {}
+        self._aliases: dict[WordSet, list[WordSet]] = defaultdict(list)
+        known = [(self._name(label), list(map(self._name, aliases))) for _, label, aliases in properties]
         labels = {label for label, _ in known}
         for label, aliases in known:
             # what is another property's label names that one: "member of" is no "instance of"
@@ -45,35 +87,15 @@ class PropertyNames:
         """
         return max((len(name & words) / len(name) for name in self._names(label)), default=0.0)
 
-    def asking(self, label: str, words: AbstractSet[str]) -> frozenset[str]:
+    def asking(self, label: str, words: AbstractSet[str]) -> WordSet:
         """The words that ask for what `label` calls: those of its names that stand among `words` as a whole."""
         return frozenset().union(*(name for name in self._names(label) if name <= words))
 
-    def _names(self, label: str) -> list[frozenset[str]]:
-        own = _name(label)
-        found = self._labels.get(own) or [own, *self._aliases.get(own, ())]
-        return [name for name in found if name]
+    def _names(self, label: str) -> list[WordSet]:
+        own = self._name(label)
+        names = self._labels.get(own) or [own, *self._aliases.get(own, ())]
+        return [name for name in names if name]
 
-
-def keywords(text: str) -> frozenset[str]:
-    """The stems of a text's content words; forms of a word, and who does it (director, directed), have the same."""
-    return frozenset(map(_one_form, stems(text)))
-
-
-def keyword(word: str) -> str:
-    """The keyword of one folded word."""
-    return _one_form(stem(word))
-
-
-def _one_form(word: str) -> str:
-    return _FORMS.get(word) or (word.removesuffix("or") if word.endswith("tor") and len(word) > _SHORTEST else word)
-
-
-def holds(text: AbstractSet[str], word: str) -> bool:
-    """Whether the keywords of a text have one, or all of the phrase that means the same (`oscar`: academy award)."""
-    return word in text or (word in _PHRASES and _PHRASES[word] <= text)
-
-
-def _name(label: str) -> frozenset[str]:
-    words = keywords(label)
-    return words - _COUNTING or words
+    def _name(self, label: str) -> WordSet:
+        words = self._words.keywords(label)
+        return words - self._words.counting_stems or words

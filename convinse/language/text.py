@@ -1,11 +1,14 @@
-"""Words of English text as retrieval sees them: normalised strings, content words and their stems."""
+"""Words of a text as retrieval sees them: normalised strings, content words and their stems."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from .word_lists import Table, WordSet
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*", re.UNICODE)
 _INITIALS = re.compile(r" [^\W\d](?: +[^\W\d](?= ))+")  # in words with blanks around
@@ -16,21 +19,6 @@ _LOWER_OR_BLANK = bytes(
     byte if byte >= 128 or chr(byte) in f"_{END}" else ord(chr(byte).lower()) if chr(byte).isalnum() else ord(" ")
     for byte in range(256)
 )
-
-
-STOP_WORDS = frozenset(
-    "a an the of in on at to for from by with and or but not no nor is are was were be been being am do does did done has have "
-    "had having will would can could shall should may might must i you he she it we they me him her us them my your his its "
-    "our their mine yours hers ours theirs this that these those there here who whom whose which what when where why how as "
-    "than then so such s t d ll m re ve about into over after before again once also too very just only own same other any "
-    "some all both each few more most if because while during tell give name please know called ok okay oh hey well one ones".split()
-)
-PRONOUNS = {
-    "person": frozenset("he she him her his hers himself herself".split()),
-    "thing": frozenset("it its itself this that".split()),
-    "group": frozenset("they them their theirs these those".split()),
-    "place": frozenset(["there"]),
-}
 
 
 def fold(text: str) -> str:
@@ -75,19 +63,64 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-@lru_cache(maxsize=200_000)
-def stem(word: str) -> str:
-    """The Snowball (English) stem of a lower-case word."""
-    return _stemmer().stemWord(word)
+@dataclass(frozen=True, eq=False)
+class Words:
+    """The common words of a language, and the stems of all others; `words.txt` says what each list is for."""
 
+    code: str
+    stemmer: str
+    stop_words: WordSet
+    telling: WordSet
+    articles: WordSet
+    pronouns: Table
+    genders: Table
+    pointing: WordSet
+    definite: WordSet
+    possessive: WordSet
+    no_noun: WordSet
+    fillers: WordSet
+    greetings: WordSet
 
-@lru_cache(maxsize=1)
-def _stemmer():  # noqa: ANN202 - a C type without stubs
-    import Stemmer
+    @cached_property
+    def stem(self) -> Callable[[str], str]:
+        """The Snowball stem of a lower-case word."""
+        import Stemmer
 
-    return Stemmer.Stemmer("english")
+        return lru_cache(maxsize=200_000)(Stemmer.Stemmer(self.stemmer).stemWord)
 
+    def stems(self, text: str, keep_stop_words: bool = False) -> list[str]:
+        """The stems of the content words of a text, in order, accents removed."""
+        stem, stop_words = self.stem, self.stop_words
+        return [stem(word) for word in folded_words([text])[:-1] if keep_stop_words or word not in stop_words]
 
-def stems(text: str, keep_stop_words: bool = False) -> list[str]:
-    """The stems of the content words of a text, in order, accents removed."""
-    return [stem(word) for word in folded_words([text])[:-1] if keep_stop_words or word not in STOP_WORDS]
+    def stem_set(self, words: WordSet) -> WordSet:
+        """The stems of some words."""
+        return frozenset(map(self.stem, words))
+
+    def owns(self, pronoun: str, following: str) -> bool:
+        """Whether a pronoun owns what follows ("" at the end); "her" does so only before a noun."""
+        return pronoun in self.possessive or (pronoun == "her" and following not in self.no_noun | {""})
+
+    def owner(self, name: str) -> str:
+        """A name as that of an owner."""
+        return f"{name}'" if name.endswith("s") else f"{name}'s"
+
+    @cached_property
+    def common(self) -> WordSet:
+        """Words that name nothing and say by themselves not what is asked."""
+        return self.stop_words | self.telling
+
+    @cached_property
+    def all_pronouns(self) -> WordSet:
+        """The pronouns of all kinds."""
+        return frozenset().union(*self.pronouns.values())
+
+    @cached_property
+    def personal(self) -> WordSet:
+        """The pronouns that need something named before; "that one" may be what the question itself names."""
+        return self.all_pronouns - self.pointing
+
+    @cached_property
+    def not_names(self) -> WordSet:
+        """Words that name nothing by themselves."""
+        return self.common | self.all_pronouns

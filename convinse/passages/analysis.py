@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
-from ..language.text import STOP_WORDS as _ENGLISH
+from ..language.language import stop_words
 from ..support.errors import DataError, nearest
 
 VERSION = 1  # raised when the same text gives other terms
@@ -35,43 +35,10 @@ _OWN_LETTERS = {
     "en": "",
     NEUTRAL: "",
 }
-_STOP_WORDS = {
-    "en": _ENGLISH,
-    "pl": frozenset(
-        "a aby albo ale ani aż bez bo bowiem by być był była byli było były będą będzie choć ci co coś czego czemu czy czyli czym "
-        "dla dlaczego do dokąd gdy gdyby gdyż gdzie go i ich ile im ilu iż ja jak jaka jaką jaki jakich jakie jakiego jakiej "
-        "jakim jakimi jako je jednak jego jej jemu jest jestem jeszcze jeśli jeżeli już każda każdy kiedy kim kogo komu która "
-        "którą które którego której który których którym którymi którzy kto lecz lub ma mają mi mnie może można mu my na nad "
-        "nam nas nasz nazywa nazywał nazywała nią nich nie niej nim nimi niż no o od oraz po pod podczas poza ponieważ przed "
-        "przez przy s są się skąd ta tą tak taka taki takie tam te tego tej temu ten też to tobie tu twój ty tych tylko tym "
-        "tymi u w was we wasz więc wszystkie wszystko wy z za zaś ze że żeby".split()
-    ),
-    "de": frozenset(
-        "aber als am an auch auf aus bei bin bis da das dass dem den der des die dies diese dieser du ein eine einem einen "
-        "einer eines er es für hat hatte ich ihr im in ist mit nach nicht noch nur ob oder sein sich sie sind so um und uns "
-        "vom von vor wann war waren warum was welche welcher welches wem wen wenn wer werden wie wir wird wo wurde wurden zu "
-        "zum zur über".split()
-    ),
-    "fr": frozenset(
-        "a à au aux avec ce ces cette c d dans de des du elle en est et étaient était été être eu il ils j je l la le les leur "
-        "lui m mais ne n on ont ou où par pas pour pourquoi qu quand que quel quelle quelles quels qui s sa se ses son sont sur "
-        "t un une vous y".split()
-    ),
-    "es": frozenset(
-        "a al como cómo con cuál cuáles cuándo cuando de del dónde donde el ella en era es esta este fue ha han hay la las le "
-        "les lo los más me no o para pero por porque que qué quien quién quienes se ser si sin sobre son su sus te un una uno "
-        "y ya".split()
-    ),
-}
 _WORD = re.compile(r"\w+")
 # Scripts that write without blanks, or glue endings to words: pairs of neighbouring characters are their terms.
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff]{2,}")
 _STROKES = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ß": "ss", "æ": "ae", "œ": "oe", "ı": "i"})
-
-
-def stop_words(language: str) -> frozenset[str]:
-    """The stop words of a language; none where there is no list."""
-    return _STOP_WORDS.get(language, frozenset())
 
 
 class Analyzer:

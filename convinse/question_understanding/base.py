@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..config import Config
 from ..records.evidence import Conversation, Turn
+from ..resources import stage_language
 from ..support.errors import ModuleError
 from ..support.registry import find_trainer
 
@@ -26,6 +27,7 @@ class QuestionUnderstanding(ABC):
 
     Attributes:
         config: the checked configuration.
+        language: the words of the language that questions and evidences are in.
         logger: writes to the log of the run.
         conversations_at_once: how many conversations the pipeline hands over together. A module that computes in
             batches raises it and overrides `inference_on_turns`.
@@ -39,6 +41,7 @@ class QuestionUnderstanding(ABC):
 
     def __init__(self, config: Config) -> None:
         self.config = config
+        self.language = stage_language()
         self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
 
     @abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from ..language.text import stems, words
+from ..language.text import Words, words
 from ..records.evidence import HistoryPart, Turn
 from .referents import Focus, Referent
 
@@ -49,27 +49,29 @@ def origins(
     return found
 
 
-def parts_with_words(representation: str, question: str, history: Sequence[Turn]) -> list[HistoryPart]:
+def parts_with_words(representation: str, question: str, history: Sequence[Turn], language: Words) -> list[HistoryPart]:
     """The parts of the history that a representation can have its words from, where the question itself has them not.
 
     Args:
         representation: what was made of the question and its history.
         question: words that it has of its own come from nowhere else.
         history: the earlier turns, oldest first.
+        language: the words of the language that all are in.
 
     Returns:
         Of an earlier question the words that the representation has, of its answers those that it names.
     """
+    stems = language.stems
     wanted = set(stems(representation))
     taken = wanted - set(stems(question))
-    found: list[HistoryPart] = []
+    parts: list[HistoryPart] = []
     for place, earlier in enumerate(history):
         if taken & set(stems(earlier["question"])):
             shared = [word for word in words(earlier["question"]) if wanted & set(stems(word))]
-            found.append(history_part(history, place, "question", " ".join(shared)))
-        found += [
+            parts.append(history_part(history, place, "question", " ".join(shared)))
+        parts += [
             history_part(history, place, "answer", answer["label"])
             for answer in earlier.get("answers", [])
             if taken & set(stems(answer["label"]))
         ]
-    return found
+    return parts

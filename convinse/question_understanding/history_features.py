@@ -9,10 +9,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..knowledge_base.index import KnowledgeBase
-from ..language.answer_types import AnswerType, fit, heads, names_class, noun_types
-from ..language.text import PRONOUNS, fold, stems
+from ..language.answer_types import AnswerType
+from ..language.language import Language, english
+from ..language.text import Words, fold
 from ..records.evidence import Turn
-from .referents import PERSONAL, Asked, Choice, Focus, Referent, may_mean, recent
+from .referents import Asked, Choice, Focus, Referent, may_mean, recent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +22,6 @@ _FACTS = 300  # of an item that are looked at
 _VALUES = 5  # of a property of an item that are looked at
 _OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
 _KEPT_TEXTS = 20_000  # whose embeddings stay in memory, 30 MB
-_DEFINITE = frozenset("the this that".split())
-_POINTING = re.compile(r"\b(?:this|that)(?: one)?\W*$|\b(?:this|that) one\b", re.IGNORECASE)
 
 
 class Embedder(Protocol):
@@ -111,13 +110,16 @@ class FeatureReader:
     Args:
         kb: the knowledge base.
         embedder: embeds questions and names of properties.
+        language: of the questions and the knowledge base; English by default.
     """
 
-    def __init__(self, kb: KnowledgeBase, embedder: Embedder) -> None:
+    def __init__(self, kb: KnowledgeBase, embedder: Embedder, language: Language | None = None) -> None:
+        self._language = language or english()
         self._kb = kb
         self._embedder = embedder
         self._profile = lru_cache(maxsize=4096)(self._read_profile)
         self._neighbors = lru_cache(maxsize=1024)(kb.neighbors)
+        stems = self._language.words.stems
         self._names = {
             entity_id: frozenset(stems(" ".join((label, *aliases)))) for entity_id, label, aliases in kb.properties()
         }
@@ -142,15 +144,15 @@ class FeatureReader:
         matches = self._matches(asked, referents, foci, history)
         topic = next((one for focus in foci for one in focus.asked), None)
         most = max(match.has_answer for match in matches)
-        personal = PERSONAL.intersection(fold(asked.question).split())
+        personal = self._language.words.personal.intersection(fold(asked.question).split())
         complete = bool(asked.named) and not personal and not asked.elliptical
-        points = bool(_POINTING.search(asked.question))
+        points = bool(self._language.conversation.pointing_phrase.search(asked.question))
         found = []
         for place, (one, match) in enumerate(zip(referents, matches, strict=True)):
             others = [other.property_alike for at, other in enumerate(matches) if at != place]
             talked = [at for at, focus in enumerate(foci) if one in focus.asked or one in focus.answered]
             asked_last = one in foci[-1].asked
-            agrees, disagrees = _agreement(personal, one)
+            agrees, disagrees = _agreement(personal, one, self._language.words)
             class_named, class_missed = self._class_agreement(asked.question, one)
             near = any(one.id in self._neighbors(item.id) for item in asked.named if item.id.startswith("Q"))
             found.append(
@@ -175,7 +177,7 @@ class FeatureReader:
                     rival_of_named=float(not near and self._is_rival(one, asked.named)),
                     elliptical=float(asked.elliptical),
                     elliptical_last=float(asked.elliptical and asked_last),
-                    may_answer=fit(asked.answer_type, one.id, self._kb.types(one.id)),
+                    may_answer=self._language.answer_types.fit(asked.answer_type, one.id, self._kb.types(one.id)),
                     has_property=match.has_property,
                     has_answer=match.has_answer,
                     has_most=float(match.has_answer == most > 0),
@@ -189,9 +191,10 @@ class FeatureReader:
     def _class_agreement(self, question: str, one: Referent) -> tuple[float, float]:
         """Whether the question's "the film", if it has such words, may mean a referent, and whether it may not."""
         low = re.findall(r"\w+", question.lower())
-        nouns = {noun for before, noun in pairwise(low) if before in _DEFINITE and names_class(noun)}
-        own = heads(self._kb.types(one.id)) if nouns else frozenset()
-        named = any(noun_types(noun) & own for noun in nouns)
+        types, definite = self._language.answer_types, self._language.words.definite
+        nouns = {noun for before, noun in pairwise(low) if before in definite and types.names_class(noun)}
+        own = types.heads(self._kb.types(one.id)) if nouns else frozenset()
+        named = any(types.noun_types(noun) & own for noun in nouns)
         return float(named), float(bool(nouns) and not named)
 
     def _is_rival(self, one: Referent, named: Sequence[Referent]) -> bool:
@@ -204,7 +207,7 @@ class FeatureReader:
         self, asked: Asked, referents: Sequence[Referent], foci: Sequence[Focus], history: Sequence[Turn]
     ) -> list[_Match]:
         """How well the facts of each referent, and the questions about it, suit the question."""
-        wanted = frozenset(stems(" ".join(asked.predicate)))
+        wanted = frozenset(self._language.words.stems(" ".join(asked.predicate)))
         query = " ".join((*asked.predicate, asked.answer_type.label)) or asked.question
         profiles = [self._profile(one.id) for one in referents]
         self._embed(
@@ -236,6 +239,7 @@ class FeatureReader:
         return found
 
     def _best_fit(self, wanted: AnswerType, values: Sequence[str]) -> float:
+        fit = self._language.answer_types.fit
         return max(
             (fit(wanted, value, self._kb.types(value) if value.startswith("Q") else ()) for value in values),
             default=0.0,
@@ -271,9 +275,9 @@ class FeatureReader:
         return round(float((vectors @ self._vectors[query]).max()), 3)
 
 
-def _agreement(pronouns: Set[str], one: Referent) -> tuple[float, float]:
+def _agreement(pronouns: Set[str], one: Referent, words: Words) -> tuple[float, float]:
     """How well one of some pronouns may mean a referent, and whether there are only others."""
-    fitting = {pronoun for pronoun in pronouns if may_mean(pronoun, one)}
-    if fitting and one.kind == "person" and fitting <= PRONOUNS["group"]:
+    fitting = {pronoun for pronoun in pronouns if may_mean(pronoun, one, words)}
+    if fitting and one.kind == "person" and fitting <= words.pronouns["group"]:
         return 0.5, 0.0
     return float(bool(fitting)), float(bool(pronouns) and not fitting)

@@ -7,17 +7,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..knowledge_base.index import KnowledgeBase
-from ..language.answer_types import AnswerType, entity_kind
-from ..language.text import PRONOUNS
+from ..language.answer_types import AnswerType, AnswerTypes
+from ..language.text import Words
 
 _GENDER = 21  # Wikidata's property "sex or gender"
 _GENDERS = {"Q6581097": "male", "Q6581072": "female"}
-_OF_GENDER = {
-    **dict.fromkeys("he him his himself".split(), "male"),
-    **dict.fromkeys("she her hers herself".split(), "female"),
-}
-# pronouns that need something named before; "that one" may be what the question itself names
-PERSONAL = frozenset().union(*PRONOUNS.values()) - frozenset("this that these those".split())
 # the kinds that a pronoun of a kind may mean: a band is an "it" and a "they", several people are "they"
 _KINDS = {"thing": ("thing", "group"), "group": ("group", "person")}
 
@@ -85,24 +79,24 @@ def recent(foci: Sequence[Focus]) -> Iterable[Referent]:
     return dict.fromkeys(referent for focus in reversed(foci) for referent in focus.by_salience)
 
 
-def as_referent(kb: KnowledgeBase, entity_id: str, label: str) -> Referent:
+def as_referent(kb: KnowledgeBase, types: AnswerTypes, entity_id: str, label: str) -> Referent:
     """An item as it may be referred to."""
     if not entity_id.startswith("Q"):
-        return Referent(entity_id, label, entity_kind(entity_id, ()))
-    kind = entity_kind(entity_id, kb.types(entity_id))
+        return Referent(entity_id, label, types.entity_kind(entity_id, ()))
+    kind = types.entity_kind(entity_id, kb.types(entity_id))
     gender = next(map(_GENDERS.get, kb.objects(entity_id, _GENDER)), None) if kind == "person" else None
     return Referent(entity_id, label, kind, gender or "")
 
 
-def may_mean(pronoun: str, one: Referent) -> bool:
-    """Whether a pronoun (lower case) may stand for a referent."""
-    kind = next((kind for kind, forms in PRONOUNS.items() if pronoun in forms), None)
-    if kind is None or one.kind not in _KINDS.get(kind, (kind,)):
+def may_mean(pronoun: str, referent: Referent, words: Words) -> bool:
+    """Whether a pronoun (lower case) of a language may stand for a referent."""
+    kind = next((kind for kind, forms in words.pronouns.items() if pronoun in forms), None)
+    if kind is None or referent.kind not in _KINDS.get(kind, (kind,)):
         return False
-    return not one.gender or _OF_GENDER.get(pronoun, one.gender) == one.gender
+    return not is_excluded({pronoun}, referent, words)
 
 
-def is_excluded(pronouns: Set[str], one: Referent) -> bool:
+def is_excluded(pronouns: Set[str], referent: Referent, words: Words) -> bool:
     """Whether a person is of another gender than every gendered one of some pronouns (lower case)."""
-    genders = {_OF_GENDER[pronoun] for pronoun in pronouns if pronoun in _OF_GENDER}
-    return bool(one.gender and genders) and one.gender not in genders
+    genders = {gender for gender, forms in words.genders.items() if not forms.isdisjoint(pronouns)}
+    return bool(referent.gender and genders) and referent.gender not in genders

@@ -9,23 +9,17 @@ from functools import cached_property, lru_cache
 from ..config import Config, resolve
 from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.linking import EntityLinker, Mention
-from ..language.answer_types import AnswerType, expected_type, heads, names_class, noun_types, parse_label
-from ..language.text import PRONOUNS, STOP_WORDS, fold, stems
+from ..language.answer_types import AnswerType, AnswerTypes
+from ..language.text import fold
 from ..records.evidence import Turn
 from .base import QuestionUnderstanding
 from .history import history_part, origins
-from .referents import PERSONAL, Asked, Choice, Focus, Referent, as_referent, may_mean, recent
+from .referents import Asked, Choice, Focus, Referent, as_referent, may_mean, recent
 from .resolution import after, in_full
 
-_ELLIPSIS = re.compile(r"^\W*(?:and|but|or|so)?\W*(?:(?:what|how) about\b|and\b)", re.IGNORECASE)
-_VERBAL = re.compile(
-    r"\b(?:who|whom|whose|when|where|which|why|how(?! about)|what(?! about)|is|are|was|were|do|does|did|has|have|had|can)\b",
-    re.IGNORECASE,
-)
 _CAPITALS = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _NEIGHBORS = 1000  # items beside one that are looked at
 _OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
-_FILLERS = frozenset("and but so then okay also name tell".split())
 
 
 class Slots(QuestionUnderstanding):
@@ -57,7 +51,7 @@ class Slots(QuestionUnderstanding):
 
     @cached_property
     def _linker(self) -> EntityLinker:
-        return EntityLinker(self.kb, self.config.clocq_params)
+        return EntityLinker(self.kb, self.config.clocq_params, self.language)
 
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str:
         """Fill the slots; see the base class."""
@@ -68,7 +62,7 @@ class Slots(QuestionUnderstanding):
         history_turns = [{"turn": place, **earlier} for place, earlier in enumerate(history_turns)][start:]
         mentions = self._meant(self._mentions(question), foci)
         named = self._named(question, mentions, foci)
-        predicate, answer_type = self._predicate(question, mentions, named), expected_type(question)
+        predicate, answer_type = self._predicate(question, mentions, named), self._types.expected_type(question)
         number, elliptical = len(predicate), bool(history_turns) and self._is_elliptical(question, predicate)
         if elliptical:
             predicate, answer_type = self._inherit(predicate, answer_type, history_turns[-1])
@@ -81,10 +75,10 @@ class Slots(QuestionUnderstanding):
                 last = len(history_turns) - 1
                 used.append(history_part(history_turns, last, "question", " ".join(predicate[number:])))
             before = history_turns[-1].get("resolved_question") or history_turns[-1]["question"]
-            turn["resolved_question"] = after(before, question, entities, foci[-1].asked)
+            turn["resolved_question"] = after(before, question, entities, foci[-1].asked, self.language)
         else:
             mentioned = context if named else [*entities, *context]
-            turn["resolved_question"] = in_full(question, mentioned, self._is_a)
+            turn["resolved_question"] = in_full(question, mentioned, self._is_a, self.language)
         # a name that may mean several things stays as it is written: retrieval looks at all of them
         written = {one.candidates[0].id: one.surface for one in mentions if len(one.candidates) > 1}
         slots = [
@@ -102,14 +96,18 @@ class Slots(QuestionUnderstanding):
         entities = list(asked.named) or self._refer(asked.question, foci)
         return Choice(tuple(entities), tuple(self._context(asked.question, entities, bool(asked.named), foci)))
 
+    @property
+    def _types(self) -> AnswerTypes:
+        return self.language.answer_types
+
     def _link(self, question: str) -> list[Mention]:
         return self._linker.link(question)
 
     def _referent(self, entity_id: str, label: str) -> Referent:
-        return as_referent(self.kb, entity_id, label)
+        return as_referent(self.kb, self._types, entity_id, label)
 
     def _is_a(self, one: Referent, noun: str) -> bool:
-        return one.id.startswith("Q") and bool(noun_types(noun) & heads(self.kb.types(one.id)))
+        return one.id.startswith("Q") and bool(self._types.noun_types(noun) & self._types.heads(self.kb.types(one.id)))
 
     def _focus(self, turn: Turn) -> Focus:
         """What an earlier turn was about, from its representation's entity slot and its answers."""
@@ -167,7 +165,11 @@ class Slots(QuestionUnderstanding):
             known = self._known(mention.surface, foci)
             named.append(known or self._referent(mention.candidates[0].id, mention.candidates[0].label))
         covered = " ".join(fold(mention.surface) for mention in mentions).split()
-        words = {fold(word) for word in re.findall(r"(?<!^)\b[A-Z][\w'’-]+", question)} - STOP_WORDS - set(covered)
+        words = (
+            {fold(word) for word in re.findall(r"(?<!^)\b[A-Z][\w'’-]+", question)}
+            - self.language.words.common
+            - set(covered)
+        )
         for referent in recent(foci):
             if (
                 referent not in named
@@ -188,7 +190,7 @@ class Slots(QuestionUnderstanding):
             for item in sorted(self._neighbors(one), key=lambda item: (-self.kb.frequency(item), int(item[1:]))):
                 label = self.kb.label(item)
                 own = words.intersection(fold(label).split())
-                if own and as_referent(self.kb, item, label).kind == "person":
+                if own and self._referent(item, label).kind == "person":
                     found.append(self._referent(item, label))
                     words = words - own
         return found
@@ -205,7 +207,8 @@ class Slots(QuestionUnderstanding):
         """What the pronouns of the question, or its silence, refer to."""
         words = set(fold(question).split())
         talked_about = list(recent(foci))
-        wanted = [kind for kind, forms in PRONOUNS.items() if words & forms]
+        pronouns = self.language.words.pronouns
+        wanted = [kind for kind, forms in pronouns.items() if words & forms]
         for kind in wanted:
             if kind == "group":  # "they": a group, or several people
                 match = [r for r in talked_about if r.kind == "group"] or [
@@ -213,8 +216,8 @@ class Slots(QuestionUnderstanding):
                 ]
                 if match:
                     return match[:1]
-            forms = words & PRONOUNS[kind]
-            match = [one for one in talked_about if any(may_mean(form, one) for form in forms)]
+            forms = words & pronouns[kind]
+            match = [one for one in talked_about if any(may_mean(form, one, self.language.words) for form in forms)]
             if kind == "thing":  # "it" is rather what was asked about than a thing that answered in passing
                 asked = [r for focus in reversed(foci) for r in focus.asked if r.kind in ("thing", "group")]
                 answered = (
@@ -226,11 +229,9 @@ class Slots(QuestionUnderstanding):
                 return list(dict.fromkeys(match))[:2]
             if match:
                 return match[:1]
-        for noun in re.findall(r"\b(?:the|this|that)\s+(?:\w+\s+)?(\w+)", question.lower()):
-            if names_class(noun):  # "the series": the latest thing of that class
-                match = [
-                    r for r in talked_about if r.id.startswith("Q") and noun_types(noun) & heads(self.kb.types(r.id))
-                ]
+        for noun in self.language.conversation.definite_noun.findall(question.lower()):
+            if self._types.names_class(noun):  # "the series": the latest thing of that class
+                match = [referent for referent in talked_about if self._is_a(referent, noun)]
                 if match:
                     return match[:1]
         if not foci:
@@ -247,7 +248,11 @@ class Slots(QuestionUnderstanding):
         )
         if topic is None or topic in entities:
             return []
-        if is_named and not set(fold(question).split()) & PERSONAL and self._is_rival(topic, entities):
+        if (
+            is_named
+            and not set(fold(question).split()) & self.language.words.personal
+            and self._is_rival(topic, entities)
+        ):
             return []
         return [topic]
 
@@ -270,32 +275,30 @@ class Slots(QuestionUnderstanding):
         for mention in mentions:
             start, end = mention.start, mention.end
             # "the film Titanic", "the Titanic movie": the noun says what is named, not what is asked
-            before = re.search(r"(?:\bthe|\ba)\s+(\w+)\s+(?:the\s+)?$", question[:start], re.IGNORECASE)
+            before = self.language.conversation.noun_before_name.search(question[:start])
             after = re.match(r"\s+(\w+)", question[end:])
-            if before and names_class(before[1].lower()):
+            if before and self._types.names_class(before[1].lower()):
                 start = before.start(1)
-            elif after and names_class(after[1].lower()):
+            elif after and self._types.names_class(after[1].lower()):
                 end += after.end(1)
             rest[start:end] = " " * (end - start)
         in_names = {word for referent in named for word in fold(referent.label).split()}
         words = re.findall(r"[\w]+(?:[-'’]\w+)*", "".join(rest))
-        return [
-            word
-            for word in words
-            if fold(word) and fold(word) not in STOP_WORDS | _FILLERS and fold(word) not in in_names
-        ]
+        left_out = self.language.words.stop_words | in_names
+        return [word for word in words if fold(word) and fold(word) not in left_out]
 
-    @staticmethod
-    def _is_elliptical(question: str, predicate: Sequence[str]) -> bool:
+    def _is_elliptical(self, question: str, predicate: Sequence[str]) -> bool:
         """Whether the question leans on the one before for what it asks."""
-        if _ELLIPSIS.search(question) and not _VERBAL.search(question):
-            return True
-        return not predicate
+        patterns, common = self.language.conversation, self.language.words.common
+        return all(fold(word) in common for word in predicate) or bool(
+            patterns.ellipsis.search(question) and not patterns.complete.search(question)
+        )
 
     def _inherit(self, predicate: list[str], answer_type: AnswerType, before: Turn) -> tuple[list[str], AnswerType]:
         slots = self._slots(before)
         earlier = slots[2].split() if slots else []
+        stems = self.language.words.stems
         own = set(stems(" ".join(predicate)))
         if answer_type.kind == "any" and slots:
-            answer_type = parse_label(slots[3])
+            answer_type = self._types.parse_label(slots[3])
         return predicate + [word for word in earlier if not set(stems(word)) & own], answer_type

@@ -68,7 +68,8 @@ class StructuredRepresentation(QuestionUnderstanding):
         ]
         for turn, history, written in zip(turns, histories, self.writer.write(texts), strict=True):
             slots = split_slots(written, self.config.sr_delimiter)
-            turn["history_used"] = parts_with_words(" ".join(slots[: SLOTS - 1]), turn["question"], history)
+            told = " ".join(slots[: SLOTS - 1])
+            turn["history_used"] = parts_with_words(told, turn["question"], history, self.language.words)
             turn["structured_representation"] = self.config.sr_delimiter.join(slots)
         return [turn["structured_representation"] for turn in turns]
 

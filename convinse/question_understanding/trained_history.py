@@ -14,7 +14,7 @@ from ..resources import model_path
 from ..support.errors import ModelError
 from .history_features import Embedder, FeatureReader
 from .history_weights import HistoryWeights, read_weights
-from .referents import PERSONAL, Asked, Choice, Focus, is_excluded
+from .referents import Asked, Choice, Focus, is_excluded
 from .slots import Slots
 
 SHIPPED = "snapshot:history"
@@ -103,19 +103,19 @@ class TrainedHistory(Slots):
     @cached_property
     def reader(self) -> FeatureReader:
         """Reads the features of questions."""
-        return FeatureReader(self.kb, self.embedder)
+        return FeatureReader(self.kb, self.embedder, self.language)
 
     def _choose(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> Choice:
         """What the question is about, with the model's probabilities."""
         referents = FeatureReader.referents(asked, foci)
         words = set(fold(asked.question).split())
-        if not referents or (not words & PERSONAL and self._is_new_topic(asked.named, foci)):
+        if not referents or (not words & self.language.words.personal and self._is_new_topic(asked.named, foci)):
             return Choice(asked.named, ())
         rules = super()._choose(asked, foci, history)
         likely = self.weights.probabilities(self.reader.read(asked, rules, foci, history))
         ranked = sorted(zip(referents, likely, strict=True), key=lambda pair: -pair[1])
         if not asked.named:  # else the pronoun may mean what the question names
-            ranked = [pair for pair in ranked if not is_excluded(words, pair[0])] or ranked
+            ranked = [pair for pair in ranked if not is_excluded(words, pair[0], self.language.words)] or ranked
         least = max(self.weights.threshold, _SHARE * ranked[0][1], _BESIDE_NAMES if asked.named else 0.0)
         chosen = [pair for pair in ranked if pair[1] >= least][: self.config.qu_history.most]
         if not chosen and not asked.named:

@@ -23,8 +23,6 @@ from ..evidence_retrieval_scoring.bm25 import QueryExpansion
 from ..evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from ..formats.conversations.benchmark import read_benchmark
 from ..knowledge_base.search_space import fact_text, is_named
-from ..language.answer_types import heads
-from ..language.text import stem, stems
 from ..records.evidence import Conversation, Entity, Turn
 from ..records.literals import is_date, is_number
 from ..scoring.convqa import normalize_id
@@ -48,7 +46,6 @@ ANNOTATED, LEANING = "annotated", "lean on earlier turns"
 NO_ANSWER, YES_OR_NO, NAMED, NOT_FOUND = "no gold answer", "yes or no", "names its answer", "no evidence"
 OUTCOMES = (ANNOTATED, LEANING, NO_ANSWER, YES_OR_NO, NAMED, NOT_FOUND)
 _ITEMS_KEPT = 2048  # whose evidences are in memory
-_COUNTRY = frozenset(map(stem, ("country", "state")))
 
 
 class _Piece(NamedTuple):
@@ -81,12 +78,13 @@ class Annotator:
 
     def __init__(self, config: Config, sources: Sequence[str], retriever: ClocqRetriever | None = None) -> None:
         self.retriever = retriever or ClocqRetriever(config)
+        self._language = self.retriever.language
         self._sources = frozenset(sources)
         self._pieces = lru_cache(maxsize=_ITEMS_KEPT)(self._read_pieces)
 
     @cached_property
     def _expansion(self) -> QueryExpansion:
-        return QueryExpansion(self.retriever.kb.properties())
+        return QueryExpansion(self.retriever.kb.properties(), self._language)
 
     def annotate(self, conversation: Conversation) -> Counter[str]:
         """Add the keys of `AnnotatedTurn` to every turn; returns how many turns had which outcome, and `turns`."""
@@ -97,7 +95,8 @@ class Annotator:
             number = turn.get("turn", place)
             own = self._mentions(turn["question"], number)
             leading, outcome = Leading([], []), self._unsuitable(turn, own)
-            asked = predicate_words(turn["question"], (mention["text"] for mention in own)) or predicate
+            texts = (mention["text"] for mention in own)
+            asked = predicate_words(turn["question"], self._language.words, texts) or predicate
             if outcome is None:
                 leading = self._find(turn, own, mentioned, asked)
                 outcome = ANNOTATED if leading.own or leading.history else NOT_FOUND
@@ -120,8 +119,9 @@ class Annotator:
             return
         texts = (mention["text"] for mention in leading.own)
         names = (mention["item"]["label"] for mention in leading.history)
-        predicate = predicate_words(turn["question"], texts, names) or before
-        answer_type = silver_type(turn["question"], turn["answers"], self.retriever.kb.types)
+        predicate = predicate_words(turn["question"], self._language.words, texts, names) or before
+        types = self._language.answer_types
+        answer_type = silver_type(turn["question"], turn["answers"], types, self.retriever.kb.types)
         spoken = [turn["question"]]
         for before_turn in earlier:
             spoken += [before_turn["question"], *(answer["label"] for answer in before_turn.get("answers", []))]
@@ -154,7 +154,7 @@ class Annotator:
         return not common_noun and not self._is_country(item["id"])
 
     def _is_country(self, item_id: str) -> bool:
-        return bool(heads(self.retriever.kb.types(item_id)) & _COUNTRY)
+        return self._language.answer_types.is_country(self.retriever.kb.types(item_id))
 
     @staticmethod
     def _unsuitable(turn: Turn, own: Iterable[SilverMention]) -> str | None:
@@ -203,6 +203,7 @@ class Annotator:
 
         An evidence with a common answer alone must have a word of what is asked, too.
         """
+        stems = self._language.words.stems
         leads: dict[tuple[int, str, str], _Lead] = {}
         for mention in mentions:
             place = (mention["turn"], mention["part"], mention["text"])

@@ -14,16 +14,14 @@ from typing import Any, Literal, NamedTuple, TypedDict
 import msgspec
 
 from ..config import Config
-from ..language.answer_types import AnswerType, entity_kind, expected_type, fit
-from ..language.text import STOP_WORDS, fold, words
+from ..language.answer_types import NAMED_KINDS, AnswerType, AnswerTypes
+from ..language.text import Words, fold, words
 from ..records.evidence import Entity, Turn
 from ..support.errors import DataError
 
 SilverSR = tuple[list[str], list[str], list[str], str]  # context, question entities, predicate, answer type
 _GivenSR = tuple[list[str], list[str], list[str], str | None]
-_FILLERS = STOP_WORDS | frozenset("then also please name tell hi".split())
 _SURE = 0.5  # fit of a gold answer from which the type that the question asks for is taken to be the right one
-_NAMED_KINDS = ("date", "number", "person", "place")
 
 
 class SilverMention(TypedDict):
@@ -74,35 +72,37 @@ def silver_representation(
     return context, entities, [" ".join(predicate)] if predicate else [], answer_type.label
 
 
-def predicate_words(question: str, mentioned: Iterable[str], names: Iterable[str] = ()) -> list[str]:
+def predicate_words(question: str, language: Words, mentioned: Iterable[str], names: Iterable[str] = ()) -> list[str]:
     """The content words of a question outside of the given mentions, parts of the given names ("Aretha") left out."""
     rest = question
     for surface in sorted(mentioned, key=len, reverse=True):
         rest = re.sub(rf"(?<!\w){re.escape(surface)}(?!\w)", " ", rest, count=1, flags=re.IGNORECASE)
+    left_out = language.stop_words | language.greetings
     in_names = {word for name in names for word in fold(name).split()}
     return [
         word
         for word in words(rest)
-        if fold(word) and fold(word) not in _FILLERS and not (word[0].isupper() and fold(word) in in_names)
+        if fold(word) and fold(word) not in left_out and not (word[0].isupper() and fold(word) in in_names)
     ]
 
 
-def silver_type(question: str, answers: Sequence[Entity], types_of: Callable[[str], Sequence[str]]) -> AnswerType:
+def silver_type(
+    question: str, answers: Sequence[Entity], language: AnswerTypes, types_of: Callable[[str], Sequence[str]]
+) -> AnswerType:
     """The type of the first gold answer: the one that the question asks for where it fits or nothing is known of the
     answer, else the answer's kind or class; `types_of` gives the labels of an item's classes, the nearest first.
     """
-    answer, asked = answers[0], expected_type(question)
+    answer, asked = answers[0], language.expected_type(question)
     is_item = answer["id"].startswith("Q")
     types = types_of(answer["id"]) if is_item else ()
     if is_item and not types:
         return asked
-    if asked.kind not in ("any", "yesno") and fit(asked, answer["id"], types) >= _SURE:
+    if asked.kind not in ("any", "yesno") and language.fit(asked, answer["id"], types) >= _SURE:
         return asked
-    kind = entity_kind(answer["id"], types)
-    if kind in _NAMED_KINDS or not types:
-        return AnswerType(kind) if kind in _NAMED_KINDS else asked
-    head = fold(re.split(r" (?:of|for|in|by|from|with) ", types[0])[0]).split()
-    return AnswerType("item", tuple(head[-1:]))
+    kind = language.entity_kind(answer["id"], types)
+    if kind in NAMED_KINDS or not types:
+        return AnswerType(kind) if kind in NAMED_KINDS else asked
+    return AnswerType("item", tuple(language.head(types[0]).split()))
 
 
 def representation_text(silver: Any, delimiter: str, where: str) -> str | None:

@@ -11,6 +11,8 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from ..language.language import PageWords, english
+
 # What is no prose: marks, boxes, notes, navigation, media, hidden text.
 _NOISE = ", ".join(
     "style script noscript math figure audio video img map sup.reference sup.noprint .mw-editsection .editsection .reference "
@@ -27,27 +29,18 @@ _HIDDEN = '[style*="display:none" i], [style*="display: none" i], [style*="visib
 # an infobox cell that holds a picture holds its caption, too; a flag beside a value is no picture
 _PICTURE = "[class*=infobox] td[colspan] img, table.vcard td[colspan] img, table.biota td[colspan] img"
 _FLAG_WIDTH = 60  # pixels
-_CLOSING = frozenset(
-    "references, external links, external link, see also, notes, further reading, bibliography, bibliography and references, footnotes, "
-    "citations, sources, notes and references, references and notes, notes and citations, works cited".split(", ")
-)
-_WORKS = "bibliography"  # an author's works, where they stand in a table
 _BLOCKS = frozenset(
     "p div li ul ol dl dd dt tr td th table section blockquote h1 h2 h3 h4 h5 h6 caption center".split()
-)
-_NOT_ARTICLES = re.compile(
-    r"^:?(?:File|Image|Media|Category|Help|Template|Wikipedia|WP|Project|Portal|Special|Talk|User|Module|Draft|MediaWiki|Book|"
-    r"TimedText|(?:File|Category|Help|Template|Wikipedia|Portal|User|Module|Draft|MediaWiki|Book)[ _]talk):",
-    re.I,
 )
 _DATA_CLASSES = frozenset("wikitable sortable tracklist prettytable".split())
 _INVISIBLE = str.maketrans("", "", "\u200b\u200c\u200e\u200f\u2060\ufeff\u00ad")
 _TAG = re.compile(r"<(?:/?(?:ref|br|nowiki|small|b|i|u|s|sup|sub|div|span|center|font|p|li|td|tr)\b[^<>]*>|!--)")
 _LESS = re.compile(r"< ?(?=[0-9$£€.](?![0-9]{3}))")  # not before a year: "< 2012" leads to the season before
 _MARK_SIGNS = re.compile(r"[\[^]")
-_MARK = re.compile(
-    r"\s*\[ ?(?:\d+|[a-z]{1,2}|(?:note|nb|n|N|A|B|fn) ?\d+|[Nn]otes? \d+|citation needed|edit|which\?|who\?|when\?) ?\]|\s*\^"
-)
+
+
+def _words() -> PageWords:
+    return english().pages
 
 
 class Link(NamedTuple):
@@ -84,7 +77,7 @@ class Snippet(NamedTuple):
         """The snippet without footnote marks such as `[1]`, and without the links that stood on them."""
         if not _MARK_SIGNS.search(self.text):
             return self
-        marks = [match.span() for match in _MARK.finditer(self.text)]
+        marks = [match.span() for match in _words().marks.finditer(self.text)]
         if not marks:
             return self
         kept = [(0, 0), *marks, (len(self.text), len(self.text))]
@@ -155,10 +148,10 @@ def blocks(root: LexborNode) -> Iterator[Block]:
                 level = int(tag[1])
                 heading = flatten(child, "text").text
                 if not closed or level <= closed:
-                    closed = level if heading.lower() in _CLOSING else 0
+                    closed = level if heading.lower() in _words().closing_sections else 0
                 section = heading if level > 1 else section
             elif closed and tag not in ("section", "div"):
-                if tag == "table" and section.lower() == _WORKS:
+                if tag == "table" and section.lower() == _words().works:
                     yield from _data_tables(child, section)
             elif tag == "table":
                 if _is_infobox(child):
@@ -277,7 +270,7 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
                 if not content.isascii():
                     content = content.translate(_INVISIBLE)
                 if "<" in content:
-                    content = _LESS.sub("less than ", _TAG.sub("", content)).replace("<", "")
+                    content = _LESS.sub(f"{_words().less_than} ", _TAG.sub("", content)).replace("<", "")
                 if content:
                     add(content)
             elif tag in apart:
@@ -335,9 +328,9 @@ def _title(href: str) -> str:
     if match is None:
         return ""
     title = unquote(match[1]).replace("_", " ").strip()
-    return "" if not title or _NOT_ARTICLES.match(title) else title[0].upper() + title[1:]
+    return "" if not title or _words().not_articles.match(title) else title[0].upper() + title[1:]
 
 
 def clean(text: str) -> str:
     """A cell or sentence without footnote marks such as `[1]` or `[a]`."""
-    return _MARK.sub("", text).strip()
+    return _words().marks.sub("", text).strip()

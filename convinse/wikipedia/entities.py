@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ..language.text import STOP_WORDS
+from ..language.language import english
 from ..records.evidence import Entity, unique_entities
 from ..records.literals import find_literals
 from .document import Snippet
@@ -98,7 +98,7 @@ def _stands_alone(text: str, name: str, start: int, end: int) -> bool:
 
 def _is_name(anchor: str) -> bool:
     """Whether a link text is looked for elsewhere on the page: letters, and no common word."""
-    return len(anchor) >= _MIN_NAME and any(map(str.isalpha, anchor)) and anchor.lower() not in STOP_WORDS
+    return len(anchor) >= _MIN_NAME and any(map(str.isalpha, anchor)) and anchor.lower() not in english().words.common
 
 
 def short_forms(title: str) -> list[str]:

@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import TypeVar
 
-from convinse.language.text import stems
+from convinse.language.language import english
 from embedded.examples import Candidate, Example
 from embedded.patterns import BACKWARD, BY_QUALIFIER, FORWARD, OF_QUALIFIER, Pattern, hand_written, simple_questions
 from embedded.wikidata import SOURCE, Facts, Told, Words, is_date_id, is_item, part_of_fact, values
@@ -267,7 +267,7 @@ class Questions:
 
     def _hardest(self, question: str, right: Told, pool: Iterable[Told], number: int) -> list[Told]:
         """Negatives: values of the same kind and words of the question count, and a little chance; few of a property."""
-        asked = set(stems(question))
+        asked = set(english().words.stems(question))
         kind = self._known.kind(right.value)
 
         def hardness(fact: Told) -> float:
@@ -302,4 +302,4 @@ def _qualifier_places(qualifier: str, fact: Told) -> list[int]:
 
 @lru_cache(maxsize=100_000)
 def _stems(label: str) -> frozenset[str]:
-    return frozenset(stems(label))
+    return frozenset(english().words.stems(label))

@@ -10,8 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from convinse.language.answer_types import expected_type, is_existential, names_class
-from convinse.language.text import STOP_WORDS, fold
+from convinse.language.language import english
+from convinse.language.text import fold
 from convinse.support.errors import DataError
 from embedded.negatives import needed
 from embedded.wikidata import Words
@@ -50,7 +50,7 @@ _CLASSES = frozenset(
 
 
 def _without_class(match: re.Match[str]) -> str:
-    return "" if names_class(match[1]) or match[1] in _CLASSES else match[0]
+    return "" if english().answer_types.names_class(match[1]) or match[1] in _CLASSES else match[0]
 
 
 class Pattern(NamedTuple):
@@ -212,8 +212,8 @@ def _cut_rare(question: str, frequency: Mapping[str, int]) -> str:
 
 def _is_general(text: str, words: Mapping[str, int]) -> bool:
     own = [word for word in text.split() if word != _SLOT]
-    content = [word for word in own if word not in STOP_WORDS and word != "'s"]
-    if not 2 <= len(own) <= _MOST_WORDS or is_existential(text):
+    content = [word for word in own if word not in english().words.stop_words and word != "'s"]
+    if not 2 <= len(own) <= _MOST_WORDS or english().answer_types.is_existential(text):
         return False
     if any(word in _SPECIFIC or words[word] < 3 or re.search(r"[0-9(){}\"]", word) for word in content):
         return False
@@ -245,13 +245,13 @@ def _slotted(text: str) -> str:
 def content_words(question: str) -> tuple[str, ...]:
     """The words that a representation keeps of a question; those of `question_understanding.slots`."""
     found = re.findall(r"[\w]+(?:[-'’]\w+)*", question)
-    return tuple(word for word in found if fold(word) and fold(word) not in STOP_WORDS)
+    return tuple(word for word in found if fold(word) and fold(word) not in english().words.stop_words)
 
 
 def slots(context: str, name: str, question: str) -> str:
     """`context || name || words || type`, as `question_understanding.slots` writes it for a question with a pronoun."""
     words = " ".join(word for word in content_words(question) if fold(word) not in set(fold(name).split()))
-    return " || ".join((context, name, words, expected_type(question).label))
+    return " || ".join((context, name, words, english().answer_types.expected_type(question).label))
 
 
 def generic(label: str, aliases: Iterable[str], is_person: bool) -> tuple[Pattern, ...]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from convinse.formats.converters import find_converter
-from convinse.language.bm25 import bm25_order
+from convinse.language.language import english
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_documents, read_lines
 from embedded.examples import Candidate, Example
@@ -148,7 +148,7 @@ def selqa(data: Path, seed: int) -> Iterator[Example]:
         others = list(dict.fromkeys(text for text in texts if text not in right and _is_sentence(text)))
         if not right:
             continue
-        wrong = negatives(others[place] for place, _ in bm25_order(row.question, others))
+        wrong = negatives(others[place] for place, _ in english().bm25.order(row.question, others))
         key = keys[row.article]
         relevant = (Candidate(text, True, readable=False) for text in right)
         yield Example(row.question, (*relevant, *wrong), "selqa", key, f"selqa:{key}")

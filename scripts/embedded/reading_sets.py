@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from convinse.formats.converters import find_converter
-from convinse.language.bm25 import bm25_order
+from convinse.language.language import english
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_lines
 from embedded.examples import Candidate, Example
@@ -197,7 +197,7 @@ def _on_paragraphs(
                     if row.question not in questions and not holds(text, row.answers)
                 ]
                 if alike:
-                    others = [others[place] for place, _ in bm25_order(row.question, others)]
+                    others = [others[place] for place, _ in english().bm25.order(row.question, others)]
                 else:
                     chance.shuffle(others)
                 wrong = negatives(others[:near])

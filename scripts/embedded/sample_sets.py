@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from convinse.formats.converters import Question, Record, find_converter
-from convinse.language.bm25 import bm25_order
+from convinse.language.language import english
 from embedded.examples import Candidate, Example
 from embedded.negatives import hard_texts, holds, joined_keys, needed, negatives, part_of
 from embedded.reading_sets import MOST_ANSWER_WORDS
@@ -60,7 +60,7 @@ def _on_documents(source: str, records: list[Record], seed: int) -> Iterator[Exa
                         continue
                     answers = [*question.texts(), *(text.text[slice(*span)] for text in right for span in text.spans)]
                     others = [text for _, text in _texts(record) if not holds(text, answers)]
-                    others = [_head(others[place]) for place, _ in bm25_order(question.text, others)]
+                    others = [_head(others[place]) for place, _ in english().bm25.order(question.text, others)]
                     wrong = negatives(others[:_NEGATIVES])
                     not_of = {_head(text) for _, text in _texts(record)}
                     wrong += find(question.text, _NEGATIVES - len(wrong), not_of, answers)
@@ -86,7 +86,7 @@ def _relevant(question: Question, record: Record, chance: random.Random) -> list
                 spans.setdefault(span.document, {})[span.start, span.start + len(span.text)] = None
     texts = [(number, text) for number, text in _texts(record) if number in spans]
     found = []
-    for place, _ in bm25_order(question.text, [text for _, text in texts])[:_MOST_RELEVANT]:
+    for place, _ in english().bm25.order(question.text, [text for _, text in texts])[:_MOST_RELEVANT]:
         number, whole = texts[place]
         first = next(iter(spans[number]))
         text, begin = cut(whole, *first, chance)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from convinse.language.bm25 import bm25_order
+from convinse.language.language import english
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_lines
 from convinse.wikipedia.document import Snippet
@@ -132,7 +132,7 @@ def _candidates(question: str, rows: Sequence[_Row], number: int, column: int) -
     others = list(dict.fromkeys(row.text for row in rows if row.number != number and row.text not in relevant))
     if not relevant or not others:
         return ()
-    best = [others[place] for place, _ in bm25_order(question, others)[:_NEGATIVES]]
+    best = [others[place] for place, _ in english().bm25.order(question, others)[:_NEGATIVES]]
     return (*relevant.values(), *(Candidate(text) for text in best))
 
 

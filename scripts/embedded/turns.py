@@ -17,7 +17,7 @@ from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.knowledge_base.search_space import is_named
-from convinse.language.answer_types import is_existential
+from convinse.language.language import english
 from convinse.question_understanding.base import history_turn
 from convinse.question_understanding.naive_concat import NcInitPrev
 from convinse.question_understanding.slots import Slots
@@ -212,7 +212,9 @@ def _property(evidence: Evidence) -> str:
 
 
 def _is_yes_or_no(question: str, answers: Iterable[Entity]) -> bool:
-    return is_existential(question) or any(answer["id"].casefold() in ("yes", "no") for answer in answers)
+    return english().answer_types.is_existential(question) or any(
+        answer["id"].casefold() in ("yes", "no") for answer in answers
+    )
 
 
 def _entity(text: str, label: Callable[[str], str]) -> Entity | None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.dump import read_dump
 from convinse.knowledge_base.index import Fact, KnowledgeBase
-from convinse.language.answer_types import entity_kind, heads, noun_types
+from convinse.language.language import english
 from convinse.support.errors import IndexFileError
 from convinse.support.files import sha256
 from embedded.examples import Part
@@ -196,7 +196,7 @@ class Facts:
     @lru_cache(maxsize=60_000)  # noqa: B019 - as long as the facts are needed
     def kind(self, entity_id: str) -> str:
         """person, group, place, people, date, number or thing."""
-        return entity_kind(entity_id, self.types(entity_id))
+        return english().answer_types.entity_kind(entity_id, self.types(entity_id))
 
     def types(self, entity_id: str) -> tuple[str, ...]:
         """The classes of an item in words; none for dates and numbers."""
@@ -205,7 +205,7 @@ class Facts:
     @lru_cache(maxsize=60_000)  # noqa: B019
     def heads(self, entity_id: str) -> frozenset[str]:
         """The stems of the nouns that the classes of an item are built on."""
-        return heads(self.types(entity_id))
+        return english().answer_types.heads(self.types(entity_id))
 
     def pronouns(self, entity_id: str) -> tuple[Words, ...]:
         """What may stand for an item: a pronoun, "the film", "the band"; none for a person of unknown gender."""
@@ -219,8 +219,10 @@ class Facts:
     @lru_cache(maxsize=60_000)  # noqa: B019
     def class_names(self, entity_id: str) -> tuple[str, ...]:
         """What people call an item: film, movie; band; city; nothing where its class has no everyday name."""
-        found = heads(self.types(entity_id)[:2])
-        return next((names for noun, names in _CLASS_NAMES.items() if noun_types(noun) & found), ())
+        found = english().answer_types.heads(self.types(entity_id)[:2])
+        return next(
+            (names for noun, names in _CLASS_NAMES.items() if english().answer_types.noun_types(noun) & found), ()
+        )
 
 
 def _told(fact: Fact) -> Told:

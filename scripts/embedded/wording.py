@@ -7,13 +7,18 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from convinse.language.answer_types import expected_type, fit, names_class, noun_types
+from convinse.language.language import english
 from embedded.patterns import FORWARD, Pattern, Phrasings, content_words, generic, slots
 from embedded.wikidata import FEMALE, GENDER, MALE, Facts, Told, Words, is_item
 
 _POSITIVE_FIT = 0.04  # of an answer to what a pattern asks for; below, it asks for something else
 _MUSIC = ("music", "sing", "song", "band", "album", "rapper", "compos", "guitar", "pianist", "drummer", "opera")
-_ON_SCREEN = noun_types("film") | noun_types("show") | noun_types("miniseries") | noun_types("sitcom")
+_ON_SCREEN = (
+    english().answer_types.noun_types("film")
+    | english().answer_types.noun_types("show")
+    | english().answer_types.noun_types("miniseries")
+    | english().answer_types.noun_types("sitcom")
+)
 _FEMALE_WORDS = (" wife", " daughter", " sister", " girlfriend", " mother", " mum", " actress")
 _MALE_WORDS = (" husband", " son ", " brother", " boyfriend", " father", " dad ", " king ")
 # properties whose facts say nearly the same: one is no wrong answer to a question for the other
@@ -105,7 +110,7 @@ class Wording:
             return False
         if any(word in text for word in _MALE_WORDS) and MALE.isdisjoint(gender):
             return False
-        return fit(_expected(pattern.text), answer, self._known.types(answer)) >= least_fit
+        return english().answer_types.fit(_expected(pattern.text), answer, self._known.types(answer)) >= least_fit
 
     def query(self, pattern: Pattern, topic: str, question: str, words: Mapping[str, str], prop: str) -> str:
         """A question in one of the shapes that the pipeline gives to the models."""
@@ -155,12 +160,14 @@ class Wording:
         return question if self._chance.random() < 0.3 else f"{question}?"
 
 
-_expected = lru_cache(maxsize=50_000)(expected_type)
-_types = lru_cache(maxsize=1000)(noun_types)
+_expected = lru_cache(maxsize=50_000)(english().answer_types.expected_type)
+_types = lru_cache(maxsize=1000)(english().answer_types.noun_types)
 
 
 @lru_cache(maxsize=50_000)
 def _class_words(pattern: str) -> tuple[str, ...]:
     """The words of a pattern that name a class of things: "film" in "what kind of film is {n}"."""
     words = content_words(re.sub(r"\{\w\}", " ", pattern))
-    return tuple(word for word in words if names_class(word) and word not in ("kind", "style", "part"))
+    return tuple(
+        word for word in words if english().answer_types.names_class(word) and word not in ("kind", "style", "part")
+    )

@@ -9,8 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
-from convinse.language.bm25 import bm25_scores
-from convinse.language.text import stems
+from convinse.language.language import english
 
 from .data import Candidates, Pool, pools, widened
 from .measures import Bench, Size, best_first, first_hit, kept, presence, timed
@@ -208,19 +207,19 @@ def _bm25_pool(
 
     texts = [evidence["evidence_text"] for evidence in pool.evidences]
     query = pool.queries[0]
-    wanted = list(dict.fromkeys(stems(query)))
+    wanted = list(dict.fromkeys(english().words.stems(query)))
     first_calls = {
-        "new": lambda: bm25_scores(query, texts, "okapi"),
-        "peer": lambda: BM25Okapi([stems(text) for text in texts]).get_scores(wanted),
+        "new": lambda: english().bm25.scores(query, texts, "okapi"),
+        "peer": lambda: BM25Okapi([english().words.stems(text) for text in texts]).get_scores(wanted),
     }
     for name in first_calls if number % 2 else reversed(first_calls):  # the second one finds the words stemmed
         times.setdefault(name, []).append(timed(first_calls[name])[0])
-    tokens = [stems(text) for text in texts]
+    tokens = [english().words.stems(text) for text in texts]
     for query in spread(pool.queries, BM25_QUERIES):
-        wanted = list(dict.fromkeys(stems(query)))
+        wanted = list(dict.fromkeys(english().words.stems(query)))
         of_index, index = timed(lambda: BM25Okapi(tokens))
         of_scores, theirs = timed(lambda: index.get_scores(wanted))  # noqa: B023 - called at once
-        seconds, ours = timed(lambda: bm25_scores(query, texts, "okapi"))  # noqa: B023
+        seconds, ours = timed(lambda: english().bm25.scores(query, texts, "okapi"))  # noqa: B023
         of_rank, _ = timed(lambda: scorer.rank(query, pool.evidences, E))  # noqa: B023
         measured = {"peer, tokens given": of_index + of_scores, "peer, index given": of_scores, "known": seconds}
         for name, value in (measured | {"rank": of_rank}).items():

@@ -1,6 +1,7 @@
 import copy
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,13 @@ def test_the_evidence_with_the_words_of_the_query_comes_first():
 
 def test_word_forms_do_not_matter():
     assert BM25Scorer().rank("illustrating jackets", BOOK, 1)[0]["evidence_text"].startswith("The Hobbit, illustrated")
+
+
+@pytest.mark.parametrize(("asked", "told"), [("before", "after"), ("after", "before"), ("most", "more")])
+def test_words_that_carry_the_question_tell_evidences_apart(asked, told):
+    texts = [f"The Hobbit sold {word} of all, 1937." for word in sorted((asked, told))]
+    (best,) = BM25Scorer().rank(f"What sold {asked}?", [evidence(text, "text") for text in texts], 1)
+    assert asked in best["evidence_text"]
 
 
 def test_expansion_bridges_question_words_and_property_names():

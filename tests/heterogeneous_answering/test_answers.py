@@ -3,6 +3,7 @@
 import copy
 
 import pytest
+from literal_evidence import ENGLISH
 
 from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.heterogeneous_answering.answers import combined, find_entity, rank_answers
@@ -32,7 +33,7 @@ def anything(_):
 
 
 def rank(spans, evidences, weights=None, fit=anything, most=10):
-    return rank_answers(spans, evidences, weights or [1.0] * len(evidences), fit, most)
+    return rank_answers(spans, evidences, weights or [1.0] * len(evidences), fit, most, ENGLISH.words)
 
 
 def labels(answers):
@@ -295,5 +296,5 @@ def test_the_given_rankings_are_not_changed():
 def test_a_part_of_a_word_is_the_word(text, marked, whole):
     place = text.index("Zo") + 1 if marked == "o" else text.index(marked)
     own = {**evidence(), "evidence_text": text}
-    ranked = rank_answers([span(marked, start=place)], [own], [1.0], lambda _: 1.0, None)
+    ranked = rank_answers([span(marked, start=place)], [own], [1.0], lambda _: 1.0, None, ENGLISH.words)
     assert [one["answer"]["label"] for one in ranked] == [whole]

@@ -1,7 +1,7 @@
 """Whole dates for parts of them, years where years are asked for, and dates of what is asked."""
 
 import pytest
-from literal_evidence import NAMES, evidence
+from literal_evidence import ENGLISH, NAMES, evidence
 
 from convinse.heterogeneous_answering.dates import date_at, date_question, date_weights, in_years
 
@@ -54,8 +54,8 @@ def test_dates_of_one_year_are_one_answer_in_years():
 
 def weights(question, evidences):
     """The weight of the weightiest date of each evidence."""
-    asked = date_question(question, evidences)
-    return [max(date_weights(one, asked, NAMES).values(), default=None) for one in evidences]
+    asked = date_question(question, evidences, ENGLISH)
+    return [max(date_weights(one, asked, NAMES, ENGLISH).values(), default=None) for one in evidences]
 
 
 def test_a_date_of_the_asked_property_weighs_most():

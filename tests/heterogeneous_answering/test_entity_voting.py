@@ -2,6 +2,7 @@ import copy
 import random
 
 import pytest
+from literal_evidence import ENGLISH
 
 from convinse.config import parse_config
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
@@ -165,12 +166,12 @@ def test_nearness_to_the_asked_words_decides_within_an_evidence(voting):
     row = evidence("Titanic, Actor is Kate Winslet, Producer is James Cameron", "Q202765", "Q42574", source="table")
     assert answer(voting, "Who is the producer of Titanic?", [row])[0]["answer"]["id"] == "Q42574"
     assert answer(voting, "Who is the actor in Titanic?", [row])[0]["answer"]["id"] == "Q202765"
-    near = nearness(row, {"produc"})
+    near = nearness(row, {"produc"}, ENGLISH.words)
     assert 0 < near["Q202765"] < near["Q42574"] <= 1
     table = evidence(
         "Titanic, Year is 1997, Place is London, Role is Kate Winslet", "1997-01-01T00:00:00Z", "Q84", "Q202765"
     )
-    near = nearness(table, {"role"})
+    near = nearness(table, {"role"}, ENGLISH.words)
     assert max(near, key=near.get) == "Q202765"
 
 

@@ -1,7 +1,7 @@
 """Stated numbers before counts of what is listed."""
 
 import pytest
-from literal_evidence import evidence
+from literal_evidence import ENGLISH, evidence
 
 from convinse.heterogeneous_answering.quantities import asked_quantity, compared, counted, stated
 from convinse.language.property_names import PropertyNames
@@ -14,18 +14,19 @@ NAMES = PropertyNames(
         ("P40", "child", ["children", "kids"]),
         ("P166", "award received", ["awards", "win"]),
         ("P1082", "population", ["inhabitants"]),
-    ]
+    ],
+    ENGLISH.properties,
 )
 
 
 def ranked(question, evidences):
-    asked = asked_quantity(question, question)
-    return [answer["answer"]["id"] for answer in stated(asked, evidences, NAMES)]
+    asked = asked_quantity(question, question, ENGLISH)
+    return [answer["answer"]["id"] for answer in stated(asked, evidences, NAMES, ENGLISH)]
 
 
 def count(question, evidences):
-    asked = asked_quantity(question, question)
-    return [answer["answer"]["id"] for answer in counted(asked, evidences, NAMES)]
+    asked = asked_quantity(question, question, ENGLISH)
+    return [answer["answer"]["id"] for answer in counted(asked, evidences, NAMES, ENGLISH)]
 
 
 def fact(subject, predicate, value, own=None, *more):
@@ -104,14 +105,14 @@ def test_a_name_of_several_words():
 
 def test_dates_and_numbers_of_something_else_are_not_stated():
     assert ranked("How many goals did he score in 1999?", [evidence("He, Years is 1999, Caps is 7", "table")]) == []
-    assert asked_quantity("Who is it?", "Who is it?") is None
+    assert asked_quantity("Who is it?", "Who is it?", ENGLISH) is None
 
 
 def test_members_are_counted_from_facts_in_both_directions():
     members = [fact(name, "member of", "U2", "U2") for name in ("Bono", "The Edge", "Larry Mullen", "Adam Clayton")]
     question = "How many members are in the band U2?"
     assert count(question, [*members, members[0], fact("U2", "genre", "rock")]) == ["4"]
-    assert stated(asked_quantity(question, question), members, NAMES) == []
+    assert stated(asked_quantity(question, question, ENGLISH), members, NAMES, ENGLISH) == []
     children = [fact("Messi", "child", name) for name in ("Thiago", "Mateo")]
     assert count("How many kids does Messi have?", children) == ["2"]
 
@@ -155,10 +156,10 @@ def test_facts_of_other_items_and_measures_are_not_counted():
 
 def test_counts_and_statements_name_their_evidences():
     rows = [fact("Messi", "genre", "x"), fact("Messi", "child", "Thiago"), fact("Messi", "child", "Mateo")]
-    asked = asked_quantity("How many kids?", "How many kids does Messi have?")
-    (answer,) = counted(asked, rows, NAMES)
+    asked = asked_quantity("How many kids?", "How many kids does Messi have?", ENGLISH)
+    (answer,) = counted(asked, rows, NAMES, ENGLISH)
     assert answer == {"answer": {"id": "2", "label": "2"}, "score": 1.0, "rank": 1, "evidences": [1, 2]}
-    found = stated(asked, [*rows, evidence("Messi, Children, 3", "info")], NAMES)
+    found = stated(asked, [*rows, evidence("Messi, Children, 3", "info")], NAMES, ENGLISH)
     assert [(one["answer"]["id"], one["rank"], one["evidences"]) for one in found] == [("3", 1, [3])]
     assert sum(one["score"] for one in found) == pytest.approx(1)
 
@@ -199,9 +200,9 @@ IT = [
 )
 @pytest.mark.parametrize("order", [1, -1])
 def test_numbers_are_compared_with_the_one_of_the_question(question, holds, order):
-    found = compared(question, IT[::order], NAMES)
+    found = compared(question, IT[::order], NAMES, ENGLISH)
     assert (None if found is None else found.holds) == holds
 
 
 def test_a_comparison_names_its_evidence():
-    assert compared("Does it have more than ten episodes?", IT, NAMES).evidences == [3]
+    assert compared("Does it have more than ten episodes?", IT, NAMES, ENGLISH).evidences == [3]

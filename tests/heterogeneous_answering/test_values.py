@@ -1,10 +1,12 @@
 """Dates and numbers of evidences with what names them, and the words that ask for properties."""
 
 import pytest
-from literal_evidence import NAMES, evidence
+from literal_evidence import ENGLISH, NAMES, evidence
 
 from convinse.heterogeneous_answering.values import fact_of, values
-from convinse.language.property_names import PropertyNames, keywords
+from convinse.language.property_names import PropertyNames
+
+KEYWORDS = ENGLISH.properties.keywords
 
 
 @pytest.mark.parametrize(
@@ -22,7 +24,7 @@ from convinse.language.property_names import PropertyNames, keywords
     ],
 )  # fmt: skip
 def test_what_names_a_value(text, source, expected):
-    found = {value.entity["id"]: value.labels for value in values(evidence(text, source))}
+    found = {value.entity["id"]: value.labels for value in values(evidence(text, source), ENGLISH)}
     assert {key: found[key] for key in expected} == expected
 
 
@@ -34,7 +36,7 @@ def test_values_of_a_fact_have_property_and_qualifier():
         "disambiguations": [list(pair) for pair in entities],
         "wikidata_entities": [{"id": key, "label": label} for label, key in entities],
     }
-    (value,) = values(given)
+    (value,) = values(given, ENGLISH)
     assert (value.entity["label"], value.labels) == ("1991", ("award received", "point in time"))
     fact = fact_of(given)
     assert (fact.subject["id"], fact.predicate, fact.object["id"]) == ("Q1", "award received", "Q2")
@@ -57,7 +59,7 @@ def test_what_is_no_fact():
     ],
 )
 def test_units(text, unit):
-    (value,) = values(evidence(f"It, {text}", "info"))
+    (value,) = values(evidence(f"It, {text}", "info"), ENGLISH)
     assert value.unit == unit
 
 
@@ -77,17 +79,19 @@ def test_units(text, unit):
     ],
 )
 def test_how_much_a_property_is_asked_for(label, question, share):
-    assert NAMES.asked(label, keywords(question)) == pytest.approx(share)
+    assert NAMES.asked(label, KEYWORDS(question)) == pytest.approx(share)
 
 
 def test_the_words_that_ask_for_a_property():
-    assert NAMES.asking("author", keywords("Who wrote The Hobbit?")) == {"write"}
-    assert NAMES.asking("duration", keywords("What is the length and the running time?")) == {"length", "run", "time"}
-    assert NAMES.asking("duration", keywords("What time is it?")) == frozenset()
+    assert NAMES.asking("author", KEYWORDS("Who wrote The Hobbit?")) == {"write"}
+    assert NAMES.asking("duration", KEYWORDS("What is the length and the running time?")) == {"length", "run", "time"}
+    assert NAMES.asking("duration", KEYWORDS("What time is it?")) == frozenset()
 
 
 def test_an_alias_that_is_the_label_of_another_property_names_that_one():
-    names = PropertyNames([("P31", "instance of", ["member of", "kind"]), ("P463", "member of", ["membership"])])
-    assert names.asked("instance of", keywords("how many members")) == 0.0
-    assert names.asked("member of", keywords("how many members")) == 1.0
-    assert names.asked("instance of", keywords("what kind")) == 1.0
+    names = PropertyNames(
+        [("P31", "instance of", ["member of", "kind"]), ("P463", "member of", ["membership"])], ENGLISH.properties
+    )
+    assert names.asked("instance of", KEYWORDS("how many members")) == 0.0
+    assert names.asked("member of", KEYWORDS("how many members")) == 1.0
+    assert names.asked("instance of", KEYWORDS("what kind")) == 1.0

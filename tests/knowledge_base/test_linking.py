@@ -134,6 +134,8 @@ def test_a_surname_is_enough_where_it_is_written_as_a_name(linker):
         "how tall is he?",
         "Who was the author of it?",
         "What about the cast?",
+        "What came before and after?",
+        "Who won most, and who More?",
         "",
         "   ",
         "???",

@@ -2,18 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.language.answer_types import (
-    AnswerType,
-    asks_for_year,
-    entity_kind,
-    expected_type,
-    fit,
-    is_existential,
-    names_class,
-    noun_types,
-    parse_label,
-)
+from convinse.language.answer_types import AnswerType
+from convinse.language.language import english
 
+TYPES = english().answer_types
 DATE, NUMBER, ITEM = "1952-03-11T00:00:00Z", "42", "Q42"
 
 
@@ -43,7 +35,7 @@ DATE, NUMBER, ITEM = "1952-03-11T00:00:00Z", "42", "Q42"
     ],
 )
 def test_the_kind_of_answer_that_a_question_asks_for(question, kind):
-    assert expected_type(question).kind == kind
+    assert TYPES.expected_type(question).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -58,14 +50,14 @@ def test_the_kind_of_answer_that_a_question_asks_for(question, kind):
     ],
 )
 def test_the_noun_of_a_question_names_the_type(question, noun):
-    assert expected_type(question) == AnswerType("item", (noun,))
+    assert TYPES.expected_type(question) == AnswerType("item", (noun,))
 
 
 @pytest.mark.parametrize(
     "question", ["Which of them is older?", "Which of these?", "Which was released first?", "Which of"]
 )
 def test_which_without_a_noun_names_no_type(question):
-    assert expected_type(question) == AnswerType("any")
+    assert TYPES.expected_type(question) == AnswerType("any")
 
 
 @pytest.mark.parametrize(
@@ -80,35 +72,35 @@ def test_which_without_a_noun_names_no_type(question):
 def test_a_place_of_the_wanted_class_fits_better_than_another_and_that_better_than_a_film(
     question, noun, fits, misfits
 ):
-    expected = expected_type(question)
+    expected = TYPES.expected_type(question)
     assert expected == AnswerType("place", (noun,)) and expected.label == noun
-    values = [fit(expected, ITEM, (name,)) for name in (fits, misfits, "film")]
+    values = [TYPES.fit(expected, ITEM, (name,)) for name in (fits, misfits, "film")]
     assert values == sorted(values, reverse=True) and values[0] == 1 and values[1] < 0.5 and values[2] < 0.1
 
 
 def test_national_says_what_something_is_like_and_nationality_names_a_class():
-    assert not names_class("national") and not names_class("National")
-    assert names_class("nationality") and names_class("country")
+    assert not TYPES.names_class("national") and not TYPES.names_class("National")
+    assert TYPES.names_class("nationality") and TYPES.names_class("country")
 
 
 @given(st.text(max_size=40))
 def test_every_text_has_a_type_and_its_label_reads_back(text):
-    expected = expected_type(text)
+    expected = TYPES.expected_type(text)
     assert expected.kind in ("yesno", "date", "number", "person", "place", "item", "any")
     if expected.kind != "item":
-        assert parse_label(expected.label) == expected
+        assert TYPES.parse_label(expected.label) == expected
 
 
 @pytest.mark.parametrize(
     "expected", [AnswerType("item", ("film",)), AnswerType("yesno"), AnswerType("any"), AnswerType("date")]
 )
 def test_labels(expected):
-    assert parse_label(expected.label) == expected
+    assert TYPES.parse_label(expected.label) == expected
 
 
 @pytest.mark.parametrize("question", ["Is it?", "Well, are they?", "does he sing", "And so was it good?"])
 def test_existential(question):
-    assert is_existential(question)
+    assert TYPES.is_existential(question)
 
 
 @pytest.mark.parametrize(
@@ -125,14 +117,14 @@ def test_existential(question):
     ],
 )
 def test_questions_for_a_year(question, expected):
-    assert asks_for_year(question) is expected
+    assert TYPES.asks_for_year(question) is expected
 
 
 @pytest.mark.parametrize(
     "question", ["What is it?", "Could you please tell me his name?", "who was he", "", "the island is where?"]
 )
 def test_not_existential(question):
-    assert not is_existential(question)
+    assert not TYPES.is_existential(question)
 
 
 @pytest.mark.parametrize(
@@ -149,14 +141,14 @@ def test_not_existential(question):
 )
 def test_what_fits_a_kind(kind, right, wrong):
     expected = AnswerType(kind)
-    assert fit(expected, *right) == 1.0
-    assert fit(expected, *wrong) < 0.5
+    assert TYPES.fit(expected, *right) == 1.0
+    assert TYPES.fit(expected, *wrong) < 0.5
 
 
 def test_what_fits_a_noun():
     movie = AnswerType("item", ("movie",))
-    assert fit(movie, ITEM, ["feature film"]) == 1.0
-    assert 0 < fit(movie, ITEM, ["human"]) < fit(movie, ITEM, []) < 1
+    assert TYPES.fit(movie, ITEM, ["feature film"]) == 1.0
+    assert 0 < TYPES.fit(movie, ITEM, ["human"]) < TYPES.fit(movie, ITEM, []) < 1
 
 
 @given(
@@ -165,21 +157,21 @@ def test_what_fits_a_noun():
     st.lists(st.sampled_from(["human", "film", "city", "band"])),
 )
 def test_a_fit_is_a_share(kind, entity_id, types):
-    assert 0 <= fit(AnswerType(kind, ("film",) if kind == "item" else ()), entity_id, types) <= 1
+    assert 0 <= TYPES.fit(AnswerType(kind, ("film",) if kind == "item" else ()), entity_id, types) <= 1
 
 
 @pytest.mark.parametrize("kind", ["date", "number", "person", "place", "item"])
 def test_a_literal_is_no_item_and_an_item_no_literal(kind):
     expected = AnswerType(kind, ("film",) if kind == "item" else ())
-    assert (fit(expected, DATE, []) > 0) == (kind == "date")
-    assert (fit(expected, NUMBER, []) > 0) == (kind == "number")
-    assert (fit(expected, ITEM, []) > 0) == (kind not in ("date", "number"))
+    assert (TYPES.fit(expected, DATE, []) > 0) == (kind == "date")
+    assert (TYPES.fit(expected, NUMBER, []) > 0) == (kind == "number")
+    assert (TYPES.fit(expected, ITEM, []) > 0) == (kind not in ("date", "number"))
 
 
 def test_nouns_and_classes():
-    assert noun_types("movie") == noun_types("movies") == noun_types("film")
-    assert names_class("band")
-    assert not names_class("zebra")
+    assert TYPES.noun_types("movie") == TYPES.noun_types("movies") == TYPES.noun_types("film")
+    assert TYPES.names_class("band")
+    assert not TYPES.names_class("zebra")
 
 
 @pytest.mark.parametrize(
@@ -196,4 +188,4 @@ def test_nouns_and_classes():
     ],
 )
 def test_the_kind_of_an_entity(entity_id, types, kind):
-    assert entity_kind(entity_id, types) == kind
+    assert TYPES.entity_kind(entity_id, types) == kind

@@ -6,20 +6,20 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from convinse.language import bm25 as ranking
-from convinse.language.bm25 import bm25_order, bm25_scores
-from convinse.language.text import stem, stems
+from convinse.language.language import english
 
+WORDS, BM25 = english().words, english().bm25
 VOCABULARY = ["album", "band", "song", "guitar", "london", "the", "1975"]
 TEXTS = st.lists(st.lists(st.sampled_from(VOCABULARY), max_size=6).map(" ".join), max_size=8)
 QUERIES = st.lists(st.sampled_from([*VOCABULARY, "nowhere"]), max_size=4).map(" ".join)
 
-WEIGHTS = st.dictionaries(st.sampled_from([stem(word) for word in [*VOCABULARY, "nowhere"]]), st.floats(-1, 3))
+WEIGHTS = st.dictionaries(st.sampled_from([WORDS.stem(word) for word in [*VOCABULARY, "nowhere"]]), st.floats(-1, 3))
 ANY_TEXTS = st.lists(st.text(max_size=12) | st.text(alphabet=st.sampled_from(list("aB é'&\0\n.1s")), max_size=12))
 
 
 def plain_bm25(weights, texts, formula):
     """The formulas as they are printed, one text and one word at a time."""
-    documents = [stems(text) for text in texts]
+    documents = [WORDS.stems(text) for text in texts]
     lengths = sum(map(len, documents)) / max(len(documents), 1)
     having = {word: sum(word in document for document in documents) for document in documents for word in document}
 
@@ -48,79 +48,74 @@ def plain_bm25(weights, texts, formula):
 @example("album", ["album", "album band", "album song"], "okapi")  # in all texts: Robertson's idf is negative
 @example("album band", ["", "the", ""], "okapi")
 def test_the_scores_are_those_of_the_formula(query, texts, formula):
-    weights = query if isinstance(query, dict) else dict.fromkeys(stems(query), 1.0)
-    assert bm25_scores(query, texts, formula) == pytest.approx(plain_bm25(weights, texts, formula), abs=1e-6)
+    weights = query if isinstance(query, dict) else dict.fromkeys(WORDS.stems(query), 1.0)
+    assert BM25.scores(query, texts, formula) == pytest.approx(plain_bm25(weights, texts, formula), abs=1e-6)
 
 
 @given(ANY_TEXTS, st.sampled_from(["lucene", "okapi"]))
 def test_texts_of_any_characters_are_read_as_they_are_one_by_one(texts, formula):
-    weights = dict.fromkeys([word for text in texts for word in stems(text)][:5], 1.0)
-    assert bm25_scores(weights, texts, formula) == pytest.approx(plain_bm25(weights, texts, formula), abs=1e-6)
+    weights = dict.fromkeys([word for text in texts for word in WORDS.stems(text)][:5], 1.0)
+    assert BM25.scores(weights, texts, formula) == pytest.approx(plain_bm25(weights, texts, formula), abs=1e-6)
 
 
 @given(QUERIES, st.lists(TEXTS, min_size=2, max_size=5), st.sampled_from(["lucene", "okapi"]))
 def test_what_was_scored_before_does_not_count(query, turns, formula):
-    ranking._shared[0] = ranking._Vocabulary()
-    warm = [bm25_scores(query, texts, formula) for texts in (*turns, *turns)]
-    cold = []
-    for texts in turns:
-        ranking._shared[0] = ranking._Vocabulary()
-        cold.append(bm25_scores(query, texts, formula))
+    used = ranking.BM25(WORDS)
+    warm = [used.scores(query, texts, formula) for texts in (*turns, *turns)]
+    cold = [ranking.BM25(WORDS).scores(query, texts, formula) for texts in turns]
     assert warm == [*cold, *cold]
 
 
 def test_what_is_remembered_has_a_bound(monkeypatch):
-    texts = [f"album {number}" for number in range(50)]
-    expected = bm25_scores("album 7", texts)
+    bm25, texts = ranking.BM25(WORDS), [f"album {number}" for number in range(50)]
+    expected = bm25.scores("album 7", texts)
     monkeypatch.setattr(ranking, "_MOST_CHARACTERS", 1000)
     sizes = []
     for _ in range(10):
-        assert bm25_scores("album 7", texts) == expected
-        bm25_scores("album", [f"{number} {len(sizes)}" for number in range(200)])
-        sizes.append(ranking._shared[0].characters)
+        assert bm25.scores("album 7", texts) == expected
+        bm25.scores("album", [f"{number} {len(sizes)}" for number in range(200)])
+        sizes.append(bm25._vocabulary.characters)
     assert max(sizes) < 1000 + 200 * 6
-    ranking._shared[0] = ranking._Vocabulary()
 
 
 def test_a_text_of_no_words_is_remembered_too():
-    ranking._shared[0] = ranking._Vocabulary()
-    bm25_scores("album", ["!!!", "the", ""])
-    before = ranking._shared[0].characters
-    bm25_scores("album", ["!!!", "the", ""])
-    assert ranking._shared[0].characters == before == 6
+    bm25 = ranking.BM25(WORDS)
+    bm25.scores("album", ["!!!", "the", ""])
+    before = bm25._vocabulary.characters
+    bm25.scores("album", ["!!!", "the", ""])
+    assert bm25._vocabulary.characters == before == 6
 
 
 def test_equal_words_score_equally_wherever_they_stand():
     texts = ["band album", "the album, a band", "album band"] * 40 + ["guitar song"] * 7
-    scores = bm25_scores({"band": 0.3, "album": 0.7, "guitar": 0.1}, texts)
+    scores = BM25.scores({"band": 0.3, "album": 0.7, "guitar": 0.1}, texts)
     assert len(set(scores[:120])) == 1
-    order = [texts[place] for place, _ in bm25_order({"band": 0.3, "album": 0.7}, texts)]
+    order = [texts[place] for place, _ in BM25.order({"band": 0.3, "album": 0.7}, texts)]
     assert order[:120] == sorted(texts[:120])
 
 
 def test_repeated_texts_count_as_often_as_they_stand():
-    once, twice = bm25_scores("album", ["album", "band"]), bm25_scores("album", ["album", "album", "band"])
+    once, twice = BM25.scores("album", ["album", "band"]), BM25.scores("album", ["album", "album", "band"])
     assert twice[0] == twice[1] < once[0]
 
 
 def test_an_unknown_formula_is_refused():
     with pytest.raises(ValueError, match="lucene, okapi"):
-        bm25_scores("album", ["album"], "bm42")
+        BM25.scores("album", ["album"], "bm42")
 
 
 @given(QUERIES, TEXTS, st.randoms(use_true_random=False))
 def test_the_order_of_the_texts_does_not_count(query, texts, random):
     shuffled = random.sample(texts, len(texts))
-    one = [(texts[place], score) for place, score in bm25_order(query, texts)]
-    other = [(shuffled[place], score) for place, score in bm25_order(query, shuffled)]
-    assert one == other
+    ordered = [[(given[place], score) for place, score in BM25.order(query, given)] for given in (texts, shuffled)]
+    assert ordered[0] == ordered[1]
 
 
 @given(QUERIES, TEXTS)
 def test_every_text_is_ranked_once_best_first_with_ties_by_text(query, texts):
-    order = bm25_order(query, texts)
+    order = BM25.order(query, texts)
     assert sorted(place for place, _ in order) == list(range(len(texts)))
-    assert [score for _, score in order] == [bm25_scores(query, texts)[place] for place, _ in order]
+    assert [score for _, score in order] == [BM25.scores(query, texts)[place] for place, _ in order]
     keys = [(-score, texts[place], place) for place, score in order]
     assert keys == sorted(keys)
 
@@ -128,37 +123,37 @@ def test_every_text_is_ranked_once_best_first_with_ties_by_text(query, texts):
 @given(QUERIES, TEXTS)
 def test_only_texts_with_a_word_of_the_query_score(query, texts):
     wanted = set(query.split()) - {"the"}  # a stop word
-    for text, score in zip(texts, bm25_scores(query, texts), strict=True):
+    for text, score in zip(texts, BM25.scores(query, texts), strict=True):
         assert (score > 0) == bool(wanted & set(text.split()))
 
 
 @given(TEXTS, st.floats(0.1, 5))
 @settings(max_examples=30)
 def test_a_score_is_linear_in_its_words(texts, weight):
-    words = {stem("album"): 1.0, stem("guitar"): weight}
-    total = bm25_scores(words, texts)
-    parts = zip(bm25_scores("album", texts), bm25_scores("guitar", texts), strict=True)
-    assert total == pytest.approx([one + weight * other for one, other in parts], abs=1e-4)
+    words = {WORDS.stem("album"): 1.0, WORDS.stem("guitar"): weight}
+    total = BM25.scores(words, texts)
+    parts = zip(BM25.scores("album", texts), BM25.scores("guitar", texts), strict=True)
+    assert total == pytest.approx([album + weight * guitar for album, guitar in parts], abs=1e-4)
 
 
 def test_a_rarer_and_a_repeated_word_count_more():
-    scores = bm25_scores("band album", ["band london", "band guitar", "band song", "album 1975"])
+    scores = BM25.scores("band album", ["band london", "band guitar", "band song", "album 1975"])
     assert scores[3] > scores[0] == scores[1] == scores[2] > 0
-    once, twice = bm25_scores("album", ["album other", "album album"])
+    once, twice = BM25.scores("album", ["album other", "album album"])
     assert twice > once
 
 
 @pytest.mark.parametrize("query", ["", "the of", "nowhere", {}, {"album": 0.0}, {"album": -1.0}, {"nowhere": 2.0}])
 def test_nothing_to_look_for_scores_nothing(query):
-    assert bm25_scores(query, ["album", "the"]) == [0.0, 0.0]
-    assert bm25_order(query, ["b", "a"]) == [(1, 0.0), (0, 0.0)]
+    assert BM25.scores(query, ["album", "the"]) == [0.0, 0.0]
+    assert BM25.order(query, ["b", "a"]) == [(1, 0.0), (0, 0.0)]
 
 
 def test_no_texts():
-    assert bm25_scores("album", []) == []
-    assert bm25_order("album", []) == []
+    assert BM25.scores("album", []) == []
+    assert BM25.order("album", []) == []
 
 
 def test_ranking_is_silent(capfd):
-    bm25_scores("album", ["album", "band"])
+    BM25.scores("album", ["album", "band"])
     assert capfd.readouterr() == ("", "")

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from convinse.language.text import END, STOP_WORDS, fold, folded_words, stem, stems, words
+from convinse.language.language import english
+from convinse.language.text import END, fold, folded_words, words
 
+WORDS = english().words
 NAMES = st.text(alphabet=st.sampled_from(list("aZé 's’.&-_Jß1İ")), max_size=20) | st.text(max_size=20)
 
 
@@ -82,16 +84,32 @@ def test_words_stand_as_written():
 
 @given(NAMES)
 def test_stems_depend_on_the_folded_text_only(text):
-    assert stems(text) == stems(fold(text))
+    assert WORDS.stems(text) == WORDS.stems(fold(text))
 
 
-@given(st.lists(st.sampled_from([*sorted(word for word in STOP_WORDS if len(word) > 1), "album", "films"]), max_size=8))
+@given(
+    st.lists(
+        st.sampled_from([*sorted(word for word in WORDS.stop_words if len(word) > 1), "album", "films"]), max_size=8
+    )
+)
 def test_stop_words_have_no_stems_unless_wanted(tokens):
     text = " | ".join(tokens)
-    assert stems(text) == [stem(token) for token in tokens if token not in STOP_WORDS]
-    assert len(stems(text, keep_stop_words=True)) == len(tokens)
+    assert WORDS.stems(text) == [WORDS.stem(token) for token in tokens if token not in WORDS.stop_words]
+    assert len(WORDS.stems(text, keep_stop_words=True)) == len(tokens)
+
+
+def test_words_that_carry_the_question_have_stems_and_name_nothing():
+    assert WORDS.stems("the first film after it, and the last before most more") == [
+        WORDS.stem(word) for word in ("first", "film", "after", "last", "before", "most", "more")
+    ]
+    assert WORDS.telling.isdisjoint(WORDS.stop_words) and WORDS.common == WORDS.telling | WORDS.stop_words
+    assert WORDS.telling < WORDS.not_names
 
 
 def test_forms_of_a_word_share_their_stem():
-    assert len({stem(word) for word in ("direct", "directed", "directing", "directs")}) == 1
-    assert stems("the directed films of Beyoncé") == [stem("directed"), stem("film"), stem("beyonce")]
+    assert len({WORDS.stem(word) for word in ("direct", "directed", "directing", "directs")}) == 1
+    assert WORDS.stems("the directed films of Beyoncé") == [
+        WORDS.stem("directed"),
+        WORDS.stem("film"),
+        WORDS.stem("beyonce"),
+    ]

@@ -1,6 +1,6 @@
 import pytest
 
-from convinse.language.answer_types import expected_type
+from convinse.language.language import english
 from convinse.question_understanding.history_features import FeatureReader, Features
 from convinse.question_understanding.referents import Asked, Choice, Focus, as_referent
 from histories import BagOfWords
@@ -25,11 +25,13 @@ def read(world_kb, reader):
     """The features of each referent, by id."""
 
     def refer(ids):
-        return tuple(as_referent(world_kb, one, world_kb.label(one)) for one in ids)
+        return tuple(as_referent(world_kb, english().answer_types, one, world_kb.label(one)) for one in ids)
 
     def features(question, *turns, named=(), predicate="", elliptical=False, rules=((), ())):
         """Of a question after turns of (question, ids asked about, ids answered)."""
-        asked = Asked(question, refer(named), tuple(predicate.split()), expected_type(question), elliptical)
+        asked = Asked(
+            question, refer(named), tuple(predicate.split()), english().answer_types.expected_type(question), elliptical
+        )
         foci = [Focus(refer(asked), refer(answered)) for _, asked, answered in turns]
         history = [{"question": text, "answers": []} for text, _, _ in turns]
         found = reader.read(asked, Choice(refer(rules[0]), refer(rules[1])), foci, history)

@@ -8,6 +8,7 @@ import pytest
 
 from convinse.cli import main
 from convinse.config import parse_config
+from convinse.language.language import english
 from convinse.question_understanding.history import parts_with_words
 from convinse.question_understanding.naive_concat import NcAll, NcInit, NcInitPrev, NcPrev
 from convinse.question_understanding.slots import Slots
@@ -55,27 +56,27 @@ def test_turns_without_a_number_are_numbered_by_their_place():
 
 
 def test_words_that_the_question_lacks_come_from_the_history():
-    found = parts_with_words("Inception || Leonardo DiCaprio || born", "When was he born?", HISTORY)
+    found = parts_with_words("Inception || Leonardo DiCaprio || born", "When was he born?", HISTORY, english().words)
     assert found == [part(0, "question", "Inception"), part(1, "answer", "Leonardo DiCaprio")]
 
 
 def test_words_of_the_question_are_its_own():
-    assert parts_with_words("Inception || released", "When was Inception released?", HISTORY) == []
+    assert parts_with_words("Inception || released", "When was Inception released?", HISTORY, english().words) == []
 
 
 def test_forms_of_a_word_are_the_same_word():
-    assert parts_with_words("starring", "And those?", HISTORY) == [part(1, "question", "starred")]
+    assert parts_with_words("starring", "And those?", HISTORY, english().words) == [part(1, "question", "starred")]
 
 
 def test_of_several_answers_those_that_are_named():
     history = [
         {"turn": 3, "question": "Who?", "answers": [{"id": "Q1", "label": "Ann Lee"}, {"id": "Q2", "label": "Bo Ray"}]}
     ]
-    assert parts_with_words("Bo Ray || born", "When born?", history) == [part(3, "answer", "Bo Ray")]
+    assert parts_with_words("Bo Ray || born", "When born?", history, english().words) == [part(3, "answer", "Bo Ray")]
 
 
 def test_stop_words_say_nothing():
-    assert parts_with_words("who in it", "And?", HISTORY) == []
+    assert parts_with_words("who in it", "And?", HISTORY, english().words) == []
 
 
 # --- slots

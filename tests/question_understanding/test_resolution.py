@@ -2,9 +2,11 @@
 
 import pytest
 
+from convinse.language.language import english
 from convinse.question_understanding.referents import Referent, may_mean
 from convinse.question_understanding.resolution import after, in_full
 
+ENGLISH = english()
 FILM = Referent("Q1", "Blade Runner", "thing")
 BAND = Referent("Q2", "The White Stripes", "group")
 WOMAN = Referent("Q3", "Jodie Foster", "person", "female")
@@ -42,7 +44,7 @@ def is_a(one, noun):
     ],
 )
 def test_the_question_holds_what_it_is_about(question, mentioned, expected):
-    assert in_full(question, mentioned, is_a).strip() == expected
+    assert in_full(question, mentioned, is_a, ENGLISH).strip() == expected
 
 
 @pytest.mark.parametrize(
@@ -57,10 +59,19 @@ def test_the_question_holds_what_it_is_about(question, mentioned, expected):
     ],
 )  # fmt: skip
 def test_a_question_that_leans_on_the_one_before(before, question, named, replaced, expected):
-    assert after(before, question, named, replaced) == expected
+    assert after(before, question, named, replaced, ENGLISH) == expected
 
 
 def test_pronouns_mean_what_they_may_mean():
-    assert may_mean("she", WOMAN) and not may_mean("she", MAN) and may_mean("she", SOMEBODY)
-    assert may_mean("it", BAND) and may_mean("they", BAND) and may_mean("they", MAN) and not may_mean("they", FILM)
-    assert not may_mean("it", MAN) and not may_mean("who", MAN)
+    assert (
+        may_mean("she", WOMAN, ENGLISH.words)
+        and not may_mean("she", MAN, ENGLISH.words)
+        and may_mean("she", SOMEBODY, ENGLISH.words)
+    )
+    assert (
+        may_mean("it", BAND, ENGLISH.words)
+        and may_mean("they", BAND, ENGLISH.words)
+        and may_mean("they", MAN, ENGLISH.words)
+        and not may_mean("they", FILM, ENGLISH.words)
+    )
+    assert not may_mean("it", MAN, ENGLISH.words) and not may_mean("who", MAN, ENGLISH.words)

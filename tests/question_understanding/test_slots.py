@@ -53,6 +53,16 @@ def test_predicate_words_are_those_in_no_name(slots):
     assert play(slots, ("What was the release date of Game of Thrones?",))[2] == "release date"
 
 
+def test_words_that_carry_the_question_are_predicate_words(slots):
+    assert play(slots, ("Which films did he make before Inception?",))[2] == "films make before"
+    assert play(slots, ("Who directed most of Game of Thrones?",))[2] == "directed most"
+
+
+def test_by_themselves_they_do_not_say_what_is_asked(slots):
+    bare = ("Before?", CAMERON)
+    assert play(slots, ("Who directed Inception?", NOLAN), bare)[2:] == ["Before directed", "person"]
+
+
 def test_the_representation_is_four_slots_with_the_delimiter(world_index):
     kb = KnowledgeBase(world_index)
     module = Slots(parse_config({"sr_delimiter": " ## "}), kb)

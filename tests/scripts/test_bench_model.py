@@ -14,7 +14,7 @@ from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import fact_text
-from convinse.language.bm25 import bm25_scores
+from convinse.language.language import english
 from convinse.records.evidence import unique_entities
 from convinse.support.errors import DataError
 from embedded import examples
@@ -294,7 +294,7 @@ def test_wide_candidates_hold_no_further_answer(questions):
         assert texts[:own] == [evidence["evidence_text"] for evidence in one.facts]
         assert own < len(set(texts)) == len(texts) <= 520
         assert not any(rerank_data.is_right(evidence, one.gold) for evidence in found[own:])
-        scores = bm25_scores(one.query, texts[own:])
+        scores = english().bm25.scores(one.query, texts[own:])
         assert scores[0] == max(scores)
 
 

@@ -9,6 +9,7 @@ import pytest
 from convinse.cli import main
 from convinse.config import parse_config
 from convinse.language.answer_types import AnswerType
+from convinse.language.language import english
 from convinse.support.errors import DataError
 from convinse.training.distant_supervision import Annotator, annotate
 from convinse.training.silver import annotated_path, predicate_words, representation_text, silver_type
@@ -146,12 +147,15 @@ def test_turns_after_one_that_teaches_nothing_still_know_it(annotated):
 
 
 def test_predicate_words_are_those_in_no_mention():
-    assert predicate_words("Who directed The Hobbit and The Hobbit 2, please?", ["The Hobbit", "the hobbit 2"]) == [
-        "directed"
+    assert predicate_words(
+        "Who directed The Hobbit and The Hobbit 2, please?", english().words, ["The Hobbit", "the hobbit 2"]
+    ) == ["directed"]
+    assert predicate_words("And what about it?", english().words, []) == []
+    assert predicate_words("Is Ann in Annie?", english().words, ["Ann"]) == ["Annie"]
+    assert predicate_words("When was Aretha born in franklin?", english().words, [], ["Aretha Franklin"]) == [
+        "born",
+        "franklin",
     ]
-    assert predicate_words("And what about it?", []) == []
-    assert predicate_words("Is Ann in Annie?", ["Ann"]) == ["Annie"]
-    assert predicate_words("When was Aretha born in franklin?", [], ["Aretha Franklin"]) == ["born", "franklin"]
 
 
 @pytest.mark.parametrize(
@@ -171,14 +175,15 @@ def test_predicate_words_are_those_in_no_mention():
     ],
 )
 def test_the_type_is_what_is_asked_for_where_it_fits_else_that_of_the_answer(question, answer, types, label):
-    assert silver_type(question, [{"id": answer, "label": "x"}], lambda item_id: types).label == label
+    assert (
+        silver_type(question, [{"id": answer, "label": "x"}], english().answer_types, lambda item_id: types).label
+        == label
+    )
 
 
 def test_the_type_can_be_read_back():
-    from convinse.language.answer_types import parse_label
-
-    found = silver_type("And?", [{"id": "Q1", "label": "x"}], lambda item_id: ["film series"])
-    assert parse_label(found.label) == found == AnswerType("item", ("series",))
+    found = silver_type("And?", [{"id": "Q1", "label": "x"}], english().answer_types, lambda item_id: ["film series"])
+    assert english().answer_types.parse_label(found.label) == found == AnswerType("item", ("series",))
 
 
 def test_a_representation_as_text():

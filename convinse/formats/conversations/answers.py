@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
-from ...language.answer_types import expected_type
+from ...language.language import english
 from ...records.evidence import Entity
 from ...records.literals import date_entity, find_literals, is_date, number_entity
 
 _ITEM = re.compile(r"(?:https?://(?:[a-z]+\.)?wikidata\.org/(?:wiki|entity)/)?(Q[1-9][0-9]*)(?:[?#].*)?")
 _STAMP = re.compile(r"(-?[0-9]+)-(0[0-9]|1[0-2])-([0-2][0-9]|3[01])T00:00:00Z")
 _NUMBER = re.compile(r"([-+]?)[$€£]?([0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?)(?: ([a-z]+))?")
-_SCALES = ("hundred", "thousand", "million", "billion", "trillion")  # "2 million" is not the number 2
 _YES_NO = {"yes": "Yes", "no": "No"}
 
 
@@ -45,10 +44,14 @@ def contract_answer(text: str, label: str, question: str) -> Entity:
         word = _YES_NO[bare.lower()]
         return {"id": word, "label": word}
     found = [span.entity for span in find_literals(bare) if span.end - span.start == len(bare)]
-    if found and is_date(found[0]["id"]) and not (bare.isdigit() and expected_type(question).kind == "number"):
+    if (
+        found
+        and is_date(found[0]["id"])
+        and not (bare.isdigit() and english().answer_types.expected_type(question).kind == "number")
+    ):
         return found[0]
     number = _NUMBER.fullmatch(bare)
-    if number and number[3] not in _SCALES:
+    if number and number[3] not in english().literals.scales:  # "2 million" is not the number 2
         return {"id": number_entity(number[1] + number[2])["id"], "label": given or bare}
     return {"id": text, "label": given or text}
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from convinse.encoder.yes_no_reader import has_yes_no
 from convinse.heterogeneous_answering.yes_no import decide
+from convinse.language.language import english
 from convinse.language.property_names import PropertyNames
 from embedded.bench.reading import sentences
 from embedded.bench.sets import SEED, sample
@@ -46,10 +47,15 @@ def decision_part(bench: Bench) -> None:
 def probabilities(bench: Bench, questions: Sequence[Decided]) -> dict[str, np.ndarray]:
     """[n] probability of yes by each way to decide; by the head where the model has one."""
     share = np.mean([one.yes for one in questions])
-    names, texts = PropertyNames([]), [[_evidence(text) for text in sentences(one.passage)] for one in questions]
+    names, texts = (
+        PropertyNames([], english().properties),
+        [[_evidence(text) for text in sentences(one.passage)] for one in questions],
+    )
     found = {
         FREQUENT: np.full(len(questions), share),
-        WORDS: np.array([decide(one.question, own, names).yes for one, own in zip(questions, texts, strict=True)]),
+        WORDS: np.array(
+            [decide(one.question, own, names, english()).yes for one, own in zip(questions, texts, strict=True)]
+        ),
     }
     if not has_yes_no(bench.model.folder):
         bench.console.print("the model has no yes/no head")
@@ -62,7 +68,11 @@ def probabilities(bench: Bench, questions: Sequence[Decided]) -> dict[str, np.nd
             for one, own in zip(portion, texts[start : start + _PORTION], strict=True):
                 both.append(
                     decide(
-                        one.question, own, names, lambda q, t: float(bench.model.yes_no.probabilities([(q, t)])[0])
+                        one.question,
+                        own,
+                        names,
+                        english(),
+                        lambda q, t: float(bench.model.yes_no.probabilities([(q, t)])[0]),
                     ).yes
                 )
             advance(len(portion))

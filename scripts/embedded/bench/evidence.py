@@ -16,7 +16,7 @@ from convinse.config import Config
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.knowledge_base.index import Fact, KnowledgeBase
 from convinse.knowledge_base.search_space import fact_text
-from convinse.language.bm25 import bm25_order
+from convinse.language.language import english
 from convinse.records.evidence import Evidence, unique_entities
 from embedded.bench.measures import Rank, cross_fitted
 from embedded.bench.ranking import BASE, BLENDED, BM25, CROSS, OWN, WEIGHTS, cosines, log_odds, ranks_of
@@ -82,7 +82,7 @@ def wide_facts(question: Candidates, two_hops: Callable[[str], Sequence[Fact]]) 
     items = dict.fromkeys(evidence["retrieved_for_entity"]["id"] for evidence in question.facts)
     others = {fact_text(fact): fact for item in items for fact in two_hops(item)}
     texts = [text for text in others if text not in found]
-    for place, _ in bm25_order(question.query, texts):
+    for place, _ in english().bm25.order(question.query, texts):
         if len(found) >= _WIDTH:
             break
         evidence = _evidence(others[texts[place]])

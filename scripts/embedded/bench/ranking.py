@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from convinse.language.bm25 import bm25_scores
+from convinse.language.language import english
 from embedded.bench.measures import Rank, cross_fitted, first_right
 from embedded.bench.sets import Asked
 from rerank.measures import best_first
@@ -55,7 +55,7 @@ def rank_sets(
         portion = asked[start : start + _PORTION]
         orders = []
         for one, cosine in zip(portion, own[start:], strict=False):
-            lexical = best_first(bm25_scores(one.query, one.texts), one.texts)
+            lexical = best_first(english().bm25.scores(one.query, one.texts), one.texts)
             dense = best_first(cosine, one.texts)
             order = fused(lexical, dense, one.texts)
             for system, found in ((BM25, lexical), (OWN, dense), (FUSED, order)):

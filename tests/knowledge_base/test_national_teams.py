@@ -4,7 +4,8 @@ from convinse.config import ClocqParams
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.linking import EntityLinker
-from convinse.language.national_teams import NationalTeams
+from convinse.knowledge_base.national_teams import NationalTeams
+from convinse.language.language import english
 from handmade import claim, document, q, write
 
 TEAMS = {
@@ -44,7 +45,8 @@ def kb(tmp_path_factory):
 
 def found(kb, text):
     return [
-        (text[one.start : one.end], sorted(c.id for c in one.candidates)) for one in NationalTeams(kb).mentions(text)
+        (text[one.start : one.end], sorted(c.id for c in one.candidates))
+        for one in NationalTeams(kb, english().teams).mentions(text)
     ]
 
 

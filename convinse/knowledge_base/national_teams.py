@@ -1,0 +1,61 @@
+"""The national teams of a knowledge base, by the names that questions have for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+from ..language.national_teams import TeamName, TeamPhrase, TeamWords
+from ..language.text import fold
+from .index import Candidate, KnowledgeBase
+
+_MOST = 1000  # national teams that are looked through
+
+
+class TeamMention(NamedTuple):
+    """`text[start:end]` names a country's team; the candidates are equally good."""
+
+    start: int
+    end: int
+    candidates: list[Candidate]
+
+
+class NationalTeams:
+    """The national teams of a knowledge base; looked up when a text first speaks of a team.
+
+    Args:
+        kb: the knowledge base.
+        words: of the language of its labels and of the texts.
+    """
+
+    def __init__(self, kb: KnowledgeBase, words: TeamWords) -> None:
+        self._kb = kb
+        self._words = words
+
+    def mentions(self, text: str) -> Iterator[TeamMention]:
+        """The mentions of teams that the knowledge base has, from left to right."""
+        for phrase in self._words.phrases(text):
+            words = phrase.name.split()
+            for first in range(len(words)):  # "Did England" begins with no name
+                surface = " ".join(words[first:])
+                if candidates := self._of_country(fold(surface), phrase):
+                    yield TeamMention(phrase.name_end - len(surface), phrase.end, candidates)
+                    break
+
+    @cached_property
+    def _teams(self) -> list[tuple[TeamName, Candidate]]:
+        """The items whose labels say that they are national teams."""
+        candidates = self._kb.search_names(sorted(self._words.label_words), _MOST)
+        named = ((self._words.read_label(candidate.label), candidate) for candidate in candidates)
+        return [(name, candidate) for name, candidate in named if name is not None]
+
+    def _of_country(self, country: str, phrase: TeamPhrase) -> list[Candidate]:
+        """The teams of what a folded name calls that fit the phrase."""
+        shared = [self._words.shared(country, phrase, name) for name, _ in self._teams]
+        best = max(shared, default=0)
+        return [
+            candidate
+            for (name, candidate), number in zip(self._teams, shared, strict=True)
+            if number == best > 0 and self._words.fits(phrase, name)
+        ]

@@ -1,0 +1,129 @@
+"""A language: all that is known of its words, in one object that stages are handed.
+
+Its word lists are the files of a folder beside this module; a file belongs to the class that reads it. To add a
+language, write such a folder; where its grammar is another one, a class beside the one that has the English grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from .answer_types import AnswerTypes
+from .bm25 import BM25
+from .literals import LiteralWords
+from .national_teams import TeamWords
+from .property_names import PropertyWords
+from .text import Words
+from .word_lists import Phrases, WordSet, read_lists
+
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True, eq=False)
+class ConversationPatterns:
+    """How questions lean on what was said before; see `conversation.txt`."""
+
+    opening: re.Pattern[str]
+    about: re.Pattern[str]
+    ellipsis: re.Pattern[str]
+    complete: re.Pattern[str]
+    definite_noun: re.Pattern[str]
+    noun_before_name: re.Pattern[str]
+    pointing_phrase: re.Pattern[str]
+
+
+@dataclass(frozen=True, eq=False)
+class YesNoWords:
+    """Words of questions for yes or no; see `yes_no.txt`."""
+
+    properties: PropertyWords
+    light: WordSet
+    denial: re.Pattern[str]
+    comparing: WordSet
+
+    @cached_property
+    def light_keywords(self) -> WordSet:
+        """The keywords of words that an evidence may lack and yet say yes."""
+        return self.properties.keyword_set(self.light | self.properties.words.telling)
+
+
+@dataclass(frozen=True, eq=False)
+class NameWords:
+    """Words in names of people; see `names.txt`."""
+
+    suffixes: WordSet
+    particles: WordSet
+
+
+@dataclass(frozen=True, eq=False)
+class PageWords:
+    """Words of the Wikipedia in a language; see `pages.txt`."""
+
+    closing_sections: Phrases
+    works: str
+    not_articles: re.Pattern[str]
+    marks: re.Pattern[str]
+    less_than: str
+
+
+@dataclass(frozen=True, eq=False)
+class Language:
+    """The words of a language, by what they are for."""
+
+    words: Words
+    answer_types: AnswerTypes
+    properties: PropertyWords
+    literals: LiteralWords
+    yes_no: YesNoWords
+    conversation: ConversationPatterns
+    names: NameWords
+    teams: TeamWords
+    pages: PageWords
+
+    @cached_property
+    def bm25(self) -> BM25:
+        """BM25 over texts in this language; it remembers what it has read."""
+        return BM25(self.words)
+
+
+def load(folder: Path) -> Language:
+    """Read a language's word lists.
+
+    Raises:
+        DataError: a file is missing, or is not of its form; the message names it and the list.
+    """
+    words = read_lists(Words, folder / "words.txt")
+    properties = read_lists(PropertyWords, folder / "properties.txt", words=words)
+    return Language(
+        words,
+        read_lists(AnswerTypes, folder / "answer_types.txt", words=words),
+        properties,
+        read_lists(LiteralWords, folder / "literals.txt", properties=properties),
+        read_lists(YesNoWords, folder / "yes_no.txt", properties=properties),
+        read_lists(ConversationPatterns, folder / "conversation.txt"),
+        read_lists(NameWords, folder / "names.txt"),
+        read_lists(TeamWords, folder / "teams.txt"),
+        read_lists(PageWords, folder / "pages.txt"),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _StopWords:
+    stop_words: WordSet
+
+
+def stop_words(code: str) -> WordSet:
+    """The stop words of a language, also of one of which nothing else is known; none where there is no list."""
+    if code == english().words.code:
+        return english().words.common
+    path = _FOLDER / "stop_words" / f"{code}.txt"
+    return read_lists(_StopWords, path).stop_words if path.is_file() else frozenset()
+
+
+@lru_cache(maxsize=1)
+def english() -> Language:
+    """English; read once, and shared."""
+    return load(_FOLDER / "english")

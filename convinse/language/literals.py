@@ -1,0 +1,133 @@
+"""Numbers, amounts and dates as questions and evidences speak of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from types import MappingProxyType
+from typing import NamedTuple
+
+from .property_names import PropertyWords
+from .text import fold
+from .word_lists import Numbers, Phrases, Renamed, Table, WordSet
+
+
+class Limit(NamedTuple):
+    """A number that a question compares with: "over 100 million dollars" is `question[start:end]`.
+
+    Attributes:
+        number: in full.
+        above: whether more than it is asked for, or less.
+        inclusive: whether the number itself is such a one ("at least").
+        unit: the folded word behind it; empty where there is none, or it stands for an amount of money.
+        money: whether it may be an amount of money: by its unit or sign, or because it has no unit.
+    """
+
+    number: float
+    above: bool
+    inclusive: bool
+    unit: str
+    money: bool
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class LiteralWords:
+    """Words of numbers, amounts and dates; `literals.txt` says what each list is for."""
+
+    properties: PropertyWords
+    number_words: Numbers
+    scales: Numbers
+    currencies: Renamed
+    money: WordSet
+    earned: WordSet
+    counted: re.Pattern[str]
+    measured: re.Pattern[str]
+    of_which: WordSet
+    asking: WordSet
+    measures: Table
+    above: Phrases
+    below: Phrases
+    inclusive: Phrases
+    general_dates: WordSet
+
+    def limit(self, question: str) -> Limit | None:
+        """What a question compares with; None where it compares with no number ("over the moon")."""
+        match = self._compared.search(question)
+        number = None if match is None else self._number(match)
+        if match is None or number is None:
+            return None
+        unit = fold(match["unit"]).strip()
+        common = self.properties.words.common
+        money = bool(match["currency"]) or not unit or unit in common or self.keyword(unit) in self.money_keywords
+        word = (match["above"] or match["below"]).lower()
+        return Limit(number, bool(match["above"]), word in self.inclusive, "" if money else unit, money, *match.span())
+
+    def _number(self, match: re.Match[str]) -> float | None:
+        word = (match["word"] or "").lower()
+        scales = [self.scales[scale] for scale in re.findall(r"[a-z]+", match["scales"].lower())]
+        if match["digits"]:
+            number = float(match["digits"].replace(",", ""))
+        elif word in self.scales:  # "over hundred people"
+            number = float(self.scales[word])
+        elif word in self.number_words and (scales or word not in self.properties.words.articles):
+            number = float(self.number_words[word])
+        else:
+            return None
+        return number * prod(scales)
+
+    def scale(self, unit: WordSet) -> int:
+        """What the keywords behind a number multiply it by: 222 stands for more in "€222 million"."""
+        return prod(self._scale_of.get(word, 1) for word in unit)
+
+    def keyword(self, word: str) -> str:
+        """See `PropertyWords.keyword`."""
+        return self.properties.keyword(word)
+
+    def names_of(self, head: str) -> WordSet:
+        """The keyword of a noun or adjective, and those of the measures that it asks for."""
+        return frozenset((head, *self._measure_names.get(head, ())))
+
+    @cached_property
+    def money_keywords(self) -> WordSet:
+        """Of units of money."""
+        return self.properties.keyword_set(self.money)
+
+    @cached_property
+    def earned_keywords(self) -> WordSet:
+        """Of the names of what something made."""
+        return self.properties.keyword_set(self.earned)
+
+    @cached_property
+    def asking_keywords(self) -> WordSet:
+        """Of the words that ask for a number and say not of what."""
+        return self.properties.keyword_set(self.asking)
+
+    @cached_property
+    def general_date_keywords(self) -> WordSet:
+        """Of the names of dates that do not say of what."""
+        return self.properties.keyword_set(self.general_dates)
+
+    @cached_property
+    def _measure_names(self) -> Table:
+        keyword_set = self.properties.keyword_set
+        return MappingProxyType({self.keyword(word): keyword_set(names) for word, names in self.measures.items()})
+
+    @cached_property
+    def _scale_of(self) -> Mapping[str, int]:
+        return {self.keyword(word): number for word, number in self.scales.items()}
+
+    @cached_property
+    def _compared(self) -> re.Pattern[str]:
+        above, below, scales = ("|".join(map(re.escape, words)) for words in (self.above, self.below, self.scales))
+        signs = "".join(map(re.escape, self.currencies))
+        return re.compile(
+            rf"\b(?:(?P<above>{above})|(?P<below>{below})) "
+            rf"(?:an? (?=[0-9]))?(?P<currency>[{signs}]?)(?:(?P<digits>[0-9][0-9,]*(?:\.[0-9]+)?)|(?P<word>[a-z]+))"
+            rf"(?P<scales>(?:[ -](?:{scales}))*)\b(?P<unit>(?: \w+)?)",
+            re.IGNORECASE,
+        )

@@ -1,0 +1,123 @@
+"""Reads the word lists of a language: text files that hold named lists, each with a comment that says what it is for.
+
+`# ...` is a comment, `[name]` begins a list. What a list is made of depends on the field that it fills: words between
+blanks, phrases one a line, or `keys: words` one a line, where all keys of a line get its words.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar, get_type_hints
+
+from ..support.errors import DataError
+
+WordSet = frozenset[str]
+Phrases = tuple[str, ...]
+Table = Mapping[str, frozenset[str]]
+Numbers = Mapping[str, int]
+Renamed = Mapping[str, str]
+Lists = TypeVar("Lists")
+
+
+def read_lists(kind: type[Lists], path: Path, **parts: object) -> Lists:
+    """Fill a dataclass with the lists of a file: one list for each field that `parts` leaves open.
+
+    Args:
+        kind: a dataclass whose fields are `str`, a regular expression, or of the types above.
+        path: the file.
+        parts: the other fields.
+
+    Raises:
+        DataError: the file cannot be read, lacks a list, has one that no field wants, or has one of another form.
+    """
+    lines = _read(path)
+    hints = get_type_hints(kind)
+    wanted = [field.name for field in dataclasses.fields(kind) if field.name not in parts]  # type: ignore[arg-type]
+    if differing := sorted(set(wanted) ^ lines.keys()):
+        lacking = [name for name in differing if name in wanted]
+        fault = f"no list [{lacking[0]}]" if lacking else f"unknown list [{differing[0]}]"
+        raise DataError(f"{path}: {fault}; the lists are {', '.join(wanted)}")
+    values: dict[str, object] = {}
+    for name in wanted:
+        try:
+            values[name] = _FORMS[hints[name]](lines[name])
+        except (ValueError, re.error) as error:
+            raise DataError(f"{path}: [{name}]: {error}") from None
+    return kind(**parts, **values)
+
+
+def _read(path: Path) -> dict[str, list[str]]:
+    """The lines of each list."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read ({error}); a language needs all of its word lists") from None
+    lists: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        header = re.fullmatch(r"\[(\w+)\]", line)
+        if header is not None:
+            if header[1] in lists:
+                raise DataError(f"{path}: line {number}: the list [{header[1]}] is there already")
+            current = lists[header[1]] = []
+        elif line and not line.startswith("#"):
+            if current is None:
+                raise DataError(f"{path}: line {number}: a list begins with its name in brackets")
+            current.append(line)
+    return lists
+
+
+def _single(lines: list[str]) -> str:
+    if len(lines) != 1:
+        raise ValueError(f"expected one line, found {len(lines)}")
+    return lines[0]
+
+
+def _word_set(lines: list[str]) -> WordSet:
+    return frozenset(" ".join(lines).split())
+
+
+def _pairs(lines: list[str]) -> dict[str, str]:
+    """Each key with the text behind the colon of its line."""
+    pairs: dict[str, str] = {}
+    for line in lines:
+        keys, colon, text = line.partition(":")
+        if not colon or not keys.split() or not text.strip():
+            raise ValueError(f"expected `keys: words`, found '{line}'")
+        for key in keys.split():
+            if key in pairs:
+                raise ValueError(f"'{key}' is there twice")
+            pairs[key] = text.strip()
+    return pairs
+
+
+def _renamed(lines: list[str]) -> Renamed:
+    return MappingProxyType(_pairs(lines))
+
+
+def _table(lines: list[str]) -> Table:
+    return MappingProxyType({key: frozenset(text.split()) for key, text in _pairs(lines).items()})
+
+
+def _numbers(lines: list[str]) -> Numbers:
+    return MappingProxyType({key: int(text) for key, text in _pairs(lines).items()})
+
+
+def _pattern(lines: list[str]) -> re.Pattern[str]:
+    return re.compile(_single(lines))
+
+
+_FORMS: Mapping[Any, Callable[[list[str]], object]] = {
+    str: _single,
+    re.Pattern[str]: _pattern,
+    WordSet: _word_set,
+    Phrases: tuple,
+    Table: _table,
+    Numbers: _numbers,
+    Renamed: _renamed,
+}

@@ -1,0 +1,109 @@
+"""The language object: its word lists are data, read once, and a second language is a second folder."""
+
+import configparser
+import dataclasses
+import re
+import shutil
+
+import pytest
+
+from convinse.config import Config
+from convinse.evidence_retrieval_scoring.native import NativeERS
+from convinse.heterogeneous_answering.entity_voting import EntityVoting
+from convinse.language.language import english, load, stop_words
+from convinse.question_understanding.slots import Slots
+from convinse.support.errors import DataError
+from places import ROOT
+
+LANGUAGE = ROOT / "convinse" / "language"
+FILES = sorted(LANGUAGE.glob("*/*.txt"))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return shutil.copytree(LANGUAGE / "english", tmp_path / "german")
+
+
+def change(path, old, new):
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_english_is_read_once_and_cannot_be_changed():
+    assert english() is english()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        english().words = None
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        english().words.stop_words = frozenset()
+    with pytest.raises(TypeError):
+        english().words.pronouns["person"] = frozenset()
+
+
+@pytest.mark.parametrize("stage", [Slots, NativeERS, EntityVoting])
+def test_stages_are_handed_the_language(stage):
+    assert stage(Config()).language is english()
+
+
+def test_a_second_language_is_a_folder(folder):
+    change(folder / "words.txt", "a an the of", "ein eine der von")
+    change(folder / "words.txt", "english", "german")
+    change(folder / "answer_types.txt", "date year day", "date year day tag jahr")
+    german = load(folder)
+    assert german.words.stems("der Hobbit von Tolkien") == ["hobbit", "tolki"]
+    assert german.answer_types.expected_type("What jahr?").kind == "date"
+    assert english().words.stems("der hobbit")[0] == "der"
+    assert german.bm25.scores("der", ["der", "the"]) == [0.0, 0.0] != german.bm25.scores("the", ["der", "the"])
+    assert "der" in german.properties.not_bridges
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_every_list_says_what_it_is_for(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("# ")
+    headers = [number for number, line in enumerate(lines) if re.fullmatch(r"\[\w+\]", line)]
+    assert headers
+    if path.parent.name == "english":
+        assert all(lines[number + 1].startswith("# ") for number in headers)
+
+
+def test_the_package_ships_the_word_lists():
+    settings = configparser.ConfigParser()
+    settings.read(ROOT / "setup.cfg")
+    patterns = settings["options.package_data"]["convinse"].split()
+    shipped = {path for pattern in patterns for path in (ROOT / "convinse").glob(pattern)}
+    assert FILES and shipped.issuperset(FILES)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "message"),
+    [
+        ("words.txt", "[articles]", "[artikel]", r"words.txt: no list \[articles\]; the lists are code, stemmer"),
+        ("names.txt", "[suffixes]", "[more]\nx\n[suffixes]", r"names.txt: unknown list \[more\]"),
+        ("names.txt", "[particles]", "[suffixes]", r"names.txt: line \d+: the list \[suffixes\] is there already"),
+        ("names.txt", "[suffixes]", "", r"names.txt: line \d+: a list begins with its name in brackets"),
+        ("words.txt", "person: he", "person he", r"words.txt: \[pronouns\]: expected `keys: words`"),
+        ("literals.txt", "two: 2", "two: zwei", r"literals.txt: \[number_words\]: invalid literal"),
+        ("literals.txt", "two: 2", "two three: 2", r"literals.txt: \[number_words\]: 'three' is there twice"),
+        ("words.txt", "\nenglish\n", "\nenglish\ngerman\n", r"words.txt: \[stemmer\]: expected one line, found 2"),
+        ("yes_no.txt", r"n['’]t\b", "(", r"yes_no.txt: \[denial\]: missing \)"),
+    ],
+)
+def test_a_damaged_file_is_told_by_its_name_and_list(folder, file, old, new, message):
+    change(folder / file, old, new)
+    with pytest.raises(DataError, match=message):
+        load(folder)
+
+
+def test_a_missing_file_is_told(folder):
+    (folder / "names.txt").unlink()
+    with pytest.raises(DataError, match="names.txt: cannot be read .*; a language needs all of its word lists"):
+        load(folder)
+
+
+def test_stop_words_of_languages_of_which_nothing_else_is_known():
+    assert stop_words("en") == english().words.common
+    assert (
+        "und" in stop_words("de") and "że" in stop_words("pl") and "où" in stop_words("fr") and "ya" in stop_words("es")
+    )
+    assert stop_words("mul") == frozenset()

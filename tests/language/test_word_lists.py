@@ -1,0 +1,94 @@
+"""English words stand in the data files of `convinse/language/`, and nowhere else in the package."""
+
+import pytest
+from word_list_rule import word_lists
+
+from places import ROOT
+
+OPTIONS = "names of options of the command line or of configuration keys"
+KEYS = "keys of records in files"
+MARKUP = "tags and classes of HTML, or names of the MediaWiki API"
+CODES = "codes of languages, not words"
+NAMES = "names in this project or of models"
+ALLOWED = {
+    "cli/develop.py": {"given": OPTIONS},
+    "cli/experiments.py": {"add": OPTIONS},
+    "cli/passages.py": {"TRAINING": OPTIONS, "missing": OPTIONS},
+    "encoder/checkpoint.py": {"Task": NAMES, "_MODEL_CLASSES": NAMES, "_max_length": NAMES},
+    "formats/conversations/timequestions.py": {"_Record": KEYS},
+    "formats/mrqa.py": {"counts": KEYS},
+    "formats/multiqa/dialects.py": {"TYPES": KEYS},
+    "formats/multiqa/records.py": {"value": KEYS},
+    "formats/multiqa/to_neutral.py": {"others": KEYS},
+    "formats/sources/hotpotqa.py": {"_KNOWN": KEYS},
+    "formats/squad.py": {"counts": KEYS},
+    "passages/analysis.py": {"_STEMMERS": CODES, "_OWN_LETTERS": CODES},
+    "records/evidence.py": {"SOURCES": NAMES},
+    "records/literals.py": {"_LITERAL": "endings of ordinals: dates are read, and labelled, as English writes them"},
+    "wikipedia/api.py": {"_NO_PAGE": MARKUP, "params": MARKUP},
+    "wikipedia/document.py": dict.fromkeys(("_DATA_CLASSES", "_TAG", "walk", "_is_infobox", "apart"), MARKUP),
+}
+
+
+def test_no_english_word_list_stands_outside_of_language():
+    package = ROOT / "convinse"
+    strayed = []
+    for path in sorted(package.rglob("*.py")):
+        place = path.relative_to(package).as_posix()
+        if not place.startswith("language/"):
+            strayed += [
+                f"convinse/{place}:{words.line}: {words.name}: {' '.join(words.words[:6])}"
+                for words in word_lists(path.read_text(encoding="utf-8"))
+                if words.name not in ALLOWED.get(place, ())
+            ]
+    assert not strayed, "move them to a file of convinse/language/english, or allow them here with a reason"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '_FILLERS = frozenset("and but so then".split())',
+        '_FILLERS = set("and, but, so, then".split(", "))',
+        '_FILLERS = frozenset(("and", "but", "so", "then"))',
+        '_FILLERS = {"and", "but", "so", "then", *OTHERS}',
+        '_FILLERS: list[str] = ["and", "but", "so", "o\'clock"]',
+        '_FORMS = {"wrote": "write", "won": "win", "sang": "sing", "dead": "die"}',
+        '_NUMBERS = {"one": 1, "two": 2, "three": 3, "minus": -1}',
+        '_FORMS = {"big": ("area", "size"), "tall": ("height",), "old": ("age",), "far": ("distance",)}',
+        'def f(word):\n    return word in ("this", "that", "these", "those")',
+        'class A:\n    light = keywords("yes ever really actually")',
+        'import re\n_DENIAL = re.compile(r"\\b(?:not|never|no|nobody)\\b", re.I)',
+        'import re\n_DENIAL = re.compile(r"\\b(?:not|refus\\w+|den(?:y|ied)|fail\\w+)\\b|n\'t")',
+        'import re\n_ABOUT = re.compile(rf"^{START}(?:what|how|who|when) about")',
+        'f(x for x in y if x not in "the of a an".split())',
+    ],
+)
+def test_a_list_of_words_is_seen(source):
+    assert [words for words in word_lists(source) if len(words.words) >= 4]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""A docstring may say this, that, these, those."""',
+        'PAIR = ("yes", "no", "maybe")',  # too few
+        'KEYS = ("qu_model", "ha_model", "evs_model", "evs_precision")',
+        'FILES = ["turns.jsonl", "metrics.json", "run.json", "README.md"]',
+        'ANSWER = {"answer": entity, "score": 0.5, "rank": rank, "evidences": places}',
+        'raise ValueError("the file is empty and nothing can be read of it")',
+        'COLUMNS = ["P@1", "MRR", "Hit@5", "Answer presence"]',
+        'NUMBERS = (1, 2, 3, 4)',
+        'line.split()',
+        'text = "one, two, three, four"',
+        'import re\n_ID = re.compile(r"[QP][1-9]\\d*|L\\d+|M\\d+|E\\d+")',
+    ],
+)  # fmt: skip
+def test_keys_messages_and_names_are_no_lists_of_words(source):
+    assert list(word_lists(source)) == []
+
+
+def test_a_list_is_named_by_what_it_is_given_to():
+    source = (
+        'class A:\n    def f(self):\n        return ("a", "an", "the", "of")\n\n_WORDS = f(("a", "an", "the", "of"))'
+    )
+    assert [(words.line, words.name) for words in word_lists(source)] == [(3, "f"), (5, "_WORDS")]
