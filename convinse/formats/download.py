@@ -30,7 +30,7 @@ class File(msgspec.Struct, frozen=True):
     examples: int
 
 
-class Collection(msgspec.Struct, frozen=True):
+class FileCollection(msgspec.Struct, frozen=True):
     """Files that are fetched together; an address that is not absolute continues `base`."""
 
     about: str
@@ -46,12 +46,12 @@ class Fetched(NamedTuple):
     fetched: bool
 
 
-def collections() -> dict[str, Collection]:
+def collections() -> dict[str, FileCollection]:
     """All collections by name."""
-    return msgspec.json.decode(_TABLE.read_bytes(), type=dict[str, Collection])
+    return msgspec.json.decode(_TABLE.read_bytes(), type=dict[str, FileCollection])
 
 
-def find_collection(name: str) -> Collection:
+def find_collection(name: str) -> FileCollection:
     """The collection of a name. Raises `ConfigError` that suggests the nearest."""
     table = collections()
     if name not in table:
@@ -60,7 +60,7 @@ def find_collection(name: str) -> Collection:
 
 
 def download(
-    collection: Collection,
+    collection: FileCollection,
     folder: Path,
     mirror: str | None = None,
     quiet: bool = False,

@@ -32,3 +32,12 @@ def merged(known: dict[str, Any], extras: Extras) -> dict[str, Any]:
             key = f"_{key}"
         known[key] = value
     return known
+
+
+def plain(record: Any) -> dict[str, Any]:
+    """A record with `extras` as JSON-shaped data: the keys of its format in the order of the fields, then the others."""
+    known = {name: getattr(record, name) for name in record.__struct_fields__ if name != "extras"}
+    for name, value in known.items():
+        if isinstance(value, list) and value and isinstance(value[0], msgspec.Struct):
+            known[name] = [plain(part) for part in value]
+    return merged(known, record.extras)

@@ -23,7 +23,7 @@ from .records import Extras, Report, extras_field, merged
 VERSION = "v2.0"
 
 
-class Answer(msgspec.Struct, frozen=True):
+class SquadAnswer(msgspec.Struct, frozen=True):
     """An answer and the character that it begins at; -1 where the data do not say."""
 
     text: str
@@ -31,14 +31,14 @@ class Answer(msgspec.Struct, frozen=True):
     extras: Extras = extras_field()
 
 
-class Question(msgspec.Struct, frozen=True):
+class SquadQuestion(msgspec.Struct, frozen=True):
     """A question; `id` is empty where the data have none."""
 
     question: str
     id: str = ""
-    answers: list[Answer] = []
+    answers: list[SquadAnswer] = []
     is_impossible: bool = False
-    plausible_answers: list[Answer] = []
+    plausible_answers: list[SquadAnswer] = []
     extras: Extras = extras_field()
 
 
@@ -46,7 +46,7 @@ class Paragraph(msgspec.Struct, frozen=True):
     """A context and its questions."""
 
     context: str
-    qas: list[Question]
+    qas: list[SquadQuestion]
     extras: Extras = extras_field()
 
 
@@ -71,14 +71,15 @@ class SquadFile(NamedTuple):
     extras: Extras = {}
 
 
-class _Header(msgspec.Struct, frozen=True):
+class _SquadHeader(msgspec.Struct, frozen=True):
     version: str = ""
     extras: Extras = extras_field()
 
 
-_LISTS: dict[type, tuple[str, ...]] = {Paragraph: ("qas",), Question: ("answers", "plausible_answers")}
+_LISTS: dict[type, tuple[str, ...]] = {Paragraph: ("qas",), SquadQuestion: ("answers", "plausible_answers")}
 _KEYS = {
-    kind: frozenset(kind.__struct_fields__) - {"extras"} for kind in (Answer, Question, Paragraph, Article, _Header)
+    kind: frozenset(kind.__struct_fields__) - {"extras"}
+    for kind in (SquadAnswer, SquadQuestion, Paragraph, Article, _SquadHeader)
 }
 
 
@@ -132,7 +133,7 @@ def raw_paragraphs(
         raise DataError(f"{path}: Object missing required field `data`; expected SQuAD 1.1 or 2.0")
 
 
-def _described(path: Path) -> tuple[_Header, list[bytes]]:
+def _described(path: Path) -> tuple[_SquadHeader, list[bytes]]:
     """What a file says beside its paragraphs: the header, and each article as JSON, which needs the least memory."""
     header: dict[str, Any] = {}
     articles: list[bytes] = []
@@ -143,7 +144,7 @@ def _described(path: Path) -> tuple[_Header, list[bytes]]:
 
     for _ in raw_paragraphs(path, header, add):
         pass
-    return _with_extras(typed(header, _Header, path, "$"), header), articles
+    return _with_extras(typed(header, _SquadHeader, path, "$"), header), articles
 
 
 def _checked(path: Path, articles: list[bytes]) -> Iterator[tuple[Article, Paragraph]]:
@@ -175,7 +176,7 @@ def _with_extras(record: Any, value: dict[str, Any]) -> Any:
             found = [_with_extras(each, raw) for each, raw in zip(records, value[name], strict=True)]
             if any(new is not old for new, old in zip(found, records, strict=True)):
                 changes[name] = found
-    if kind is Question and not record.id and isinstance(value.get("guid"), str):
+    if kind is SquadQuestion and not record.id and isinstance(value.get("guid"), str):
         changes["id"] = changes["extras"].pop("guid")
     return msgspec.structs.replace(record, **changes) if changes else record
 
@@ -221,7 +222,7 @@ def validate(path: Path, fix_header: bool = False) -> Report:
     return Report(problems, warnings, {"format": "squad", "version": header.version, **counts})
 
 
-def _disagreements(where: str, context: str, question: Question) -> Iterator[str]:
+def _disagreements(where: str, context: str, question: SquadQuestion) -> Iterator[str]:
     """Answers inside of the context that are not where they say."""
     for answer in question.answers:
         start, end = answer.answer_start, answer.answer_start + len(answer.text)
@@ -268,7 +269,7 @@ def _paragraph(paragraph: Paragraph) -> dict[str, Any]:
     return merged({"context": paragraph.context, "qas": list(map(_question, paragraph.qas))}, paragraph.extras)
 
 
-def _question(question: Question) -> dict[str, Any]:
+def _question(question: SquadQuestion) -> dict[str, Any]:
     known: dict[str, Any] = {
         "id": question.id,
         "question": question.question,
@@ -280,5 +281,5 @@ def _question(question: Question) -> dict[str, Any]:
     return merged(known, question.extras)
 
 
-def _answer(answer: Answer) -> dict[str, Any]:
+def _answer(answer: SquadAnswer) -> dict[str, Any]:
     return merged({"text": answer.text, "answer_start": answer.answer_start}, answer.extras)

@@ -17,15 +17,15 @@ from .answers import item_id
 _NOT_GIVEN = ("", "n/a")
 
 
-class _Turn(msgspec.Struct):
+class _ConvquestionsTurn(msgspec.Struct):
     question: str
     answer: str
     answer_text: str = ""
 
 
-class _Record(msgspec.Struct):
+class _ConvquestionsConversation(msgspec.Struct):
     conv_id: str | int
-    questions: list[_Turn]
+    questions: list[_ConvquestionsTurn]
     seed_entity: str = ""
     seed_entity_text: str = ""
 
@@ -43,7 +43,7 @@ def conversation(record: dict[str, Any], number: int) -> Conversation:
     Raises:
         msgspec.ValidationError: a key is missing or of another type.
     """
-    typed = msgspec.convert(record, _Record)
+    typed = msgspec.convert(record, _ConvquestionsConversation)
     turns: list[Turn] = []
     for place, (turn, given) in enumerate(zip(typed.questions, record["questions"], strict=True)):
         ids = {"turn": place, "question_id": f"{typed.conv_id}-{place}"}
@@ -53,7 +53,7 @@ def conversation(record: dict[str, Any], number: int) -> Conversation:
     return {**record, "questions": turns}  # type: ignore[typeddict-item]
 
 
-def _answers(turn: _Turn) -> list[Entity]:
+def _answers(turn: _ConvquestionsTurn) -> list[Entity]:
     """The answers with their labels, as far as it is plain which label is whose."""
     labels = _parts(turn.answer_text)
     ids = [part for part in _parts(turn.answer) if part.lower() not in _NOT_GIVEN] or labels

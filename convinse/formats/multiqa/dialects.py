@@ -20,20 +20,20 @@ import msgspec
 
 from ...support.errors import DataError
 from .records import (
-    Answer,
-    Answers,
-    Candidate,
     Context,
     Date,
-    Document,
     Entry,
     Extractive,
-    Header,
     Instance,
     MultiChoice,
+    MultiqaAnswer,
+    MultiqaAnswers,
+    MultiqaCandidate,
+    MultiqaDocument,
+    MultiqaHeader,
+    MultiqaQuestion,
+    MultiqaRecord,
     OpenEnded,
-    Question,
-    Record,
     keys,
 )
 
@@ -42,8 +42,8 @@ TYPES = ("extractive", "yesno", "generated_text", "date", "number")
 PUBLISHED = frozenset({"container first", "annotators_answer_candidates", "token_inds", "doc_id"})
 
 _KEYS = {kind: keys(kind) for kind in
-         (Answer, Answers, Candidate, Context, Date, Document, Entry, Extractive, Header, Instance, MultiChoice, OpenEnded,
-          Question)}  # fmt: skip
+         (MultiqaAnswer, MultiqaAnswers, MultiqaCandidate, Context, Date, MultiqaDocument, Entry, Extractive, MultiqaHeader, Instance, MultiChoice, OpenEnded,
+          MultiqaQuestion)}  # fmt: skip
 _ORDER = (
     "container first",
     "type first",
@@ -82,19 +82,19 @@ def read_entry(raw: Any, dialect: Dialect) -> Entry:
         DataError: it lacks a key or holds another type; the message has the JSON path and the reason.
     """
     try:
-        return msgspec.convert(_Reader(dialect).entry(raw), Entry)
+        return msgspec.convert(_PublishedShape(dialect).entry(raw), Entry)
     except msgspec.ValidationError as error:
         raise DataError(_reason(raw, "entry", error)) from None
 
 
-def read_header(raw: Any, dialect: Dialect) -> Header:
+def read_header(raw: Any, dialect: Dialect) -> MultiqaHeader:
     """The value of `header` in the first document as a record.
 
     Raises:
         DataError: a key holds another type; the message has the JSON path and the reason.
     """
     try:
-        return msgspec.convert(_Reader(dialect).split(raw, Header, "header"), Header)
+        return msgspec.convert(_PublishedShape(dialect).split(raw, MultiqaHeader, "header"), MultiqaHeader)
     except msgspec.ValidationError as error:
         raise DataError(_reason({"header": raw}, "header", error)) from None
 
@@ -108,14 +108,14 @@ def _reason(raw: Any, kind: str, error: msgspec.ValidationError) -> str:
     return str(error)
 
 
-class _Reader:
+class _PublishedShape:
     """Renames and reorders to the published shape and puts unknown keys into `extra`; wrong types pass through."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.seen = dialect.seen
         self.unknown = dialect.unknown
 
-    def split(self, raw: Any, kind: type[Record], path: str) -> Any:
+    def split(self, raw: Any, kind: type[MultiqaRecord], path: str) -> Any:
         if not isinstance(raw, dict):
             return raw
         known = _KEYS[kind]
@@ -132,7 +132,7 @@ class _Reader:
             found["extra"] = extra
         return found
 
-    def rename(self, raw: Any, kind: type[Record], path: str, names: tuple[tuple[str, str], ...]) -> Any:
+    def rename(self, raw: Any, kind: type[MultiqaRecord], path: str, names: tuple[tuple[str, str], ...]) -> Any:
         """`split`, where a key may have another spelling (`names`: published, other)."""
         if not isinstance(raw, dict):
             return raw
@@ -150,21 +150,21 @@ class _Reader:
         if isinstance(found, dict):
             context = self.split(found.get("context"), Context, "$.context")
             if isinstance(context, dict):
-                self.each(context, "documents", lambda part: self.split(part, Document, "$.context.documents[]"))
+                self.each(context, "documents", lambda part: self.split(part, MultiqaDocument, "$.context.documents[]"))
                 found["context"] = context
             self.each(found, "qas", self.question)
         return found
 
     def question(self, raw: Any) -> Any:
         path = "$.qas[]"
-        found = self.split(raw, Question, path)
+        found = self.split(raw, MultiqaQuestion, path)
         if not isinstance(found, dict):
             return found
         self.each(found, "supporting_context", lambda part: self.instance(part, f"{path}.supporting_context[]"))
         if found.get("question_tokens"):
             found["question_tokens"] = self.tokens(found["question_tokens"], found.get("question"))
         path = f"{path}.answers"
-        answers = self.split(found.get("answers"), Answers, path)
+        answers = self.split(found.get("answers"), MultiqaAnswers, path)
         if isinstance(answers, dict):
             found["answers"] = answers
             if "open-ended" in answers:
@@ -191,7 +191,7 @@ class _Reader:
             raw = _container_first(raw)
         elif "metadata" in raw:
             self.seen["candidates with metadata only"] += 1
-        found = self.split(raw, Candidate, path)
+        found = self.split(raw, MultiqaCandidate, path)
         if "single_answer" in found:
             found["single_answer"] = self.answer(found["single_answer"], path)
         for key in ("list", "set"):
@@ -199,7 +199,7 @@ class _Reader:
         return found
 
     def answer(self, raw: Any, path: str) -> Any:
-        found = self.split(raw, Answer, f"{path} answer")
+        found = self.split(raw, MultiqaAnswer, f"{path} answer")
         if isinstance(found, dict):
             if "extractive" in found:
                 extractive = self.split(found["extractive"], Extractive, f"{path} extractive")

@@ -12,12 +12,12 @@ import msgspec
 from ...support.errors import DataError, OutputError, one_line
 from ...support.jsonlines import read_documents, writing
 from .dialects import Dialect, read_entry, read_header
-from .records import Entry, Header, plain
+from .records import Entry, MultiqaHeader, plain
 
 VERSION = "0.1.0"  # of the format
 
 
-class Reader:
+class MultiqaReader:
     """The header and the contexts of a file in any dialect; JSON lines or JSON documents one after the other.
 
     Iterating yields the contexts and may be done once for each call of `iter`. `header` is there at once.
@@ -36,7 +36,7 @@ class Reader:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.dialect = Dialect()
-        self.header: Header | None = None
+        self.header: MultiqaHeader | None = None
         for line, document in read_documents(path):
             if is_header(document):
                 self.header = self._checked(line, read_header, document["header"])
@@ -86,7 +86,7 @@ class Counts:
         return found
 
 
-def write(path: Path, header: Header, entries: Iterable[Entry]) -> Counts:
+def write(path: Path, header: MultiqaHeader, entries: Iterable[Entry]) -> Counts:
     """Write a file in the dialect of the published schema, JSON lines; `.gz` is packed.
 
     The counts in the header are those of what was written, whatever `header` says. Reading the file and writing it

@@ -20,7 +20,7 @@ from ..records import merged
 from ..tokens import TokenizedText
 from .checks import letters
 from .dialects import Dialect, read_entry
-from .records import Document, Entry, Question, Record
+from .records import Entry, MultiqaDocument, MultiqaQuestion, MultiqaRecord
 from .to_neutral import SHAPE, TYPE, EntryRecord
 
 NOT_THERE = "places without their text (left out)"
@@ -101,7 +101,7 @@ def _document(number: int, document: neutral.Document, parts: _Parts) -> dict[st
     known: dict[str, Any] = {part.name: part.text for part in document.parts}
     known["tokens"] = {part.name: parts.get(number, part.name).tokens for part in document.parts}  # type: ignore[union-attr]
     known["tokens"] = {name: [list(token) for token in tokens] for name, tokens in known["tokens"].items()}
-    return merged(known, fitting(document.extras, Document, known))
+    return merged(known, fitting(document.extras, MultiqaDocument, known))
 
 
 def _question(question: neutral.Question, parts: _Parts, counts: Counter[str]) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def _question(question: neutral.Question, parts: _Parts, counts: Counter[str]) -
     }
     if isinstance(extras.get("supporting_context"), list):
         extras["supporting_context"] = [_moved(instance, parts) for instance in extras["supporting_context"]]
-    return merged(known, fitting(extras, Question, known))
+    return merged(known, fitting(extras, MultiqaQuestion, known))
 
 
 def _answers(
@@ -219,7 +219,7 @@ def _moved(instance: Any, parts: _Parts) -> Any:
     return rest
 
 
-def fitting(extras: dict[str, Any], kind: type[Record], known: Iterable[str] = ()) -> dict[str, Any]:
+def fitting(extras: dict[str, Any], kind: type[MultiqaRecord], known: Iterable[str] = ()) -> dict[str, Any]:
     """Keys from elsewhere, those renamed with a `_` that mean something else in MultiQA by their type."""
     types = _types(kind)
     found = {}
@@ -235,5 +235,5 @@ def fitting(extras: dict[str, Any], kind: type[Record], known: Iterable[str] = (
 
 
 @lru_cache(maxsize=8)
-def _types(kind: type[Record]) -> dict[str, Any]:
+def _types(kind: type[MultiqaRecord]) -> dict[str, Any]:
     return {field.encode_name: field.type for field in msgspec.structs.fields(kind) if field.name != "extra"}

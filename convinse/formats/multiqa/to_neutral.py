@@ -12,7 +12,17 @@ from typing import Any
 from .. import neutral
 from ..tokens import Token
 from .checks import letters
-from .records import Answer, Answers, Candidate, Document, Entry, Extractive, Instance, Question, plain
+from .records import (
+    Entry,
+    Extractive,
+    Instance,
+    MultiqaAnswer,
+    MultiqaAnswers,
+    MultiqaCandidate,
+    MultiqaDocument,
+    MultiqaQuestion,
+    plain,
+)
 
 SHAPE = "multiqa_answers"
 TYPE = "type"  # an answer that is no span says so in its extras: `{"type": "yesno"}`
@@ -34,7 +44,7 @@ def to_neutral(entry: Entry) -> EntryRecord:
     return EntryRecord(documents, questions, str(entry.id), entry.extra, entry)
 
 
-def _neutral_document(document: Document) -> neutral.Document:
+def _neutral_document(document: MultiqaDocument) -> neutral.Document:
     tokens = document.tokens or {}
     parts = [
         neutral.Part(name, text, _agreeing(tokens.get(name), text))
@@ -58,7 +68,7 @@ def _agreeing(tokens: list[Any] | None, text: str) -> list[Token] | None:
     return tokens
 
 
-def _neutral_question(question: Question, spans: _Spans) -> neutral.Question:
+def _neutral_question(question: MultiqaQuestion, spans: _Spans) -> neutral.Question:
     answers: list[neutral.Answer] = []
     accepted: list[str] = []
     for candidate in question.candidates():
@@ -80,7 +90,7 @@ def _neutral_question(question: Question, spans: _Spans) -> neutral.Question:
     )
 
 
-def _neutral_answers(answer: Answer, spans: _Spans) -> Iterator[neutral.Answer]:
+def _neutral_answers(answer: MultiqaAnswer, spans: _Spans) -> Iterator[neutral.Answer]:
     """The answers of all types; an extractive one with those of its aliases that have instances."""
     if answer.extractive is not None:
         places: dict[str, list[neutral.Span]] = {}
@@ -123,7 +133,7 @@ class _Spans:
         return neutral.Span(start, there, number, instance.part or "text")
 
     @staticmethod
-    def _covered(document: Document, whole: str, instance: Instance) -> str:
+    def _covered(document: MultiqaDocument, whole: str, instance: Instance) -> str:
         """From the start of the instance to the end of its last token."""
         tokens = (document.tokens or {}).get(instance.part or "") or []
         last = instance.token_inds[1] if instance.token_inds else -1
@@ -133,7 +143,7 @@ class _Spans:
         return whole[instance.start_byte : begin + len(word)]
 
 
-def _is_simple(answers: Answers) -> bool:
+def _is_simple(answers: MultiqaAnswers) -> bool:
     """Whether neutral records say all: different single spans, one place each, of the same spelling as the answer."""
     if answers.multi_choice is not None or answers.extra or answers.open_ended is None or answers.open_ended.extra:
         return False
@@ -146,14 +156,14 @@ def _is_simple(answers: Answers) -> bool:
     return len(set(texts)) == len(texts)  # formats may join the equal answers of several annotators
 
 
-def _is_simple_candidate(candidate: Candidate) -> bool:
+def _is_simple_candidate(candidate: MultiqaCandidate) -> bool:
     answer = candidate.single_answer
     if answer is None or answer.extractive is None or not answer.extractive.answer:
         return False
-    bare = Answer(extractive=Extractive(answer=answer.extractive.answer, instances=answer.extractive.instances))
+    bare = MultiqaAnswer(extractive=Extractive(answer=answer.extractive.answer, instances=answer.extractive.instances))
     instances = answer.extractive.instances or []
     return (
-        candidate == Candidate(single_answer=bare)
+        candidate == MultiqaCandidate(single_answer=bare)
         and len(instances) < 2
         and all(not one.extra and one.text == answer.extractive.answer for one in instances)
     )

@@ -13,7 +13,7 @@ from ...support.jsonlines import not_json, raw_lines
 _HEADER = ("set", "text")  # of the task's in-header.tsv; the files themselves have none
 
 
-class Question(NamedTuple):
+class SearchQuestion(NamedTuple):
     """A question; those of `in.tsv` have the number of their line (from 1) as id, and name their set."""
 
     id: str
@@ -21,12 +21,12 @@ class Question(NamedTuple):
     set: str | None = None
 
 
-class _Line(msgspec.Struct):
+class _QuestionLine(msgspec.Struct):
     id: str
     text: str
 
 
-def read_questions(path: Path) -> list[Question]:
+def read_questions(path: Path) -> list[SearchQuestion]:
     """The questions of a file, in its order.
 
     A file whose first line begins with `{` holds JSON lines, any other one is `in.tsv`.
@@ -37,7 +37,7 @@ def read_questions(path: Path) -> list[Question]:
     return [question for _, question in numbered_questions(path)]
 
 
-def numbered_questions(path: Path) -> list[tuple[int, Question]]:
+def numbered_questions(path: Path) -> list[tuple[int, SearchQuestion]]:
     """`read_questions` with the line of each question.
 
     Raises:
@@ -51,8 +51,8 @@ def numbered_questions(path: Path) -> list[tuple[int, Question]]:
     return _from_table(path, lines)
 
 
-def _from_json(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, Question]]:
-    decoder = msgspec.json.Decoder(_Line)
+def _from_json(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, SearchQuestion]]:
+    decoder = msgspec.json.Decoder(_QuestionLine)
     seen: dict[str, int] = {}
     questions = []
     for number, line in lines:
@@ -66,11 +66,11 @@ def _from_json(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, Qu
             raise DataError(f"{path}:{number}: question '{found.id}' has no text")
         if seen.setdefault(found.id, number) != number:
             raise DataError(f"{path}:{number}: the id '{found.id}' was given in line {seen[found.id]} already")
-        questions.append((number, Question(found.id, found.text)))
+        questions.append((number, SearchQuestion(found.id, found.text)))
     return questions
 
 
-def _from_table(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, Question]]:
+def _from_table(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, SearchQuestion]]:
     questions = []
     header = 0
     for place, (number, line) in enumerate(lines, 1):
@@ -85,7 +85,7 @@ def _from_table(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, Q
             raise DataError(f"{path}:{place}: an empty line; the lines of a submission would not match")
         if len(row) != 2 or not row[0].strip() or not row[1].strip():
             raise DataError(f"{path}:{number}: expected a set name and a question with one tab between them")
-        questions.append((number, Question(str(number - header), row[1].strip(), row[0].strip())))
+        questions.append((number, SearchQuestion(str(number - header), row[1].strip(), row[0].strip())))
     if not questions:
         raise DataError(f"{path}: no questions below its header line")
     return questions

@@ -11,10 +11,10 @@ import numpy as np
 
 from ...support.errors import OutputError
 from ...support.files import replacing
-from .questions import Question
+from .questions import SearchQuestion
 
 
-class Found(NamedTuple):
+class FoundPassage(NamedTuple):
     """A passage that was found: id, score, and its title and text."""
 
     id: str
@@ -23,18 +23,18 @@ class Found(NamedTuple):
     text: str
 
 
-class Answer(NamedTuple):
+class PassageRanking(NamedTuple):
     """A question with its passages, best first.
 
     `padding` are ids that share nothing with the question: they fill up a submission that must have a fixed number of ids.
     """
 
-    question: Question
-    passages: Sequence[Found]
+    question: SearchQuestion
+    passages: Sequence[FoundPassage]
     padding: Sequence[str] = ()
 
 
-def write_run(path: Path, answers: Iterable[Answer], form: str, force: bool = False) -> int:
+def write_run(path: Path, answers: Iterable[PassageRanking], form: str, force: bool = False) -> int:
     """Write results in one of `FORMATS`; the file takes its place when all are written.
 
     - `poleval`: a line for each question with its passage ids, tab-separated, best first, padding included.
@@ -66,11 +66,11 @@ def check_free(path: Path, force: bool) -> None:
         raise OutputError(f"{path}: exists already; --force replaces it")
 
 
-def _poleval(answer: Answer) -> bytes:
+def _poleval(answer: PassageRanking) -> bytes:
     return ("\t".join([*(found.id for found in answer.passages), *answer.padding]) + "\n").encode()
 
 
-def _trec(answer: Answer) -> bytes:
+def _trec(answer: PassageRanking) -> bytes:
     """Scores fall from line to line also as 32-bit floats, which is how the field's tools read and sort them."""
     lines = []
     last = np.float32(np.inf)
@@ -80,7 +80,7 @@ def _trec(answer: Answer) -> bytes:
     return "".join(lines).encode()
 
 
-def _jsonl(answer: Answer) -> bytes:
+def _jsonl(answer: PassageRanking) -> bytes:
     question = answer.question
     record = {
         "id": question.id,
@@ -94,4 +94,4 @@ def _jsonl(answer: Answer) -> bytes:
     return msgspec.json.encode(record) + b"\n"
 
 
-FORMATS: dict[str, Callable[[Answer], bytes]] = {"poleval": _poleval, "trec": _trec, "jsonl": _jsonl}
+FORMATS: dict[str, Callable[[PassageRanking], bytes]] = {"poleval": _poleval, "trec": _trec, "jsonl": _jsonl}

@@ -52,12 +52,12 @@ class Mrqa(Format):
 
     def read(self, path: Path) -> Dataset:
         """The contexts of a file, each as a document with one part."""
-        header = mrqa.read_header(path) or mrqa.Header()
+        header = mrqa.read_header(path) or mrqa.MrqaHeader()
         return Dataset(header.dataset, header.split, map(_record, mrqa.read_examples(path)), header.extras)
 
     def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
         """Write a header and the contexts that have a question."""
-        header = mrqa.Header(dataset.name, dataset.split, dataset.extras)
+        header = mrqa.MrqaHeader(dataset.name, dataset.split, dataset.extras)
         with mrqa.writing_examples(path, header) as write:
             for record in dataset.records:
                 for example in _examples(record, dataset.all_spans, counts):
@@ -66,7 +66,7 @@ class Mrqa(Format):
                     counts["questions"] += len(example.qas)
 
 
-def _record(example: mrqa.Example) -> Record:
+def _record(example: mrqa.MrqaExample) -> Record:
     extras = dict(example.extras)
     title, context_id = (extras.pop(key) if isinstance(extras.get(key), str) else "" for key in ("title", "id"))
     about = extras.pop("documents") if _is_about_one(extras.get("documents")) else [{}]
@@ -81,7 +81,7 @@ def _is_about_one(value: object) -> bool:
     return isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict)
 
 
-def _neutral_question(question: mrqa.Question, context: str) -> Question:
+def _neutral_question(question: mrqa.MrqaQuestion, context: str) -> Question:
     answers = [
         Answer(answer.text, [Span(start, context[start : end + 1]) for start, end in answer.char_spans], answer.extras)
         for answer in question.detected_answers
@@ -101,7 +101,7 @@ def _neutral_question(question: mrqa.Question, context: str) -> Question:
     )
 
 
-def _examples(record: Record, all_spans: bool, counts: Counter[str]) -> Iterator[mrqa.Example]:
+def _examples(record: Record, all_spans: bool, counts: Counter[str]) -> Iterator[mrqa.MrqaExample]:
     flat = flatten(record)
     text = TokenizedText(flat.context, flat.tokens)
     questions = []
@@ -115,7 +115,7 @@ def _examples(record: Record, all_spans: bool, counts: Counter[str]) -> Iterator
             counts[_NOT_FOUND] += 1
         questions.append(written)
     if questions:
-        examples = limit_context(mrqa.Example(flat.context, questions, flat.tokens, _context_extras(record)))
+        examples = limit_context(mrqa.MrqaExample(flat.context, questions, flat.tokens, _context_extras(record)))
         if len(flat.tokens) > mrqa.MAX_TOKENS:
             counts[_PARTS] += 1
         yield from examples
@@ -133,7 +133,7 @@ def _context_extras(record: Record) -> Extras:
     return extras
 
 
-def _question(question: Question, flat: Flat, text: TokenizedText, all_spans: bool) -> mrqa.Question:
+def _question(question: Question, flat: Flat, text: TokenizedText, all_spans: bool) -> mrqa.MrqaQuestion:
     places: dict[str, dict[tuple[int, int], None]] = {}  # equal answers of several annotators become one
     extras: dict[str, Extras] = {}
     for answer, spans in locate(question, flat, text, all_spans):
@@ -150,7 +150,7 @@ def _question(question: Question, flat: Flat, text: TokenizedText, all_spans: bo
                     answer_text, [chars for chars, _ in pairs], [tokens for _, tokens in pairs], extras[answer_text]
                 )
             )
-    return mrqa.Question(
+    return mrqa.MrqaQuestion(
         question.id or question_id(question.text, flat.context),
         question.text,
         tokenize(question.text) if question.tokens is None else question.tokens,

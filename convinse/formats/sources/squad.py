@@ -70,7 +70,7 @@ def _records(paragraphs: Iterator[tuple[squad.Article, squad.Paragraph]]) -> Ite
         yield Record([Document(parts, article.extras)], questions, context_id, extras)
 
 
-def _neutral_question(question: squad.Question) -> Question:
+def _neutral_question(question: squad.SquadQuestion) -> Question:
     extras = dict(question.extras)
     accepted = extras.get(_ACCEPTED)
     if isinstance(accepted, list) and all(isinstance(text, str) for text in accepted):
@@ -117,11 +117,11 @@ def _paragraph(record: Record, counts: Counter[str]) -> squad.Paragraph:
     return squad.Paragraph(flat.context, questions, extras)
 
 
-def _question(question: Question, flat: Flat, text: TokenizedText) -> squad.Question:
+def _question(question: Question, flat: Flat, text: TokenizedText) -> squad.SquadQuestion:
     answers = []
     if not question.unanswerable:
         answers = [
-            squad.Answer(flat.context[start : end + 1], start, answer.extras)
+            squad.SquadAnswer(flat.context[start : end + 1], start, answer.extras)
             for answer, spans in locate(question, flat, text)
             for start, end in spans
         ]
@@ -130,7 +130,7 @@ def _question(question: Question, flat: Flat, text: TokenizedText) -> squad.Ques
     texts = question.texts()
     if not written.issuperset(texts):
         extras[_ACCEPTED] = texts
-    return squad.Question(
+    return squad.SquadQuestion(
         question.text,
         question.id or question_id(question.text, flat.context),
         answers,
