@@ -101,17 +101,17 @@ def download(
 
 def _fetch(session: WebSession, file: File, url: str, path: Path, quiet: bool) -> Fetched:
     if path.exists():
-        if (found := md5(path)) != file.md5:
+        if (digest := md5(path)) != file.md5:
             raise DataError(
-                f"{path}: is there already with the MD5 sum {found}, not {file.md5}; move it away to fetch it anew"
+                f"{path}: is there already with the MD5 sum {digest}, not {file.md5}; move it away to fetch it anew"
             )
         return Fetched(path, file.examples, fetched=False)
     part = path.with_name(f"{path.name}.part")
     if not (part.exists() and md5(part) == file.md5):  # whole where only the renaming was missing
         with _bar(file.name, quiet) as advance:
             session.download(url, part, advance)
-    if (found := md5(part)) != file.md5:
-        raise DataError(f"{_aside(part, path)}: {url} gave a file with the MD5 sum {found}, not {file.md5}")
+    if (digest := md5(part)) != file.md5:
+        raise DataError(f"{_aside(part, path)}: {url} gave a file with the MD5 sum {digest}, not {file.md5}")
     examples = _count(part, file, path)
     try:
         part.replace(path)

@@ -34,6 +34,11 @@ def merged(known: dict[str, Any], extras: Extras) -> dict[str, Any]:
     return known
 
 
+def taken(extras: Extras, *names: str) -> list[str]:
+    """The values of keys, which are taken out of `extras`; "" for what is not there or no string, which stays."""
+    return [extras.pop(name) if isinstance(extras.get(name), str) else "" for name in names]
+
+
 def plain(record: Any) -> dict[str, Any]:
     """A record with `extras` as JSON-shaped data: the keys of its format in the order of the fields, then the others."""
     known = {name: getattr(record, name) for name in record.__struct_fields__ if name != "extras"}

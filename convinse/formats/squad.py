@@ -18,7 +18,7 @@ import msgspec
 from ..support.errors import DataError
 from ..support.jsonlines import encoded, writing_bytes
 from ..support.jsonwalk import typed, walking
-from .records import Extras, Report, extras_field, merged
+from .records import Extras, Report, extras_field, merged, plain
 
 VERSION = "v2.0"
 
@@ -108,13 +108,13 @@ def raw_paragraphs(
         DataError: the file cannot be read, is no JSON, or has no articles with paragraphs; names file and place.
     """
     header = {} if header is None else header
-    found = False
+    complete = False
     with walking(path) as walk:
         for key in walk.members("$"):
             if key != "data":
                 header[key] = walk.value()
                 continue
-            found = True
+            complete = True
             for number in walk.elements("$.data"):
                 at, listed, article = f"$.data[{number}]", False, {}
                 for name in walk.members(at):
@@ -129,7 +129,7 @@ def raw_paragraphs(
                 if add is not None:
                     add(article)
         walk.end()
-    if not found:
+    if not complete:
         raise DataError(f"{path}: Object missing required field `data`; expected SQuAD 1.1 or 2.0")
 
 
@@ -173,9 +173,9 @@ def _with_extras(record: Any, value: dict[str, Any]) -> Any:
     for name in _LISTS.get(kind, ()):
         records = getattr(record, name)
         if records:
-            found = [_with_extras(each, raw) for each, raw in zip(records, value[name], strict=True)]
-            if any(new is not old for new, old in zip(found, records, strict=True)):
-                changes[name] = found
+            completed = [_with_extras(part, raw) for part, raw in zip(records, value[name], strict=True)]
+            if any(new is not old for new, old in zip(completed, records, strict=True)):
+                changes[name] = completed
     if kind is SquadQuestion and not record.id and isinstance(value.get("guid"), str):
         changes["id"] = changes["extras"].pop("guid")
     return msgspec.structs.replace(record, **changes) if changes else record
@@ -273,13 +273,9 @@ def _question(question: SquadQuestion) -> dict[str, Any]:
     known: dict[str, Any] = {
         "id": question.id,
         "question": question.question,
-        "answers": list(map(_answer, question.answers)),
+        "answers": list(map(plain, question.answers)),
         "is_impossible": question.is_impossible,
     }
     if question.plausible_answers:
-        known["plausible_answers"] = list(map(_answer, question.plausible_answers))
+        known["plausible_answers"] = list(map(plain, question.plausible_answers))
     return merged(known, question.extras)
-
-
-def _answer(answer: SquadAnswer) -> dict[str, Any]:
-    return merged({"text": answer.text, "answer_start": answer.answer_start}, answer.extras)

@@ -34,11 +34,11 @@ def examples(
     Raises:
         DataError: the file cannot be read, or has no such question.
     """
-    found = ((example, question) for example in read_examples(path) for question in example.qas)
+    pairs = ((example, question) for example in read_examples(path) for question in example.qas)
     if qid is None:
-        yield from islice(found, limit)
+        yield from islice(pairs, limit)
         return
-    for example, question in found:
+    for example, question in pairs:
         if question.qid == qid:
             yield example, question
             return
@@ -76,7 +76,8 @@ def render(example: MrqaExample, question: MrqaQuestion, coloured: bool) -> Text
     for answer in question.detected_answers:
         places = ", ".join(f"{start}-{end}" for start, end in answer.char_spans) or "nowhere"
         _line(text, "answer", f"{answer.text}  [{places}]")
-    rest = [answer for answer in question.answers if answer not in {found.text for found in question.detected_answers}]
+    detected = {answer.text for answer in question.detected_answers}
+    rest = [accepted for accepted in question.answers if accepted not in detected]
     if rest:
         _line(text, "accepted", " | ".join(rest))
     return text

@@ -44,9 +44,9 @@ def contract_answer(text: str, label: str, question: str) -> Entity:
     if bare.lower() in _YES_NO:
         word = _YES_NO[bare.lower()]
         return {"id": word, "label": word}
-    found = [span.entity for span in find_literals(bare) if span.end - span.start == len(bare)]
-    if found and is_date(found[0]["id"]) and not (bare.isdigit() and expected_type(question).kind == "number"):
-        return found[0]
+    literals = [span.entity for span in find_literals(bare) if span.end - span.start == len(bare)]
+    if literals and is_date(literals[0]["id"]) and not (bare.isdigit() and expected_type(question).kind == "number"):
+        return literals[0]
     number = _NUMBER.fullmatch(bare)
     if number and number[3] not in _SCALES:
         return {"id": number_entity(number[1] + number[2])["id"], "label": given or bare}

@@ -29,5 +29,5 @@ def recognizes(record: dict[str, Any]) -> bool:
 def conversation(record: dict[str, Any], number: int) -> Conversation:
     """One turn with all keys of the record but `domain`, which is the conversation's. Raises `msgspec.ValidationError`."""
     typed = msgspec.convert(record, _CompmixQuestion)
-    others = {key: value for key, value in record.items() if key != "domain"}
-    return one_turn(typed.question_id, typed.question, typed.answers, typed.domain, others)
+    rest = {key: value for key, value in record.items() if key != "domain"}
+    return one_turn(typed.question_id, typed.question, typed.answers, typed.domain, rest)

@@ -7,11 +7,11 @@ several are joined by `;`) and `answer_text`, their labels. Paraphrases and verb
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
-from ...records.evidence import Conversation, Entity, Turn
+from ...records.evidence import Conversation, Entity
 from .answers import item_id
 
 _NOT_GIVEN = ("", "n/a")
@@ -44,13 +44,13 @@ def conversation(record: dict[str, Any], number: int) -> Conversation:
         msgspec.ValidationError: a key is missing or of another type.
     """
     typed = msgspec.convert(record, _ConvquestionsConversation)
-    turns: list[Turn] = []
+    turns = []
     for place, (turn, given) in enumerate(zip(typed.questions, record["questions"], strict=True)):
-        ids = {"turn": place, "question_id": f"{typed.conv_id}-{place}"}
-        turns.append({**ids, **given, "answers": _answers(turn)})
+        question_id = f"{typed.conv_id}-{place}"
+        turns.append({"turn": place, "question_id": question_id, **given, "answers": _answers(turn)})
     if turns and (seed := item_id(typed.seed_entity)):
-        turns[0]["entities"] = [{"id": seed, "label": typed.seed_entity_text or seed}]  # type: ignore[typeddict-unknown-key]
-    return {**record, "questions": turns}  # type: ignore[typeddict-item]
+        turns[0]["entities"] = [{"id": seed, "label": typed.seed_entity_text or seed}]
+    return cast(Conversation, {**record, "questions": turns})
 
 
 def _answers(turn: _ConvquestionsTurn) -> list[Entity]:
@@ -61,7 +61,7 @@ def _answers(turn: _ConvquestionsTurn) -> list[Entity]:
         labels = [turn.answer_text.strip() or ids[0]]
     elif len(ids) != len(labels):
         labels = ids
-    return [{"id": one, "label": label} for one, label in zip(ids, labels, strict=True)]
+    return [{"id": answer, "label": label} for answer, label in zip(ids, labels, strict=True)]
 
 
 def _parts(text: str) -> list[str]:

@@ -54,5 +54,5 @@ def conversation(record: dict[str, Any], number: int) -> Conversation:
         else {"id": str(answer.value), "label": str(answer.value)}
         for answer in typed.answers
     ]
-    others = {key: value for key, value in record.items() if key not in _READ}
-    return one_turn(typed.id, typed.question, answers, "+".join(sorted(typed.types)), others)
+    rest = {key: value for key, value in record.items() if key not in _READ}
+    return one_turn(typed.id, typed.question, answers, "+".join(sorted(typed.types)), rest)

@@ -80,10 +80,10 @@ class Counts:
 
     def fix(self, header: dict[str, Any]) -> dict[str, Any]:
         """A header, as it stands in a file, with these counts; the number of answered questions only if it has one."""
-        found = {**header, "number_of_contexts": self.contexts, "number_of_qas": self.questions}
+        fixed = {**header, "number_of_contexts": self.contexts, "number_of_qas": self.questions}
         if header.get("number_of_qas_with_gold_answers") is not None:
-            found["number_of_qas_with_gold_answers"] = self.answered
-        return found
+            fixed["number_of_qas_with_gold_answers"] = self.answered
+        return fixed
 
 
 def write(path: Path, header: MultiqaHeader, entries: Iterable[Entry]) -> Counts:
@@ -113,4 +113,4 @@ def write(path: Path, header: MultiqaHeader, entries: Iterable[Entry]) -> Counts
 
 def _scratch(path: Path) -> BinaryIO:
     """A file without a name on the disk that the result goes to, so that no other disk fills up."""
-    return tempfile.TemporaryFile(dir=path.parent)  # type: ignore[return-value]
+    return tempfile.TemporaryFile(dir=path.parent)

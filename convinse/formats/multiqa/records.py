@@ -11,15 +11,13 @@ samples but the tokens of NaturalQuestions; their name is true in ASCII only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
 
 Token = tuple[str, int] | str  # a token and its character offset; some files give question tokens without offsets
 Extra = dict[str, Any]
-
-YES, NO = "yes", "no"
 
 
 class MultiqaRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,11 +97,10 @@ class MultiqaAnswer(MultiqaRecord, frozen=True, kw_only=True):
 
     def texts(self) -> list[str]:
         """All spellings of the answer as text, the main one of each type first."""
-        found = list(self.extractive.spellings()) if self.extractive else []
-        found += [
-            str(value) for value in (self.yesno, self.generated_text, self.date, self.number) if value is not None
-        ]
-        return list(dict.fromkeys(text for text in found if text))
+        spellings = self.extractive.spellings() if self.extractive else []
+        values = (self.yesno, self.generated_text, self.date, self.number)
+        texts = [*spellings, *(str(value) for value in values if value is not None)]
+        return list(dict.fromkeys(filter(None, texts)))
 
 
 class MultiqaCandidate(MultiqaRecord, frozen=True, kw_only=True):
@@ -163,18 +160,18 @@ class MultiqaQuestion(MultiqaRecord, frozen=True, kw_only=True):
 
     def candidates(self) -> list[MultiqaCandidate]:
         """The right answers: the annotators' candidates and the right choices (a wrong number is left out)."""
-        if self.answers is None:
-            return []
-        found = list(self.answers.open_ended.annotators_answer_candidates or []) if self.answers.open_ended else []
-        if self.answers.multi_choice is not None:
-            choices = self.answers.multi_choice.choices or []
-            found += [choices[index] for index in self.answers.multi_choice.correct() if 0 <= index < len(choices)]
-        return found
+        open_ended = self.answers.open_ended if self.answers is not None else None
+        multi_choice = self.answers.multi_choice if self.answers is not None else None
+        candidates = list(open_ended.annotators_answer_candidates or []) if open_ended is not None else []
+        if multi_choice is not None:
+            choices = multi_choice.choices or []
+            candidates += [choices[index] for index in multi_choice.correct() if 0 <= index < len(choices)]
+        return candidates
 
     def cannot_answer(self) -> bool:
         """Whether the question is marked as having no answer."""
         return self.answers is not None and self.answers.open_ended is not None and (
-            self.answers.open_ended.cannot_answer == YES
+            self.answers.open_ended.cannot_answer == "yes"
         )  # fmt: skip
 
     def is_answered(self) -> bool:
@@ -187,7 +184,7 @@ class MultiqaDocument(MultiqaRecord, frozen=True, kw_only=True):
 
     Attributes:
         table: rows of cells `{"text", "links"}`. image: `{"url", "caption", "title"}`.
-        metadata: by part; see `sentence_starts`. tokens: by part.
+        metadata: by part, such as `sentence_start_bytes`, the character offsets of sentences. tokens: by part.
     """
 
     title: str | None = None
@@ -204,18 +201,6 @@ class MultiqaDocument(MultiqaRecord, frozen=True, kw_only=True):
         value = getattr(self, name) if name in ("title", "text", "snippet", "url") else self.extra.get(name or "")
         return value if isinstance(value, str) else None
 
-    def sentence_starts(self, part: str = "text") -> list[int]:
-        """The character offsets at which sentences begin (`metadata.PART.sentence_start_bytes`)."""
-        metadata = (self.metadata or {}).get(part)
-        starts = metadata.get("sentence_start_bytes") if isinstance(metadata, dict) else None
-        return starts if isinstance(starts, list) and all(type(start) is int for start in starts) else []
-
-    def sentences(self, part: str = "text") -> list[str]:
-        """The sentences of a part; the whole part where their starts are not given."""
-        text = self.part(part) or ""
-        starts = self.sentence_starts(part) or [0]
-        return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
-
 
 class Context(MultiqaRecord, frozen=True, kw_only=True):
     """The documents that questions are asked on."""
@@ -230,15 +215,8 @@ class Entry(MultiqaRecord, frozen=True, kw_only=True):
     context: Context
     qas: list[MultiqaQuestion]
 
-    def passages(self) -> Iterator[tuple[int, str, str]]:
-        """Number of the document, name of the part and text of all parts, in the order of reading."""
-        for number, document in enumerate(self.context.documents):
-            for name in ("title", "snippet", "text"):
-                text = document.part(name)
-                if text:
-                    yield number, name, text
 
-
+@cache
 def keys(kind: type[MultiqaRecord]) -> frozenset[str]:
     """The keys of a record as they stand in a file."""
     return frozenset(kind.__struct_encode_fields__) - {"extra"}
@@ -247,12 +225,12 @@ def keys(kind: type[MultiqaRecord]) -> frozenset[str]:
 def plain(value: Any) -> Any:
     """A record as JSON-shaped data in the published schema's shape: known keys in a fixed order, then the unknown."""
     if isinstance(value, MultiqaRecord):
-        found = {
+        known = {
             name: plain(part)
             for field, name in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
             if field != "extra" and (part := getattr(value, field)) is not None
         }
-        return {**found, **{name: part for name, part in value.extra.items() if name not in found}}
+        return {**known, **{name: part for name, part in value.extra.items() if name not in known}}
     if isinstance(value, list) and value and isinstance(value[0], MultiqaRecord):
         return [plain(part) for part in value]
     return value

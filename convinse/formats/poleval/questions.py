@@ -57,16 +57,16 @@ def _from_json(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, Se
     questions = []
     for number, line in lines:
         try:
-            found = decoder.decode(line)
+            question = decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise not_json(path, number, error) from None
-        if found.id.split() != [found.id]:
-            raise DataError(f"{path}:{number}: the id {found.id!r} is empty or holds white space")
-        if not found.text.strip():
-            raise DataError(f"{path}:{number}: question '{found.id}' has no text")
-        if seen.setdefault(found.id, number) != number:
-            raise DataError(f"{path}:{number}: the id '{found.id}' was given in line {seen[found.id]} already")
-        questions.append((number, SearchQuestion(found.id, found.text)))
+        if question.id.split() != [question.id]:
+            raise DataError(f"{path}:{number}: the id {question.id!r} is empty or holds white space")
+        if not question.text.strip():
+            raise DataError(f"{path}:{number}: question '{question.id}' has no text")
+        if seen.setdefault(question.id, number) != number:
+            raise DataError(f"{path}:{number}: the id '{question.id}' was given in line {seen[question.id]} already")
+        questions.append((number, SearchQuestion(question.id, question.text)))
     return questions
 
 
