@@ -16,7 +16,7 @@ import msgspec
 
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import not_json, raw_lines, read_lines, writing
-from .records import Extras, Report, extras_field, plain
+from .records import Extras, Report, extras_field, keys, plain
 from .tokens import Token, normalize
 
 MAX_TOKENS = 800  # of a context, as the task's files have
@@ -66,12 +66,6 @@ class Gold(msgspec.Struct, frozen=True):
 
     qid: str
     answers: list[str]
-
-
-_ANSWER_KEYS = frozenset(("text", "char_spans", "token_spans"))
-_QUESTION_KEYS = frozenset(("qid", "question", "question_tokens", "detected_answers", "answers"))
-_EXAMPLE_KEYS = frozenset(("context", "context_tokens", "qas"))
-_HEADER_KEYS = frozenset(("dataset", "split"))
 
 
 class _MrqaHeaderLine(msgspec.Struct):
@@ -138,23 +132,26 @@ def _decode_example(path: Path, number: int, line: bytes) -> MrqaExample:
 def _with_extras(example: MrqaExample, raw: dict[str, msgspec.Raw]) -> MrqaExample:
     """Add the keys that the types do not name; the cheap way, as most files have few."""
     questions = []
-    for question, keys in zip(example.qas, _RAW_OBJECTS.decode(raw["qas"]), strict=True):
+    for question, members in zip(example.qas, _RAW_OBJECTS.decode(raw["qas"]), strict=True):
         answers = question.detected_answers
         if answers:
-            more = [_extras(raw_answer, _ANSWER_KEYS) for raw_answer in _RAW_OBJECTS.decode(keys["detected_answers"])]
+            more = [
+                _extras(raw_answer, DetectedAnswer) for raw_answer in _RAW_OBJECTS.decode(members["detected_answers"])
+            ]
             if any(more):
                 answers = [
                     msgspec.structs.replace(answer, extras=extras) if extras else answer
                     for answer, extras in zip(answers, more, strict=True)
                 ]
-        extras = _extras(keys, _QUESTION_KEYS)
+        extras = _extras(members, MrqaQuestion)
         if extras or answers is not question.detected_answers:
             question = msgspec.structs.replace(question, detected_answers=answers, extras=extras)
         questions.append(question)
-    return msgspec.structs.replace(example, qas=questions, extras=_extras(raw, _EXAMPLE_KEYS))
+    return msgspec.structs.replace(example, qas=questions, extras=_extras(raw, MrqaExample))
 
 
-def _extras(raw: dict[str, msgspec.Raw], known: frozenset[str]) -> Extras:
+def _extras(raw: dict[str, msgspec.Raw], kind: type[msgspec.Struct]) -> Extras:
+    known = keys(kind)
     if raw.keys() <= known:
         return {}
     return {key: msgspec.json.decode(value) for key, value in raw.items() if key not in known}
@@ -169,7 +166,7 @@ def _is_header(path: Path, number: int, line: bytes) -> bool:
 def _decode_header(path: Path, number: int, line: bytes) -> MrqaHeader:
     header = _decoded(_HEADER, path, number, line).header
     raw = _decoded(_RAW_OBJECT, path, number, _decoded(_RAW_OBJECT, path, number, line)["header"])
-    return msgspec.structs.replace(header, extras=_extras(raw, _HEADER_KEYS))
+    return msgspec.structs.replace(header, extras=_extras(raw, MrqaHeader))
 
 
 def _decoded(decoder: msgspec.json.Decoder[T], path: Path, number: int, line: bytes) -> T:

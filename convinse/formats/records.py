@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -23,6 +24,12 @@ def extras_field() -> Any:
     Its name in JSON is one that no data set has (a private-use character), so that data may have a key `extras`.
     """
     return msgspec.field(default_factory=dict, name="\uf8ffextras")
+
+
+@cache
+def keys(kind: type[msgspec.Struct]) -> frozenset[str]:
+    """The keys of a record that its format knows."""
+    return frozenset(kind.__struct_fields__) - {"extras"}
 
 
 def merged(known: dict[str, Any], extras: Extras) -> dict[str, Any]:

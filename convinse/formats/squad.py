@@ -18,7 +18,7 @@ import msgspec
 from ..support.errors import DataError
 from ..support.jsonlines import encoded, writing_bytes
 from ..support.jsonwalk import typed, walking
-from .records import Extras, Report, extras_field, merged, plain
+from .records import Extras, Report, extras_field, keys, merged, plain
 
 VERSION = "v2.0"
 
@@ -77,10 +77,6 @@ class _SquadHeader(msgspec.Struct, frozen=True):
 
 
 _LISTS: dict[type, tuple[str, ...]] = {Paragraph: ("qas",), SquadQuestion: ("answers", "plausible_answers")}
-_KEYS = {
-    kind: frozenset(kind.__struct_fields__) - {"extras"}
-    for kind in (SquadAnswer, SquadQuestion, Paragraph, Article, _SquadHeader)
-}
 
 
 def read_squad(path: Path) -> SquadFile:
@@ -166,10 +162,11 @@ def _paragraphs(path: Path) -> Iterator[tuple[str, int, Paragraph]]:
 
 def _with_extras(record: Any, value: dict[str, Any]) -> Any:
     """The record with the keys that its type does not name, at every level; `guid` becomes the id where none is."""
-    kind = type(record)
+    kind: type[msgspec.Struct] = type(record)
     changes: dict[str, Any] = {}
-    if not value.keys() <= _KEYS[kind]:
-        changes["extras"] = {key: value[key] for key in value if key not in _KEYS[kind]}
+    known = keys(kind)
+    if not value.keys() <= known:
+        changes["extras"] = {key: value[key] for key in value if key not in known}
     for name in _LISTS.get(kind, ()):
         records = getattr(record, name)
         if records:
@@ -260,9 +257,9 @@ def write_squad(
 
 def _opening(path: Path, known: dict[str, Any], extras: Extras, name: str) -> bytes:
     """The beginning of an object, up to and with the bracket that opens its list `name`."""
-    keys = merged({**known, name: None}, extras)
-    del keys[name]
-    return encoded(path, keys)[:-1] + b"," + encoded(path, name) + b":[\n"
+    members = merged({**known, name: None}, extras)
+    del members[name]
+    return encoded(path, members)[:-1] + b"," + encoded(path, name) + b":[\n"
 
 
 def _paragraph(paragraph: Paragraph) -> dict[str, Any]:

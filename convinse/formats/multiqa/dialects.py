@@ -118,9 +118,11 @@ class _PublishedShape:
             return raw
         known = keys(kind)
         shaped = {key: value for key, value in raw.items() if key in known and value is not None}
-        extra = {key: value for key, value in raw.items() if key not in shaped}
-        self.unknown.update(f"{path}.{key}" for key in extra if key not in known)
-        return {**shaped, "extra": extra} if extra else shaped
+        if len(shaped) < len(raw):
+            extra = {key: value for key, value in raw.items() if key not in shaped}
+            self.unknown.update(f"{path}.{key}" for key in extra if key not in known)
+            shaped["extra"] = extra
+        return shaped
 
     def rename(self, raw: Any, kind: type[MultiqaRecord], path: str, names: tuple[tuple[str, str], ...]) -> Any:
         """`split`, where a key may have another spelling (`names`: published, other)."""

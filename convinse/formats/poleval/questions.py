@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from ...support.errors import DataError
-from ...support.jsonlines import not_json, raw_lines
+from ...support.jsonlines import raw_lines, read_lines
 
 _HEADER = ("set", "text")  # of the task's in-header.tsv; the files themselves have none
 
@@ -47,19 +47,14 @@ def numbered_questions(path: Path) -> list[tuple[int, SearchQuestion]]:
     if not lines:
         raise DataError(f"{path}: no questions; give JSON lines with id and text, or lines of set name, tab and text")
     if lines[0][1].lstrip().startswith(b"{"):
-        return _from_json(path, lines)
+        return _from_json(path)
     return _from_table(path, lines)
 
 
-def _from_json(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, SearchQuestion]]:
-    decoder = msgspec.json.Decoder(_QuestionLine)
+def _from_json(path: Path) -> list[tuple[int, SearchQuestion]]:
     seen: dict[str, int] = {}
     questions = []
-    for number, line in lines:
-        try:
-            question = decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise not_json(path, number, error) from None
+    for number, question in read_lines(path, _QuestionLine):
         if question.id.split() != [question.id]:
             raise DataError(f"{path}:{number}: the id {question.id!r} is empty or holds white space")
         if not question.text.strip():
