@@ -18,7 +18,9 @@ UNCHANGED = "nothing was changed"
 class Commands:
     """Adds commands to a parser: each has a function, a help text and a line for Ctrl-C."""
 
-    def __init__(self, subparsers: Any, common: argparse.ArgumentParser) -> None:
+    def __init__(
+        self, subparsers: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
+    ) -> None:
         self._subparsers = subparsers
         self._common = common
 
@@ -26,9 +28,7 @@ class Commands:
         self, name: str, function: Callable[[argparse.Namespace], int], text: str, interrupted: str = UNCHANGED
     ) -> argparse.ArgumentParser:
         """A command that runs `function`, which returns the exit status."""
-        parser: argparse.ArgumentParser = self._subparsers.add_parser(
-            name, help=text, description=text, parents=[self._common]
-        )
+        parser = self._subparsers.add_parser(name, help=text, description=text, parents=[self._common])
         parser.set_defaults(run=function, interrupted=interrupted, takes_more=False)
         return parser
 

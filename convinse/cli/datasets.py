@@ -8,7 +8,7 @@ from pathlib import Path
 from .arguments import Commands, positive
 from .tables import console, print_pairs
 
-_VALIDATORS = {  # format -> module with validate(path, fix_header) -> Report
+_VALIDATORS = {  # format -> module with validate(path) -> Report
     "mrqa": "convinse.formats.mrqa",
     "squad": "convinse.formats.squad",
     "multiqa": "convinse.formats.multiqa.validate",
@@ -68,7 +68,8 @@ def _validate(options: argparse.Namespace) -> int:
     name = options.format or guess_format(path, "--format")
     if name not in _VALIDATORS:
         raise ConfigError(f"{path}: looks like {name}, which has no checks; valid formats: {', '.join(_VALIDATORS)}")
-    report = import_module(_VALIDATORS[name]).validate(path, fix_header=options.fix_header)
+    fixing = {"fix_header": options.fix_header} if name == "multiqa" else {}  # headers of the others count nothing
+    report = import_module(_VALIDATORS[name]).validate(path, **fixing)
     for title, lines in (("problem", report.problems), ("warning", report.warnings)):
         shown = lines if options.all else lines[:_SHOWN]
         for line in shown:

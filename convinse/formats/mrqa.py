@@ -210,12 +210,8 @@ def _faults(example: MrqaExample, where: str, seen: dict[str, int], number: int)
                     yield f"{at}: the token span [{start}, {end}] is outside of the context ({tokens} tokens)"
 
 
-def validate(path: Path, fix_header: bool = False) -> Report:
+def validate(path: Path) -> Report:
     """Check a whole file, and go on after a problem where that is possible.
-
-    Args:
-        path: the file.
-        fix_header: has no effect, as an MRQA header counts nothing.
 
     Raises:
         DataError: the file cannot be opened or unpacked.

@@ -195,8 +195,8 @@ def _faults(at: str, paragraph: Paragraph, seen: dict[str, str]) -> Iterator[str
                 yield f"{place}: '{answer.text}' at {start} is outside of the context ({size} characters)"
 
 
-def validate(path: Path, fix_header: bool = False) -> Report:
-    """Check a whole file; `fix_header` has no effect. Raises `DataError` where it is no SQuAD file at all."""
+def validate(path: Path) -> Report:
+    """Check a whole file. Raises `DataError` where it is no SQuAD file at all."""
     header, articles = _described(path)
     problems: list[str] = []
     warnings: list[str] = []

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
-from ..converters import Dataset, Format, Head, Record, register
+from ..converters import Dataset, Format, Head, register
 from ..multiqa.dialects import Dialect, read_header
 from ..multiqa.files import VERSION, MultiqaReader, write
 from ..multiqa.from_neutral import fitting, from_neutral
-from ..multiqa.records import Entry, MultiqaHeader, plain
+from ..multiqa.records import MultiqaHeader, plain
 from ..multiqa.to_neutral import to_neutral
 from ..records import merged
 
@@ -45,11 +44,6 @@ class MultiQA(Format):
         extras = {key: value for key, value in dataset.extras.items() if key not in known}
         raw = merged(known, fitting(extras, MultiqaHeader, known))
         header = read_header(raw, Dialect())
-        counted = write(path, header, self._entries(dataset.records, counts))
+        counted = write(path, header, (from_neutral(record, counts) for record in dataset.records))
         counts["contexts"] = counted.contexts
         counts["questions"] = counted.questions
-
-    @staticmethod
-    def _entries(records: Iterator[Record], counts: Counter[str]) -> Iterator[Entry]:
-        for record in records:
-            yield from_neutral(record, counts)
