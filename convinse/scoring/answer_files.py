@@ -14,13 +14,18 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from ..formats.mrqa import read_gold
+from ..formats.mrqa import Gold
 from ..formats.squad import raw_paragraphs
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import not_json, open_packed, read_lines, reading
 from ..support.jsonwalk import typed
 
 T = TypeVar("T", str, float)
+
+
+class _MrqaContext(msgspec.Struct):
+    header: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    qas: list[Gold] | None = None
 
 
 class _GoldText(msgspec.Struct):
@@ -52,10 +57,15 @@ def read_mrqa_answers(path: Path) -> dict[str, list[str]]:
         DataError: the file cannot be read, a line is not as the format has it, or a qid comes twice; file and line named.
     """
     answers: dict[str, list[str]] = {}
-    for number, question in read_gold(path):
-        if question.qid in answers:
-            raise DataError(f"{path}:{number}: question '{question.qid}' is given twice")
-        answers[question.qid] = question.answers
+    for number, context in read_lines(path, _MrqaContext):
+        if context.header is not msgspec.UNSET and number == 1:
+            continue
+        if context.qas is None:
+            raise DataError(f"{path}:{number}: no 'qas'; a line of an MRQA file holds a context with its questions")
+        for question in context.qas:
+            if question.qid in answers:
+                raise DataError(f"{path}:{number}: question '{question.qid}' is given twice")
+            answers[question.qid] = question.answers
     return answers
 
 

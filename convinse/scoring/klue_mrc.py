@@ -218,9 +218,10 @@ def _new_id(item: Mapping[str, Any], kind: str, number: int, seen: Mapping[str, 
 
 
 def _same_ids(predictions: Mapping[str, Any], references: Mapping[str, Any]) -> None:
-    for qid in [*references, *predictions]:
+    for qid in references:
         if qid not in predictions:
             raise ScoringError(f"reference '{qid}' has no prediction")
+    for qid in predictions:
         if qid not in references:
             raise ScoringError(f"prediction '{qid}' has no reference")
 

@@ -69,7 +69,7 @@ def test_records(written):
     assert answer == DetectedAnswer("42", [(14, 15), (18, 19)], [(3, 3), (5, 5)])
     assert [example.context[start : end + 1] for start, end in answer.char_spans] == ["42", "42"]
     assert question.answers == ["42", "forty-two"] and example.context_tokens[3] == ("42", 14)
-    assert [gold for _, gold in mrqa.read_gold(path)] == [Gold("q1", ["42", "forty-two"])]
+    assert list(mrqa.read_gold(path)) == [Gold("q1", ["42", "forty-two"])]
 
 
 def test_the_header_may_be_missing(written):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
-from ...records.evidence import Conversation
+from ...records.evidence import Conversation, Turn
 
 
 def one_turn(
@@ -19,6 +19,8 @@ def one_turn(
         domain: by which results are grouped; empty for none.
         rest: further keys of the turn, kept as they are.
     """
-    turn = {"turn": 0, "question_id": str(conv_id), **rest, "question": question, "answers": answers}
-    named = {"domain": domain} if domain else {}
-    return cast(Conversation, {"conv_id": conv_id, **named, "questions": [turn]})
+    turn: Turn = {"turn": 0, "question_id": str(conv_id), **rest, "question": question, "answers": answers}  # type: ignore[typeddict-item]
+    conversation: Conversation = {"conv_id": conv_id, "domain": domain, "questions": [turn]}  # type: ignore[typeddict-item]
+    if not domain:
+        del conversation["domain"]
+    return conversation
