@@ -16,7 +16,8 @@ or anywhere in a program of one's own::
 Classes outside of the project are named as `package.module:Class`, or by an entry point of the group
 `convinse.converters`. A class that can be written as well inherits `Format`.
 
-The records are those of `neutral`; a converter imports them from here, under their short names.
+All that a converter needs is imported from here: the records are those of `neutral` under short names, `read_lines` that
+of `jsonlines`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
 from ..support.errors import ConfigError, DataError, nearest
-from ..support.jsonlines import open_packed, reading
+from ..support.jsonlines import open_packed, read_lines, reading
 from .neutral import Dataset, Flat, Located, flatten, locate, question_id, titled
 from .neutral import NeutralAnswer as Answer
 from .neutral import NeutralDocument as Document
@@ -67,6 +68,7 @@ __all__ = [
     "locate",
     "question_id",
     "read_head",
+    "read_lines",
     "register",
     "titled",
 ]

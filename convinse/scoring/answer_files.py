@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from ..formats.mrqa import Gold
 from ..formats.squad import raw_paragraphs
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import not_json, open_packed, read_lines, reading
@@ -23,9 +22,14 @@ from ..support.jsonwalk import typed
 T = TypeVar("T", str, float)
 
 
+class _MrqaGold(msgspec.Struct):
+    qid: str
+    answers: list[str]
+
+
 class _MrqaContext(msgspec.Struct):
     header: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
-    qas: list[Gold] | None = None
+    qas: list[_MrqaGold] | None = None
 
 
 class _GoldText(msgspec.Struct):
