@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..support.errors import ConfigError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from ..config import Config
 
 KEPT = "finished conversations are kept, run the command again to go on"
@@ -21,7 +18,9 @@ UNCHANGED = "nothing was changed"
 class Commands:
     """Adds commands to a parser: each has a function, a help text and a line for Ctrl-C."""
 
-    def __init__(self, subparsers: Any, common: argparse.ArgumentParser) -> None:
+    def __init__(
+        self, subparsers: argparse._SubParsersAction[argparse.ArgumentParser], common: argparse.ArgumentParser
+    ) -> None:
         self._subparsers = subparsers
         self._common = common
 
@@ -37,6 +36,26 @@ class Commands:
         """A command that has commands of its own."""
         parser = self._subparsers.add_parser(name, help=text, description=text)
         return Commands(parser.add_subparsers(title="commands", required=True, metavar="COMMAND"), self._common)
+
+
+def add_words(parser: argparse.ArgumentParser) -> None:
+    """The arguments that `sources_and_config` reads, as `words`."""
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="SOURCES|CONFIG",
+        help="sources such as kb_text_info and a configuration, in either order",
+    )
+
+
+def add_address(parser: argparse.ArgumentParser, default: int) -> None:
+    """`--port` and `--host` of a server."""
+    parser.add_argument(
+        "--port", type=port, default=default, metavar="N", help=f"default {default}; 0 takes a free one"
+    )
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="the address to listen on (default 127.0.0.1: this machine)"
+    )
 
 
 def size(text: str) -> int:
@@ -87,8 +106,6 @@ def sources_and_config(words: Sequence[str]) -> tuple[tuple[str, ...], Config]:
     return wanted, load_config(configs[0] if configs else "config.yml")
 
 
-def console() -> Console:
-    """Standard output for tables; 100 columns wide unless it is a terminal."""
-    from rich.console import Console
-
-    return Console(width=None if sys.stdout.isatty() else 100, highlight=False)
+def given(**values: Any) -> dict[str, Any]:
+    """The options that were given; the others, which are None, leave what is configured."""
+    return {name: value for name, value in values.items() if value is not None}

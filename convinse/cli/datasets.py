@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-from .arguments import Commands, console, positive
+from .arguments import Commands, positive
+from .tables import console, print_pairs
 
-_VALIDATORS = {  # format -> module with validate(path, fix_header) -> Report
+_VALIDATORS = {  # format -> module with validate(path) -> Report
     "mrqa": "convinse.formats.mrqa",
     "squad": "convinse.formats.squad",
     "multiqa": "convinse.formats.multiqa.validate",
@@ -46,28 +48,18 @@ def add(commands: Commands) -> None:
 
 
 def _convert(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
-    from rich.table import Table
-
     from ..formats.converters import convert
 
     output = Path(options.output)
     done = convert(Path(options.input), output, options.to, options.source, quiet=options.quiet)
     print(f"{output} ({done.source} to {done.target})")  # a table's title would be broken at the table's width
-    table = Table(show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    for what, count in done.counts.items():
-        table.add_row(what, f"{count:,}")
-    table.add_row("seconds", f"{done.seconds:.1f}")
-    console().print(table)
+    counts = {what: f"{count:,}" for what, count in done.counts.items()}
+    print_pairs(None, {**counts, "seconds": f"{done.seconds:.1f}"})
     return 0
 
 
 def _validate(options: argparse.Namespace) -> int:
     from importlib import import_module
-    from pathlib import Path
 
     from ..formats.converters import guess_format
     from ..support.errors import ConfigError, DataError
@@ -76,7 +68,8 @@ def _validate(options: argparse.Namespace) -> int:
     name = options.format or guess_format(path, "--format")
     if name not in _VALIDATORS:
         raise ConfigError(f"{path}: looks like {name}, which has no checks; valid formats: {', '.join(_VALIDATORS)}")
-    report = import_module(_VALIDATORS[name]).validate(path, fix_header=options.fix_header)
+    fixing = {"fix_header": options.fix_header} if name == "multiqa" else {}  # headers of the others count nothing
+    report = import_module(_VALIDATORS[name]).validate(path, **fixing)
     for title, lines in (("problem", report.problems), ("warning", report.warnings)):
         shown = lines if options.all else lines[:_SHOWN]
         for line in shown:
@@ -94,13 +87,11 @@ def _plain(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(_plain, value))
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_plain(each)}" for key, each in value.items())
+        return ", ".join(f"{key} {_plain(part)}" for key, part in value.items())
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def _visualize(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from ..formats.visualize import examples, show
 
     show(console(), examples(Path(options.file), options.qid, options.limit))
@@ -108,8 +99,6 @@ def _visualize(options: argparse.Namespace) -> int:
 
 
 def _download(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from ..formats.download import download, find_collection
 
     for done in download(find_collection(options.name), Path(options.folder), options.mirror, options.quiet):

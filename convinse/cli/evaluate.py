@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from .arguments import Commands
@@ -69,8 +70,6 @@ def _add_probabilities(parser: argparse.ArgumentParser) -> None:
 
 
 def _answers(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from ..formats.convmix import read_conversations
     from ..scoring.convqa import evaluate
 
@@ -78,24 +77,18 @@ def _answers(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from ..scoring.significance import compare
 
     return _print(compare(Path(options.first), Path(options.second)))
 
 
 def _trec(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from ..scoring.trec import write_trec
 
     return _print(write_trec([Path(file) for file in options.files], Path(options.output), options.force))
 
 
 def _mrqa(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from ..scoring.answer_files import paired_files, read_mrqa_answers, read_predictions
     from ..scoring.mrqa import MACRO, evaluate, macro_average
     from ..support.errors import DataError
@@ -114,8 +107,6 @@ def _mrqa(options: argparse.Namespace) -> int:
 
 
 def _squad(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from ..scoring.answer_files import read_predictions, read_probabilities, read_squad_references
     from ..scoring.squad2 import evaluate
 
@@ -134,8 +125,6 @@ def _squad(options: argparse.Namespace) -> int:
 
 
 def _klue_mrc(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from ..scoring.answer_files import read_probabilities, read_squad_references, read_triples
     from ..scoring.klue_mrc import evaluate
     from ..support.errors import DataError
@@ -167,8 +156,6 @@ def _klue_mrc(options: argparse.Namespace) -> int:
 
 
 def _poleval(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from ..scoring.poleval import evaluate, read_expected, read_submission
 
     expected = read_expected(Path(options.expected), Path(options.questions) if options.questions else None)

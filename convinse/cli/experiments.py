@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import develop, passages
-from .arguments import KEPT, Commands, console, positive, sources_and_config
+from .arguments import KEPT, Commands, add_words, given, positive, sources_and_config
+from .tables import print_rows
 
 if TYPE_CHECKING:
     from ..experiment import Outcome
@@ -26,12 +29,7 @@ _TRAIN_OPTIONS = {
 def add(commands: Commands) -> None:
     """`pipeline`, `ask`, `train`."""
     sub = commands.add("pipeline", _pipeline, "run QU -> ERS -> HA over the configured conversations", KEPT)
-    sub.add_argument(
-        "words",
-        nargs="*",
-        metavar="SOURCES|CONFIG",
-        help="sources such as kb_text_info and a configuration, in either order",
-    )
+    add_words(sub)
     sub.add_argument(
         "--pred-answers",
         action="store_true",
@@ -95,35 +93,32 @@ def _pipeline(options: argparse.Namespace) -> int:
 
 
 def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
-    from rich.table import Table
-
-    table = Table(title=f"{outcomes[0].metrics['num_questions']} questions", title_justify="left")
-    for name in ("", "questions", "P@1", "MRR", "Hit@5", "answer presence"):
-        table.add_column(name, justify="right" if name else "left")
-
-    def row(name: str, values: dict[str, Any]) -> None:
-        measures = (f"{values[key]:.3f}" for key in ("p_at_1", "mrr", "h_at_5", "answer_presence"))
-        table.add_row(name, str(values["num_questions"]), *measures)
-
-    for outcome in outcomes:
-        row("_".join(outcome.sources), outcome.metrics)
-        if not details:
-            continue
-        table.add_section()
-        for domain, values in outcome.metrics["domains"].items():
-            row(domain, values)
-        if len(outcome.metrics["turns"]) > 1:
-            table.add_section()
-            for position, values in outcome.metrics["turns"].items():
-                row(f"turn {position}", values)
-        table.add_section()
-        for source, values in outcome.metrics["sources"].items():
-            row(
-                f"answer in {source}", {**values, "answer_presence": outcome.metrics["answer_presence_per_src"][source]}
-            )
-    console().print(table)
+    rows = [row for outcome in outcomes for row in _outcome_rows(outcome, details)]
+    columns = ("", "questions", "P@1", "MRR", "Hit@5", "answer presence")
+    print_rows(f"{outcomes[0].metrics['num_questions']} questions", columns, rows)
     for outcome in outcomes:
         print(f"{outcome.path}/turns.jsonl, metrics.json ({outcome.metrics['seconds']['total']:.1f} s)")
+
+
+def _outcome_rows(outcome: Outcome, details: bool) -> Iterator[list[str] | None]:
+    """The row of a run, and with `details` those of its domains, turns and sources; None between the groups."""
+
+    def row(name: str, values: dict[str, Any]) -> list[str]:
+        measures = (f"{values[key]:.3f}" for key in ("p_at_1", "mrr", "h_at_5", "answer_presence"))
+        return [name, str(values["num_questions"]), *measures]
+
+    metrics = outcome.metrics
+    yield row("_".join(outcome.sources), metrics)
+    if not details:
+        return
+    yield None
+    yield from (row(domain, values) for domain, values in metrics["domains"].items())
+    if len(metrics["turns"]) > 1:
+        yield None
+        yield from (row(f"turn {position}", values) for position, values in metrics["turns"].items())
+    yield None
+    for source, values in metrics["sources"].items():
+        yield row(f"answer in {source}", {**values, "answer_presence": metrics["answer_presence_per_src"][source]})
 
 
 def _ask(options: argparse.Namespace) -> int:
@@ -203,10 +198,6 @@ def _train(options: argparse.Namespace) -> int:
 
 
 def _train_reader(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
-    from rich.table import Table
-
     from ..config import ReaderTraining, load_settings
     from ..support.errors import ConfigError
     from ..training.mrqa_reader import shown, train_on_mrqa
@@ -222,16 +213,13 @@ def _train_reader(options: argparse.Namespace) -> int:
         if not folders:
             raise ConfigError(f"--data: {data}: has no folder dev, dev-in or dev-out; docs/reader.md shows the layout")
         changes |= {"train_folder": str(data / "train"), "dev_folders": [str(folder) for folder in folders]}
-    changes = {key: value for key, value in changes.items() if value is not None}
-    trained = train_on_mrqa(load_settings(ReaderTraining, options.config, **changes), options.quiet)
-    table = Table(title="EM / F1 on the dev sets", title_justify="left")
-    table.add_column("(I) in-domain, (O) out-of-domain")
-    for name in ("BERT-Base", "BERT-Large", "this model"):
-        table.add_column(name, justify="right")
+    trained = train_on_mrqa(load_settings(ReaderTraining, options.config, **given(**changes)), options.quiet)
+    rows: list[list[str] | None] = []
     for row in trained.table():
         if row.title.startswith("mean"):
-            table.add_section()
-        table.add_row(row.title, shown(row.base), shown(row.large), shown(row.own))
-    console().print(table)
+            rows.append(None)
+        rows.append([row.title, shown(row.base), shown(row.large), shown(row.own)])
+    columns = ("(I) in-domain, (O) out-of-domain", "BERT-Base", "BERT-Large", "this model")
+    print_rows("EM / F1 on the dev sets", columns, rows)
     print(f"{trained.folder}: model, card (README.md), training.json")
     return 0

@@ -6,13 +6,13 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .arguments import Commands, console, languages, port, size
+from .arguments import Commands, add_address, languages, size
+from .tables import console, print_pairs
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..knowledge_base.index import KnowledgeBase
 
 _FIRST_FACTS = 20  # shown by kb search
@@ -39,13 +39,10 @@ def add(commands: Commands) -> None:
 
     sub = commands.add("serve", _kb_serve, "serve an index over the CLOCQ HTTP API until Ctrl-C")
     sub.add_argument("folder", metavar="DIR")
-    sub.add_argument("--port", type=port, default=7777, metavar="N", help="default 7777; 0 takes a free one")
-    sub.add_argument("--host", default="127.0.0.1", help="the address to listen on (default 127.0.0.1: this machine)")
+    add_address(sub, 7777)
 
 
 def _kb_build(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from ..knowledge_base.build import build
 
     output = Path(options.output)
@@ -62,21 +59,19 @@ def _kb_info(options: argparse.Namespace) -> int:
 
 
 def _print_kb(folder: Path) -> None:
-    from rich.table import Table
-
     with _open_kb(folder) as kb:
         manifest = kb.manifest
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    table = Table(title=str(folder), title_justify="left", show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    for name in ("items", "properties", "facts"):
-        table.add_row(name, f"{getattr(manifest, name):,}")
-    table.add_row("size", f"{size / 10**6:,.1f} MB ({size / max(manifest.facts, 1):.0f} bytes a fact)")
-    table.add_row("languages", ", ".join(manifest.languages))
-    table.add_row("build id", manifest.build_id)
-    table.add_row("format", str(manifest.format))
-    console().print(table)
+    pairs = {
+        "items": f"{manifest.items:,}",
+        "properties": f"{manifest.properties:,}",
+        "facts": f"{manifest.facts:,}",
+        "size": f"{size / 10**6:,.1f} MB ({size / max(manifest.facts, 1):.0f} bytes a fact)",
+        "languages": ", ".join(manifest.languages),
+        "build id": manifest.build_id,
+        "format": str(manifest.format),
+    }
+    print_pairs(str(folder), pairs)
 
 
 @contextmanager
@@ -96,9 +91,9 @@ def _kb_search(options: argparse.Namespace) -> int:
     from ..knowledge_base.server import search_space_answer
 
     with _open_kb(resolve(options.folder)) as kb:
-        found, entities = SearchSpace(kb, ClocqParams(), Config().clocq_p).search(options.question)
+        linked_facts, entities = SearchSpace(kb, ClocqParams(), Config().clocq_p).search(options.question)
         descriptions = [kb.description(entity["item"]["id"]) for entity in entities]
-    facts = [fact.fact for fact in found]
+    facts = [linked.fact for linked in linked_facts]
     if options.json:
         import msgspec
 

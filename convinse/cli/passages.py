@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .arguments import Commands, console, positive, size
+from .arguments import Commands, given, positive, size
+from .tables import print_pairs, print_rows
 
 if TYPE_CHECKING:
     from ..passages.search import Reranker
@@ -52,40 +54,33 @@ def add(commands: Commands) -> None:
 
 
 def _index(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
-    from rich.table import Table
-
     from ..passages.build import build_index
     from ..passages.layout import Parameters
 
-    given = {name: getattr(options, name) for name in ("language", "title_weight", "k1", "b")}
-    parameters = Parameters(**{name: value for name, value in given.items() if value is not None})
+    parameters = Parameters(
+        **given(language=options.language, title_weight=options.title_weight, k1=options.k1, b=options.b)
+    )
     output = Path(options.output)
     built = build_index(
         Path(options.passages), output, parameters, memory=options.memory, force=options.force, quiet=options.quiet
     )
     manifest = built.manifest
-    table = Table(title=str(output), title_justify="left", show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_row("language", manifest.parameters.language)
-    table.add_row("passages", f"{manifest.passages:,}")
-    table.add_row("terms", f"{manifest.terms:,}")
-    table.add_row("postings", f"{manifest.postings:,}")
-    table.add_row("terms of a passage", f"{manifest.mean_length:.1f}")
-    table.add_row("size", f"{manifest.size / 10**6:,.1f} MB")
-    table.add_row("build id", manifest.build_id)
-    table.add_row("seconds", f"{built.seconds:.1f}")
-    console().print(table)
+    pairs = {
+        "language": manifest.parameters.language,
+        "passages": f"{manifest.passages:,}",
+        "terms": f"{manifest.terms:,}",
+        "postings": f"{manifest.postings:,}",
+        "terms of a passage": f"{manifest.mean_length:.1f}",
+        "size": f"{manifest.size / 10**6:,.1f} MB",
+        "build id": manifest.build_id,
+        "seconds": f"{built.seconds:.1f}",
+    }
+    print_pairs(str(output), pairs)
     return 0
 
 
 def _search(options: argparse.Namespace) -> int:
     import time
-    from pathlib import Path
-
-    from rich.table import Table
 
     from ..formats.poleval.questions import read_questions
     from ..formats.poleval.runs import check_free, write_run
@@ -100,13 +95,8 @@ def _search(options: argparse.Namespace) -> int:
     answers = search(collection, questions, options.top, reranker, options.candidates, options.quiet)
     write_run(output, answers, options.format, options.force)
     seconds = time.monotonic() - start
-    table = Table(title=str(output), title_justify="left", show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    for name, number in by_set(questions).items():
-        table.add_row(f"questions{' of ' if name else ''}{name}", f"{number:,}")
-    table.add_row("seconds", f"{seconds:.1f}")
-    console().print(table)
+    counts = {f"questions{' of ' if name else ''}{name}": f"{number:,}" for name, number in by_set(questions).items()}
+    print_pairs(str(output), {**counts, "seconds": f"{seconds:.1f}"})
     return 0
 
 
@@ -117,13 +107,12 @@ def _reranker(options: argparse.Namespace) -> Reranker | None:
     from ..evidence_retrieval_scoring.passage_retriever import GivenScores
     from ..support.errors import ConfigError
 
-    given = {"evs_model": options.reranker, "evs_bi_encoder": options.bi_encoder}
-    given = {key: value for key, value in given.items() if value is not None}
+    models = given(evs_model=options.reranker, evs_bi_encoder=options.bi_encoder)
     if not options.rerank:
-        if given:
+        if models:
             raise ConfigError("--reranker and --bi-encoder belong to --rerank; add it")
         return None
-    config = load_config(options.config, **given)
+    config = load_config(options.config, **models)
     method = scoring_method(config)
     if method == "bm25":
         raise ConfigError(
@@ -131,8 +120,7 @@ def _reranker(options: argparse.Namespace) -> Reranker | None:
         )
     if not config.evs_bi_encoder:
         method = "cross_encoder"  # there is nothing to choose by: it reads all candidates
-    scorer: Any = build_scorer(config, method, GivenScores())
-    return scorer
+    return build_scorer(config, method, GivenScores())
 
 
 def add_training(parser: argparse.ArgumentParser) -> None:
@@ -187,8 +175,6 @@ def _device(text: str) -> str:
 
 def train_retriever(options: argparse.Namespace) -> int:
     """`train retriever`."""
-    from pathlib import Path
-
     from ..config import RetrieverTraining
     from ..support.errors import ConfigError
     from ..training.retriever import train_retriever
@@ -199,12 +185,8 @@ def train_retriever(options: argparse.Namespace) -> int:
             f"train retriever needs {', '.join(missing) or 'one file of pairs'}: "
             "train retriever PAIRS --index DIR --questions FILE --base MODEL --output FOLDER"
         )
-    given = {name: getattr(options, name) for name in TRAINING if name not in ("index", "questions")}
-    settings = RetrieverTraining(
-        base=options.base,
-        output=str(Path(options.output).expanduser()),
-        **{name: value for name, value in given.items() if value is not None},
-    )
+    changes = {name: getattr(options, name) for name in TRAINING if name not in ("index", "questions")}
+    settings = RetrieverTraining(base=options.base, output=str(Path(options.output).expanduser()), **given(**changes))
     pairs, questions, index = (Path(name) for name in (options.words[0], options.questions, options.index))
     _print_training(train_retriever(pairs, questions, index, settings, options.quiet))
     print(f"{settings.output}: name it in {'evs_bi_encoder' if settings.bi_encoder else 'evs_model'}")
@@ -212,12 +194,9 @@ def train_retriever(options: argparse.Namespace) -> int:
 
 
 def _print_training(trained: TrainedRetriever) -> None:
-    from rich.table import Table
-
-    table = Table(title=f"{trained.dev:,} held-out questions, {trained.train:,} to train on", title_justify="left")
-    table.add_column("epoch")
-    for name in ("MRR@10", "hit@1", "hit@10"):
-        table.add_column(name, justify="right")
-    for name, row in {"BM25 alone": trained.lexical, **trained.fitted.rows()}.items():
-        table.add_row(name, *(f"{row[key]:.4f}" for key in ("mrr_at_10", "hit_at_1", "hit_at_10")))
-    console().print(table)
+    rows = [
+        [name, *(f"{measures[key]:.4f}" for key in ("mrr_at_10", "hit_at_1", "hit_at_10"))]
+        for name, measures in {"BM25 alone": trained.lexical, **trained.fitted.rows()}.items()
+    ]
+    title = f"{trained.dev:,} held-out questions, {trained.train:,} to train on"
+    print_rows(title, ("epoch", "MRR@10", "hit@1", "hit@10"), rows)

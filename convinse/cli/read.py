@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from pathlib import Path
 
-from .arguments import Commands
+from .arguments import Commands, given
 
 
 def add(commands: Commands) -> None:
@@ -41,16 +43,13 @@ def _share(text: str) -> float:
 
 
 def _read(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from ..config import load_config
     from ..encoder.extractive_reader import ExtractiveReader
     from ..heterogeneous_answering.dataset_predictions import read_file
     from ..resources import model_path
     from ..support.errors import ConfigError
 
-    overrides = {"device": options.device, "evs_precision": options.precision}
-    config = load_config(options.config, **{key: value for key, value in overrides.items() if value is not None})
+    config = load_config(options.config, **given(device=options.device, evs_precision=options.precision))
     model = options.model or config.ha_model
     if model is None:
         raise ConfigError("read needs a model: give --model FOLDER, or --config FILE with ha_model")
@@ -73,15 +72,15 @@ def _read(options: argparse.Namespace) -> int:
     )
     predictions = read_file(data, reader, options.source, options.quiet)
     above = 1.0 if options.no_answer is None else options.no_answer
-    texts = {qid: "" if found.no_answer > above else found.text for qid, found in predictions.items()}
+    texts = {qid: "" if answer.no_answer > above else answer.text for qid, answer in predictions.items()}
     _write(outputs[0], texts)
     if options.na_probs:
-        _write(outputs[1], {qid: round(found.no_answer, 6) for qid, found in predictions.items()})
+        _write(outputs[1], {qid: round(answer.no_answer, 6) for qid, answer in predictions.items()})
     print(f"{outputs[0]}: {len(texts):,} predictions")
     return 0
 
 
-def _write(path, values) -> None:  # noqa: ANN001
+def _write(path: Path, values: Mapping[str, object]) -> None:
     import msgspec
 
     from ..support.files import replacing

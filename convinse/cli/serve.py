@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..support.errors import ConfigError
-from .arguments import Commands, port, size
+from .arguments import Commands, add_address, given, size
 
 
 def add(commands: Commands) -> None:
@@ -15,8 +15,7 @@ def add(commands: Commands) -> None:
     sub = commands.add(
         "reader", _reader, "the MRQA prediction server: POST a context with questions to /, until Ctrl-C"
     )
-    sub.add_argument("--port", type=port, default=8888, metavar="N", help="default 8888; 0 takes a free one")
-    sub.add_argument("--host", default="127.0.0.1", help="the address to listen on (default 127.0.0.1: this machine)")
+    add_address(sub, 8888)
     sub.add_argument("--model", metavar="FOLDER", help="a question-answering model, or a hub name (default: ha_model)")
     sub.add_argument("--config", default="config.yml", help="the configuration (default config.yml)")
     sub.add_argument("--device", help="auto, cpu, cuda or cuda:1 (default: the configuration's)")
@@ -28,8 +27,8 @@ def _reader(options: argparse.Namespace) -> int:
     from ..config import load_config
     from ..resources import model_path
 
-    given = {"ha_model": options.model, "device": options.device, "evs_precision": options.precision}
-    config = load_config(options.config, **{key: value for key, value in given.items() if value is not None})
+    changes = given(ha_model=options.model, device=options.device, evs_precision=options.precision)
+    config = load_config(options.config, **changes)
     if not config.ha_model:
         raise ConfigError(
             f"{options.config} names no ha_model; give --model, the folder of a question-answering model or a hub name"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from .arguments import Commands, console
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from .arguments import Commands
+from .tables import print_pairs
 
 
 def add(commands: Commands) -> None:
@@ -29,8 +27,6 @@ def add(commands: Commands) -> None:
 
 
 def _wikipedia_build(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from ..wikipedia.build import build
 
     output, titles = Path(options.output), Path(options.titles) if options.titles else None
@@ -45,8 +41,6 @@ def _wikipedia_build(options: argparse.Namespace) -> int:
 
 
 def _wikipedia_import(options: argparse.Namespace) -> int:
-    from pathlib import Path
-
     from ..wikipedia.pickle_import import import_pickle
 
     output = Path(options.output)
@@ -65,24 +59,17 @@ def _wikipedia_info(options: argparse.Namespace) -> int:
 def _print_wikipedia(path: Path, skipped: dict[str, int] | None = None, seconds: float | None = None) -> None:
     from contextlib import closing
 
-    from rich.table import Table
-
     from ..records.evidence import SOURCES
     from ..wikipedia.dump import WikipediaDump
 
     with closing(WikipediaDump(path)) as dump:
         counts, build_id = dump.counts, dump.build_id
-    table = Table(title=str(path), title_justify="left", show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_row("pages", f"{counts['pages']:,}")
-    for source in SOURCES:
-        if source != "kb" or counts.get(source):
-            table.add_row(f"{source} evidences", f"{counts.get(source, 0):,}")
-    for name, number in (skipped or {}).items():
-        table.add_row(f"skipped {name}", f"{number:,}")
-    table.add_row("size", f"{path.stat().st_size / 10**6:,.1f} MB")
-    table.add_row("build id", build_id)
-    if seconds is not None:
-        table.add_row("seconds", f"{seconds:.1f}")
-    console().print(table)
+    sources = [source for source in SOURCES if source != "kb" or counts.get(source)]
+    pairs = {
+        "pages": f"{counts['pages']:,}",
+        **{f"{source} evidences": f"{counts.get(source, 0):,}" for source in sources},
+        **{f"skipped {name}": f"{number:,}" for name, number in (skipped or {}).items()},
+        "size": f"{path.stat().st_size / 10**6:,.1f} MB",
+        "build id": build_id,
+    }
+    print_pairs(str(path), pairs if seconds is None else {**pairs, "seconds": f"{seconds:.1f}"})

@@ -16,7 +16,8 @@ or anywhere in a program of one's own::
 Classes outside of the project are named as `package.module:Class`, or by an entry point of the group
 `convinse.converters`. A class that can be written as well inherits `Format`.
 
-All that a converter needs is imported from here: the records are those of `neutral`, `read_lines` that of `jsonlines`.
+All that a converter needs is imported from here: the records are those of `neutral` under short names, `read_lines` that
+of `jsonlines`.
 """
 
 from __future__ import annotations
@@ -36,20 +37,13 @@ from typing import ClassVar, NamedTuple, TypeVar
 
 from ..support.errors import ConfigError, DataError, nearest
 from ..support.jsonlines import open_packed, read_lines, reading
-from .neutral import (
-    Answer,
-    Dataset,
-    Document,
-    Flat,
-    Located,
-    Part,
-    Question,
-    Record,
-    Span,
-    flatten,
-    locate,
-    question_id,
-)
+from .neutral import Dataset, Flat, Located, flatten, locate, question_id, titled
+from .neutral import NeutralAnswer as Answer
+from .neutral import NeutralDocument as Document
+from .neutral import NeutralPart as Part
+from .neutral import NeutralQuestion as Question
+from .neutral import NeutralRecord as Record
+from .neutral import NeutralSpan as Span
 
 __all__ = [
     "Answer",
@@ -76,6 +70,7 @@ __all__ = [
     "read_head",
     "read_lines",
     "register",
+    "titled",
 ]
 
 LOGGER = logging.getLogger(__name__)
@@ -143,10 +138,10 @@ C = TypeVar("C", bound=type[Converter])
 def register(name: str) -> Callable[[C], C]:
     """A decorator that makes a converter known by a name."""
 
-    def add(found: C) -> C:
-        _REGISTERED[name] = found
-        found.name = name
-        return found
+    def add(converter: C) -> C:
+        _REGISTERED[name] = converter
+        converter.name = name
+        return converter
 
     return add
 
@@ -155,7 +150,7 @@ def converter_names(writable: bool = False) -> list[str]:
     """The names of all converters, or of those that write; plug-ins (`convinse.converters`) are included."""
     _load()
     if writable:
-        return sorted(name for name, found in _REGISTERED.items() if issubclass(found, Format))
+        return sorted(name for name, converter in _REGISTERED.items() if issubclass(converter, Format))
     return sorted({*_REGISTERED, *(point.name for point in entry_points(group="convinse.converters"))})
 
 
@@ -167,24 +162,24 @@ def find_converter(name: str) -> Converter:
         ModuleError: a class of one's own cannot be used.
     """
     _load()
-    found = _REGISTERED.get(name)
-    if found is None:
+    converter = _REGISTERED.get(name)
+    if converter is None:
         if ":" not in name and name not in converter_names():
             raise ConfigError(f"unknown data set '{name}'; {nearest(name, converter_names())}")
         from ..support.registry import find_module
 
-        found = find_module("converters", name, Converter)
-        if not found.name:
-            found.name = name
-    return found()
+        converter = find_module("converters", name, Converter)
+        if not converter.name:
+            converter.name = name
+    return converter()
 
 
 def find_format(name: str) -> Format:
     """The converter of a name that writes. Raises `ConfigError`."""
-    found = find_converter(name)
-    if not isinstance(found, Format):
+    converter = find_converter(name)
+    if not isinstance(converter, Format):
         raise ConfigError(f"'{name}' can only be read; valid: {', '.join(converter_names(writable=True))}")
-    return found
+    return converter
 
 
 def _load() -> None:
@@ -232,7 +227,7 @@ def guess_format(path: Path, option: str = "--from") -> str:
     """
     _load()
     head = read_head(path)
-    names = [name for name, found in sorted(_REGISTERED.items()) if found.recognizes(head)]
+    names = [name for name, converter in sorted(_REGISTERED.items()) if converter.recognizes(head)]
     if len(names) == 1:
         return names[0]
     what = f"looks like {' and '.join(names)}" if names else "is of no format that is recognised by its content"

@@ -30,7 +30,7 @@ class File(msgspec.Struct, frozen=True):
     examples: int
 
 
-class Collection(msgspec.Struct, frozen=True):
+class FileCollection(msgspec.Struct, frozen=True):
     """Files that are fetched together; an address that is not absolute continues `base`."""
 
     about: str
@@ -46,12 +46,12 @@ class Fetched(NamedTuple):
     fetched: bool
 
 
-def collections() -> dict[str, Collection]:
+def collections() -> dict[str, FileCollection]:
     """All collections by name."""
-    return msgspec.json.decode(_TABLE.read_bytes(), type=dict[str, Collection])
+    return msgspec.json.decode(_TABLE.read_bytes(), type=dict[str, FileCollection])
 
 
-def find_collection(name: str) -> Collection:
+def find_collection(name: str) -> FileCollection:
     """The collection of a name. Raises `ConfigError` that suggests the nearest."""
     table = collections()
     if name not in table:
@@ -60,7 +60,7 @@ def find_collection(name: str) -> Collection:
 
 
 def download(
-    collection: Collection,
+    collection: FileCollection,
     folder: Path,
     mirror: str | None = None,
     quiet: bool = False,
@@ -101,17 +101,17 @@ def download(
 
 def _fetch(session: WebSession, file: File, url: str, path: Path, quiet: bool) -> Fetched:
     if path.exists():
-        if (found := md5(path)) != file.md5:
+        if (digest := md5(path)) != file.md5:
             raise DataError(
-                f"{path}: is there already with the MD5 sum {found}, not {file.md5}; move it away to fetch it anew"
+                f"{path}: is there already with the MD5 sum {digest}, not {file.md5}; move it away to fetch it anew"
             )
         return Fetched(path, file.examples, fetched=False)
     part = path.with_name(f"{path.name}.part")
     if not (part.exists() and md5(part) == file.md5):  # whole where only the renaming was missing
         with _bar(file.name, quiet) as advance:
             session.download(url, part, advance)
-    if (found := md5(part)) != file.md5:
-        raise DataError(f"{_aside(part, path)}: {url} gave a file with the MD5 sum {found}, not {file.md5}")
+    if (digest := md5(part)) != file.md5:
+        raise DataError(f"{_aside(part, path)}: {url} gave a file with the MD5 sum {digest}, not {file.md5}")
     examples = _count(part, file, path)
     try:
         part.replace(path)

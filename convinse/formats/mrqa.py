@@ -7,19 +7,21 @@ that the format does not know are kept in `extras` and written back after the ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import not_json, raw_lines, read_lines, writing
-from .records import Extras, Report, extras_field, merged
+from .records import Extras, Report, extras_field, keys, plain
 from .tokens import Token, normalize
 
 MAX_TOKENS = 800  # of a context, as the task's files have
+
+T = TypeVar("T")
 
 
 class DetectedAnswer(msgspec.Struct, frozen=True):
@@ -31,7 +33,7 @@ class DetectedAnswer(msgspec.Struct, frozen=True):
     extras: Extras = extras_field()
 
 
-class Question(msgspec.Struct, frozen=True):
+class MrqaQuestion(msgspec.Struct, frozen=True):
     """A question; `answers` are all accepted strings, in the context or not."""
 
     qid: str
@@ -42,16 +44,16 @@ class Question(msgspec.Struct, frozen=True):
     extras: Extras = extras_field()
 
 
-class Example(msgspec.Struct, frozen=True):
+class MrqaExample(msgspec.Struct, frozen=True):
     """A context and its questions."""
 
     context: str
-    qas: list[Question]
+    qas: list[MrqaQuestion]
     context_tokens: list[Token] = []
     extras: Extras = extras_field()
 
 
-class Header(msgspec.Struct, frozen=True):
+class MrqaHeader(msgspec.Struct, frozen=True):
     """The first line of a file: which data set, and which part of it."""
 
     dataset: str = ""
@@ -75,14 +77,8 @@ class PlainQuestion(msgspec.Struct, frozen=True):
     is_impossible: bool = False
 
 
-_ANSWER_KEYS = frozenset(("text", "char_spans", "token_spans"))
-_QUESTION_KEYS = frozenset(("qid", "question", "question_tokens", "detected_answers", "answers"))
-_EXAMPLE_KEYS = frozenset(("context", "context_tokens", "qas"))
-_HEADER_KEYS = frozenset(("dataset", "split"))
-
-
-class _HeaderLine(msgspec.Struct):
-    header: Header
+class _MrqaHeaderLine(msgspec.Struct):
+    header: MrqaHeader
 
 
 class _Kind(msgspec.Struct):
@@ -95,39 +91,35 @@ class _PlainLine(msgspec.Struct):
     header: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
-_KIND, _HEADER, _EXAMPLE = (msgspec.json.Decoder(kind) for kind in (_Kind, _HeaderLine, Example))
+_KIND = msgspec.json.Decoder(_Kind)
+_HEADER = msgspec.json.Decoder(_MrqaHeaderLine)
+_EXAMPLE = msgspec.json.Decoder(MrqaExample)
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _RAW_OBJECTS = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
 
 
-def read_header(path: Path) -> Header | None:
+def read_header(path: Path) -> MrqaHeader | None:
     """The header of a file, None where it has none. Raises `DataError`."""
     for number, line in raw_lines(path):
         return _decode_header(path, number, line) if _is_header(path, number, line) else None
     return None
 
 
-def read_examples(path: Path) -> Iterator[Example]:
+def read_examples(path: Path) -> Iterator[MrqaExample]:
     """The contexts of a file, one after the other; only the ids of the questions are remembered.
 
     Raises:
         DataError: the file cannot be read, a line is no JSON or lacks a key, a span is outside of the context, or a
             `qid` appears twice; the message names file, line and qid.
     """
-    for _, example in numbered_examples(path):
-        yield example
-
-
-def numbered_examples(path: Path) -> Iterator[tuple[int, Example]]:
-    """`read_examples` with the number of each line."""
     seen: dict[str, int] = {}
     for number, line in raw_lines(path):
         if _is_header(path, number, line):
             continue
-        example = decode_example(line, str(path), number)
+        example = _decode_example(path, number, line)
         for fault in _faults(example, f"{path}:{number}", seen, number):
             raise DataError(fault)
-        yield number, example
+        yield example
 
 
 def read_plain(path: Path) -> Iterator[tuple[str, PlainQuestion, int]]:
@@ -146,38 +138,36 @@ def read_plain(path: Path) -> Iterator[tuple[str, PlainQuestion, int]]:
             yield line.context, question, number
 
 
-def decode_example(line: bytes, path: str = "input", number: int = 1) -> Example:
-    """The context of one line (or of a request's body). Raises `DataError` naming path, line and qid."""
+def _decode_example(path: Path, number: int, line: bytes) -> MrqaExample:
     try:
-        example = _EXAMPLE.decode(line)
-        raw = _RAW_OBJECT.decode(line)
+        return _with_extras(_EXAMPLE.decode(line), _RAW_OBJECT.decode(line))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        place = _question_of(line, error)
-        fault = not_json(Path(path), number, error)
-        raise DataError(f"{fault}{place}") from None
-    return _with_extras(example, raw)
+        raise DataError(f"{not_json(path, number, error)}{_question_of(line, error)}") from None
 
 
-def _with_extras(example: Example, raw: dict[str, msgspec.Raw]) -> Example:
+def _with_extras(example: MrqaExample, raw: dict[str, msgspec.Raw]) -> MrqaExample:
     """Add the keys that the types do not name; the cheap way, as most files have few."""
     questions = []
-    for question, keys in zip(example.qas, _RAW_OBJECTS.decode(raw["qas"]), strict=True):
+    for question, members in zip(example.qas, _RAW_OBJECTS.decode(raw["qas"]), strict=True):
         answers = question.detected_answers
         if answers:
-            found = [_extras(each, _ANSWER_KEYS) for each in _RAW_OBJECTS.decode(keys["detected_answers"])]
-            if any(found):
+            more = [
+                _extras(raw_answer, DetectedAnswer) for raw_answer in _RAW_OBJECTS.decode(members["detected_answers"])
+            ]
+            if any(more):
                 answers = [
                     msgspec.structs.replace(answer, extras=extras) if extras else answer
-                    for answer, extras in zip(answers, found, strict=True)
+                    for answer, extras in zip(answers, more, strict=True)
                 ]
-        extras = _extras(keys, _QUESTION_KEYS)
+        extras = _extras(members, MrqaQuestion)
         if extras or answers is not question.detected_answers:
             question = msgspec.structs.replace(question, detected_answers=answers, extras=extras)
         questions.append(question)
-    return msgspec.structs.replace(example, qas=questions, extras=_extras(raw, _EXAMPLE_KEYS))
+    return msgspec.structs.replace(example, qas=questions, extras=_extras(raw, MrqaExample))
 
 
-def _extras(raw: dict[str, msgspec.Raw], known: frozenset[str]) -> Extras:
+def _extras(raw: dict[str, msgspec.Raw], kind: type[msgspec.Struct]) -> Extras:
+    known = keys(kind)
     if raw.keys() <= known:
         return {}
     return {key: msgspec.json.decode(value) for key, value in raw.items() if key not in known}
@@ -186,40 +176,41 @@ def _extras(raw: dict[str, msgspec.Raw], known: frozenset[str]) -> Extras:
 def _is_header(path: Path, number: int, line: bytes) -> bool:
     if number > 1 and b'"header"' not in line[:100]:  # a header behind the first line comes of joined files
         return False
-    try:
-        return _KIND.decode(line).header is not msgspec.UNSET
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise not_json(path, number, error) from None
+    return _decoded(_KIND, path, number, line).header is not msgspec.UNSET
 
 
-def _decode_header(path: Path, number: int, line: bytes) -> Header:
+def _decode_header(path: Path, number: int, line: bytes) -> MrqaHeader:
+    header = _decoded(_HEADER, path, number, line).header
+    raw = _decoded(_RAW_OBJECT, path, number, _decoded(_RAW_OBJECT, path, number, line)["header"])
+    return msgspec.structs.replace(header, extras=_extras(raw, MrqaHeader))
+
+
+def _decoded(decoder: msgspec.json.Decoder[T], path: Path, number: int, line: bytes) -> T:
     try:
-        header = _HEADER.decode(line).header
-        raw = _RAW_OBJECT.decode(_RAW_OBJECT.decode(line)["header"])
+        return decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise not_json(path, number, error) from None
-    return msgspec.structs.replace(header, extras=_extras(raw, _HEADER_KEYS))
 
 
 def _question_of(line: bytes, error: BaseException) -> str:
     """` (qid '...')` for a wrong type inside of a question, whose place `msgspec` gives as `$.qas[3].question`."""
-    _, found, rest = str(error).partition("$.qas[")
-    if not found:
-        return ""
+    _, _, place = str(error).partition("$.qas[")
     try:
-        qid = msgspec.json.decode(line)["qas"][int(rest.partition("]")[0])]["qid"]
+        index = int(place.partition("]")[0])
+        qid = msgspec.json.decode(line)["qas"][index]["qid"]
     except (msgspec.DecodeError, LookupError, TypeError, ValueError):
         return ""
     return f" (qid {qid!r})"
 
 
-def _faults(example: Example, where: str, seen: dict[str, int], number: int) -> Iterator[str]:
+def _faults(example: MrqaExample, where: str, seen: dict[str, int], number: int) -> Iterator[str]:
     """What makes an example unusable; `seen` gets the ids of its questions and their line."""
     characters, tokens = len(example.context), len(example.context_tokens)
+    qids = [question.qid for question in example.qas]
     for question in example.qas:
         first = seen.setdefault(question.qid, number)
         at = f"{where}: qid '{question.qid}'"
-        if first != number or sum(other.qid == question.qid for other in example.qas) > 1:
+        if first != number or qids.count(question.qid) > 1:
             yield f"{at} appears twice (line {first}); a qid must be unique in the file"
         for answer in question.detected_answers:
             for start, end in answer.char_spans:
@@ -230,12 +221,8 @@ def _faults(example: Example, where: str, seen: dict[str, int], number: int) -> 
                     yield f"{at}: the token span [{start}, {end}] is outside of the context ({tokens} tokens)"
 
 
-def validate(path: Path, fix_header: bool = False) -> Report:
+def validate(path: Path) -> Report:
     """Check a whole file, and go on after a problem where that is possible.
-
-    Args:
-        path: the file.
-        fix_header: has no effect, as an MRQA header counts nothing.
 
     Raises:
         DataError: the file cannot be opened or unpacked.
@@ -243,7 +230,7 @@ def validate(path: Path, fix_header: bool = False) -> Report:
     problems: list[str] = []
     warnings: list[str] = []
     counts = dict.fromkeys(("contexts", "questions", "answers", "spans"), 0)
-    header: Header | None = None
+    header: MrqaHeader | None = None
     seen: dict[str, int] = {}
     for number, line in raw_lines(path):
         where = f"{path}:{number}"
@@ -254,7 +241,7 @@ def validate(path: Path, fix_header: bool = False) -> Report:
                 else:
                     problems.append(f"{where}: a header behind the first line")
                 continue
-            example = decode_example(line, str(path), number)
+            example = _decode_example(path, number, line)
         except DataError as error:
             problems.append(one_line(error))
             continue
@@ -272,7 +259,7 @@ def validate(path: Path, fix_header: bool = False) -> Report:
     return Report(problems, warnings, summary)
 
 
-def _disagreements(example: Example, where: str) -> Iterator[str]:
+def _disagreements(example: MrqaExample, where: str) -> Iterator[str]:
     """Tokens that are not where they say, and spans that come without their partner."""
     yield from _wrong_tokens(example.context, example.context_tokens, f"{where}: context_tokens")
     for question in example.qas:
@@ -293,7 +280,7 @@ def _wrong_tokens(text: str, tokens: list[Token], where: str) -> Iterator[str]:
             return  # the others are wrong for the same reason, as a rule
 
 
-def _oddities(example: Example, where: str) -> Iterator[str]:
+def _oddities(example: MrqaExample, where: str) -> Iterator[str]:
     if len(example.context_tokens) > MAX_TOKENS:
         yield f"{where}: the context has {len(example.context_tokens)} tokens; the task's limit is {MAX_TOKENS}"
     for question in example.qas:
@@ -307,50 +294,9 @@ def _oddities(example: Example, where: str) -> Iterator[str]:
                     yield f"{at}: the span [{start}, {end}] is '{text}', not '{answer.text}'"
 
 
-def encode_header(header: Header) -> dict[str, Any]:
-    """The first line of a file."""
-    return {"header": merged({"dataset": header.dataset, "split": header.split}, header.extras)}
-
-
-def encode_example(example: Example) -> dict[str, Any]:
-    """The line of a context: the keys of the format in a fixed order, then the others."""
-    questions = [
-        merged(
-            {
-                "qid": question.qid,
-                "question": question.question,
-                "question_tokens": question.question_tokens,
-                "detected_answers": [
-                    merged(
-                        {"text": answer.text, "char_spans": answer.char_spans, "token_spans": answer.token_spans},
-                        answer.extras,
-                    )
-                    for answer in question.detected_answers
-                ],
-                "answers": question.answers,
-            },
-            question.extras,
-        )
-        for question in example.qas
-    ]
-    known = {"context": example.context, "qas": questions, "context_tokens": example.context_tokens}
-    return merged(known, example.extras)
-
-
 @contextmanager
-def writing_examples(path: Path, header: Header | None = None) -> Iterator[Callable[[Example], None]]:
+def writing_examples(path: Path, header: MrqaHeader) -> Iterator[Callable[[MrqaExample], None]]:
     """A function that writes one example; the file takes its place when the block ends well. Raises `OutputError`."""
     with writing(path) as write:
-        if header is not None:
-            write(encode_header(header))
-        yield lambda example: write(encode_example(example))
-
-
-def write_examples(path: Path, examples: Iterable[Example], header: Header | None = None) -> int:
-    """Write a file, packed where its name ends in `.gz`; returns the number of questions. Raises `OutputError`."""
-    questions = 0
-    with writing_examples(path, header) as write:
-        for example in examples:
-            write(example)
-            questions += len(example.qas)
-    return questions
+        write({"header": plain(header)})
+        yield lambda example: write(plain(example))

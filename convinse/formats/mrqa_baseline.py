@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 Scores = tuple[float, float]
@@ -66,13 +66,14 @@ def comparison(own: Mapping[str, Scores]) -> list[Row]:
     rows += [Row(name, None, None, scores) for name, scores in left.items()]
     measured = [row for row in rows if row.own is not None]
     if measured:
-        rows.append(Row(f"mean of {len(measured)}", *(_mean(measured, place) for place in (1, 2, 3))))
+        columns = zip(*((row.base, row.large, row.own) for row in measured), strict=True)
+        rows.append(Row(f"mean of {len(measured)}", *map(_mean, columns)))
     return rows
 
 
-def _mean(rows: list[Row], place: int) -> Scores | None:
-    """The mean of a column over some rows, None where not all of them have figures."""
-    found: list[Scores] = [row[place] for row in rows if row[place] is not None]  # type: ignore[misc]
-    if len(found) < len(rows):
+def _mean(column: Sequence[Scores | None]) -> Scores | None:
+    """The mean of a column, None where not all of its rows have figures."""
+    scores = [score for score in column if score is not None]
+    if len(scores) < len(column):
         return None
-    return sum(em for em, _ in found) / len(found), sum(f1 for _, f1 in found) / len(found)
+    return sum(em for em, _ in scores) / len(scores), sum(f1 for _, f1 in scores) / len(scores)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from .mrqa import MAX_TOKENS, Example, Question
+from .mrqa import MAX_TOKENS, MrqaExample, MrqaQuestion
 from .tokens import Token
 
 
-def limit_context(example: Example, tokens: int = MAX_TOKENS) -> list[Example]:
+def limit_context(example: MrqaExample, tokens: int = MAX_TOKENS) -> list[MrqaExample]:
     """An example whose context is too long as several that are not; one that fits stays as it is.
 
     The first has the first `tokens` tokens of the context, and all questions with an answer there. The others have
@@ -20,14 +20,14 @@ def limit_context(example: Example, tokens: int = MAX_TOKENS) -> list[Example]:
     size = len(example.context_tokens)
     if size <= tokens:
         return [example]
-    parts: dict[int, list[Question]] = {0: []}
+    parts: dict[int, list[MrqaQuestion]] = {0: []}
     for question in example.qas:
         begin = _part_of(question, tokens, size)
         parts.setdefault(begin, []).append(_within(question, example.context_tokens, begin, tokens))
     return [_cut(example, begin, tokens, questions) for begin, questions in sorted(parts.items()) if questions]
 
 
-def _part_of(question: Question, tokens: int, size: int) -> int:
+def _part_of(question: MrqaQuestion, tokens: int, size: int) -> int:
     """The first token of the part that a question goes to."""
     spans = [span for answer in question.detected_answers for span in answer.token_spans]
     if any(last < tokens for _, last in spans):
@@ -41,7 +41,7 @@ def _part_of(question: Question, tokens: int, size: int) -> int:
     return 0
 
 
-def _within(question: Question, context_tokens: list[Token], begin: int, tokens: int) -> Question:
+def _within(question: MrqaQuestion, context_tokens: list[Token], begin: int, tokens: int) -> MrqaQuestion:
     """A question with those spans that lie inside of a part, counted from its beginning."""
     offset = context_tokens[begin][1] if begin else 0
     token, last_start = context_tokens[min(begin + tokens, len(context_tokens)) - 1]
@@ -59,7 +59,7 @@ def _within(question: Question, context_tokens: list[Token], begin: int, tokens:
     return msgspec.structs.replace(question, detected_answers=answers)
 
 
-def _cut(example: Example, begin: int, tokens: int, questions: list[Question]) -> Example:
+def _cut(example: MrqaExample, begin: int, tokens: int, questions: list[MrqaQuestion]) -> MrqaExample:
     kept = example.context_tokens[begin : begin + tokens]
     start = kept[0][1] if begin else 0
     context = example.context[start : kept[-1][1] + len(kept[-1][0])]

@@ -20,7 +20,7 @@ from .tokens import DOCUMENT_MARK, PARAGRAPH_MARK, TITLE_MARK, Token, TokenizedT
 NO_SPANS = ("yesno", "generated_text", "date", "number")
 
 
-class Part(msgspec.Struct, frozen=True):
+class NeutralPart(msgspec.Struct, frozen=True):
     """A text of a document: its `title`, its `text`, a search engine's `snippet`, ...; None: tokens are not known."""
 
     name: str
@@ -28,18 +28,24 @@ class Part(msgspec.Struct, frozen=True):
     tokens: list[Token] | None = None
 
 
-class Document(msgspec.Struct, frozen=True):
+class NeutralDocument(msgspec.Struct, frozen=True):
     """A document: its parts in order, each name once."""
 
-    parts: list[Part]
+    parts: list[NeutralPart]
     extras: Extras = {}
 
-    def part(self, name: str) -> Part | None:
+    def part(self, name: str) -> NeutralPart | None:
         """The part of that name."""
         return next((part for part in self.parts if part.name == name), None)
 
 
-class Span(msgspec.Struct, frozen=True):
+def titled(title: str, text: str, tokens: list[Token] | None = None, extras: Extras | None = None) -> NeutralDocument:
+    """A document of a text, with its title unless that is empty; `tokens` are those of the text."""
+    title_part = [NeutralPart("title", title)] if title else []
+    return NeutralDocument([*title_part, NeutralPart("text", text, tokens)], extras or {})
+
+
+class NeutralSpan(msgspec.Struct, frozen=True):
     """A place: `text` begins at character `start` of a part of a document (its number in the record)."""
 
     start: int
@@ -48,11 +54,11 @@ class Span(msgspec.Struct, frozen=True):
     part: str = "text"
 
 
-class Answer(msgspec.Struct, frozen=True):
+class NeutralAnswer(msgspec.Struct, frozen=True):
     """An answer and the places where the source says that it stands; none: the source does not say."""
 
     text: str
-    spans: list[Span] = []
+    spans: list[NeutralSpan] = []
     extras: Extras = {}
 
     def is_span(self) -> bool:
@@ -60,7 +66,7 @@ class Answer(msgspec.Struct, frozen=True):
         return self.extras.get("type") not in NO_SPANS
 
 
-class Question(msgspec.Struct, frozen=True):
+class NeutralQuestion(msgspec.Struct, frozen=True):
     """A question.
 
     Attributes:
@@ -76,7 +82,7 @@ class Question(msgspec.Struct, frozen=True):
     id: str
     text: str
     tokens: list[Token] | None = None
-    answers: list[Answer] = []
+    answers: list[NeutralAnswer] = []
     accepted: list[str] = []
     unanswerable: bool = False
     extras: Extras = {}
@@ -86,11 +92,11 @@ class Question(msgspec.Struct, frozen=True):
         return list(dict.fromkeys([*self.accepted, *(answer.text for answer in self.answers)]))
 
 
-class Record(msgspec.Struct, frozen=True):
+class NeutralRecord(msgspec.Struct, frozen=True):
     """A context: documents and the questions about them."""
 
-    documents: list[Document]
-    questions: list[Question]
+    documents: list[NeutralDocument]
+    questions: list[NeutralQuestion]
     id: str = ""
     extras: Extras = {}
 
@@ -108,7 +114,7 @@ class Dataset(NamedTuple):
 
     name: str
     split: str
-    records: Iterator[Record]
+    records: Iterator[NeutralRecord]
     extras: Extras = {}
     all_spans: bool = True
 
@@ -131,7 +137,7 @@ class Flat(NamedTuple):
     offsets: dict[tuple[int, str], int]
     tokens: list[Token]
 
-    def locate(self, span: Span) -> tuple[int, int] | None:
+    def locate(self, span: NeutralSpan) -> tuple[int, int] | None:
         """The first and the last character of a span; None where its text does not stand there.
 
         Spelling variants are accepted that are equal after normalisation, as some data sets give the answer's main
@@ -141,13 +147,13 @@ class Flat(NamedTuple):
         if offset is None or span.start < 0 or not span.text:
             return None
         start = offset + span.start
-        found = self.context[start : start + len(span.text)]
-        if found == span.text or (found and normalize(found) == normalize(span.text)):
-            return start, start + len(found) - 1
+        there = self.context[start : start + len(span.text)]
+        if there == span.text or (there and normalize(there) == normalize(span.text)):
+            return start, start + len(there) - 1
         return None
 
 
-def flatten(record: Record) -> Flat:
+def flatten(record: NeutralRecord) -> Flat:
     """The documents of a record as one text, as MRQA joins them.
 
     A single document is its texts as they stand, joined by `[PAR]` where there are several; its title is left out
@@ -162,7 +168,7 @@ def flatten(record: Record) -> Flat:
     offsets: dict[tuple[int, str], int] = {}
     size = 0
 
-    def add(text: str, own: list[Token] | None) -> int:
+    def add(text: str, known: list[Token] | None = None) -> int:
         nonlocal size
         if size:
             pieces.append(" ")
@@ -170,23 +176,23 @@ def flatten(record: Record) -> Flat:
         begin = size
         pieces.append(text)
         size += len(text)
-        found = tokenize(text) if own is None else own
-        tokens.extend(found if not begin else [(token, offset + begin) for token, offset in found])
+        text_tokens = tokenize(text) if known is None else known
+        tokens.extend(text_tokens if not begin else [(token, offset + begin) for token, offset in text_tokens])
         return begin
 
     for number, document in enumerate(record.documents):
         if many:
-            add(DOCUMENT_MARK, None)
+            add(DOCUMENT_MARK)
         title = document.part("title")
         if title is not None and titled:
-            add(TITLE_MARK, None)
+            add(TITLE_MARK)
             offsets[number, "title"] = add(title.text, title.tokens)
         first = True
         for part in document.parts:
             if part.name == "title":
                 continue
             if not first or (title is not None and titled):
-                add(PARAGRAPH_MARK, None)
+                add(PARAGRAPH_MARK)
             offsets[number, part.name] = add(part.text, part.tokens)
             first = False
     return Flat("".join(pieces), offsets, tokens)
@@ -195,11 +201,11 @@ def flatten(record: Record) -> Flat:
 class Located(NamedTuple):
     """An answer and its places in a text: inclusive spans of characters, in order."""
 
-    answer: Answer
+    answer: NeutralAnswer
     spans: list[tuple[int, int]]
 
 
-def locate(question: Question, flat: Flat, text: TokenizedText, all_spans: bool = True) -> list[Located]:
+def locate(question: NeutralQuestion, flat: Flat, text: TokenizedText, all_spans: bool = True) -> list[Located]:
     """The answers of a question with their places in the flattened documents; answers without a place are left out.
 
     The places that the source gives are used. Those of a span without any are detected on token borders; so are
@@ -212,7 +218,7 @@ def locate(question: Question, flat: Flat, text: TokenizedText, all_spans: bool 
         text: `flat.context` with its tokens.
         all_spans: as in `Dataset`.
     """
-    found = []
+    located = []
     detected: dict[str, list[tuple[int, int]]] = {}
 
     def detect(answer: str) -> list[tuple[int, int]]:
@@ -224,10 +230,10 @@ def locate(question: Question, flat: Flat, text: TokenizedText, all_spans: bool 
         given = [place for span in answer.spans if (place := flat.locate(span)) is not None]
         spans = given if (given and all_spans) or not answer.is_span() else [*given, *detect(answer.text)]
         if spans:
-            found.append(Located(answer, list(dict.fromkeys(spans))))
-    if not found:
+            located.append(Located(answer, list(dict.fromkeys(spans))))
+    if not located:
         known = {answer.text for answer in question.answers}
         for accepted in question.accepted:
             if accepted not in known and (spans := detect(accepted)):
-                found.append(Located(Answer(accepted), spans))
-    return found
+                located.append(Located(NeutralAnswer(accepted), spans))
+    return located

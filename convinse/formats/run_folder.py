@@ -138,7 +138,7 @@ class RunFolder:
     def metrics(self) -> dict[str, Any]:
         """What `metrics.json` holds, or an empty dictionary."""
         try:
-            return msgspec.json.decode((self.path / METRICS).read_bytes())
+            return msgspec.json.decode((self.path / METRICS).read_bytes(), type=dict[str, Any])
         except (FileNotFoundError, ValueError):
             return {}
 

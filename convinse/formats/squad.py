@@ -18,12 +18,12 @@ import msgspec
 from ..support.errors import DataError
 from ..support.jsonlines import encoded, writing_bytes
 from ..support.jsonwalk import typed, walking
-from .records import Extras, Report, extras_field, merged
+from .records import Extras, Report, extras_field, keys, merged, plain
 
 VERSION = "v2.0"
 
 
-class Answer(msgspec.Struct, frozen=True):
+class SquadAnswer(msgspec.Struct, frozen=True):
     """An answer and the character that it begins at; -1 where the data do not say."""
 
     text: str
@@ -31,14 +31,14 @@ class Answer(msgspec.Struct, frozen=True):
     extras: Extras = extras_field()
 
 
-class Question(msgspec.Struct, frozen=True):
+class SquadQuestion(msgspec.Struct, frozen=True):
     """A question; `id` is empty where the data have none."""
 
     question: str
     id: str = ""
-    answers: list[Answer] = []
+    answers: list[SquadAnswer] = []
     is_impossible: bool = False
-    plausible_answers: list[Answer] = []
+    plausible_answers: list[SquadAnswer] = []
     extras: Extras = extras_field()
 
 
@@ -46,7 +46,7 @@ class Paragraph(msgspec.Struct, frozen=True):
     """A context and its questions."""
 
     context: str
-    qas: list[Question]
+    qas: list[SquadQuestion]
     extras: Extras = extras_field()
 
 
@@ -71,15 +71,12 @@ class SquadFile(NamedTuple):
     extras: Extras = {}
 
 
-class _Header(msgspec.Struct, frozen=True):
+class _SquadHeader(msgspec.Struct, frozen=True):
     version: str = ""
     extras: Extras = extras_field()
 
 
-_LISTS: dict[type, tuple[str, ...]] = {Paragraph: ("qas",), Question: ("answers", "plausible_answers")}
-_KEYS = {
-    kind: frozenset(kind.__struct_fields__) - {"extras"} for kind in (Answer, Question, Paragraph, Article, _Header)
-}
+_LISTS: dict[type, tuple[str, ...]] = {Paragraph: ("qas",), SquadQuestion: ("answers", "plausible_answers")}
 
 
 def read_squad(path: Path) -> SquadFile:
@@ -107,13 +104,13 @@ def raw_paragraphs(
         DataError: the file cannot be read, is no JSON, or has no articles with paragraphs; names file and place.
     """
     header = {} if header is None else header
-    found = False
+    complete = False
     with walking(path) as walk:
         for key in walk.members("$"):
             if key != "data":
                 header[key] = walk.value()
                 continue
-            found = True
+            complete = True
             for number in walk.elements("$.data"):
                 at, listed, article = f"$.data[{number}]", False, {}
                 for name in walk.members(at):
@@ -128,11 +125,11 @@ def raw_paragraphs(
                 if add is not None:
                     add(article)
         walk.end()
-    if not found:
+    if not complete:
         raise DataError(f"{path}: Object missing required field `data`; expected SQuAD 1.1 or 2.0")
 
 
-def _described(path: Path) -> tuple[_Header, list[bytes]]:
+def _described(path: Path) -> tuple[_SquadHeader, list[bytes]]:
     """What a file says beside its paragraphs: the header, and each article as JSON, which needs the least memory."""
     header: dict[str, Any] = {}
     articles: list[bytes] = []
@@ -143,7 +140,7 @@ def _described(path: Path) -> tuple[_Header, list[bytes]]:
 
     for _ in raw_paragraphs(path, header, add):
         pass
-    return _with_extras(typed(header, _Header, path, "$"), header), articles
+    return _with_extras(typed(header, _SquadHeader, path, "$"), header), articles
 
 
 def _checked(path: Path, articles: list[bytes]) -> Iterator[tuple[Article, Paragraph]]:
@@ -165,17 +162,18 @@ def _paragraphs(path: Path) -> Iterator[tuple[str, int, Paragraph]]:
 
 def _with_extras(record: Any, value: dict[str, Any]) -> Any:
     """The record with the keys that its type does not name, at every level; `guid` becomes the id where none is."""
-    kind = type(record)
+    kind: type[msgspec.Struct] = type(record)
     changes: dict[str, Any] = {}
-    if not value.keys() <= _KEYS[kind]:
-        changes["extras"] = {key: value[key] for key in value if key not in _KEYS[kind]}
+    known = keys(kind)
+    if not value.keys() <= known:
+        changes["extras"] = {key: value[key] for key in value if key not in known}
     for name in _LISTS.get(kind, ()):
         records = getattr(record, name)
         if records:
-            found = [_with_extras(each, raw) for each, raw in zip(records, value[name], strict=True)]
-            if any(new is not old for new, old in zip(found, records, strict=True)):
-                changes[name] = found
-    if kind is Question and not record.id and isinstance(value.get("guid"), str):
+            completed = [_with_extras(part, raw) for part, raw in zip(records, value[name], strict=True)]
+            if any(new is not old for new, old in zip(completed, records, strict=True)):
+                changes[name] = completed
+    if kind is SquadQuestion and not record.id and isinstance(value.get("guid"), str):
         changes["id"] = changes["extras"].pop("guid")
     return msgspec.structs.replace(record, **changes) if changes else record
 
@@ -197,8 +195,8 @@ def _faults(at: str, paragraph: Paragraph, seen: dict[str, str]) -> Iterator[str
                 yield f"{place}: '{answer.text}' at {start} is outside of the context ({size} characters)"
 
 
-def validate(path: Path, fix_header: bool = False) -> Report:
-    """Check a whole file; `fix_header` has no effect. Raises `DataError` where it is no SQuAD file at all."""
+def validate(path: Path) -> Report:
+    """Check a whole file. Raises `DataError` where it is no SQuAD file at all."""
     header, articles = _described(path)
     problems: list[str] = []
     warnings: list[str] = []
@@ -221,7 +219,7 @@ def validate(path: Path, fix_header: bool = False) -> Report:
     return Report(problems, warnings, {"format": "squad", "version": header.version, **counts})
 
 
-def _disagreements(where: str, context: str, question: Question) -> Iterator[str]:
+def _disagreements(where: str, context: str, question: SquadQuestion) -> Iterator[str]:
     """Answers inside of the context that are not where they say."""
     for answer in question.answers:
         start, end = answer.answer_start, answer.answer_start + len(answer.text)
@@ -259,26 +257,22 @@ def write_squad(
 
 def _opening(path: Path, known: dict[str, Any], extras: Extras, name: str) -> bytes:
     """The beginning of an object, up to and with the bracket that opens its list `name`."""
-    keys = merged({**known, name: None}, extras)
-    del keys[name]
-    return encoded(path, keys)[:-1] + b"," + encoded(path, name) + b":[\n"
+    members = merged({**known, name: None}, extras)
+    del members[name]
+    return encoded(path, members)[:-1] + b"," + encoded(path, name) + b":[\n"
 
 
 def _paragraph(paragraph: Paragraph) -> dict[str, Any]:
     return merged({"context": paragraph.context, "qas": list(map(_question, paragraph.qas))}, paragraph.extras)
 
 
-def _question(question: Question) -> dict[str, Any]:
+def _question(question: SquadQuestion) -> dict[str, Any]:
     known: dict[str, Any] = {
         "id": question.id,
         "question": question.question,
-        "answers": list(map(_answer, question.answers)),
+        "answers": list(map(plain, question.answers)),
         "is_impossible": question.is_impossible,
     }
     if question.plausible_answers:
-        known["plausible_answers"] = list(map(_answer, question.plausible_answers))
+        known["plausible_answers"] = list(map(plain, question.plausible_answers))
     return merged(known, question.extras)
-
-
-def _answer(answer: Answer) -> dict[str, Any]:
-    return merged({"text": answer.text, "answer_start": answer.answer_start}, answer.extras)

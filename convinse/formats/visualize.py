@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..support.errors import DataError
-from .mrqa import Example, Question, read_examples
+from .mrqa import MrqaExample, MrqaQuestion, read_examples
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +21,9 @@ _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _STYLE, _OVERLAP = "bold black on yellow", "bold black on bright_magenta"
 
 
-def examples(path: Path, qid: str | None = None, limit: int | None = None) -> Iterator[tuple[Example, Question]]:
+def examples(
+    path: Path, qid: str | None = None, limit: int | None = None
+) -> Iterator[tuple[MrqaExample, MrqaQuestion]]:
     """The questions to show, each with its context.
 
     Args:
@@ -32,18 +34,18 @@ def examples(path: Path, qid: str | None = None, limit: int | None = None) -> It
     Raises:
         DataError: the file cannot be read, or has no such question.
     """
-    found = ((example, question) for example in read_examples(path) for question in example.qas)
+    pairs = ((example, question) for example in read_examples(path) for question in example.qas)
     if qid is None:
-        yield from islice(found, limit)
+        yield from islice(pairs, limit)
         return
-    for example, question in found:
+    for example, question in pairs:
         if question.qid == qid:
             yield example, question
             return
     raise DataError(f"{path}: no question with the qid '{qid}'")
 
 
-def show(console: Console, pairs: Iterable[tuple[Example, Question]]) -> int:
+def show(console: Console, pairs: Iterable[tuple[MrqaExample, MrqaQuestion]]) -> int:
     """Print questions, each with its context; returns how many.
 
     Colours are used on a terminal that has them, unless `NO_COLOR` forbids it; else answers stand between » and «.
@@ -58,7 +60,7 @@ def show(console: Console, pairs: Iterable[tuple[Example, Question]]) -> int:
     return shown
 
 
-def render(example: Example, question: Question, coloured: bool) -> Text:
+def render(example: MrqaExample, question: MrqaQuestion, coloured: bool) -> Text:
     """One question: its context with the answers marked, the question, the answers and how often each stands there."""
     from rich.text import Text
 
@@ -74,7 +76,8 @@ def render(example: Example, question: Question, coloured: bool) -> Text:
     for answer in question.detected_answers:
         places = ", ".join(f"{start}-{end}" for start, end in answer.char_spans) or "nowhere"
         _line(text, "answer", f"{answer.text}  [{places}]")
-    rest = [answer for answer in question.answers if answer not in {found.text for found in question.detected_answers}]
+    detected = {answer.text for answer in question.detected_answers}
+    rest = [accepted for accepted in question.answers if accepted not in detected]
     if rest:
         _line(text, "accepted", " | ".join(rest))
     return text
@@ -90,7 +93,7 @@ def _visible(text: str) -> str:
     return _CONTROLS.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
-def _spans(question: Question) -> list[tuple[int, int]]:
+def _spans(question: MrqaQuestion) -> list[tuple[int, int]]:
     return sorted({span for answer in question.detected_answers for span in answer.char_spans})
 
 

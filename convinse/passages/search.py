@@ -7,8 +7,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Protocol
 
-from ..formats.poleval.questions import Question
-from ..formats.poleval.runs import Answer, Found
+from ..formats.poleval.questions import SearchQuestion
+from ..formats.poleval.runs import FoundPassage, PassageRanking
 from ..records.evidence import Evidence
 from ..support.errors import DataError, IndexFileError, nearest
 from ..support.progress import progress
@@ -51,7 +51,7 @@ class Collection:
             self.sets = None
             self._opened(folder)  # says what is wrong
 
-    def index(self, question: Question) -> PassageIndex:
+    def index(self, question: SearchQuestion) -> PassageIndex:
         """The index that a question asks.
 
         Raises:
@@ -83,12 +83,12 @@ class Collection:
 
 def search(
     collection: Collection,
-    questions: Sequence[Question],
+    questions: Sequence[SearchQuestion],
     top: int = 10,
     reranker: Reranker | None = None,
     candidates: int = 200,
     quiet: bool = True,
-) -> Iterator[Answer]:
+) -> Iterator[PassageRanking]:
     """The best `top` passages of every question, in the order of the questions.
 
     Args:
@@ -109,15 +109,15 @@ def search(
 
 
 def _search(
-    collection: Collection, questions: Sequence[Question], top: int, reranker: Reranker | None, candidates: int
-) -> Iterator[Answer]:
+    collection: Collection, questions: Sequence[SearchQuestion], top: int, reranker: Reranker | None, candidates: int
+) -> Iterator[PassageRanking]:
     if reranker is None:
         for question in questions:
             index = collection.index(question)
             hits = index.search(question.text, top)
             passages = index.passages([hit.number for hit in hits])
             found = [
-                Found(hit.id, hit.score, passage.title, passage.text)
+                FoundPassage(hit.id, hit.score, passage.title, passage.text)
                 for hit, passage in zip(hits, passages, strict=True)
             ]
             yield _padded(question, index, found, top)
@@ -125,7 +125,7 @@ def _search(
     evidences = [candidate_evidences(collection.index(one), one.text, candidates) for one in questions]
     ranked = reranker.rank_all([question.text for question in questions], evidences, top)
     for question, best in zip(questions, ranked, strict=True):
-        found = [Found(*one["passage"][:1], one["score"], *one["passage"][1:]) for one in best]  # type: ignore[typeddict-item]
+        found = [FoundPassage(*one["passage"][:1], one["score"], *one["passage"][1:]) for one in best]  # type: ignore[typeddict-item]
         yield _padded(question, collection.index(question), found, top)
 
 
@@ -151,10 +151,10 @@ def passage_text(title: str | None, text: str) -> str:
     return f"{title}, {text}" if title and title.strip() else text
 
 
-def _padded(question: Question, index: PassageIndex, found: Sequence[Found], top: int) -> Answer:
+def _padded(question: SearchQuestion, index: PassageIndex, found: Sequence[FoundPassage], top: int) -> PassageRanking:
     wanted = min(top, len(index)) - len(found)
     if wanted <= 0:
-        return Answer(question, found)
+        return PassageRanking(question, found)
     known = {one.id for one in found}
     padding = []
     for number in range(len(index)):
@@ -163,10 +163,10 @@ def _padded(question: Question, index: PassageIndex, found: Sequence[Found], top
         one = index.id(number)
         if one not in known:
             padding.append(one)
-    return Answer(question, found, padding)
+    return PassageRanking(question, found, padding)
 
 
-def by_set(questions: Sequence[Question]) -> dict[str, int]:
+def by_set(questions: Sequence[SearchQuestion]) -> dict[str, int]:
     """How many questions each set has, in the order of their names."""
     names = sorted(question.set or "" for question in questions)
     return {name: len(list(group)) for name, group in groupby(names)}

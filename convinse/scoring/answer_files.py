@@ -1,53 +1,50 @@
 """The files that `evaluate` reads: gold answers in the MRQA, SQuAD and KLUE-MRC formats, predictions, probabilities.
 
 Only what scoring needs is kept, contexts and tokens are not: 100,000 questions take about a second. Every file may be
-compressed with gzip, whatever its name. Formats: MRQA, one context a line below an optional header line
+packed, whatever its name. Formats: MRQA, one context a line below an optional header line
 (https://github.com/mrqa/MRQA-Shared-Task-2019); SQuAD, one JSON object (https://rajpurkar.github.io/SQuAD-explorer);
 KLUE-MRC, the same with `guid` for `id` (https://klue-benchmark.com).
 """
 
 from __future__ import annotations
 
-import gzip
-import io
-import zlib
-from collections.abc import Iterator, Mapping
+import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from ..formats.squad import raw_paragraphs
 from ..support.errors import DataError, one_line
+from ..support.jsonlines import not_json, open_packed, read_lines, reading
 from ..support.jsonwalk import typed
 
-_GZIP = b"\x1f\x8b"
-_BLOCK = 1 << 18
+T = TypeVar("T", str, float)
 
 
-class _MrqaQuestion(msgspec.Struct):
+class _MrqaGold(msgspec.Struct):
     qid: str
     answers: list[str]
 
 
-class _MrqaLine(msgspec.Struct):
-    header: msgspec.Raw = msgspec.Raw()
-    qas: list[_MrqaQuestion] | None = None
+class _MrqaContext(msgspec.Struct):
+    header: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    qas: list[_MrqaGold] | None = None
 
 
-class _Answer(msgspec.Struct):
+class _GoldText(msgspec.Struct):
     text: str
 
 
-class _Question(msgspec.Struct):
-    answers: list[_Answer]
+class _GoldQuestion(msgspec.Struct):
+    answers: list[_GoldText]
     id: str | None = None
     guid: str | None = None
     is_impossible: bool | None = None
 
 
-class _Paragraph(msgspec.Struct):
-    qas: list[_Question]
+class _GoldParagraph(msgspec.Struct):
+    qas: list[_GoldQuestion]
 
 
 class Reference(NamedTuple):
@@ -58,25 +55,18 @@ class Reference(NamedTuple):
 
 
 def read_mrqa_answers(path: Path) -> dict[str, list[str]]:
-    """The accepted answers by qid of an MRQA file, `.jsonl` or `.jsonl.gz`.
+    """The accepted answers by qid of an MRQA file.
 
     Raises:
         DataError: the file cannot be read, a line is not as the format has it, or a qid comes twice; file and line named.
     """
-    decoder = msgspec.json.Decoder(_MrqaLine)
     answers: dict[str, list[str]] = {}
-    for number, line in _lines(path):
-        try:
-            example = decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            if not line.strip():
-                continue
-            raise DataError(f"{path}:{number}: {_json_fault(error)}") from None
-        if bytes(example.header) and number == 1:
+    for number, context in read_lines(path, _MrqaContext):
+        if context.header is not msgspec.UNSET and number == 1:
             continue
-        if example.qas is None:
+        if context.qas is None:
             raise DataError(f"{path}:{number}: no 'qas'; a line of an MRQA file holds a context with its questions")
-        for question in example.qas:
+        for question in context.qas:
             if question.qid in answers:
                 raise DataError(f"{path}:{number}: question '{question.qid}' is given twice")
             answers[question.qid] = question.answers
@@ -93,7 +83,7 @@ def read_squad_references(path: Path) -> dict[str, Reference]:
     """
     references: dict[str, Reference] = {}
     for at, _, value in raw_paragraphs(path):
-        for question in typed(value, _Paragraph, path, at).qas:
+        for question in typed(value, _GoldParagraph, path, at).qas:
             qid = question.guid if question.id is None else question.id
             if qid is None:
                 raise DataError(f"{path}: a question has neither 'id' nor 'guid'; it comes after {_last(references)}")
@@ -133,17 +123,11 @@ def read_triples(path: Path) -> list[dict[str, Any]]:
     """
     data = _read(path)
     if data.lstrip()[:1] == b"[":
-        return _decode(path, data, list[dict[str, Any]])
+        triples: list[dict[str, Any]] = _decode(path, data, list[dict[str, Any]])
+        return triples
     first, _, rest = data.strip().partition(b"\n")
     if b'"prediction_text"' in first and b'"id"' in first and (not rest or first.rstrip().endswith(b"}")):
-        triples = []
-        for number, line in enumerate(data.splitlines(), 1):
-            if line.strip():
-                try:
-                    triples.append(msgspec.json.decode(line, type=dict[str, Any]))
-                except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                    raise DataError(f"{path}:{number}: {_json_fault(error)}") from None
-        return triples
+        return [triple for _, triple in read_lines(path, dict[str, Any])]
     texts = _mapping(path, data, str, "prediction", "a string")
     return [{"id": qid, "prediction_text": text} for qid, text in texts.items()]
 
@@ -154,7 +138,7 @@ def paired_files(data: Path, predictions: Path) -> dict[str, tuple[Path, Path]]:
     Raises:
         DataError: a folder cannot be listed, there is no data, a name comes twice, or one side lacks a file.
     """
-    found: dict[str, Path] = {}
+    data_files: dict[str, Path] = {}
     try:
         files = sorted(data.iterdir())
         predicted = {path.stem for path in predictions.iterdir() if path.suffix == ".json"}
@@ -164,41 +148,21 @@ def paired_files(data: Path, predictions: Path) -> dict[str, tuple[Path, Path]]:
         name = path.name.removesuffix(".gz").removesuffix(".jsonl")
         if not path.name.removesuffix(".gz").endswith(".jsonl"):
             continue
-        if name in found:
-            raise DataError(f"{path}: the data set is there twice, the other file is {found[name].name}")
-        found[name] = path
-    if not found:
+        if name in data_files:
+            raise DataError(f"{path}: the data set is there twice, the other file is {data_files[name].name}")
+        data_files[name] = path
+    if not data_files:
         raise DataError(f"{data}: no NAME.jsonl or NAME.jsonl.gz in this folder")
-    for name in sorted(found.keys() ^ predicted):
-        if name in found:
-            raise DataError(f"{predictions / name}.json: there are no predictions for {found[name]}")
+    for name in sorted(data_files.keys() ^ predicted):
+        if name in data_files:
+            raise DataError(f"{predictions / name}.json: there are no predictions for {data_files[name]}")
         raise DataError(f"{predictions / name}.json: there is no {name}.jsonl or {name}.jsonl.gz in {data}")
-    return {name: (path, predictions / f"{name}.json") for name, path in found.items()}
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    number = 0
-    try:
-        with path.open("rb") as raw:
-            zipped = raw.read(2) == _GZIP
-            raw.seek(0)
-            file = io.BufferedReader(gzip.GzipFile(fileobj=raw), _BLOCK) if zipped else raw  # type: ignore[arg-type]
-            for number, line in enumerate(file, 1):
-                yield number, line
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{path}:{number + 1}: damaged or truncated gzip: {one_line(error)}") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
+    return {name: (path, predictions / f"{name}.json") for name, path in data_files.items()}
 
 
 def _read(path: Path) -> bytes:
-    try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data.startswith(_GZIP) else data
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{path}: damaged or truncated gzip: {one_line(error)}") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
+    with open_packed(path) as file, reading(path, lambda: 1):
+        return file.read()
 
 
 def _decode(path: Path, data: bytes, kind: Any) -> Any:
@@ -207,31 +171,23 @@ def _decode(path: Path, data: bytes, kind: Any) -> Any:
     except msgspec.ValidationError as error:
         raise DataError(f"{path}: {one_line(error)}") from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}:{_line_of(error, data)}: {_json_fault(error)}") from None
+        raise not_json(path, _line_of(error, data), error) from None
 
 
 def _line_of(error: Exception, data: bytes) -> int:
     """The line of a fault: msgspec ends its message with `(byte N)`, or the data ended early."""
-    import re
-
     place = re.search(r"\(byte (\d+)\)", str(error))
     return data.count(b"\n", 0, int(place[1]) if place else len(data)) + 1
 
 
-def _json_fault(error: Exception) -> str:
-    text = one_line(error)
-    return text if isinstance(error, msgspec.ValidationError) else f"not valid JSON: {text}"
-
-
-def _mapping(path: Path, data: bytes, kind: type, what: str, wanted: str) -> dict[str, Any]:
-    try:
-        return msgspec.json.decode(data, type=dict[str, kind])  # type: ignore[valid-type]
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        content = _decode(path, data, Any)  # says where it is no JSON
+def _mapping(path: Path, data: bytes, kind: type[T], what: str, wanted: str) -> dict[str, T]:
+    content = _decode(path, data, Any)
     if not isinstance(content, dict):
         raise DataError(f"{path}: must be one JSON object with {wanted} by question id, not a {_kind(content)}")
-    qid, value = next((key, value) for key, value in content.items() if not _is(value, kind))
-    raise DataError(f"{path}: the {what} of '{qid}' must be {wanted}, not a {_kind(value)}")
+    for qid, value in content.items():
+        if not _is(value, kind):
+            raise DataError(f"{path}: the {what} of '{qid}' must be {wanted}, not a {_kind(value)}")
+    return {qid: kind(value) for qid, value in content.items()}
 
 
 def _is(value: Any, kind: type) -> bool:
@@ -243,5 +199,5 @@ def _kind(value: Any) -> str:
     return names.get(type(value), "null")
 
 
-def _last(references: Mapping[str, Any]) -> str:
+def _last(references: dict[str, Reference]) -> str:
     return f"'{next(reversed(references))}'" if references else "the start"

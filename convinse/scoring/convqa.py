@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from ..records.evidence import Conversation, Entity, Evidence, Turn, normalize_source
 
-MEASURES = ("p_at_1", "mrr", "h_at_5", "answer_presence")
+Measure = Literal["p_at_1", "mrr", "h_at_5", "answer_presence"]
+MEASURES: tuple[Measure, ...] = ("p_at_1", "mrr", "h_at_5", "answer_presence")
 
 
 def normalize_id(entity_id: str) -> str:
@@ -97,7 +98,7 @@ def _means(turns: Sequence[Turn]) -> dict[str, Any]:
     sources = list(dict.fromkeys(source for turn in turns for source in turn.get("answer_presence_per_src", {})))
     return {
         "num_questions": len(turns),
-        **{measure: mean(float(turn.get(measure, 0)) for turn in turns) for measure in MEASURES},  # type: ignore[misc]
+        **{measure: mean(float(turn.get(measure, 0)) for turn in turns) for measure in MEASURES},
         "answer_presence_per_src": {
             source: mean(float(turn.get("answer_presence_per_src", {}).get(source, False)) for turn in turns)
             for source in sources

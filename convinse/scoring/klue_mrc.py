@@ -35,7 +35,7 @@ import numpy as np
 
 from ..support.errors import ScoringError
 from .extractive import normalize, normalize_keeping_articles, overlap_f1
-from .no_answer import Floats, apply_threshold, best_threshold, question_scores, rising, summary
+from .no_answer import Floats, apply_threshold, best_scores, question_scores, rising, summary
 
 _KORQUAD_BLANKS = dict.fromkeys(map(ord, "'\"《》<>〈〉()‘’"), " ")
 _KLUE_RUN = re.compile(
@@ -95,11 +95,7 @@ def evaluate(
     result = summary({"exact": thresholded(exact), "f1": thresholded(f1)}, answerable)
     if given:
         answered = np.array([bool(texts[qid]) for qid in ids])
-        positions = {qid: position for position, qid in enumerate(texts)}
-        order = rising(probabilities, np.array([positions[qid] for qid in ids]))
-        for name, scores in (("exact", exact), ("f1", f1)):
-            best, threshold = best_threshold(scores, answerable, answered, probabilities, order)
-            result |= {f"best_{name}": best, f"best_{name}_thresh": threshold}
+        result |= best_scores(exact, f1, answerable, answered, probabilities, rising(probabilities, ids, texts))
 
     def mean(score: Callable[[str, Sequence[str]], float]) -> Floats:
         return thresholded(np.array([score(texts[qid], gold or ("",)) for qid, gold in golds.items()]))
@@ -115,8 +111,8 @@ def evaluate(
 def character_f1(prediction: str, golds: Sequence[str]) -> float:
     """KorQuAD's F1 over characters, in 0..1: the best over the gold answers."""
     characters = _korquad(prediction)
-    others = {_korquad(gold) for gold in golds}
-    return 1.0 if characters in others else max(overlap_f1(characters, other) for other in others)
+    gold_characters = {_korquad(gold) for gold in golds}
+    return 1.0 if characters in gold_characters else max(overlap_f1(characters, gold) for gold in gold_characters)
 
 
 def _korquad(text: str) -> str:
@@ -173,7 +169,7 @@ def _predictions(predictions: Iterable[Mapping[str, Any]]) -> tuple[dict[str, st
         probability = prediction.get("no_answer_probability")
         if probability is None:
             continue
-        if not isinstance(probability, Real) or not 0.0 <= probability <= 1.0:
+        if not isinstance(probability, Real) or not 0.0 <= float(probability) <= 1.0:
             raise ScoringError(
                 f"prediction '{qid}': no_answer_probability must be a number from 0 to 1: {probability!r}"
             )

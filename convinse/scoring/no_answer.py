@@ -6,7 +6,7 @@ booleans, `probabilities` that there is no answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,17 @@ def best_threshold(
     return 100.0 * float(walk[best]) / len(scores), float(probabilities[order[best - 1]]) if best else 0.0
 
 
+def best_scores(
+    exact: Floats, f1: Floats, answerable: Booleans, answered: Booleans, probabilities: Floats, order: NDArray[np.intp]
+) -> dict[str, float]:
+    """`best_threshold` of both measures: `best_exact`, `best_exact_thresh`, `best_f1`, `best_f1_thresh`."""
+    best: dict[str, float] = {}
+    for name, scores in (("exact", exact), ("f1", f1)):
+        value, threshold = best_threshold(scores, answerable, answered, probabilities, order)
+        best |= {f"best_{name}": value, f"best_{name}_thresh": threshold}
+    return best
+
+
 def precision_recall(
     scores: Floats, answerable: Booleans, probabilities: Floats, order: NDArray[np.intp]
 ) -> tuple[Floats, Floats, float]:
@@ -90,8 +101,7 @@ def precision_recall(
     return precisions, recalls, 100.0 * sum((precisions[1:] * np.diff(recalls)).tolist())
 
 
-def rising(probabilities: Floats, positions: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-    """The questions by rising probability; equal ones by `positions`, or as they stand."""
-    if positions is None:
-        return np.argsort(probabilities, kind="stable")
-    return np.lexsort((positions, probabilities))
+def rising(probabilities: Floats, ids: Sequence[str], given: Iterable[str]) -> NDArray[np.intp]:
+    """The questions by rising probability; those of equal probability in the order in which `given` has their ids."""
+    positions = {qid: position for position, qid in enumerate(given)}
+    return np.lexsort((np.array([positions[qid] for qid in ids]), probabilities))

@@ -75,12 +75,12 @@ def run_name(path: Path) -> str:
 
 
 def check_same_questions(
-    first: Mapping[str, frozenset[str]], first_path: Path, other: Mapping[str, frozenset[str]], other_path: Path
+    first: Mapping[str, frozenset[str]], first_path: Path, second: Mapping[str, frozenset[str]], second_path: Path
 ) -> None:
     """Raise `ScoringError` unless two runs hold the same questions with the same gold answers (ids by question id)."""
     for here, here_path, there, there_path in (
-        (first, first_path, other, other_path),
-        (other, other_path, first, first_path),
+        (first, first_path, second, second_path),
+        (second, second_path, first, first_path),
     ):
         missing = [question_id for question_id in here if question_id not in there]
         if missing:
@@ -89,8 +89,8 @@ def check_same_questions(
                 f"'{missing[0]}'; run both over the same conversations to the end (pipeline, --limit, --part)"
             )
     for question_id, gold in first.items():
-        if other[question_id] != gold:
+        if second[question_id] != gold:
             raise ScoringError(
-                f"{other_path}: question '{question_id}' has other gold answers than in {first_path}; run both over "
+                f"{second_path}: question '{question_id}' has other gold answers than in {first_path}; run both over "
                 "the same conversations"
             )

@@ -68,8 +68,8 @@ def read_expected(path: Path, questions: Path | None = None) -> Expected:
                 raise DataError(f"{path}:{number}: the score {score:g} is no whole number of 0 or more")
             if gains.setdefault(question, {}).setdefault(passage, gain) != gain:
                 raise DataError(f"{path}:{number}: passage '{passage}' of question '{question}' has two scores")
-        for question, found in gains.items():
-            if not any(found.values()):
+        for question, passages in gains.items():
+            if not any(passages.values()):
                 raise DataError(f"{path}: question '{question}' has no relevant passage")
         if not gains:
             raise DataError(f"{path}: no pairs below the header")
@@ -88,10 +88,10 @@ def _sets(path: Path, questions: Path | None, lines: int) -> dict[str, str]:
         return {str(number): ALL for number in range(1, lines + 1)}
     from ..formats.poleval.questions import read_questions
 
-    found = read_questions(source)
-    if len(found) != lines:
-        raise ScoringError(f"{source}: {len(found)} questions, but {path} has {lines} lines; they must belong together")
-    sets = {str(number): question.set or ALL for number, question in enumerate(found, 1)}
+    asked = read_questions(source)
+    if len(asked) != lines:
+        raise ScoringError(f"{source}: {len(asked)} questions, but {path} has {lines} lines; they must belong together")
+    sets = {str(number): question.set or ALL for number, question in enumerate(asked, 1)}
     if MACRO in sets.values():
         raise DataError(f"{source}: no set can be called '{MACRO}', the name of the average")
     return sets
@@ -117,8 +117,8 @@ def read_submission(path: Path, expected: Expected) -> dict[str, list[str]]:
             raise ScoringError(f"{path}:{number}: question '{question}' is not in the expected file")
         scores[question].append((score, passage))
     return {
-        question: [passage for _, passage in sorted(found, key=lambda pair: -pair[0])]
-        for question, found in scores.items()
+        question: [passage for _, passage in sorted(scored, key=lambda pair: -pair[0])]
+        for question, scored in scores.items()
     }
 
 
@@ -140,7 +140,7 @@ def evaluate(expected: Expected, retrieved: Mapping[str, Sequence[str]]) -> dict
     for question in expected.gains:
         questions[expected.sets[question]].append(question)
     means = {
-        name: {key: math.fsum(values[one][key] for one in group) / len(group) for key in MEASURES}
+        name: {key: math.fsum(values[question][key] for question in group) / len(group) for key in MEASURES}
         for name, group in sorted(questions.items())
     }
     macro = {key: math.fsum(mean[key] for mean in means.values()) / len(means) for key in MEASURES}
@@ -161,8 +161,8 @@ def _measure(
         ) from error
 
     def judged() -> Iterator[Any]:
-        for question, found in gains.items():
-            for passage, gain in found.items():
+        for question, passages in gains.items():
+            for passage, gain in passages.items():
                 yield ir_measures.Qrel(question, passage, gain)
 
     def run() -> Iterator[Any]:

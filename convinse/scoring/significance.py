@@ -50,16 +50,16 @@ def compare(first: Path, second: Path) -> dict[str, Any]:
         ScoringError: they do not hold the same questions; the message names one.
         DependencyError: the extra `ir` is not installed.
     """
-    one, other = _read(first), _read(second)
+    first_run, second_run = _read(first), _read(second)
     check_same_questions(
-        {question_id: values.gold for question_id, values in one.items()}, first,
-        {question_id: values.gold for question_id, values in other.items()}, second,
+        {question_id: values.gold for question_id, values in first_run.items()}, first,
+        {question_id: values.gold for question_id, values in second_run.items()}, second,
     )  # fmt: skip
-    groups = [values.group for values in one.values()]
-    result: dict[str, Any] = {"num_questions": len(one), "num_groups": len(set(groups))}
+    groups = [values.group for values in first_run.values()]
+    result: dict[str, Any] = {"num_questions": len(groups), "num_groups": len(set(groups))}
     for place, measure in enumerate(MEASURES):
-        before = [values.measures[place] for values in one.values()]
-        after = [other[question_id].measures[place] for question_id in one]
+        before = [values.measures[place] for values in first_run.values()]
+        after = [second_run[question_id].measures[place] for question_id in first_run]
         differences = [b - a for a, b in zip(before, after, strict=True)]
         by_group: dict[str, float] = defaultdict(float)
         for group, difference in zip(groups, differences, strict=True):
@@ -96,7 +96,7 @@ def p_value(differences: Iterable[float]) -> float:
     values = [value for difference in differences if (value := round(difference, 9))]
     if len(values) < 2:  # scipy asks for two; both signs of one difference are equally far from 0
         return 1.0
-    found = permutation_test(
+    test = permutation_test(
         (np.array(values),),
         np.sum,
         permutation_type="samples",
@@ -105,19 +105,19 @@ def p_value(differences: Iterable[float]) -> float:
         batch=max(1, _CELLS // len(values)),
         rng=np.random.default_rng(_SEED),
     )
-    return round(float(found.pvalue), 6)
+    return round(float(test.pvalue), 6)
 
 
 def _read(path: Path) -> dict[str, _Values]:
-    found = {}
+    run = {}
     for measured in measured_turns(path):
         missing = [measure for measure in MEASURES if measure not in measured.turn]
         if missing:
             where = f"{path}: question '{measured.question_id}'"
             raise DataError(f"{where} has no '{missing[0]}'; give a turns.jsonl that the pipeline wrote to its end")
-        values = tuple(float(measured.turn[measure]) for measure in MEASURES)  # type: ignore[literal-required]
-        found[measured.question_id] = _Values(measured.group, measured.gold, values)
-    return found
+        values = tuple(float(measured.turn[measure]) for measure in MEASURES)
+        run[measured.question_id] = _Values(measured.group, measured.gold, values)
+    return run
 
 
 def _mean(values: list[float]) -> float:

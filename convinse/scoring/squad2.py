@@ -24,7 +24,7 @@ import numpy as np
 
 from ..support.errors import ScoringError
 from .extractive import normalize, some
-from .no_answer import apply_threshold, best_threshold, precision_recall, question_scores, rising, summary
+from .no_answer import apply_threshold, best_scores, precision_recall, question_scores, rising, summary
 
 LOGGER = logging.getLogger(__name__)
 
@@ -76,11 +76,8 @@ def evaluate(
     if na_probs is None:
         return result
     answered = np.array([bool(predictions[qid]) for qid in ids])
-    positions = {qid: position for position, qid in enumerate(na_probs)}
-    order = rising(probabilities, np.array([positions[qid] for qid in ids]))
-    for name, scores in (("exact", exact), ("f1", f1)):
-        best, threshold = best_threshold(scores, answerable, answered, probabilities, order)
-        result |= {f"best_{name}": best, f"best_{name}_thresh": threshold}
+    order = rising(probabilities, ids, na_probs)
+    result |= best_scores(exact, f1, answerable, answered, probabilities, order)
     if plots is not None:
         from .plots import plot_curve, plot_histograms
 

@@ -98,12 +98,13 @@ def _judged(measured: MeasuredTurn, path: Path) -> dict[str, int]:
     evidences = measured.turn.get("top_evidences")
     if not isinstance(evidences, list):
         raise DataError(f"{where} has no 'top_evidences'; give a turns.jsonl that the pipeline wrote to its end")
-    found: dict[str, int] = {}
+    relevance: dict[str, int] = {}
     for evidence in evidences:
         check_evidence(evidence, where)
         document = document_id(evidence)
-        found[document] = max(int(has_answer(evidence, measured.turn["answers"])), found.get(document, 0))
-    return found
+        relevant = int(has_answer(evidence, measured.turn["answers"]))
+        relevance[document] = max(relevant, relevance.get(document, 0))
+    return relevance
 
 
 def _run_lines(question_id: str, documents: Mapping[str, int], name: str) -> Iterator[str]:

@@ -29,22 +29,22 @@ _MOST_READ = 20_000_000
 _PATIENCE = 300.0  # seconds that requests in flight get when the server is stopped
 
 
-class _Question(msgspec.Struct, frozen=True):
+class _PostedQuestion(msgspec.Struct, frozen=True):
     qid: str
     question: str
 
 
-class _Context(msgspec.Struct, frozen=True):
+class _PostedContext(msgspec.Struct, frozen=True):
     context: str
-    qas: list[_Question]
+    qas: list[_PostedQuestion]
 
     @property
     def size(self) -> int:
         """Characters to read."""
-        return len(self.qas) * len(self.context) + sum(len(each.question) for each in self.qas)
+        return len(self.qas) * len(self.context) + sum(len(question.question) for question in self.qas)
 
 
-class _Header(msgspec.Struct):
+class _PostedHeader(msgspec.Struct):
     header: dict[str, Any]
     context: msgspec.UnsetType = msgspec.UNSET
 
@@ -58,7 +58,7 @@ class ReaderService:
 
     def __init__(self, reader: ExtractiveReader) -> None:
         self._reader = reader
-        self._waiting: deque[tuple[_Context, asyncio.Future[dict[str, str]]]] = deque()
+        self._waiting: deque[tuple[_PostedContext, asyncio.Future[dict[str, str]]]] = deque()
         self._task: asyncio.Task[None] | None = None
 
     async def answers(self, body: bytes) -> dict[str, str]:
@@ -86,8 +86,8 @@ class ReaderService:
                 while self._waiting and size + self._waiting[0][0].size <= _MOST_READ:
                     batch.append(self._waiting.popleft())
                     size += batch[-1][0].size
-                found = await self._read([context for context, _ in batch])
-                for (_, future), answers in zip(batch, found, strict=True):
+                outcomes = await self._read([context for context, _ in batch])
+                for (_, future), answers in zip(batch, outcomes, strict=True):
                     if future.done():  # its client is gone
                         continue
                     if isinstance(answers, Exception):
@@ -97,38 +97,33 @@ class ReaderService:
         finally:
             self._task = None
 
-    async def _read(self, contexts: list[_Context]) -> list[dict[str, str] | Exception]:
+    async def _read(self, contexts: list[_PostedContext]) -> list[dict[str, str] | Exception]:
         """The answers of each context, or what went wrong with it: one that fails does not fail the others."""
         try:
             return [*await asyncio.to_thread(read_contexts, self._reader, contexts)]
         except Exception as error:  # whatever it is: whoever waits must hear of it
             if len(contexts) == 1:
                 return [error]
-        return [found for context in contexts for found in await self._read([context])]
+        return [outcome for context in contexts for outcome in await self._read([context])]
 
 
-def read_contexts(reader: ExtractiveReader, contexts: Sequence[_Context]) -> list[dict[str, str]]:
+def read_contexts(reader: ExtractiveReader, contexts: Sequence[_PostedContext]) -> list[dict[str, str]]:
     """The best answer of each question of each context, all read together."""
-    found = iter(
-        reader.read_all(
-            [each.question for context in contexts for each in context.qas],
-            [[context.context] for context in contexts for _ in context.qas],
-            top_k=1,
-        )
+    pairs = [(context, question) for context in contexts for question in context.qas]
+    spans = reader.read_all(
+        [question.question for _, question in pairs], [[context.context] for context, _ in pairs], top_k=1
     )
-    return [
-        {each.qid: spans[0].text if spans else "" for each, spans in zip(context.qas, found, strict=False)}
-        for context in contexts
-    ]
+    texts = iter(best[0].text if best else "" for best in spans)
+    return [{question.qid: next(texts) for question in context.qas} for context in contexts]
 
 
-def _decode(body: bytes) -> _Context | None:
+def _decode(body: bytes) -> _PostedContext | None:
     """The context of a body, None for a header."""
     try:
-        context: _Context = parse(body, _Context)
+        context: _PostedContext = parse(body, _PostedContext)
     except BadRequestError:
         try:
-            msgspec.json.decode(body, type=_Header)
+            msgspec.json.decode(body, type=_PostedHeader)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             pass
         else:

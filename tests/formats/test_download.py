@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from convinse.formats.download import Collection, File, collections, download, find_collection, md5
+from convinse.formats.download import File, FileCollection, collections, download, find_collection, md5
 from convinse.support import web
 from convinse.support.errors import ConfigError, DataError, NetworkError, OutputError
 from convinse.support.web import WebSession
@@ -39,7 +39,7 @@ def collection(url="", **changes):
     files = [File("One.jsonl.gz", "one.gz", hashlib.md5(ONE).hexdigest(), 3),
              File("Two.jsonl.gz", "two.gz", hashlib.md5(TWO).hexdigest(), 500)]  # fmt: skip
     files = [File(**{**{name: getattr(file, name) for name in file.__struct_fields__}, **changes}) for file in files]
-    return Collection("both", f"{url}/release/", files)
+    return FileCollection("both", f"{url}/release/", files)
 
 
 def fetch(files, folder="data", **more):
@@ -115,7 +115,7 @@ def test_a_wrong_sum_keeps_the_file_aside(workdir):
 def test_a_changed_file_on_the_server_is_noticed(workdir):
     """A server without tags, whose file changed while the transfer was interrupted."""
     with scripted_server(serve(TWO, stop=100), serve(ONE * 10)) as server, pytest.raises(DataError, match="MD5"):
-        fetch(Collection("", f"{server.url}/", collection().files[1:]))
+        fetch(FileCollection("", f"{server.url}/", collection().files[1:]))
     assert names() == ["Two.jsonl.gz.bad"]
 
 
@@ -155,7 +155,7 @@ def test_progress_in_a_log(workdir, caplog):
     content = data("big", 60_000)
     file = File("Big.jsonl.gz", "b", hashlib.md5(content).hexdigest(), 60_000)
     with scripted_server(serve(content)) as server:
-        list(download(Collection("", server.url, [file]), Path("data")))
+        list(download(FileCollection("", server.url, [file]), Path("data")))
     size = -(-len(content) // 1024)
     assert f"Big.jsonl.gz: {size} of {size} KiB" in caplog.text
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mrqa_files import write_examples
 
 from convinse.formats import mrqa, squad
 from convinse.formats.converters import convert
@@ -102,7 +103,7 @@ def test_unanswerable_questions_stay_in_squad(workdir):
 
 def test_strings_that_are_not_in_the_context_are_kept(workdir):
     path = Path("in.jsonl")
-    mrqa.write_examples(path, [mrqa.Example("a b", [mrqa.Question("1", "?", answers=["c", "d"])])])
+    write_examples(path, [mrqa.MrqaExample("a b", [mrqa.MrqaQuestion("1", "?", answers=["c", "d"])])])
     done = convert(path, Path("out.json"), "squad")
     (written,) = json.loads(Path("out.json").read_text())["data"][0]["paragraphs"][0]["qas"]
     assert written["answers"] == [] and not written["is_impossible"] and written["accepted_answers"] == ["c", "d"]
@@ -126,14 +127,14 @@ def test_mrqa_stays_as_it_is(workdir):
     """Also what our own tokens and detection would have made otherwise."""
     tokens = [("U.S.", 0), ("army", 5), ("U.S.", 10)]
     found = [mrqa.DetectedAnswer("us", [(0, 3)], [(0, 0)], {"answer_start": 0})]
-    asked = mrqa.Question("1", "Who's?", [("Who's", 0), ("?", 5)], found, ["us", "U.S.", "army"], {"x": 1})
-    example = mrqa.Example(
+    asked = mrqa.MrqaQuestion("1", "Who's?", [("Who's", 0), ("?", 5)], found, ["us", "U.S.", "army"], {"x": 1})
+    example = mrqa.MrqaExample(
         "U.S. army U.S.", [asked], tokens, {"id": "i", "title": "t", "documents": [{"u": 1}], "y": {}}
     )
-    mrqa.write_examples(Path("in.jsonl"), [example], mrqa.Header("A", "dev", {"z": 1}))
+    write_examples(Path("in.jsonl"), [example], mrqa.MrqaHeader("A", "dev", {"z": 1}))
     convert(Path("in.jsonl"), Path("out.jsonl"), "mrqa")
     assert list(mrqa.read_examples(Path("out.jsonl"))) == [example]
-    assert mrqa.read_header(Path("out.jsonl")) == mrqa.Header("A", "dev", {"z": 1})
+    assert mrqa.read_header(Path("out.jsonl")) == mrqa.MrqaHeader("A", "dev", {"z": 1})
     convert(Path("out.jsonl"), Path("again.jsonl"), "mrqa")
     assert Path("again.jsonl").read_bytes() == Path("out.jsonl").read_bytes()
 
@@ -146,8 +147,8 @@ def test_answers_survive_the_way_through_mrqa(tmp_path_factory, context, data):
         for _ in range(data.draw(st.integers(0, 3))):
             start = data.draw(st.integers(0, len(context) - 1))
             spans.append((start, data.draw(st.integers(start + 1, len(context)))))
-    answers = [squad.Answer(context[start:end], start) for start, end in spans]
-    paragraph = squad.Paragraph(context, [squad.Question("?", "1", answers)])
+    answers = [squad.SquadAnswer(context[start:end], start) for start, end in spans]
+    paragraph = squad.Paragraph(context, [squad.SquadQuestion("?", "1", answers)])
     squad.write_squad(folder / "in.json", [(squad.Article("T"), paragraph)])
     convert(folder / "in.json", folder / "mid.jsonl", "mrqa", "squad")
     (example,) = mrqa.read_examples(folder / "mid.jsonl")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.formats.mrqa import DetectedAnswer, Example, Question
+from convinse.formats.mrqa import DetectedAnswer, MrqaExample, MrqaQuestion
 from convinse.formats.mrqa_parts import limit_context
 from convinse.formats.tokens import TokenizedText
 
@@ -15,8 +15,8 @@ def example_of(words, spans):
     for number, each in enumerate(spans):
         chars = [(text.starts[first], text.ends[last]) for first, last in each]
         answers = [DetectedAnswer("x", chars, list(each), {"kept": 1})] if each else []
-        questions.append(Question(f"q{number}", "?", detected_answers=answers, answers=["x"]))
-    return Example(text.text, questions, text.tokens, {"more": 1})
+        questions.append(MrqaQuestion(f"q{number}", "?", detected_answers=answers, answers=["x"]))
+    return MrqaExample(text.text, questions, text.tokens, {"more": 1})
 
 
 def test_a_context_that_fits_stays():
@@ -68,6 +68,6 @@ def test_spans_that_disagree_never_leave_the_part():
     answers = [DetectedAnswer("x", [(0, 0), (10, 10), (4, 10)], [(4, 4), (0, 0), (2, 2)])]
     for first in ((0, 0), (4, 4)):
         found = [*answers, DetectedAnswer("y", [(2 * first[0], 2 * first[1])], [first])]
-        for part in limit_context(Example(text.text, [Question("q", "?", [], found)], text.tokens), 3):
+        for part in limit_context(MrqaExample(text.text, [MrqaQuestion("q", "?", [], found)], text.tokens), 3):
             spans = [span for answer in part.qas[0].detected_answers for span in answer.char_spans]
             assert all(0 <= start <= end < len(part.context) for start, end in spans)

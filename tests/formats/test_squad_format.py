@@ -46,7 +46,7 @@ def everything(path):
 @pytest.mark.parametrize("indent", [None, 2])
 def test_records(written, name, mark, indent):
     content = mark + json.dumps(document(), indent=indent, ensure_ascii=False).encode()
-    paragraph = squad.Paragraph("In Köln.", [squad.Question("Wo?", "q1", [squad.Answer("Köln", 3)])])
+    paragraph = squad.Paragraph("In Köln.", [squad.SquadQuestion("Wo?", "q1", [squad.SquadAnswer("Köln", 3)])])
     assert everything(written(content, name)) == ("v2.0", {}, [(squad.Article("T"), paragraph)])
 
 
@@ -225,7 +225,7 @@ def lazily(titles, held):
         held.append(sum(path.stat().st_size for path in Path().iterdir()))
         yield (
             squad.Article(f"T{number // (MANY // titles)}"),
-            squad.Paragraph(f"{number}{WORD}", [squad.Question("?", f"{number}")]),
+            squad.Paragraph(f"{number}{WORD}", [squad.SquadQuestion("?", f"{number}")]),
         )
 
 
@@ -255,7 +255,9 @@ def test_reading_and_writing_hold_one_paragraph(workdir, titles, name):
 @pytest.mark.parametrize("to", ["mrqa", "multiqa"])
 def test_a_conversion_holds_one_context(workdir, to):
     text = " ".join("x" * 100 for _ in range(50))
-    paragraphs = [squad.Paragraph(f"{number} {text}", [squad.Question("?", f"{number}")]) for number in range(1200)]
+    paragraphs = [
+        squad.Paragraph(f"{number} {text}", [squad.SquadQuestion("?", f"{number}")]) for number in range(1200)
+    ]
     squad.write_squad(Path("a.json"), ((squad.Article("T"), paragraph) for paragraph in paragraphs))
     assert Path("a.json").stat().st_size > 6_000_000
     converter_names()  # imports all of them

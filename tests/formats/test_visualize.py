@@ -6,18 +6,19 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mrqa_files import write_examples
 from rich.console import Console
 
-from convinse.formats.mrqa import DetectedAnswer, Example, Question, write_examples
+from convinse.formats.mrqa import DetectedAnswer, MrqaExample, MrqaQuestion
 from convinse.formats.visualize import examples, pieces, render, show
 from convinse.support.errors import DataError
 
 CONTEXT = "In Köln, old Köln. 👍🏽"
-EXAMPLE = Example(
+EXAMPLE = MrqaExample(
     CONTEXT,
     [
-        Question("q1", "Where?", [], [DetectedAnswer("Köln", [(3, 6), (13, 16)], [])], ["Köln", "Cologne"]),
-        Question(
+        MrqaQuestion("q1", "Where?", [], [DetectedAnswer("Köln", [(3, 6), (13, 16)], [])], ["Köln", "Cologne"]),
+        MrqaQuestion(
             "q2", "Who?", [], [DetectedAnswer("old Köln", [(9, 16)], []), DetectedAnswer("Köln", [(13, 16)], [])], []
         ),
     ],
@@ -58,14 +59,14 @@ def test_no_colour(monkeypatch):
 
 
 def test_what_would_change_the_terminal_is_not_printed():
-    question = Question("\x1b[2J", "a\x07b\rc", [], [DetectedAnswer("x\x9b", [(0, 1)], [])])
-    text, _ = shown([(Example("\x1b[31mred\x00", [question]), question)])
+    question = MrqaQuestion("\x1b[2J", "a\x07b\rc", [], [DetectedAnswer("x\x9b", [(0, 1)], [])])
+    text, _ = shown([(MrqaExample("\x1b[31mred\x00", [question]), question)])
     assert not set("\x1b\x07\r\x9b\x00") & set(text) and "»\ufffd[«31mred\ufffd" in text
 
 
 def test_markup_is_text():
-    question = Question("q", "[red]x[/]", [], [])
-    assert "[bold]a[/bold] [PAR]" in shown([(Example("[bold]a[/bold] [PAR]", [question]), question)])[0]
+    question = MrqaQuestion("q", "[red]x[/]", [], [])
+    assert "[bold]a[/bold] [PAR]" in shown([(MrqaExample("[bold]a[/bold] [PAR]", [question]), question)])[0]
     assert render(EXAMPLE, question, coloured=True).plain.startswith(CONTEXT)
 
 
@@ -87,7 +88,7 @@ def test_pieces_rebuild_the_text_and_know_their_spans(size, data):
 
 def test_selection(workdir):
     path = Path("a.jsonl")
-    write_examples(path, [EXAMPLE, Example("b", [Question("q3", "?")])])
+    write_examples(path, [EXAMPLE, MrqaExample("b", [MrqaQuestion("q3", "?")])])
     assert [question.qid for _, question in examples(path)] == ["q1", "q2", "q3"]
     assert [question.qid for _, question in examples(path, limit=2)] == ["q1", "q2"]
     assert [(example.context, question.qid) for example, question in examples(path, "q3", 1)] == [("b", "q3")]

@@ -4,8 +4,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from convinse.formats.poleval.questions import Question, read_questions
-from convinse.formats.poleval.runs import Answer, Found, write_run
+from convinse.formats.poleval.questions import SearchQuestion, read_questions
+from convinse.formats.poleval.runs import FoundPassage, PassageRanking, write_run
 from convinse.passages.build import build_index
 from convinse.passages.layout import Parameters
 from convinse.passages.search import Collection, candidate_evidences, search
@@ -29,11 +29,11 @@ def write(path, text):
 
 def test_questions_of_both_formats(tmp_path):
     lines = write(tmp_path / "q.jl", '{"id": "7", "text": "Kto?", "more": 1}\n\n{"id": "8", "text": "Co?"}\n')
-    assert read_questions(lines) == [Question("7", "Kto?"), Question("8", "Co?")]
+    assert read_questions(lines) == [SearchQuestion("7", "Kto?"), SearchQuestion("8", "Co?")]
     table = write(tmp_path / "in.tsv", 'one\tKto „to" jest?\r\ntwo\tCo?')
-    assert read_questions(table) == [Question("1", 'Kto „to" jest?', "one"), Question("2", "Co?", "two")]
+    assert read_questions(table) == [SearchQuestion("1", 'Kto „to" jest?', "one"), SearchQuestion("2", "Co?", "two")]
     headed = write(tmp_path / "headed.tsv", "set\ttext\none\tKto?\n")
-    assert read_questions(headed) == [Question("1", "Kto?", "one")]
+    assert read_questions(headed) == [SearchQuestion("1", "Kto?", "one")]
 
 
 @pytest.mark.parametrize(
@@ -62,27 +62,35 @@ def test_questions_that_cannot_be_read(tmp_path, text, message):
 
 def test_sets_are_routed_by_their_name(folder):
     collection = Collection(folder)
-    questions = [Question("1", "kot", "two"), Question("2", "koty", "one"), Question("3", "pies", "two")]
+    questions = [
+        SearchQuestion("1", "kot", "two"),
+        SearchQuestion("2", "koty", "one"),
+        SearchQuestion("3", "pies", "two"),
+    ]
     answers = list(search(collection, questions, top=1))
     assert [answer.question for answer in answers] == questions
     assert [answer.passages[0].id for answer in answers] == ["x1", "p0", "x2"]
     with pytest.raises(IndexFileError, match="no index for the set 'tow'; did you mean 'two'"):
-        next(search(collection, [*questions, Question("4", "kot", "tow")]))
+        next(search(collection, [*questions, SearchQuestion("4", "kot", "tow")]))
     with pytest.raises(DataError, match="these questions name no set"):
-        next(search(collection, [Question("4", "kot")]))
-    assert next(search(Collection(folder / "two"), [Question("4", "kot", "any")])).passages[0].id == "x1"
+        next(search(collection, [SearchQuestion("4", "kot")]))
+    assert next(search(Collection(folder / "two"), [SearchQuestion("4", "kot", "any")])).passages[0].id == "x1"
 
 
 def test_a_folder_without_indexes(tmp_path, folder):
     with pytest.raises(IndexFileError, match="no passage index here"):
         Collection(tmp_path / "nowhere")
     with pytest.raises(IndexFileError, match="built with the language pl, not en"):
-        list(search(Collection(folder, "en"), [Question("1", "kot", "one")]))
+        list(search(Collection(folder, "en"), [SearchQuestion("1", "kot", "one")]))
 
 
 def test_exactly_ten_ids_where_there_are_ten(folder, tmp_path):
     collection = Collection(folder)
-    questions = [Question("1", "kot", "one"), Question("2", "nieznane", "one"), Question("3", "kot", "two")]
+    questions = [
+        SearchQuestion("1", "kot", "one"),
+        SearchQuestion("2", "nieznane", "one"),
+        SearchQuestion("3", "kot", "two"),
+    ]
     write_run(tmp_path / "out.tsv", search(collection, questions), "poleval")
     rows = [line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines()]
     assert [len(row) for row in rows] == [10, 10, 2] and all(len(set(row)) == len(row) for row in rows)
@@ -105,7 +113,7 @@ class Longest:
 def test_a_reranker_orders_the_candidates(folder):
     reranker = Longest()
     collection = Collection(folder)
-    questions = [Question(str(n), "kot pies", "one") for n in range(40)]
+    questions = [SearchQuestion(str(n), "kot pies", "one") for n in range(40)]
     answers = list(search(collection, questions, 3, reranker, candidates=5))
     assert len(answers) == 40 and reranker.seen == [5] * 8
     candidates = candidate_evidences(collection.index(questions[0]), "kot pies", 5)
@@ -116,9 +124,9 @@ def test_a_reranker_orders_the_candidates(folder):
     assert best.id in {one["passage"][0] for one in candidates}
 
 
-ANSWER = Answer(
-    Question("q1", "Kto?", "one"),
-    [Found("a", 2.0, "T", "Tekst"), Found("b", 1.5, None, "x"), Found("c", 1.5, None, "y")],
+ANSWER = PassageRanking(
+    SearchQuestion("q1", "Kto?", "one"),
+    [FoundPassage("a", 2.0, "T", "Tekst"), FoundPassage("b", 1.5, None, "x"), FoundPassage("c", 1.5, None, "y")],
     ["z"],
 )
 
@@ -138,7 +146,8 @@ def test_formats(tmp_path):
 
 def test_scores_of_a_trec_run_fall_also_as_32_bit_floats(tmp_path):
     found = [
-        Found(f"p{place:02}", score, None, "x") for place, score in enumerate([50.1] * 30 + [50.1 - 1e-9, 0.0, -3e8])
+        FoundPassage(f"p{place:02}", score, None, "x")
+        for place, score in enumerate([50.1] * 30 + [50.1 - 1e-9, 0.0, -3e8])
     ]
     write_run(tmp_path / "t", [ANSWER._replace(passages=found)], "trec")
     lines = [line.split() for line in (tmp_path / "t").read_text().splitlines()]

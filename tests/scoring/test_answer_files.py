@@ -64,10 +64,10 @@ def test_bad_utf8_in_an_answer(written):
 
 def test_truncated_and_damaged_gzip(written):
     packed = gzip.compress("\n".join(context((f"q{n}", ["x"])) for n in range(20000)).encode())
-    with pytest.raises(DataError, match=r"file:\d+: damaged or truncated gzip"):
+    with pytest.raises(DataError, match=r"file:\d+: cannot be read: .*; is the file complete\?"):
         read_mrqa_answers(written(packed[:-50]))
     for damaged in (packed[:-50], packed[:5000] + b"\0\0\0\0" + packed[5004:]):
-        with pytest.raises(DataError, match="file: damaged or truncated gzip"):
+        with pytest.raises(DataError, match=r"file:1: cannot be read: .*; is the file complete\?"):
             read_predictions(written(damaged))
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.scoring.no_answer import precision_recall, rising
+from convinse.scoring.no_answer import precision_recall
 from convinse.scoring.squad2 import evaluate
 from convinse.support.errors import ScoringError
 
@@ -19,7 +19,9 @@ PNG = b"\x89PNG\r\n\x1a\n"
 def test_points_and_average_precision_by_hand():
     scores, answerable = np.array([0.5, 1.0, 0.0]), np.array([True, True, False])
     probabilities = np.array([0.3, 0.1, 0.2])
-    precisions, recalls, average = precision_recall(scores, answerable, probabilities, rising(probabilities))
+    precisions, recalls, average = precision_recall(
+        scores, answerable, probabilities, np.argsort(probabilities, kind="stable")
+    )
     assert precisions.tolist() == pytest.approx([1.0, 1.0, 0.5, 0.5])
     assert recalls.tolist() == pytest.approx([0.0, 0.5, 0.5, 0.75])
     assert average == pytest.approx(100 * (1.0 * 0.5 + 0.5 * 0.25))
@@ -28,7 +30,10 @@ def test_points_and_average_precision_by_hand():
 def test_equal_probabilities_are_one_point():
     probabilities = np.array([0.4, 0.4, 0.4])
     precisions, recalls, average = precision_recall(
-        np.array([1.0, 1.0, 0.0]), np.array([True, True, False]), probabilities, rising(probabilities)
+        np.array([1.0, 1.0, 0.0]),
+        np.array([True, True, False]),
+        probabilities,
+        np.argsort(probabilities, kind="stable"),
     )
     assert (precisions.tolist(), recalls.tolist()) == ([1.0, 2 / 3], [0.0, 1.0])
     assert average == pytest.approx(200 / 3)
@@ -45,7 +50,7 @@ def test_average_precision_is_the_plain_one(questions):
     )
     array = np.array(list(probabilities.values()))
     average = precision_recall(
-        np.array(list(values.values())), np.array(list(answerable.values())), array, rising(array)
+        np.array(list(values.values())), np.array(list(answerable.values())), array, np.argsort(array, kind="stable")
     )[2]
     plain = plain_rules.average_precision(
         {key: ["x"] if value else [] for key, value in answerable.items()}, values, probabilities

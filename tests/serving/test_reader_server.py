@@ -248,8 +248,8 @@ def test_requests_that_wait_are_read_together(reader, expected):
 
 
 def test_what_waits_is_read_in_parts_where_it_is_too_much(reader, expected, monkeypatch):
-    size = reader_server._Context(
-        CONTEXTS[0]["context"], [reader_server._Question(**{"qid": "", "question": "who wrote the book"})] * 2
+    size = reader_server._PostedContext(
+        CONTEXTS[0]["context"], [reader_server._PostedQuestion(**{"qid": "", "question": "who wrote the book"})] * 2
     ).size
     monkeypatch.setattr(reader_server, "_MOST_READ", 2 * size + 10)
     held = Held(reader)

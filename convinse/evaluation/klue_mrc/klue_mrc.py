@@ -22,7 +22,7 @@ _CITATION = "Park et al.: KLUE: Korean Language Understanding Evaluation. NeurIP
 
 if evaluate is not None:
 
-    class KlueMrc(evaluate.Metric):
+    class KlueMrc(evaluate.Metric):  # type: ignore[misc]  # the library has no types
         """Exact match and F1 of KLUE-MRC, with the best thresholds of the no-answer probability."""
 
         def _info(self) -> evaluate.MetricInfo:
@@ -44,7 +44,7 @@ if evaluate is not None:
                 reference_urls=["https://klue-benchmark.com"],
             )
 
-        def add_batch(self, *, predictions: Any = None, references: Any = None, **others: Any) -> None:
+        def add_batch(self, *, predictions: Any = None, references: Any = None, **options: Any) -> None:
             """Add predictions and references, in any form that `compute` takes; the library knows but one."""
             golds = gold_texts(references).items()
             super().add_batch(
@@ -52,12 +52,12 @@ if evaluate is not None:
                 references=[
                     {"id": qid, "answers": {"text": gold or []}, "unanswerable": gold is None} for qid, gold in golds
                 ],
-                **others,
+                **options,
             )
 
-        def add(self, *, prediction: Any = None, reference: Any = None, **others: Any) -> None:
+        def add(self, *, prediction: Any = None, reference: Any = None, **options: Any) -> None:
             """Add one prediction and its reference."""
-            self.add_batch(predictions=[prediction], references=[reference], **others)
+            self.add_batch(predictions=[prediction], references=[reference], **options)
 
         def _compute(self, predictions: Any, references: Any, **options: Any) -> dict[str, Any]:
             return klue_mrc.compute(predictions, references, **options)

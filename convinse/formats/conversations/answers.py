@@ -43,13 +43,10 @@ def contract_answer(text: str, label: str, question: str) -> Entity:
     if bare.lower() in _YES_NO:
         word = _YES_NO[bare.lower()]
         return {"id": word, "label": word}
-    found = [span.entity for span in find_literals(bare) if span.end - span.start == len(bare)]
-    if (
-        found
-        and is_date(found[0]["id"])
-        and not (bare.isdigit() and english().answer_types.expected_type(question).kind == "number")
-    ):
-        return found[0]
+    literals = [span.entity for span in find_literals(bare) if span.end - span.start == len(bare)]
+    asked = english().answer_types.expected_type(question).kind
+    if literals and is_date(literals[0]["id"]) and not (bare.isdigit() and asked == "number"):
+        return literals[0]
     number = _NUMBER.fullmatch(bare)
     if number and number[3] not in english().literals.scales:  # "2 million" is not the number 2
         return {"id": number_entity(number[1] + number[2])["id"], "label": given or bare}

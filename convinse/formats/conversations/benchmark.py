@@ -15,7 +15,7 @@ from . import compmix, convmix, convquestions, lcquad2, timequestions
 from .answers import contract_answer
 
 
-class Reader(NamedTuple):
+class BenchmarkReader(NamedTuple):
     """How a benchmark is read.
 
     Attributes:
@@ -29,12 +29,12 @@ class Reader(NamedTuple):
 
 
 READERS = {
-    "convmix": Reader(convmix.recognizes, convmix.conversation),
-    "convquestions": Reader(convquestions.recognizes, convquestions.conversation),
-    "compmix": Reader(compmix.recognizes, compmix.conversation),
-    "timequestions": Reader(timequestions.recognizes, timequestions.conversation),
-    "tiq": Reader(timequestions.recognizes, timequestions.conversation),
-    "lcquad2": Reader(lcquad2.recognizes, lcquad2.conversation),
+    "convmix": BenchmarkReader(convmix.recognizes, convmix.conversation),
+    "convquestions": BenchmarkReader(convquestions.recognizes, convquestions.conversation),
+    "compmix": BenchmarkReader(compmix.recognizes, compmix.conversation),
+    "timequestions": BenchmarkReader(timequestions.recognizes, timequestions.conversation),
+    "tiq": BenchmarkReader(timequestions.recognizes, timequestions.conversation),
+    "lcquad2": BenchmarkReader(lcquad2.recognizes, lcquad2.conversation),
 }
 
 
@@ -73,7 +73,7 @@ def read_benchmark(path: Path, benchmark: str) -> list[Conversation]:
     return conversations
 
 
-def _reader(path: Path, benchmark: str, first: dict[str, Any]) -> Reader:
+def _reader(path: Path, benchmark: str, first: dict[str, Any]) -> BenchmarkReader:
     """The reader that is named, if the first record does not belong to another one."""
     shapes = [name for name, reader in READERS.items() if reader.recognizes(first)]
     if benchmark not in READERS:

@@ -14,7 +14,7 @@ from ...records.evidence import Conversation
 from .one_turn import one_turn
 
 
-class _Record(msgspec.Struct):
+class _CompmixQuestion(msgspec.Struct):
     question_id: str | int
     question: str
     answers: list[dict[str, Any]]
@@ -28,6 +28,6 @@ def recognizes(record: dict[str, Any]) -> bool:
 
 def conversation(record: dict[str, Any], number: int) -> Conversation:
     """One turn with all keys of the record but `domain`, which is the conversation's. Raises `msgspec.ValidationError`."""
-    typed = msgspec.convert(record, _Record)
-    others = {key: value for key, value in record.items() if key != "domain"}
-    return one_turn(typed.question_id, typed.question, typed.answers, typed.domain, others)
+    typed = msgspec.convert(record, _CompmixQuestion)
+    rest = {key: value for key, value in record.items() if key != "domain"}
+    return one_turn(typed.question_id, typed.question, typed.answers, typed.domain, rest)

@@ -7,25 +7,25 @@ several are joined by `;`) and `answer_text`, their labels. Paraphrases and verb
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
-from ...records.evidence import Conversation, Entity, Turn
+from ...records.evidence import Conversation, Entity
 from .answers import item_id
 
 _NOT_GIVEN = ("", "n/a")
 
 
-class _Turn(msgspec.Struct):
+class _ConvquestionsTurn(msgspec.Struct):
     question: str
     answer: str
     answer_text: str = ""
 
 
-class _Record(msgspec.Struct):
+class _ConvquestionsConversation(msgspec.Struct):
     conv_id: str | int
-    questions: list[_Turn]
+    questions: list[_ConvquestionsTurn]
     seed_entity: str = ""
     seed_entity_text: str = ""
 
@@ -43,17 +43,17 @@ def conversation(record: dict[str, Any], number: int) -> Conversation:
     Raises:
         msgspec.ValidationError: a key is missing or of another type.
     """
-    typed = msgspec.convert(record, _Record)
-    turns: list[Turn] = []
+    typed = msgspec.convert(record, _ConvquestionsConversation)
+    turns = []
     for place, (turn, given) in enumerate(zip(typed.questions, record["questions"], strict=True)):
-        ids = {"turn": place, "question_id": f"{typed.conv_id}-{place}"}
-        turns.append({**ids, **given, "answers": _answers(turn)})
+        question_id = f"{typed.conv_id}-{place}"
+        turns.append({"turn": place, "question_id": question_id, **given, "answers": _answers(turn)})
     if turns and (seed := item_id(typed.seed_entity)):
-        turns[0]["entities"] = [{"id": seed, "label": typed.seed_entity_text or seed}]  # type: ignore[typeddict-unknown-key]
-    return {**record, "questions": turns}  # type: ignore[typeddict-item]
+        turns[0]["entities"] = [{"id": seed, "label": typed.seed_entity_text or seed}]
+    return cast(Conversation, {**record, "questions": turns})
 
 
-def _answers(turn: _Turn) -> list[Entity]:
+def _answers(turn: _ConvquestionsTurn) -> list[Entity]:
     """The answers with their labels, as far as it is plain which label is whose."""
     labels = _parts(turn.answer_text)
     ids = [part for part in _parts(turn.answer) if part.lower() not in _NOT_GIVEN] or labels
@@ -61,7 +61,7 @@ def _answers(turn: _Turn) -> list[Entity]:
         labels = [turn.answer_text.strip() or ids[0]]
     elif len(ids) != len(labels):
         labels = ids
-    return [{"id": one, "label": label} for one, label in zip(ids, labels, strict=True)]
+    return [{"id": answer, "label": label} for answer, label in zip(ids, labels, strict=True)]
 
 
 def _parts(text: str) -> list[str]:

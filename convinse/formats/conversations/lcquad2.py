@@ -14,7 +14,7 @@ from ...records.evidence import Conversation
 from .one_turn import one_turn
 
 
-class _Record(msgspec.Struct):
+class _LcquadQuestion(msgspec.Struct):
     question: str
     answers: list[str | int | float]
     complexities: list[str] = []
@@ -27,6 +27,6 @@ def recognizes(record: dict[str, Any]) -> bool:
 
 def conversation(record: dict[str, Any], number: int) -> Conversation:
     """One turn whose domain is the question's complexities. Raises `msgspec.ValidationError`."""
-    typed = msgspec.convert(record, _Record)
+    typed = msgspec.convert(record, _LcquadQuestion)
     answers = [{"id": text, "label": text} for text in map(str, typed.answers) if text.strip()]
     return one_turn(number, typed.question, answers, "+".join(sorted(typed.complexities)), record)

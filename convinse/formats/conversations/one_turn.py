@@ -8,18 +8,18 @@ from ...records.evidence import Conversation, Turn
 
 
 def one_turn(
-    conv_id: str | int, question: str, answers: list[dict[str, Any]], domain: str, others: dict[str, Any]
+    conv_id: str | int, question: str, answers: list[dict[str, Any]], domain: str, rest: dict[str, Any]
 ) -> Conversation:
     """A conversation that has one question only.
 
     Args:
-        conv_id: the question's id, which becomes that of the conversation and, unless `others` has one, of the turn.
+        conv_id: the question's id, which becomes that of the conversation and, unless `rest` has one, of the turn.
         question: its words.
         answers: as published, `{"id", "label"}`.
         domain: by which results are grouped; empty for none.
-        others: further keys of the turn, kept as they are.
+        rest: further keys of the turn, kept as they are.
     """
-    turn: Turn = {"turn": 0, "question_id": str(conv_id), **others, "question": question, "answers": answers}  # type: ignore[typeddict-item]
+    turn: Turn = {"turn": 0, "question_id": str(conv_id), **rest, "question": question, "answers": answers}  # type: ignore[typeddict-item]
     conversation: Conversation = {"conv_id": conv_id, "domain": domain, "questions": [turn]}  # type: ignore[typeddict-item]
     if not domain:
         del conversation["domain"]

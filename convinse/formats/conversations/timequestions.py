@@ -16,23 +16,23 @@ from .one_turn import one_turn
 _READ = ("Id", "Question", "Answer")
 
 
-class _Entity(
+class _AnswerEntity(
     msgspec.Struct, tag_field="AnswerType", tag="Entity", rename={"qid": "WikidataQid", "label": "WikidataLabel"}
 ):
     qid: str
     label: str | None = None
 
 
-class _Value(msgspec.Struct, tag_field="AnswerType", tag="Value", rename={"value": "AnswerArgument"}):
+class _AnswerValue(msgspec.Struct, tag_field="AnswerType", tag="Value", rename={"value": "AnswerArgument"}):
     value: str | int | float
 
 
-class _Record(
+class _TimeQuestion(
     msgspec.Struct, rename={"id": "Id", "question": "Question", "answers": "Answer", "types": "Temporal question type"}
 ):
     id: str | int
     question: str
-    answers: list[_Entity | _Value]
+    answers: list[_AnswerEntity | _AnswerValue]
     types: list[str] = []
 
 
@@ -47,12 +47,12 @@ def conversation(record: dict[str, Any], number: int) -> Conversation:
     Raises:
         msgspec.ValidationError: a key is missing or of another type.
     """
-    typed = msgspec.convert(record, _Record)
+    typed = msgspec.convert(record, _TimeQuestion)
     answers = [
         {"id": answer.qid, "label": answer.label or answer.qid}
-        if isinstance(answer, _Entity)
+        if isinstance(answer, _AnswerEntity)
         else {"id": str(answer.value), "label": str(answer.value)}
         for answer in typed.answers
     ]
-    others = {key: value for key, value in record.items() if key not in _READ}
-    return one_turn(typed.id, typed.question, answers, "+".join(sorted(typed.types)), others)
+    rest = {key: value for key, value in record.items() if key not in _READ}
+    return one_turn(typed.id, typed.question, answers, "+".join(sorted(typed.types)), rest)

@@ -27,6 +27,14 @@ class Finding(NamedTuple):
     is_fault: bool = True
 
 
+def _fault(path: Path, reason: str) -> Finding:
+    return Finding(json_path(path), reason)
+
+
+def _note(path: Path, reason: str) -> Finding:
+    return Finding(json_path(path), reason, is_fault=False)
+
+
 def check_entry(entry: Any) -> Iterator[Finding]:
     """What disagrees in a context; values of a wrong type are skipped, as the schema names them."""
     documents = _list(_dict(_dict(entry).get("context")).get("documents"))
@@ -36,9 +44,7 @@ def check_entry(entry: Any) -> Iterator[Finding]:
         for part, tokens in _dict(document.get("tokens")).items():
             text = document.get(part)
             if not isinstance(text, str):
-                yield Finding(
-                    json_path((*place, "tokens", part)), f"tokens of '{part}', which the document does not have"
-                )
+                yield _fault((*place, "tokens", part), f"tokens of '{part}', which the document does not have")
                 continue
             yield from _tokens((*place, "tokens", part), _list(tokens), text)
         for part in _PARTS:
@@ -77,9 +83,9 @@ def _tokens(path: Path, tokens: list[Any], text: str) -> Iterator[Finding]:
             wrong.append(index)
     if counted:
         reason = f"the offsets of {counted} tokens count UTF-8 bytes; all other offsets of the format count characters"
-        yield Finding(json_path(path), reason, is_fault=False)
+        yield _note(path, reason)
     if spelled:
-        yield Finding(json_path(path), f"{spelled} tokens differ from the text in case", is_fault=False)
+        yield _note(path, f"{spelled} tokens differ from the text in case")
     if wrong:
         word, start = tokens[wrong[0]]
         if counted and packed:
@@ -87,7 +93,7 @@ def _tokens(path: Path, tokens: list[Any], text: str) -> Iterator[Finding]:
         else:
             there = text[start : start + len(word)]
         more = f"; {len(wrong) - 1} more tokens of this text are not at their offsets" if len(wrong) > 1 else ""
-        yield Finding(json_path((*path, wrong[0])), f"{_show(word)} is not at offset {start}: {_show(there)} is{more}")
+        yield _fault((*path, wrong[0]), f"{_show(word)} is not at offset {start}: {_show(there)} is{more}")
 
 
 def _sentences(path: Path, document: dict[str, Any], part: str) -> Iterator[Finding]:
@@ -95,10 +101,10 @@ def _sentences(path: Path, document: dict[str, Any], part: str) -> Iterator[Find
     starts = [start for start in _list(starts) if type(start) is int]
     text = document.get(part)
     if starts and not isinstance(text, str):
-        yield Finding(json_path(path), f"sentences of '{part}', which the document does not have")
+        yield _fault(path, f"sentences of '{part}', which the document does not have")
     elif starts and (starts != sorted(starts) or starts[-1] > len(text or "")):
-        yield Finding(
-            json_path((*path, "sentence_start_bytes")),
+        yield _fault(
+            (*path, "sentence_start_bytes"),
             f"the starts have to rise and to lie within the {len(text or '')} characters of '{part}'",
         )
 
@@ -127,16 +133,16 @@ def _instance(path: Path, instance: dict[str, Any], documents: list[Any]) -> Ite
     if type(number) is not int:
         return
     if not 0 <= number < len(documents):
-        yield Finding(json_path((*path, key)), f"{number} is no document: the context has {len(documents)}, from 0 on")
+        yield _fault((*path, key), f"{number} is no document: the context has {len(documents)}, from 0 on")
         return
     part = instance.get("part")
     document = _dict(documents[number])
     whole = document.get(part) if isinstance(part, str) else None
     if not isinstance(whole, str):
         if part is not None:
-            yield Finding(json_path((*path, "part")), f"document {number} has no text '{part}'")
+            yield _fault((*path, "part"), f"document {number} has no text '{part}'")
         return
-    tokens = [token for token in _list(_dict(document.get("tokens")).get(part)) if _is_token(token)]
+    tokens = [token for token in _list(_dict(document.get("tokens")).get(str(part))) if _is_token(token)]
     span = instance.get("token_inds", instance.get("start_end_tokens"))
     span = span if isinstance(span, list) and len(span) == 2 and all(type(index) is int for index in span) else None
     if type(start) is not int or start < 0:
@@ -158,19 +164,17 @@ def _text_finding(path: Path, whole: str, start: int, text: str, covered: str) -
     """Why the text of an instance is not what stands at its offset."""
     there = whole[start : start + len(text)]
     if _same(there, text):
-        return Finding(json_path((*path, "text")), "differs from the document in case", is_fault=False)
+        return _note((*path, "text"), "differs from the document in case")
     if letters(text) and letters(text) in (letters(there), letters(covered)):
-        return Finding(
-            json_path((*path, "text")), "differs from the document in punctuation or articles", is_fault=False
-        )
+        return _note((*path, "text"), "differs from the document in punctuation or articles")
     packed = whole.encode("utf-8", "surrogatepass")
     if not whole.isascii() and packed.startswith(text.encode("utf-8", "surrogatepass"), start):
         right = len(packed[:start].decode("utf-8", "replace"))
         reason = f"{start} counts UTF-8 bytes; offsets of the format count characters, which gives {right}"
-        return Finding(json_path((*path, "start_byte")), reason)
+        return _fault((*path, "start_byte"), reason)
     if start >= len(whole):
-        return Finding(json_path((*path, "start_byte")), f"{start} is outside of the text ({len(whole)} characters)")
-    return Finding(json_path((*path, "start_byte")), f"{_show(text)} is not at {start}: {_show(there)} is")
+        return _fault((*path, "start_byte"), f"{start} is outside of the text ({len(whole)} characters)")
+    return _fault((*path, "start_byte"), f"{_show(text)} is not at {start}: {_show(there)} is")
 
 
 def _covered(whole: str, tokens: list[Any], span: list[int] | None, start: int) -> str:
@@ -185,20 +189,20 @@ def _span(path: Path, span: list[int], tokens: list[Any], start: int, end: int |
     """Whether tokens cover what they should: `start`, and the character before `end` where the text is exact."""
     first, last = span
     if not 0 <= first <= last < len(tokens):
-        yield Finding(json_path(path), f"tokens {first} to {last} are not among the {len(tokens)} of the text")
+        yield _fault(path, f"tokens {first} to {last} are not among the {len(tokens)} of the text")
         return
     word, offset = tokens[first]
     if not offset <= start < offset + max(len(word), 1):
-        yield Finding(json_path(path), f"token {first} ({_show(word)}) begins at {offset}, not at start_byte {start}")
+        yield _fault(path, f"token {first} ({_show(word)}) begins at {offset}, not at start_byte {start}")
         return
     if end is not None:
         word, begin = tokens[last]
         if not begin < end <= begin + len(word):
             reason = f"token {last} ({_show(word)}) ends at {begin + len(word)}, the text of the instance at {end}"
-            yield Finding(json_path(path), reason)
+            yield _fault(path, reason)
             return
         if offset != start or begin + len(word) != end:
-            yield Finding(json_path(path), "the text does not begin and end where its tokens do", is_fault=False)
+            yield _note(path, "the text does not begin and end where its tokens do")
 
 
 def _choices(path: Path, answers: dict[str, Any]) -> Iterator[Finding]:
@@ -209,7 +213,7 @@ def _choices(path: Path, answers: dict[str, Any]) -> Iterator[Finding]:
     places += [(("multi_correct_answer_indexes", index), number) for index, number in enumerate(several)]
     for place, number in places:
         if type(number) is int and not 0 <= number < known:
-            yield Finding(json_path((*path, *place)), f"{number} is no choice: there are {known}, from 0 on")
+            yield _fault((*path, *place), f"{number} is no choice: there are {known}, from 0 on")
 
 
 def letters(text: str) -> str:
@@ -227,8 +231,8 @@ def _is_token(token: Any) -> bool:
     )
 
 
-def _same(one: str, other: str) -> bool:
-    return one == other or one.casefold() == other.casefold()
+def _same(text: str, spelling: str) -> bool:
+    return text == spelling or text.casefold() == spelling.casefold()
 
 
 def _show(text: str) -> str:

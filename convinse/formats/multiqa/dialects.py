@@ -14,26 +14,27 @@ Where a file has two spellings of one key in the same object, the published one 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from ...support.errors import DataError
 from .records import (
-    Answer,
-    Answers,
-    Candidate,
     Context,
     Date,
-    Document,
     Entry,
     Extractive,
-    Header,
     Instance,
     MultiChoice,
+    MultiqaAnswer,
+    MultiqaAnswers,
+    MultiqaCandidate,
+    MultiqaDocument,
+    MultiqaHeader,
+    MultiqaQuestion,
+    MultiqaRecord,
     OpenEnded,
-    Question,
-    Record,
     keys,
 )
 
@@ -41,9 +42,6 @@ CONTAINERS = ("single_answer", "list", "set")
 TYPES = ("extractive", "yesno", "generated_text", "date", "number")
 PUBLISHED = frozenset({"container first", "annotators_answer_candidates", "token_inds", "doc_id"})
 
-_KEYS = {kind: keys(kind) for kind in
-         (Answer, Answers, Candidate, Context, Date, Document, Entry, Extractive, Header, Instance, MultiChoice, OpenEnded,
-          Question)}  # fmt: skip
 _ORDER = (
     "container first",
     "type first",
@@ -82,19 +80,19 @@ def read_entry(raw: Any, dialect: Dialect) -> Entry:
         DataError: it lacks a key or holds another type; the message has the JSON path and the reason.
     """
     try:
-        return msgspec.convert(_Reader(dialect).entry(raw), Entry)
+        return msgspec.convert(_PublishedShape(dialect).entry(raw), Entry)
     except msgspec.ValidationError as error:
         raise DataError(_reason(raw, "entry", error)) from None
 
 
-def read_header(raw: Any, dialect: Dialect) -> Header:
+def read_header(raw: Any, dialect: Dialect) -> MultiqaHeader:
     """The value of `header` in the first document as a record.
 
     Raises:
         DataError: a key holds another type; the message has the JSON path and the reason.
     """
     try:
-        return msgspec.convert(_Reader(dialect).split(raw, Header, "header"), Header)
+        return msgspec.convert(_PublishedShape(dialect).split(raw, MultiqaHeader, "header"), MultiqaHeader)
     except msgspec.ValidationError as error:
         raise DataError(_reason({"header": raw}, "header", error)) from None
 
@@ -108,77 +106,78 @@ def _reason(raw: Any, kind: str, error: msgspec.ValidationError) -> str:
     return str(error)
 
 
-class _Reader:
+class _PublishedShape:
     """Renames and reorders to the published shape and puts unknown keys into `extra`; wrong types pass through."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.seen = dialect.seen
         self.unknown = dialect.unknown
 
-    def split(self, raw: Any, kind: type[Record], path: str) -> Any:
+    def split(self, raw: Any, kind: type[MultiqaRecord], path: str) -> Any:
         if not isinstance(raw, dict):
             return raw
-        known = _KEYS[kind]
-        found = {}
-        extra = {}
-        for key, value in raw.items():
-            if key in known and value is not None:
-                found[key] = value
-            else:
-                extra[key] = value
-                if key not in known:
-                    self.unknown[f"{path}.{key}"] += 1
-        if extra:
-            found["extra"] = extra
-        return found
+        known = keys(kind)
+        shaped = {key: value for key, value in raw.items() if key in known and value is not None}
+        if len(shaped) < len(raw):
+            extra = {key: value for key, value in raw.items() if key not in shaped}
+            self.unknown.update(f"{path}.{key}" for key in extra if key not in known)
+            shaped["extra"] = extra
+        return shaped
 
-    def rename(self, raw: Any, kind: type[Record], path: str, names: tuple[tuple[str, str], ...]) -> Any:
+    def rename(self, raw: Any, kind: type[MultiqaRecord], path: str, names: tuple[tuple[str, str], ...]) -> Any:
         """`split`, where a key may have another spelling (`names`: published, other)."""
         if not isinstance(raw, dict):
             return raw
-        other = {}
+        renamed = {}
         for published, spelling in names:
             if published in raw:
                 self.seen[published] += 1
             elif spelling in raw:
                 self.seen[spelling] += 1
-                other[spelling] = published
-        return self.split({other.get(key, key): value for key, value in raw.items()} if other else raw, kind, path)
+                renamed[spelling] = published
+        if renamed:
+            raw = {renamed.get(key, key): value for key, value in raw.items()}
+        return self.split(raw, kind, path)
 
     def entry(self, raw: Any) -> Any:
-        found = self.split(raw, Entry, "$")
-        if isinstance(found, dict):
-            context = self.split(found.get("context"), Context, "$.context")
-            if isinstance(context, dict):
-                self.each(context, "documents", lambda part: self.split(part, Document, "$.context.documents[]"))
-                found["context"] = context
-            self.each(found, "qas", self.question)
-        return found
+        entry = self.split(raw, Entry, "$")
+        self.inside(entry, "context", self.context)
+        self.inside_list(entry, "qas", self.question)
+        return entry
+
+    def context(self, raw: Any) -> Any:
+        context = self.split(raw, Context, "$.context")
+        path = "$.context.documents[]"
+        self.inside_list(context, "documents", lambda document: self.split(document, MultiqaDocument, path))
+        return context
 
     def question(self, raw: Any) -> Any:
         path = "$.qas[]"
-        found = self.split(raw, Question, path)
-        if not isinstance(found, dict):
-            return found
-        self.each(found, "supporting_context", lambda part: self.instance(part, f"{path}.supporting_context[]"))
-        if found.get("question_tokens"):
-            found["question_tokens"] = self.tokens(found["question_tokens"], found.get("question"))
-        path = f"{path}.answers"
-        answers = self.split(found.get("answers"), Answers, path)
-        if isinstance(answers, dict):
-            found["answers"] = answers
-            if "open-ended" in answers:
-                names = (("annotators_answer_candidates", "answer_candidates"),)
-                inner = self.rename(answers["open-ended"], OpenEnded, f"{path}.open-ended", names)
-                self.each(
-                    inner, "annotators_answer_candidates", lambda part: self.candidate(part, f"{path}.open-ended")
-                )
-                answers["open-ended"] = inner
-            if "multi-choice" in answers:
-                inner = self.split(answers["multi-choice"], MultiChoice, f"{path}.multi-choice")
-                self.each(inner, "choices", lambda part: self.candidate(part, f"{path}.multi-choice"))
-                answers["multi-choice"] = inner
-        return found
+        question = self.split(raw, MultiqaQuestion, path)
+        self.inside_list(
+            question, "supporting_context", lambda part: self.instance(part, f"{path}.supporting_context[]")
+        )
+        if isinstance(question, dict) and question.get("question_tokens"):
+            question["question_tokens"] = self.tokens(question["question_tokens"], question.get("question"))
+        self.inside(question, "answers", lambda answers: self.answers(answers, f"{path}.answers"))
+        return question
+
+    def answers(self, raw: Any, path: str) -> Any:
+        answers = self.split(raw, MultiqaAnswers, path)
+        self.inside(answers, "open-ended", lambda part: self.open_ended(part, f"{path}.open-ended"))
+        self.inside(answers, "multi-choice", lambda part: self.multi_choice(part, f"{path}.multi-choice"))
+        return answers
+
+    def open_ended(self, raw: Any, path: str) -> Any:
+        names = (("annotators_answer_candidates", "answer_candidates"),)
+        open_ended = self.rename(raw, OpenEnded, path, names)
+        self.inside_list(open_ended, "annotators_answer_candidates", lambda part: self.candidate(part, path))
+        return open_ended
+
+    def multi_choice(self, raw: Any, path: str) -> Any:
+        multi_choice = self.split(raw, MultiChoice, path)
+        self.inside_list(multi_choice, "choices", lambda part: self.candidate(part, path))
+        return multi_choice
 
     def candidate(self, raw: Any, path: str) -> Any:
         if not isinstance(raw, dict):
@@ -191,23 +190,22 @@ class _Reader:
             raw = _container_first(raw)
         elif "metadata" in raw:
             self.seen["candidates with metadata only"] += 1
-        found = self.split(raw, Candidate, path)
-        if "single_answer" in found:
-            found["single_answer"] = self.answer(found["single_answer"], path)
+        candidate = self.split(raw, MultiqaCandidate, path)
+        self.inside(candidate, "single_answer", lambda part: self.answer(part, path))
         for key in ("list", "set"):
-            self.each(found, key, lambda part: self.answer(part, path))
-        return found
+            self.inside_list(candidate, key, lambda part: self.answer(part, path))
+        return candidate
 
     def answer(self, raw: Any, path: str) -> Any:
-        found = self.split(raw, Answer, f"{path} answer")
-        if isinstance(found, dict):
-            if "extractive" in found:
-                extractive = self.split(found["extractive"], Extractive, f"{path} extractive")
-                self.each(extractive, "instances", lambda part: self.instance(part, f"{path} instances[]"))
-                found["extractive"] = extractive
-            if "date" in found:
-                found["date"] = self.split(found["date"], Date, f"{path} date")
-        return found
+        answer = self.split(raw, MultiqaAnswer, f"{path} answer")
+        self.inside(answer, "extractive", lambda part: self.extractive(part, path))
+        self.inside(answer, "date", lambda part: self.split(part, Date, f"{path} date"))
+        return answer
+
+    def extractive(self, raw: Any, path: str) -> Any:
+        extractive = self.split(raw, Extractive, f"{path} extractive")
+        self.inside_list(extractive, "instances", lambda part: self.instance(part, f"{path} instances[]"))
+        return extractive
 
     def instance(self, raw: Any, path: str) -> Any:
         return self.rename(raw, Instance, path, (("doc_id", "doc_ind"), ("token_inds", "start_end_tokens")))
@@ -218,20 +216,25 @@ class _Reader:
         self.seen[f"question tokens {'without' if bare else 'with'} offsets"] += 1
         if not bare or not isinstance(text, str):
             return tokens
-        found = []
+        placed = []
         end = 0
         for token in tokens:
             start = text.find(token, end)
             if start < 0 or text[end:start].strip():
                 return tokens
-            found.append((token, start))
+            placed.append((token, start))
             end = start + len(token)
-        return found
+        return placed
 
     @staticmethod
-    def each(found: Any, key: str, function: Any) -> None:
-        if isinstance(found, dict) and isinstance(found.get(key), list):
-            found[key] = [function(part) for part in found[key]]
+    def inside(record: Any, key: str, shape: Callable[[Any], Any]) -> None:
+        if isinstance(record, dict) and key in record:
+            record[key] = shape(record[key])
+
+    @staticmethod
+    def inside_list(record: Any, key: str, shape: Callable[[Any], Any]) -> None:
+        if isinstance(record, dict) and isinstance(record.get(key), list):
+            record[key] = [shape(part) for part in record[key]]
 
 
 def _has_containers(value: Any) -> bool:
@@ -240,7 +243,7 @@ def _has_containers(value: Any) -> bool:
 
 def _container_first(raw: dict[str, Any]) -> dict[str, Any]:
     """`{"yesno": {"single_answer": "yes"}}` -> `{"single_answer": {"yesno": "yes"}}`; lists of types are joined."""
-    found: dict[str, Any] = {}
+    candidate: dict[str, Any] = {}
     rest = {}
     for key, value in raw.items():
         if key not in TYPES or not _has_containers(value):
@@ -249,13 +252,13 @@ def _container_first(raw: dict[str, Any]) -> dict[str, Any]:
         left = {}
         for name, part in value.items():
             if name == "single_answer" and part is not None:
-                found.setdefault(name, {})[key] = part
-            elif name in CONTAINERS and isinstance(part, list) and isinstance(found.get(name, []), list):
-                found.setdefault(name, []).extend({key: one} for one in part)
+                candidate.setdefault(name, {})[key] = part
+            elif name in CONTAINERS and isinstance(part, list) and isinstance(candidate.get(name, []), list):
+                candidate.setdefault(name, []).extend({key: element} for element in part)
             elif name in CONTAINERS and part is not None:
-                found[name] = part  # no list: the schema names the fault
+                candidate[name] = part  # no list: the schema names the fault
             else:
                 left[name] = part
         if left:
             rest[key] = left
-    return {**found, **rest}
+    return {**candidate, **rest}

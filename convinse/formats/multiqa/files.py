@@ -12,12 +12,12 @@ import msgspec
 from ...support.errors import DataError, OutputError, one_line
 from ...support.jsonlines import read_documents, writing
 from .dialects import Dialect, read_entry, read_header
-from .records import Entry, Header, plain
+from .records import Entry, MultiqaHeader, plain
 
 VERSION = "0.1.0"  # of the format
 
 
-class Reader:
+class MultiqaReader:
     """The header and the contexts of a file in any dialect; JSON lines or JSON documents one after the other.
 
     Iterating yields the contexts and may be done once for each call of `iter`. `header` is there at once.
@@ -36,7 +36,7 @@ class Reader:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.dialect = Dialect()
-        self.header: Header | None = None
+        self.header: MultiqaHeader | None = None
         for line, document in read_documents(path):
             if is_header(document):
                 self.header = self._checked(line, read_header, document["header"])
@@ -80,13 +80,13 @@ class Counts:
 
     def fix(self, header: dict[str, Any]) -> dict[str, Any]:
         """A header, as it stands in a file, with these counts; the number of answered questions only if it has one."""
-        found = {**header, "number_of_contexts": self.contexts, "number_of_qas": self.questions}
+        fixed = {**header, "number_of_contexts": self.contexts, "number_of_qas": self.questions}
         if header.get("number_of_qas_with_gold_answers") is not None:
-            found["number_of_qas_with_gold_answers"] = self.answered
-        return found
+            fixed["number_of_qas_with_gold_answers"] = self.answered
+        return fixed
 
 
-def write(path: Path, header: Header, entries: Iterable[Entry]) -> Counts:
+def write(path: Path, header: MultiqaHeader, entries: Iterable[Entry]) -> Counts:
     """Write a file in the dialect of the published schema, JSON lines; `.gz` is packed.
 
     The counts in the header are those of what was written, whatever `header` says. Reading the file and writing it
@@ -113,4 +113,4 @@ def write(path: Path, header: Header, entries: Iterable[Entry]) -> Counts:
 
 def _scratch(path: Path) -> BinaryIO:
     """A file without a name on the disk that the result goes to, so that no other disk fills up."""
-    return tempfile.TemporaryFile(dir=path.parent)  # type: ignore[return-value]
+    return tempfile.TemporaryFile(dir=path.parent)

@@ -8,26 +8,25 @@ The places that a record has are used, those of other spans are detected on toke
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from .. import neutral
-from ..neutral import question_id
+from ..neutral import NeutralAnswer, NeutralDocument, NeutralQuestion, NeutralRecord, NeutralSpan, question_id
 from ..records import merged
 from ..tokens import TokenizedText
 from .checks import letters
 from .dialects import Dialect, read_entry
-from .records import Document, Entry, Question, Record
+from .records import Entry, MultiqaDocument, MultiqaQuestion, MultiqaRecord
 from .to_neutral import SHAPE, TYPE, EntryRecord
 
 NOT_THERE = "places without their text (left out)"
 NOT_FOUND = "questions without an answer in the documents"
 
 
-def from_neutral(record: neutral.Record, counts: Counter[str]) -> Entry:
+def from_neutral(record: NeutralRecord, counts: Counter[str]) -> Entry:
     """A neutral record as a context, with tokens and instances; answers without a place are looked for.
 
     `counts` gets what was left out or not found.
@@ -49,37 +48,42 @@ def from_neutral(record: neutral.Record, counts: Counter[str]) -> Entry:
 class _Parts:
     """The texts of a record with their tokens, made when they are first asked for."""
 
-    def __init__(self, record: neutral.Record) -> None:
+    def __init__(self, record: NeutralRecord) -> None:
         self._parts = {
             (number, part.name): part for number, document in enumerate(record.documents) for part in document.parts
         }
         self._texts: dict[tuple[int, str], TokenizedText] = {}
-        self._found: dict[str, list[dict[str, Any]]] = {}
+        self._instances: dict[str, list[dict[str, Any]]] = {}
 
     def text(self) -> str:
         return "\0".join(part.text for part in self._parts.values())
 
-    def get(self, number: int, name: str) -> TokenizedText | None:
+    def places(self) -> Iterator[tuple[int, str, TokenizedText]]:
+        """Number of the document, name and text of all parts."""
+        for number, name in self._parts:
+            yield number, name, self.tokenized(number, name)
+
+    def has(self, number: int, name: str) -> bool:
+        return (number, name) in self._parts
+
+    def tokenized(self, number: int, name: str) -> TokenizedText:
         key = (number, name)
-        if key not in self._texts and key in self._parts:
-            part = self._parts[key]
-            self._texts[key] = TokenizedText(part.text, part.tokens)
-        return self._texts.get(key)
+        if key not in self._texts:
+            self._texts[key] = TokenizedText(self._parts[key].text, self._parts[key].tokens)
+        return self._texts[key]
 
     def instance(self, number: int, name: str, start: int, end: int) -> dict[str, Any]:
         """The instance of the characters `start` to `end` (inclusive)."""
-        text = self._parts[number, name].text
-        found = {"doc_id": number, "part": name, "start_byte": start, "text": text[start : end + 1]}
-        tokenized = self.get(number, name)
-        span = tokenized.token_span(start, end) if tokenized is not None else None
-        return {**found, "token_inds": list(span)} if span is not None else found
+        tokenized = self.tokenized(number, name)
+        span = tokenized.token_span(start, end)
+        instance = {"doc_id": number, "part": name, "start_byte": start, "text": tokenized.text[start : end + 1]}
+        return {**instance, "token_inds": list(span)} if span is not None else instance
 
-    def at(self, span: neutral.Span) -> dict[str, Any] | None:
+    def at(self, span: NeutralSpan) -> dict[str, Any] | None:
         """The instance of a span, None where its text is not there."""
-        part = self._parts.get((span.document, span.part))
-        if part is None or span.start < 0 or not span.text:
+        if not self.has(span.document, span.part) or span.start < 0 or not span.text:
             return None
-        there = part.text[span.start : span.start + len(span.text)]
+        there = self._parts[span.document, span.part].text[span.start : span.start + len(span.text)]
         if there != span.text and (not letters(there) or letters(there) != letters(span.text)):
             return None
         start = span.start + len(there) - len(there.lstrip())  # blanks at the edges belong to no token
@@ -88,26 +92,27 @@ class _Parts:
 
     def find(self, answer: str) -> list[dict[str, Any]]:
         """The instances of an answer on token borders, in all parts."""
-        if answer not in self._found:
-            self._found[answer] = [
+        if answer not in self._instances:
+            self._instances[answer] = [
                 self.instance(number, name, place.start, place.end)
-                for number, name in self._parts
-                for place in self.get(number, name).find(answer)  # type: ignore[union-attr]
+                for number, name, text in self.places()
+                for place in text.find(answer)
             ]
-        return self._found[answer]
+        return self._instances[answer]
 
 
-def _document(number: int, document: neutral.Document, parts: _Parts) -> dict[str, Any]:
+def _document(number: int, document: NeutralDocument, parts: _Parts) -> dict[str, Any]:
     known: dict[str, Any] = {part.name: part.text for part in document.parts}
-    known["tokens"] = {part.name: parts.get(number, part.name).tokens for part in document.parts}  # type: ignore[union-attr]
-    known["tokens"] = {name: [list(token) for token in tokens] for name, tokens in known["tokens"].items()}
-    return merged(known, fitting(document.extras, Document, known))
+    known["tokens"] = {
+        part.name: [list(token) for token in parts.tokenized(number, part.name).tokens] for part in document.parts
+    }
+    return merged(known, fitting(document.extras, MultiqaDocument, known))
 
 
-def _question(question: neutral.Question, parts: _Parts, counts: Counter[str]) -> dict[str, Any]:
+def _question(question: NeutralQuestion, parts: _Parts, counts: Counter[str]) -> dict[str, Any]:
     extras = dict(question.extras)
     shape = extras.pop(SHAPE, None)
-    found: list[tuple[neutral.Answer, list[dict[str, Any]]]] = []
+    located: list[tuple[NeutralAnswer, list[dict[str, Any]]]] = []
     for answer in question.answers:
         places = [parts.at(span) for span in answer.spans]
         if None in places:
@@ -115,8 +120,8 @@ def _question(question: neutral.Question, parts: _Parts, counts: Counter[str]) -
         instances = [place for place in places if place is not None]
         if not instances and answer.is_span():
             instances = parts.find(answer.text)
-        found.append((answer, instances))
-    if question.answers and not any(instances or not answer.is_span() for answer, instances in found):
+        located.append((answer, instances))
+    if question.answers and not any(instances or not answer.is_span() for answer, instances in located):
         counts[NOT_FOUND] += 1
     tokens = question.tokens
     known: dict[str, Any] = {
@@ -125,21 +130,21 @@ def _question(question: neutral.Question, parts: _Parts, counts: Counter[str]) -
         "question_tokens": [
             list(token) for token in (TokenizedText(question.text).tokens if tokens is None else tokens)
         ],
-        "answers": _filled(shape, found, parts) if isinstance(shape, dict) else _answers(question, found, parts),
+        "answers": _filled(shape, located, parts) if isinstance(shape, dict) else _answers(question, located, parts),
     }
     if isinstance(extras.get("supporting_context"), list):
         extras["supporting_context"] = [_moved(instance, parts) for instance in extras["supporting_context"]]
-    return merged(known, fitting(extras, Question, known))
+    return merged(known, fitting(extras, MultiqaQuestion, known))
 
 
 def _answers(
-    question: neutral.Question, found: list[tuple[neutral.Answer, list[dict[str, Any]]]], parts: _Parts
+    question: NeutralQuestion, located: list[tuple[NeutralAnswer, list[dict[str, Any]]]], parts: _Parts
 ) -> dict[str, Any]:
     """One candidate an answer; accepted strings are aliases of the only answer, or candidates of their own."""
     if question.unanswerable:
         return {"open-ended": {"cannot_answer": "yes", "annotators_answer_candidates": []}}
     candidates: list[dict[str, Any]] = []
-    for answer, instances in found:
+    for answer, instances in located:
         kind = "extractive" if answer.is_span() else answer.extras[TYPE]
         value = _value(kind, answer.text)
         rest = dict(answer.extras)
@@ -149,15 +154,15 @@ def _answers(
             kind, value = "extractive", {"answer": answer.text, "instances": instances}
         candidates.append({"single_answer": merged({kind: value}, rest)})
     texts = {answer.text for answer in question.answers}
-    others = [text for text in question.accepted if text not in texts]
-    if others and len({letters(answer.text) for answer in question.answers}) == 1 and "extractive" in (
+    aliases = [text for text in question.accepted if text not in texts]
+    if aliases and len({letters(answer.text) for answer in question.answers}) == 1 and "extractive" in (
         first := candidates[0]["single_answer"]
     ):  # fmt: skip
-        first["extractive"] = {"answer": first["extractive"]["answer"], "aliases": others,
+        first["extractive"] = {"answer": first["extractive"]["answer"], "aliases": aliases,
                                "instances": first["extractive"]["instances"]}  # fmt: skip
     else:
         candidates += [
-            {"single_answer": {"extractive": {"answer": text, "instances": parts.find(text)}}} for text in others
+            {"single_answer": {"extractive": {"answer": text, "instances": parts.find(text)}}} for text in aliases
         ]
     return {"open-ended": {"annotators_answer_candidates": candidates}}
 
@@ -172,10 +177,10 @@ def _value(kind: str, text: str) -> Any:
     return None if kind == "yesno" and text not in ("yes", "no") else text
 
 
-def _filled(shape: Any, found: list[tuple[neutral.Answer, list[dict[str, Any]]]], parts: _Parts) -> Any:
+def _filled(shape: Any, located: list[tuple[NeutralAnswer, list[dict[str, Any]]]], parts: _Parts) -> Any:
     """The kept answers with the instances of the places that spell the answer or one of its aliases."""
     places: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
-    for _, instances in found:
+    for _, instances in located:
         for instance in instances:
             key = (instance["doc_id"], instance["part"] == "text", instance["start_byte"], len(instance["text"]))
             places.setdefault(letters(instance["text"]), {})[key] = instance
@@ -207,33 +212,32 @@ def _moved(instance: Any, parts: _Parts) -> Any:
     if not isinstance(text, str):
         return instance
     number, name, start = (instance.get(key) for key in ("doc_id", "part", "start_byte"))
-    if isinstance(number, int) and isinstance(name, str) and isinstance(start, int):
-        there = parts.get(number, name)
-        if there is not None and start >= 0 and there.text.startswith(text, start):
-            return instance
+    is_place = isinstance(number, int) and isinstance(name, str) and isinstance(start, int) and start >= 0
+    if is_place and parts.has(number, name) and parts.tokenized(number, name).text.startswith(text, start):
+        return instance
     rest = {key: value for key, value in instance.items() if key not in ("doc_id", "part", "start_byte", "token_inds")}
-    for number, name in parts._parts:
-        start = parts._parts[number, name].text.find(text)
+    for number, name, there in parts.places():
+        start = there.text.find(text)
         if start >= 0:
             return {"doc_id": number, "part": name, "start_byte": start, **rest}
     return rest
 
 
-def fitting(extras: dict[str, Any], kind: type[Record], known: Iterable[str] = ()) -> dict[str, Any]:
+def fitting(extras: dict[str, Any], kind: type[MultiqaRecord], known: Iterable[str] = ()) -> dict[str, Any]:
     """Keys from elsewhere, those renamed with a `_` that mean something else in MultiQA by their type."""
     types = _types(kind)
-    found = {}
+    renamed = {}
     for key, value in extras.items():
+        fits = True
         if key in types and key not in known and value is not None:
             try:
                 msgspec.convert(value, types[key])
             except msgspec.ValidationError:
-                found[f"_{key}"] = value
-                continue
-        found[key] = value
-    return found
+                fits = False
+        renamed[key if fits else f"_{key}"] = value
+    return renamed
 
 
 @lru_cache(maxsize=8)
-def _types(kind: type[Record]) -> dict[str, Any]:
+def _types(kind: type[MultiqaRecord]) -> dict[str, Any]:
     return {field.encode_name: field.type for field in msgspec.structs.fields(kind) if field.name != "extra"}

@@ -11,7 +11,7 @@ samples but the tokens of NaturalQuestions; their name is true in ASCII only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -19,16 +19,14 @@ import msgspec
 Token = tuple[str, int] | str  # a token and its character offset; some files give question tokens without offsets
 Extra = dict[str, Any]
 
-YES, NO = "yes", "no"
 
-
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class MultiqaRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What all records have in common: `extra`, the content that the format does not know."""
 
     extra: Extra = {}
 
 
-class Header(Record, frozen=True, kw_only=True):
+class MultiqaHeader(MultiqaRecord, frozen=True, kw_only=True):
     """The first document of a file: what the data set is, and how much the file holds."""
 
     dataset_name: str | None = None
@@ -46,7 +44,7 @@ class Header(Record, frozen=True, kw_only=True):
     number_of_qas_with_gold_answers: int | None = None
 
 
-class Instance(Record, frozen=True, kw_only=True):
+class Instance(MultiqaRecord, frozen=True, kw_only=True):
     """Where an answer (or a supporting sentence) stands.
 
     Attributes:
@@ -64,7 +62,7 @@ class Instance(Record, frozen=True, kw_only=True):
     token_inds: tuple[int, int] | None = None
 
 
-class Extractive(Record, frozen=True, kw_only=True):
+class Extractive(MultiqaRecord, frozen=True, kw_only=True):
     """A span answer: its main spelling, other spellings, and where it stands in the documents."""
 
     answer: str | None = None
@@ -76,7 +74,7 @@ class Extractive(Record, frozen=True, kw_only=True):
         return list(dict.fromkeys([*([] if self.answer is None else [self.answer]), *(self.aliases or [])]))
 
 
-class Date(Record, frozen=True, kw_only=True):
+class Date(MultiqaRecord, frozen=True, kw_only=True):
     """A date in words and numbers, as the data set writes them (`April`, `23`, `1734`); parts may be missing."""
 
     day: str | None = None
@@ -88,7 +86,7 @@ class Date(Record, frozen=True, kw_only=True):
         return " ".join(part for part in (self.day, self.month, self.year) if part)
 
 
-class Answer(Record, frozen=True, kw_only=True):
+class MultiqaAnswer(MultiqaRecord, frozen=True, kw_only=True):
     """One answer in one or more types; a model has to match one of them."""
 
     extractive: Extractive | None = None
@@ -99,44 +97,43 @@ class Answer(Record, frozen=True, kw_only=True):
 
     def texts(self) -> list[str]:
         """All spellings of the answer as text, the main one of each type first."""
-        found = list(self.extractive.spellings()) if self.extractive else []
-        found += [
-            str(value) for value in (self.yesno, self.generated_text, self.date, self.number) if value is not None
-        ]
-        return list(dict.fromkeys(text for text in found if text))
+        spellings = self.extractive.spellings() if self.extractive else []
+        values = (self.yesno, self.generated_text, self.date, self.number)
+        texts = [*spellings, *(str(value) for value in values if value is not None)]
+        return list(dict.fromkeys(filter(None, texts)))
 
 
-class Candidate(Record, frozen=True, kw_only=True):
+class MultiqaCandidate(MultiqaRecord, frozen=True, kw_only=True):
     """What one annotator answers: one answer, a list (any order) or a set (the format's word for an ordered list).
 
     A candidate without any of them carries only metadata (NaturalQuestions: an annotator who marked a paragraph and
     no short answer); `metadata` is free.
     """
 
-    single_answer: Answer | None = None
-    list_answer: list[Answer] | None = msgspec.field(default=None, name="list")
-    set_answer: list[Answer] | None = msgspec.field(default=None, name="set")
+    single_answer: MultiqaAnswer | None = None
+    list_answer: list[MultiqaAnswer] | None = msgspec.field(default=None, name="list")
+    set_answer: list[MultiqaAnswer] | None = msgspec.field(default=None, name="set")
     metadata: Any = None
 
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[MultiqaAnswer]:
         """The answers of all containers."""
         single = [self.single_answer] if self.single_answer else []
         return [*single, *(self.list_answer or []), *(self.set_answer or [])]
 
 
-class OpenEnded(Record, frozen=True, kw_only=True):
+class OpenEnded(MultiqaRecord, frozen=True, kw_only=True):
     """Answers in words: one candidate an annotator, the main one first; or that there is no answer."""
 
     cannot_answer: Literal["yes", "no"] | None = None
-    annotators_answer_candidates: list[Candidate] | None = None
+    annotators_answer_candidates: list[MultiqaCandidate] | None = None
 
 
-class MultiChoice(Record, frozen=True, kw_only=True):
+class MultiChoice(MultiqaRecord, frozen=True, kw_only=True):
     """Answers to choose from, and the number of the right one (from 0) or of all right ones."""
 
     correct_answer_index: int | None = None
     multi_correct_answer_indexes: list[int] | None = None
-    choices: list[Candidate] | None = None
+    choices: list[MultiqaCandidate] | None = None
 
     def correct(self) -> list[int]:
         """The numbers of the right choices."""
@@ -144,14 +141,14 @@ class MultiChoice(Record, frozen=True, kw_only=True):
         return list(dict.fromkeys([*single, *(self.multi_correct_answer_indexes or [])]))
 
 
-class Answers(Record, frozen=True, kw_only=True):
+class MultiqaAnswers(MultiqaRecord, frozen=True, kw_only=True):
     """The answers of a question, in words or to choose from."""
 
     open_ended: OpenEnded | None = msgspec.field(default=None, name="open-ended")
     multi_choice: MultiChoice | None = msgspec.field(default=None, name="multi-choice")
 
 
-class Question(Record, frozen=True, kw_only=True):
+class MultiqaQuestion(MultiqaRecord, frozen=True, kw_only=True):
     """A question on a context."""
 
     qid: str
@@ -159,22 +156,22 @@ class Question(Record, frozen=True, kw_only=True):
     question_tokens: list[Token] | None = None
     supporting_context: list[Instance] | None = None
     metadata: Any = None
-    answers: Answers | None = None
+    answers: MultiqaAnswers | None = None
 
-    def candidates(self) -> list[Candidate]:
+    def candidates(self) -> list[MultiqaCandidate]:
         """The right answers: the annotators' candidates and the right choices (a wrong number is left out)."""
-        if self.answers is None:
-            return []
-        found = list(self.answers.open_ended.annotators_answer_candidates or []) if self.answers.open_ended else []
-        if self.answers.multi_choice is not None:
-            choices = self.answers.multi_choice.choices or []
-            found += [choices[index] for index in self.answers.multi_choice.correct() if 0 <= index < len(choices)]
-        return found
+        open_ended = self.answers.open_ended if self.answers is not None else None
+        multi_choice = self.answers.multi_choice if self.answers is not None else None
+        candidates = list(open_ended.annotators_answer_candidates or []) if open_ended is not None else []
+        if multi_choice is not None:
+            choices = multi_choice.choices or []
+            candidates += [choices[index] for index in multi_choice.correct() if 0 <= index < len(choices)]
+        return candidates
 
     def cannot_answer(self) -> bool:
         """Whether the question is marked as having no answer."""
         return self.answers is not None and self.answers.open_ended is not None and (
-            self.answers.open_ended.cannot_answer == YES
+            self.answers.open_ended.cannot_answer == "yes"
         )  # fmt: skip
 
     def is_answered(self) -> bool:
@@ -182,12 +179,12 @@ class Question(Record, frozen=True, kw_only=True):
         return self.cannot_answer() or any(candidate.answers() for candidate in self.candidates())
 
 
-class Document(Record, frozen=True, kw_only=True):
+class MultiqaDocument(MultiqaRecord, frozen=True, kw_only=True):
     """A document of a context; its parts are `title`, `text` and `snippet`.
 
     Attributes:
         table: rows of cells `{"text", "links"}`. image: `{"url", "caption", "title"}`.
-        metadata: by part; see `sentence_starts`. tokens: by part.
+        metadata: by part, such as `sentence_start_bytes`, the character offsets of sentences. tokens: by part.
     """
 
     title: str | None = None
@@ -204,55 +201,36 @@ class Document(Record, frozen=True, kw_only=True):
         value = getattr(self, name) if name in ("title", "text", "snippet", "url") else self.extra.get(name or "")
         return value if isinstance(value, str) else None
 
-    def sentence_starts(self, part: str = "text") -> list[int]:
-        """The character offsets at which sentences begin (`metadata.PART.sentence_start_bytes`)."""
-        metadata = (self.metadata or {}).get(part)
-        starts = metadata.get("sentence_start_bytes") if isinstance(metadata, dict) else None
-        return starts if isinstance(starts, list) and all(type(start) is int for start in starts) else []
 
-    def sentences(self, part: str = "text") -> list[str]:
-        """The sentences of a part; the whole part where their starts are not given."""
-        text = self.part(part) or ""
-        starts = self.sentence_starts(part) or [0]
-        return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
-
-
-class Context(Record, frozen=True, kw_only=True):
+class Context(MultiqaRecord, frozen=True, kw_only=True):
     """The documents that questions are asked on."""
 
-    documents: list[Document]
+    documents: list[MultiqaDocument]
 
 
-class Entry(Record, frozen=True, kw_only=True):
+class Entry(MultiqaRecord, frozen=True, kw_only=True):
     """One line of a file: a context with its questions."""
 
     id: str | int
     context: Context
-    qas: list[Question]
-
-    def passages(self) -> Iterator[tuple[int, str, str]]:
-        """Number of the document, name of the part and text of all parts, in the order of reading."""
-        for number, document in enumerate(self.context.documents):
-            for name in ("title", "snippet", "text"):
-                text = document.part(name)
-                if text:
-                    yield number, name, text
+    qas: list[MultiqaQuestion]
 
 
-def keys(kind: type[Record]) -> frozenset[str]:
+@cache
+def keys(kind: type[MultiqaRecord]) -> frozenset[str]:
     """The keys of a record as they stand in a file."""
     return frozenset(kind.__struct_encode_fields__) - {"extra"}
 
 
 def plain(value: Any) -> Any:
     """A record as JSON-shaped data in the published schema's shape: known keys in a fixed order, then the unknown."""
-    if isinstance(value, Record):
-        found = {
+    if isinstance(value, MultiqaRecord):
+        known = {
             name: plain(part)
             for field, name in zip(value.__struct_fields__, value.__struct_encode_fields__, strict=True)
             if field != "extra" and (part := getattr(value, field)) is not None
         }
-        return {**found, **{name: part for name, part in value.extra.items() if name not in found}}
-    if isinstance(value, list) and value and isinstance(value[0], Record):
+        return {**known, **{name: part for name, part in value.extra.items() if name not in known}}
+    if isinstance(value, list) and value and isinstance(value[0], MultiqaRecord):
         return [plain(part) for part in value]
     return value

@@ -19,7 +19,8 @@ _LONGEST_REASON = 160  # characters; a reason quotes the value that is wrong
 
 def load() -> dict[str, Any]:
     """The schema: `definitions.header` for the first document of a file, `definitions.entry` for the others."""
-    return json.loads(files(__package__).joinpath("schema.json").read_text(encoding="utf-8"))
+    schema: dict[str, Any] = json.loads(files(__package__).joinpath("schema.json").read_text(encoding="utf-8"))
+    return schema
 
 
 def faults(document: Any, kind: str) -> Iterator[tuple[str, str]]:

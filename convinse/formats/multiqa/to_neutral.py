@@ -9,18 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .. import neutral
+from ..neutral import NeutralAnswer, NeutralDocument, NeutralPart, NeutralQuestion, NeutralRecord, NeutralSpan
 from ..tokens import Token
 from .checks import letters
-from .records import Answer, Answers, Candidate, Document, Entry, Extractive, Instance, Question, plain
+from .records import (
+    Entry,
+    Extractive,
+    Instance,
+    MultiqaAnswer,
+    MultiqaAnswers,
+    MultiqaCandidate,
+    MultiqaDocument,
+    MultiqaQuestion,
+    plain,
+)
 
 SHAPE = "multiqa_answers"
 TYPE = "type"  # an answer that is no span says so in its extras: `{"type": "yesno"}`
 _TEXT_PARTS = ("title", "snippet", "text")
+_OWN_DOCUMENT_KEYS = ("url", "table", "image", "metadata")
 _OWN_QUESTION_KEYS = ("metadata", "supporting_context")
 
 
-class EntryRecord(neutral.Record, frozen=True):
+class EntryRecord(NeutralRecord, frozen=True):
     """A neutral record that remembers where it comes from, so that MultiQA to MultiQA changes the dialect only."""
 
     entry: Entry | None = None
@@ -34,16 +45,15 @@ def to_neutral(entry: Entry) -> EntryRecord:
     return EntryRecord(documents, questions, str(entry.id), entry.extra, entry)
 
 
-def _neutral_document(document: Document) -> neutral.Document:
+def _neutral_document(document: MultiqaDocument) -> NeutralDocument:
     tokens = document.tokens or {}
     parts = [
-        neutral.Part(name, text, _agreeing(tokens.get(name), text))
+        NeutralPart(name, text, _agreeing(tokens.get(name), text))
         for name in _TEXT_PARTS
         if (text := document.part(name)) is not None
     ]
-    others = ("url", "table", "image", "metadata")
-    extras = {name: value for name in others if (value := getattr(document, name)) is not None}
-    return neutral.Document(parts, {**extras, **document.extra})
+    extras = {name: value for name in _OWN_DOCUMENT_KEYS if (value := getattr(document, name)) is not None}
+    return NeutralDocument(parts, {**extras, **document.extra})
 
 
 def _agreeing(tokens: list[Any] | None, text: str) -> list[Token] | None:
@@ -58,8 +68,8 @@ def _agreeing(tokens: list[Any] | None, text: str) -> list[Token] | None:
     return tokens
 
 
-def _neutral_question(question: Question, spans: _Spans) -> neutral.Question:
-    answers: list[neutral.Answer] = []
+def _neutral_question(question: MultiqaQuestion, spans: _Spans) -> NeutralQuestion:
+    answers: list[NeutralAnswer] = []
     accepted: list[str] = []
     for candidate in question.candidates():
         for answer in candidate.answers():
@@ -69,7 +79,7 @@ def _neutral_question(question: Question, spans: _Spans) -> neutral.Question:
     if question.answers is not None and not _is_simple(question.answers):
         extras[SHAPE] = _without_instances(plain(question.answers))
     known = {answer.text for answer in answers}
-    return neutral.Question(
+    return NeutralQuestion(
         question.qid,
         question.question,
         _agreeing(question.question_tokens, question.question),
@@ -80,24 +90,24 @@ def _neutral_question(question: Question, spans: _Spans) -> neutral.Question:
     )
 
 
-def _neutral_answers(answer: Answer, spans: _Spans) -> Iterator[neutral.Answer]:
+def _neutral_answers(answer: MultiqaAnswer, spans: _Spans) -> Iterator[NeutralAnswer]:
     """The answers of all types; an extractive one with those of its aliases that have instances."""
     if answer.extractive is not None:
-        places: dict[str, list[neutral.Span]] = {}
+        places: dict[str, list[NeutralSpan]] = {}
         for instance in answer.extractive.instances or []:
             span = spans.find(instance)
             if span is not None:
                 places.setdefault(letters(span.text), []).append(span)
         spellings = answer.extractive.spellings()
         if spellings:
-            yield neutral.Answer(spellings[0], places.pop(letters(spellings[0]), []), answer.extra)
+            yield NeutralAnswer(spellings[0], places.pop(letters(spellings[0]), []), answer.extra)
         alias = {letters(spelling): spelling for spelling in reversed(spellings)}
-        for form, found in places.items():
-            yield neutral.Answer(alias.get(form, found[0].text), found)
+        for form, form_spans in places.items():
+            yield NeutralAnswer(alias.get(form, form_spans[0].text), form_spans)
     for kind in ("yesno", "generated_text", "date", "number"):
         value = getattr(answer, kind)
         if value is not None and str(value):
-            yield neutral.Answer(str(value), [], {TYPE: kind})
+            yield NeutralAnswer(str(value), [], {TYPE: kind})
 
 
 class _Spans:
@@ -106,7 +116,7 @@ class _Spans:
     def __init__(self, entry: Entry) -> None:
         self._documents = entry.context.documents
 
-    def find(self, instance: Instance) -> neutral.Span | None:
+    def find(self, instance: Instance) -> NeutralSpan | None:
         """The place of an instance with the document's own words, None where its text is not there in any spelling."""
         number, start, text = instance.doc_id, instance.start_byte, instance.text
         if number is None or start is None or not text or start < 0 or not 0 <= number < len(self._documents):
@@ -120,20 +130,18 @@ class _Spans:
             there = self._covered(document, whole, instance)
             if not letters(text) or letters(there) != letters(text):
                 return None
-        return neutral.Span(start, there, number, instance.part or "text")
+        return NeutralSpan(start, there, number, instance.part or "text")
 
     @staticmethod
-    def _covered(document: Document, whole: str, instance: Instance) -> str:
+    def _covered(document: MultiqaDocument, whole: str, instance: Instance) -> str:
         """From the start of the instance to the end of its last token."""
         tokens = (document.tokens or {}).get(instance.part or "") or []
         last = instance.token_inds[1] if instance.token_inds else -1
-        if not 0 <= last < len(tokens) or isinstance(tokens[last], str):
-            return ""
-        word, begin = tokens[last]
-        return whole[instance.start_byte : begin + len(word)]
+        token = tokens[last] if 0 <= last < len(tokens) else ""
+        return "" if isinstance(token, str) else whole[instance.start_byte : token[1] + len(token[0])]
 
 
-def _is_simple(answers: Answers) -> bool:
+def _is_simple(answers: MultiqaAnswers) -> bool:
     """Whether neutral records say all: different single spans, one place each, of the same spelling as the answer."""
     if answers.multi_choice is not None or answers.extra or answers.open_ended is None or answers.open_ended.extra:
         return False
@@ -146,16 +154,16 @@ def _is_simple(answers: Answers) -> bool:
     return len(set(texts)) == len(texts)  # formats may join the equal answers of several annotators
 
 
-def _is_simple_candidate(candidate: Candidate) -> bool:
+def _is_simple_candidate(candidate: MultiqaCandidate) -> bool:
     answer = candidate.single_answer
     if answer is None or answer.extractive is None or not answer.extractive.answer:
         return False
-    bare = Answer(extractive=Extractive(answer=answer.extractive.answer, instances=answer.extractive.instances))
+    bare = MultiqaAnswer(extractive=Extractive(answer=answer.extractive.answer, instances=answer.extractive.instances))
     instances = answer.extractive.instances or []
     return (
-        candidate == Candidate(single_answer=bare)
+        candidate == MultiqaCandidate(single_answer=bare)
         and len(instances) < 2
-        and all(not one.extra and one.text == answer.extractive.answer for one in instances)
+        and all(not instance.extra and instance.text == answer.extractive.answer for instance in instances)
     )
 
 

@@ -15,7 +15,7 @@ from ..records import Report
 from .checks import Finding, check_entry
 from .dialects import Dialect, read_entry, read_header
 from .files import Counts, is_header
-from .schema import faults
+from .schema import faults as schema_faults
 
 
 class Fault(NamedTuple):
@@ -55,8 +55,8 @@ class Findings:
 
     def warnings(self) -> list[str]:
         """The notes, and the keys that the format does not know."""
-        found = [f"{text} ({times} times)" for text, times in self.notes.items()]
-        return found + [f"unknown key {path}, kept as it is ({n} times)" for path, n in self.dialect.unknown.items()]
+        notes = [f"{text} ({times} times)" for text, times in self.notes.items()]
+        return notes + [f"unknown key {path}, kept as it is ({n} times)" for path, n in self.dialect.unknown.items()]
 
 
 def validate(path: Path, fix_header: bool = False) -> Report:
@@ -71,12 +71,12 @@ def validate(path: Path, fix_header: bool = False) -> Report:
         OutputError: the header cannot be written.
     """
     findings = Findings()
-    found = list(faults_of(path, findings))
+    faults = list(faults_of(path, findings))
     fixed = fix_header and recount(path, findings.counts)
     if fixed:
         findings = Findings()
-        found = list(faults_of(path, findings))
-    problems = [f"{path}:{fault.line}: {fault.path}: {fault.reason}" for fault in found]
+        faults = list(faults_of(path, findings))
+    problems = [f"{path}:{fault.line}: {fault.path}: {fault.reason}" for fault in faults]
     warnings = [f"{path}: {text}" for text in findings.warnings()]
     return Report(problems, warnings, {**findings.summary(), **({"header_fixed": fixed} if fix_header else {})})
 
@@ -101,7 +101,7 @@ def faults_of(path: Path, findings: Findings) -> Iterator[Fault]:
             yield Fault(line, "$", one_line(not_json(path, line, error)).removeprefix(f"{path}:{line}: "))
             continue
         if is_header(value) or (isinstance(value, dict) and "header" in value and "qas" not in value):
-            yield from (Fault(line, *found) for found in faults(value, "header"))
+            yield from (Fault(line, *fault) for fault in schema_faults(value, "header"))
             if number:
                 yield Fault(line, "$", "a header that is not the first document of the file")
             elif is_header(value):
@@ -115,7 +115,7 @@ def faults_of(path: Path, findings: Findings) -> Iterator[Fault]:
     if empty:
         yield Fault(0, "$", "the file is empty")
     elif header is not None:
-        yield from (Fault(header_line, *found) for found in _count_faults(header, findings.counts))
+        yield from (Fault(header_line, *fault) for fault in _count_faults(header, findings.counts))
 
 
 def _note_header(header: Any, dialect: Dialect) -> None:
@@ -127,12 +127,12 @@ def _note_header(header: Any, dialect: Dialect) -> None:
 
 
 def _entry_faults(line: int, value: Any, findings: Findings, seen: dict[str, int]) -> Iterator[Fault]:
-    found = [Fault(line, *fault) for fault in faults(value, "entry")]
-    yield from found
+    of_schema = [Fault(line, *fault) for fault in schema_faults(value, "entry")]
+    yield from of_schema
     try:
         findings.counts.add(read_entry(value, findings.dialect))
     except DataError as error:
-        if not found:
+        if not of_schema:
             yield Fault(line, "$", one_line(error))
         _count_roughly(value, findings.counts)
     for finding in check_entry(value):

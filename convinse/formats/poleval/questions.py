@@ -8,12 +8,12 @@ from typing import NamedTuple
 import msgspec
 
 from ...support.errors import DataError
-from ...support.jsonlines import not_json, raw_lines
+from ...support.jsonlines import raw_lines, read_lines
 
 _HEADER = ("set", "text")  # of the task's in-header.tsv; the files themselves have none
 
 
-class Question(NamedTuple):
+class SearchQuestion(NamedTuple):
     """A question; those of `in.tsv` have the number of their line (from 1) as id, and name their set."""
 
     id: str
@@ -21,12 +21,12 @@ class Question(NamedTuple):
     set: str | None = None
 
 
-class _Line(msgspec.Struct):
+class _QuestionLine(msgspec.Struct):
     id: str
     text: str
 
 
-def read_questions(path: Path) -> list[Question]:
+def read_questions(path: Path) -> list[SearchQuestion]:
     """The questions of a file, in its order.
 
     A file whose first line begins with `{` holds JSON lines, any other one is `in.tsv`.
@@ -37,7 +37,7 @@ def read_questions(path: Path) -> list[Question]:
     return [question for _, question in numbered_questions(path)]
 
 
-def numbered_questions(path: Path) -> list[tuple[int, Question]]:
+def numbered_questions(path: Path) -> list[tuple[int, SearchQuestion]]:
     """`read_questions` with the line of each question.
 
     Raises:
@@ -47,30 +47,25 @@ def numbered_questions(path: Path) -> list[tuple[int, Question]]:
     if not lines:
         raise DataError(f"{path}: no questions; give JSON lines with id and text, or lines of set name, tab and text")
     if lines[0][1].lstrip().startswith(b"{"):
-        return _from_json(path, lines)
+        return _from_json(path)
     return _from_table(path, lines)
 
 
-def _from_json(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, Question]]:
-    decoder = msgspec.json.Decoder(_Line)
+def _from_json(path: Path) -> list[tuple[int, SearchQuestion]]:
     seen: dict[str, int] = {}
     questions = []
-    for number, line in lines:
-        try:
-            found = decoder.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise not_json(path, number, error) from None
-        if found.id.split() != [found.id]:
-            raise DataError(f"{path}:{number}: the id {found.id!r} is empty or holds white space")
-        if not found.text.strip():
-            raise DataError(f"{path}:{number}: question '{found.id}' has no text")
-        if seen.setdefault(found.id, number) != number:
-            raise DataError(f"{path}:{number}: the id '{found.id}' was given in line {seen[found.id]} already")
-        questions.append((number, Question(found.id, found.text)))
+    for number, question in read_lines(path, _QuestionLine):
+        if question.id.split() != [question.id]:
+            raise DataError(f"{path}:{number}: the id {question.id!r} is empty or holds white space")
+        if not question.text.strip():
+            raise DataError(f"{path}:{number}: question '{question.id}' has no text")
+        if seen.setdefault(question.id, number) != number:
+            raise DataError(f"{path}:{number}: the id '{question.id}' was given in line {seen[question.id]} already")
+        questions.append((number, SearchQuestion(question.id, question.text)))
     return questions
 
 
-def _from_table(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, Question]]:
+def _from_table(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, SearchQuestion]]:
     questions = []
     header = 0
     for place, (number, line) in enumerate(lines, 1):
@@ -85,7 +80,7 @@ def _from_table(path: Path, lines: list[tuple[int, bytes]]) -> list[tuple[int, Q
             raise DataError(f"{path}:{place}: an empty line; the lines of a submission would not match")
         if len(row) != 2 or not row[0].strip() or not row[1].strip():
             raise DataError(f"{path}:{number}: expected a set name and a question with one tab between them")
-        questions.append((number, Question(str(number - header), row[1].strip(), row[0].strip())))
+        questions.append((number, SearchQuestion(str(number - header), row[1].strip(), row[0].strip())))
     if not questions:
         raise DataError(f"{path}: no questions below its header line")
     return questions

@@ -11,10 +11,10 @@ import numpy as np
 
 from ...support.errors import OutputError
 from ...support.files import replacing
-from .questions import Question
+from .questions import SearchQuestion
 
 
-class Found(NamedTuple):
+class FoundPassage(NamedTuple):
     """A passage that was found: id, score, and its title and text."""
 
     id: str
@@ -23,18 +23,18 @@ class Found(NamedTuple):
     text: str
 
 
-class Answer(NamedTuple):
+class PassageRanking(NamedTuple):
     """A question with its passages, best first.
 
     `padding` are ids that share nothing with the question: they fill up a submission that must have a fixed number of ids.
     """
 
-    question: Question
-    passages: Sequence[Found]
+    question: SearchQuestion
+    passages: Sequence[FoundPassage]
     padding: Sequence[str] = ()
 
 
-def write_run(path: Path, answers: Iterable[Answer], form: str, force: bool = False) -> int:
+def write_run(path: Path, rankings: Iterable[PassageRanking], form: str, force: bool = False) -> int:
     """Write results in one of `FORMATS`; the file takes its place when all are written.
 
     - `poleval`: a line for each question with its passage ids, tab-separated, best first, padding included.
@@ -52,8 +52,8 @@ def write_run(path: Path, answers: Iterable[Answer], form: str, force: bool = Fa
     check_free(path, force)
     written = 0
     with replacing(path) as temporary, temporary.open("wb") as file:
-        for answer in answers:
-            file.write(FORMATS[form](answer))
+        for ranking in rankings:
+            file.write(FORMATS[form](ranking))
             written += 1
     return written
 
@@ -66,32 +66,32 @@ def check_free(path: Path, force: bool) -> None:
         raise OutputError(f"{path}: exists already; --force replaces it")
 
 
-def _poleval(answer: Answer) -> bytes:
-    return ("\t".join([*(found.id for found in answer.passages), *answer.padding]) + "\n").encode()
+def _poleval(ranking: PassageRanking) -> bytes:
+    return ("\t".join([*(passage.id for passage in ranking.passages), *ranking.padding]) + "\n").encode()
 
 
-def _trec(answer: Answer) -> bytes:
+def _trec(ranking: PassageRanking) -> bytes:
     """Scores fall from line to line also as 32-bit floats, which is how the field's tools read and sort them."""
     lines = []
     last = np.float32(np.inf)
-    for rank, found in enumerate(answer.passages, 1):
-        last = min(np.float32(found.score), np.nextafter(last, np.float32(-np.inf)))
-        lines.append(f"{answer.question.id} Q0 {found.id} {rank} {last:.9g} convinse\n")
+    for rank, passage in enumerate(ranking.passages, 1):
+        last = min(np.float32(passage.score), np.nextafter(last, np.float32(-np.inf)))
+        lines.append(f"{ranking.question.id} Q0 {passage.id} {rank} {last:.9g} convinse\n")
     return "".join(lines).encode()
 
 
-def _jsonl(answer: Answer) -> bytes:
-    question = answer.question
+def _jsonl(ranking: PassageRanking) -> bytes:
+    question = ranking.question
     record = {
         "id": question.id,
         **({"set": question.set} if question.set is not None else {}),
         "text": question.text,
         "passages": [
-            {"id": found.id, "score": round(found.score, 6), "title": found.title, "text": found.text}
-            for found in answer.passages
+            {"id": passage.id, "score": round(passage.score, 6), "title": passage.title, "text": passage.text}
+            for passage in ranking.passages
         ],
     }
     return msgspec.json.encode(record) + b"\n"
 
 
-FORMATS: dict[str, Callable[[Answer], bytes]] = {"poleval": _poleval, "trec": _trec, "jsonl": _jsonl}
+FORMATS: dict[str, Callable[[PassageRanking], bytes]] = {"poleval": _poleval, "trec": _trec, "jsonl": _jsonl}

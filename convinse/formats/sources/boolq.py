@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 
 from ...support.jsonlines import read_lines
-from ..converters import Answer, Converter, Dataset, Document, Head, Part, Question, Record, question_id, register
+from ..converters import Answer, Converter, Dataset, Head, Question, Record, question_id, register, titled
 
 
-class _Line(msgspec.Struct):
+class _BoolqLine(msgspec.Struct):
     question: str
     passage: str
     title: str = ""
@@ -34,12 +34,11 @@ class BoolQ(Converter):
 
 
 def _records(path: Path) -> Iterator[Record]:
-    lines = (line for _, line in read_lines(path, _Line))
+    lines = (line for _, line in read_lines(path, _BoolqLine))
     for (title, passage), group in groupby(lines, key=lambda line: (line.title, line.passage)):
-        title_part = [Part("title", title)] if title else []
-        yield Record([Document([*title_part, Part("text", passage)])], list(map(_question, group)))
+        yield Record([titled(title, passage)], list(map(_question, group)))
 
 
-def _question(line: _Line) -> Question:
+def _question(line: _BoolqLine) -> Question:
     answers = [] if line.answer is None else [Answer("yes" if line.answer else "no", extras={"type": "yesno"})]
     return Question(question_id(line.question, line.passage), line.question, answers=answers)

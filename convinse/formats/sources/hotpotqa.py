@@ -79,5 +79,5 @@ def _pairs(value: Any, second: str) -> Any:
     """Columns as pairs; pairs as they are."""
     if not isinstance(value, dict):
         return value
-    columns = msgspec.convert({"title": value["title"], "other": value[second]}, dict[str, list[Any]])
-    return list(zip(columns["title"], columns["other"], strict=True))
+    titles, values = msgspec.convert((value["title"], value[second]), tuple[list[Any], list[Any]])
+    return list(zip(titles, values, strict=True))

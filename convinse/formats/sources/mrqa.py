@@ -12,11 +12,9 @@ from .. import mrqa
 from ..converters import (
     Answer,
     Dataset,
-    Document,
     Flat,
     Format,
     Head,
-    Part,
     Question,
     Record,
     Span,
@@ -24,9 +22,10 @@ from ..converters import (
     locate,
     question_id,
     register,
+    titled,
 )
 from ..mrqa_parts import limit_context
-from ..records import Extras
+from ..records import Extras, taken
 from ..tokens import TokenizedText, tokenize
 
 _IMPOSSIBLE = "is_impossible"  # SQuAD's key, beside those of MRQA, which does not know such questions
@@ -52,12 +51,12 @@ class Mrqa(Format):
 
     def read(self, path: Path) -> Dataset:
         """The contexts of a file, each as a document with one part."""
-        header = mrqa.read_header(path) or mrqa.Header()
+        header = mrqa.read_header(path) or mrqa.MrqaHeader()
         return Dataset(header.dataset, header.split, map(_record, mrqa.read_examples(path)), header.extras)
 
     def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
         """Write a header and the contexts that have a question."""
-        header = mrqa.Header(dataset.name, dataset.split, dataset.extras)
+        header = mrqa.MrqaHeader(dataset.name, dataset.split, dataset.extras)
         with mrqa.writing_examples(path, header) as write:
             for record in dataset.records:
                 for example in _examples(record, dataset.all_spans, counts):
@@ -66,22 +65,20 @@ class Mrqa(Format):
                     counts["questions"] += len(example.qas)
 
 
-def _record(example: mrqa.Example) -> Record:
+def _record(example: mrqa.MrqaExample) -> Record:
     extras = dict(example.extras)
-    title, context_id = (extras.pop(key) if isinstance(extras.get(key), str) else "" for key in ("title", "id"))
-    about = extras.pop("documents") if _is_about_one(extras.get("documents")) else [{}]
-    parts = [Part("text", example.context, example.context_tokens or None)]
-    if title:
-        parts.insert(0, Part("title", title))
+    title, context_id = taken(extras, "title", "id")
+    about = extras.pop("documents") if _is_single(extras.get("documents")) else [{}]
+    document = titled(title, example.context, example.context_tokens or None, about[0])
     questions = [_neutral_question(question, example.context) for question in example.qas]
-    return Record([Document(parts, about[0])], questions, context_id, extras)
+    return Record([document], questions, context_id, extras)
 
 
-def _is_about_one(value: object) -> bool:
+def _is_single(value: object) -> bool:
     return isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict)
 
 
-def _neutral_question(question: mrqa.Question, context: str) -> Question:
+def _neutral_question(question: mrqa.MrqaQuestion, context: str) -> Question:
     answers = [
         Answer(answer.text, [Span(start, context[start : end + 1]) for start, end in answer.char_spans], answer.extras)
         for answer in question.detected_answers
@@ -101,7 +98,7 @@ def _neutral_question(question: mrqa.Question, context: str) -> Question:
     )
 
 
-def _examples(record: Record, all_spans: bool, counts: Counter[str]) -> Iterator[mrqa.Example]:
+def _examples(record: Record, all_spans: bool, counts: Counter[str]) -> Iterator[mrqa.MrqaExample]:
     flat = flatten(record)
     text = TokenizedText(flat.context, flat.tokens)
     questions = []
@@ -115,7 +112,7 @@ def _examples(record: Record, all_spans: bool, counts: Counter[str]) -> Iterator
             counts[_NOT_FOUND] += 1
         questions.append(written)
     if questions:
-        examples = limit_context(mrqa.Example(flat.context, questions, flat.tokens, _context_extras(record)))
+        examples = limit_context(mrqa.MrqaExample(flat.context, questions, flat.tokens, _context_extras(record)))
         if len(flat.tokens) > mrqa.MAX_TOKENS:
             counts[_PARTS] += 1
         yield from examples
@@ -133,24 +130,20 @@ def _context_extras(record: Record) -> Extras:
     return extras
 
 
-def _question(question: Question, flat: Flat, text: TokenizedText, all_spans: bool) -> mrqa.Question:
-    places: dict[str, dict[tuple[int, int], None]] = {}  # equal answers of several annotators become one
+def _question(question: Question, flat: Flat, text: TokenizedText, all_spans: bool) -> mrqa.MrqaQuestion:
+    places: dict[str, set[tuple[int, int]]] = {}  # equal answers of several annotators become one
     extras: dict[str, Extras] = {}
-    for answer, spans in locate(question, flat, text, all_spans):
-        places.setdefault(answer.text, {}).update(dict.fromkeys(spans))
+    for answer, located in locate(question, flat, text, all_spans):
+        places.setdefault(answer.text, set()).update(located)
         extras.setdefault(answer.text, {}).update(answer.extras)
     detected = []
-    for answer_text, found in places.items():
-        char_spans = sorted(found)
-        token_spans = [text.token_span(start, end) for start, end in char_spans]
-        pairs = [(chars, tokens) for chars, tokens in zip(char_spans, token_spans, strict=True) if tokens is not None]
-        if pairs:
+    for answer_text, spans in places.items():
+        token_spans = {span: tokens for span in sorted(spans) if (tokens := text.token_span(*span)) is not None}
+        if token_spans:
             detected.append(
-                mrqa.DetectedAnswer(
-                    answer_text, [chars for chars, _ in pairs], [tokens for _, tokens in pairs], extras[answer_text]
-                )
+                mrqa.DetectedAnswer(answer_text, [*token_spans], [*token_spans.values()], extras[answer_text])
             )
-    return mrqa.Question(
+    return mrqa.MrqaQuestion(
         question.id or question_id(question.text, flat.context),
         question.text,
         tokenize(question.text) if question.tokens is None else question.tokens,

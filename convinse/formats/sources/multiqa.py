@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
-from ..converters import Dataset, Format, Head, Record, register
+from ..converters import Dataset, Format, Head, register
 from ..multiqa.dialects import Dialect, read_header
-from ..multiqa.files import VERSION, Reader, write
+from ..multiqa.files import VERSION, MultiqaReader, write
 from ..multiqa.from_neutral import fitting, from_neutral
-from ..multiqa.records import Entry, Header, plain
+from ..multiqa.records import MultiqaHeader, plain
 from ..multiqa.to_neutral import to_neutral
 from ..records import merged
 
@@ -31,7 +30,7 @@ class MultiQA(Format):
 
     def read(self, path: Path) -> Dataset:
         """The contexts of a file; the keys of its header that are no counts are in `extras`."""
-        reader = Reader(path)
+        reader = MultiqaReader(path)
         header = plain(reader.header) if reader.header is not None else {}
         name, split = header.pop("dataset_name", ""), header.pop("split", "")
         extras = {key: value for key, value in header.items() if key not in _COUNTS}
@@ -43,13 +42,8 @@ class MultiQA(Format):
         if "multiqa_version" not in dataset.extras:  # from another format: the tokens are ours
             known |= {"tokenization_source": "convinse", "multiqa_version": VERSION}
         extras = {key: value for key, value in dataset.extras.items() if key not in known}
-        raw = merged(known, fitting(extras, Header, known))
+        raw = merged(known, fitting(extras, MultiqaHeader, known))
         header = read_header(raw, Dialect())
-        counted = write(path, header, self._entries(dataset.records, counts))
+        counted = write(path, header, (from_neutral(record, counts) for record in dataset.records))
         counts["contexts"] = counted.contexts
         counts["questions"] = counted.questions
-
-    @staticmethod
-    def _entries(records: Iterator[Record], counts: Counter[str]) -> Iterator[Entry]:
-        for record in records:
-            yield from_neutral(record, counts)

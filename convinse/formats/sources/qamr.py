@@ -18,7 +18,7 @@ class _Mark(msgspec.Struct):
     answer_start: int
 
 
-class _Line(msgspec.Struct):
+class _QamrLine(msgspec.Struct):
     id: str
     sentence: str
     question: str
@@ -46,12 +46,12 @@ class Qamr(Converter):
 
 
 def _records(path: Path) -> Iterator[Record]:
-    for sentence, group in groupby(read_lines(path, _Line), key=lambda pair: pair[1].sentence):
+    for sentence, group in groupby(read_lines(path, _QamrLine), key=lambda pair: pair[1].sentence):
         questions = [_question(path, number, line) for number, line in group]
         yield Record([Document([Part("text", sentence)])], questions, questions[0].id.rpartition("/")[0])
 
 
-def _question(path: Path, number: int, line: _Line) -> Question:
+def _question(path: Path, number: int, line: _QamrLine) -> Question:
     answers = []
     for mark in (_Mark(line.answer, line.answer_start), *line.validator_answers):
         if mark.answer_start < 0 or not line.sentence.startswith(mark.answer, mark.answer_start):

@@ -10,11 +10,9 @@ from .. import squad
 from ..converters import (
     Answer,
     Dataset,
-    Document,
     Flat,
     Format,
     Head,
-    Part,
     Question,
     Record,
     Span,
@@ -22,7 +20,9 @@ from ..converters import (
     locate,
     question_id,
     register,
+    titled,
 )
+from ..records import plain, taken
 from ..tokens import TokenizedText
 
 _ACCEPTED = "accepted_answers"  # our key for accepted strings that are not among the answers with a place
@@ -47,10 +47,10 @@ class Squad(Format):
         """The paragraphs of a file, each as a document with a title and a text."""
         data = squad.read_squad(path)
         extras = dict(data.extras)
-        name, split = (extras.pop(key) if isinstance(extras.get(key), str) else "" for key in ("dataset", "split"))
-        if not name:
-            name = path.name.partition(".json")[0]
-        return Dataset(name, split, _records(data.paragraphs), extras, all_spans=False)
+        name, split = taken(extras, "dataset", "split")
+        return Dataset(
+            name or path.name.partition(".json")[0], split, _records(data.paragraphs), extras, all_spans=False
+        )
 
     def write(self, path: Path, dataset: Dataset, counts: Counter[str]) -> None:
         """Write one JSON document as the records come; neighbours with one title become one article."""
@@ -61,16 +61,14 @@ class Squad(Format):
 
 def _records(paragraphs: Iterator[tuple[squad.Article, squad.Paragraph]]) -> Iterator[Record]:
     for article, paragraph in paragraphs:
-        parts = [Part("text", paragraph.context)]
-        if article.title:
-            parts.insert(0, Part("title", article.title))
+        document = titled(article.title, paragraph.context, extras=article.extras)
         extras = dict(paragraph.extras)
-        context_id = extras.pop("id") if isinstance(extras.get("id"), str) else ""
+        (context_id,) = taken(extras, "id")
         questions = [_neutral_question(question) for question in paragraph.qas]
-        yield Record([Document(parts, article.extras)], questions, context_id, extras)
+        yield Record([document], questions, context_id, extras)
 
 
-def _neutral_question(question: squad.Question) -> Question:
+def _neutral_question(question: squad.SquadQuestion) -> Question:
     extras = dict(question.extras)
     accepted = extras.get(_ACCEPTED)
     if isinstance(accepted, list) and all(isinstance(text, str) for text in accepted):
@@ -78,10 +76,7 @@ def _neutral_question(question: squad.Question) -> Question:
     else:
         accepted = []
     if question.plausible_answers:
-        extras["plausible_answers"] = [
-            {"text": answer.text, "answer_start": answer.answer_start, **answer.extras}
-            for answer in question.plausible_answers
-        ]
+        extras["plausible_answers"] = list(map(plain, question.plausible_answers))
     answers = [
         Answer(answer.text, [Span(answer.answer_start, answer.text)] if answer.answer_start >= 0 else [], answer.extras)
         for answer in question.answers
@@ -117,11 +112,11 @@ def _paragraph(record: Record, counts: Counter[str]) -> squad.Paragraph:
     return squad.Paragraph(flat.context, questions, extras)
 
 
-def _question(question: Question, flat: Flat, text: TokenizedText) -> squad.Question:
+def _question(question: Question, flat: Flat, text: TokenizedText) -> squad.SquadQuestion:
     answers = []
     if not question.unanswerable:
         answers = [
-            squad.Answer(flat.context[start : end + 1], start, answer.extras)
+            squad.SquadAnswer(flat.context[start : end + 1], start, answer.extras)
             for answer, spans in locate(question, flat, text)
             for start, end in spans
         ]
@@ -130,7 +125,7 @@ def _question(question: Question, flat: Flat, text: TokenizedText) -> squad.Ques
     texts = question.texts()
     if not written.issuperset(texts):
         extras[_ACCEPTED] = texts
-    return squad.Question(
+    return squad.SquadQuestion(
         question.text,
         question.id or question_id(question.text, flat.context),
         answers,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,12 @@ import msgspec
 
 from ...support.errors import DataError
 from ...support.jsonlines import open_packed, raw_lines, read_lines
-from ..converters import Answer, Converter, Dataset, Document, Head, Part, Question, Record, Span, register
+from ..converters import Answer, Converter, Dataset, Head, Question, Record, Span, register, titled
 from ..multiqa.to_neutral import SHAPE
 
 _COLUMNS = ("id", "utterance", "context")
 _ESCAPES = {"\\n": "\n", "\\p": "|", "\\\\": "\\"}
+_ESCAPE = re.compile(r"\\[np\\]")
 _CELL, _ROW = " | ", "\n"
 
 
@@ -97,8 +99,7 @@ def _csv_table(path: Path, context: str) -> _Table:
             text = file.read().decode("utf-8")
         except UnicodeDecodeError as error:
             raise DataError(f"{path}: not valid UTF-8 at byte {error.start}") from None
-    lines = csv.reader(text.splitlines(keepends=True), doublequote=False, escapechar="\\")
-    rows = list(lines)
+    rows = list(csv.reader(text.splitlines(keepends=True), doublequote=False, escapechar="\\"))
     if not rows:
         raise DataError(f"{path}: the table is empty")
     return _Table(context, rows[0], rows[1:])
@@ -115,9 +116,8 @@ def _record(table: _Table, rows: list[dict[str, str]]) -> Record:
             begin += len(cell) + len(_CELL)
         begin += (len(_ROW) - len(_CELL)) if line else len(_ROW)
     text = _ROW.join(map(_CELL.join, lines))
-    title = [Part("title", table.title)] if table.title else []
     cells = [[{"text": cell} for cell in line] for line in (table.header, *table.rows)]
-    document = Document([*title, Part("text", text)], {"table": cells})
+    document = titled(table.title, text, extras={"table": cells})
     return Record([document], [_question(row, places) for row in rows], table.context)
 
 
@@ -136,10 +136,4 @@ def _question(row: dict[str, str], places: dict[str, list[Span]]) -> Question:
 
 
 def _unescape(text: str) -> str:
-    found = []
-    at = 0
-    while at < len(text):
-        pair = text[at : at + 2]
-        found.append(_ESCAPES.get(pair, text[at]))
-        at += 2 if pair in _ESCAPES else 1
-    return "".join(found)
+    return _ESCAPE.sub(lambda match: _ESCAPES[match[0]], text)

@@ -21,7 +21,7 @@ from multiqa_handmade import (
 
 from convinse.formats.converters import convert
 from convinse.formats.mrqa import read_examples, read_header
-from convinse.formats.multiqa.files import Reader
+from convinse.formats.multiqa.files import MultiqaReader
 from convinse.formats.multiqa.records import plain
 from convinse.formats.multiqa.validate import validate
 from convinse.formats.squad import read_squad
@@ -49,13 +49,13 @@ def questions(path):
     """What must never be lost: every question with its text and its answers of all types."""
     return {
         asked.qid: (asked.question, without_places(plain(asked.answers)))
-        for found in Reader(path)
+        for found in MultiqaReader(path)
         for asked in found.qas
     }
 
 
 def one(path):
-    (found,) = Reader(path)
+    (found,) = MultiqaReader(path)
     return found
 
 
@@ -175,8 +175,8 @@ def test_multiqa_to_multiqa_changes_the_dialect_only(tmp_path):
     )
     path = save(tmp_path / "a.jsonl", header(flavor="x", full_schema={}, number_of_qas_with_gold_answers=1), raw)
     target = there(path, "multiqa")
-    assert list(Reader(target)) == list(Reader(path))
-    assert Reader(target).header == Reader(path).header
+    assert list(MultiqaReader(target)) == list(MultiqaReader(path))
+    assert MultiqaReader(target).header == MultiqaReader(path).header
     assert '"single_answer":{"extractive"' in target.read_text("utf-8")
 
 
@@ -184,7 +184,7 @@ def test_the_header_goes_along(tmp_path):
     path = save(tmp_path / "a.jsonl", header(license="CC0", number_of_qas_with_gold_answers=1), entry())
     mrqa = there(path, "mrqa")
     assert (read_header(mrqa).dataset, read_header(mrqa).split) == ("Hand", "dev")
-    back = Reader(there_and_back(path, "mrqa")).header
+    back = MultiqaReader(there_and_back(path, "mrqa")).header
     assert (back.dataset_name, back.split, back.license, back.number_of_qas) == ("Hand", "dev", "CC0", 1)
 
 
@@ -195,7 +195,7 @@ def test_keys_from_elsewhere_that_mean_something_else_here_are_renamed(tmp_path)
     ], "context_tokens": [["A", 0], ["cold", 2], ["sea", 7], [".", 10]]}  # fmt: skip
     path = save(tmp_path / "a.jsonl", {"header": {"dataset": "D", "split": "x", "license": 5}}, line)
     target = there(path, "multiqa", "mrqa")
-    assert Reader(target).header.extra["_license"] == 5
+    assert MultiqaReader(target).header.extra["_license"] == 5
     found = one(target)
     assert found.qas[0].extra["_supporting_context"] == "none"
     assert found.qas[0].candidates()[0].single_answer.extractive.instances[0].token_inds == (2, 2)

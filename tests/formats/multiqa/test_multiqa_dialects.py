@@ -196,16 +196,6 @@ def test_of_two_spellings_of_one_key_the_published_one_counts():
     assert json.loads(json.dumps(plain(found))) == raw
 
 
-def test_sentences_by_their_starts():
-    metadata = {"text": {"sentence_start_bytes": [0, 37]}}
-    found, _ = read(entry(documents=[document(metadata=metadata)]))
-    one = found.context.documents[0]
-    assert one.sentence_starts() == [0, 37] and one.sentence_starts("title") == []
-    assert one.sentences()[1].startswith("The island")
-    assert "".join(one.sentences()) == one.text
-    assert one.sentences("title") == ["Bear Island"]
-
-
 @pytest.mark.parametrize(
     ("change", "path", "reason"),
     [

@@ -19,13 +19,13 @@ from multiqa_handmade import (
     saved,
 )
 
-from convinse.formats.multiqa.files import Reader, write
-from convinse.formats.multiqa.records import Entry, Header
+from convinse.formats.multiqa.files import MultiqaReader, write
+from convinse.formats.multiqa.records import Entry, MultiqaHeader
 from convinse.support.errors import DataError, OutputError
 
 
 def rewrite(path, target):
-    reader = Reader(path)
+    reader = MultiqaReader(path)
     write(target, reader.header, reader)
     return target
 
@@ -33,7 +33,7 @@ def rewrite(path, target):
 @pytest.mark.parametrize("indent", [None, 2])
 def test_json_lines_and_pretty_printed_documents_are_read(tmp_path, indent):
     path = saved(tmp_path / "a.jsonl", entry(), entry(question("q2"), id="c2"), indent=indent)
-    reader = Reader(path)
+    reader = MultiqaReader(path)
     assert reader.header.dataset_name == "Hand"
     assert [found.id for found in reader] == ["c1", "c2"]
     assert [found.id for found in reader] == ["c1", "c2"]  # a second time
@@ -41,7 +41,7 @@ def test_json_lines_and_pretty_printed_documents_are_read(tmp_path, indent):
 
 
 def test_a_file_without_a_header_is_read(tmp_path):
-    reader = Reader(save(tmp_path / "a.jsonl", entry()))
+    reader = MultiqaReader(save(tmp_path / "a.jsonl", entry()))
     assert reader.header is None
     assert [found.id for found in reader] == ["c1"]
 
@@ -52,7 +52,7 @@ def test_faults_name_file_line_path_and_reason(tmp_path):
     path = save(tmp_path / "a.jsonl", header(2, 2), entry(), broken, indent=1)
     line = path.read_text().count("\n", 0, path.read_text().rindex('\n{\n "id"')) + 2
     with pytest.raises(DataError) as caught:
-        list(Reader(path))
+        list(MultiqaReader(path))
     assert str(caught.value).startswith(f"{path}:{line}: $.qas[0].question: ")
 
 
@@ -61,12 +61,12 @@ def test_an_empty_file_is_refused(tmp_path, content):
     path = tmp_path / "a.jsonl"
     path.write_bytes(content)
     with pytest.raises(DataError, match="holds no JSON document"):
-        Reader(path)
+        MultiqaReader(path)
 
 
 def test_a_second_header_is_no_context(tmp_path):
     with pytest.raises(DataError, match=r"a\.jsonl:2: \$: "):
-        list(Reader(save(tmp_path / "a.jsonl", header(), header())))
+        list(MultiqaReader(save(tmp_path / "a.jsonl", header(), header())))
 
 
 def test_writing_counts_and_keeps_the_header(tmp_path):
@@ -91,10 +91,10 @@ def test_packed_files_are_written_without_a_trace_of_when(tmp_path):
 def test_a_failed_write_leaves_the_old_file(tmp_path):
     target = tmp_path / "a.jsonl"
     target.write_text("old")
-    found = Reader(saved(tmp_path / "b.jsonl", entry()))
+    found = MultiqaReader(saved(tmp_path / "b.jsonl", entry()))
     bad = Entry(id="x", context=next(iter(found)).context, qas=[], extra={"key": object()})
     with pytest.raises(OutputError, match=r"a\.jsonl: context 'x' cannot be written"):
-        write(target, Header(), [bad])
+        write(target, MultiqaHeader(), [bad])
     assert target.read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl", "b.jsonl"]
 
@@ -106,7 +106,7 @@ def test_a_second_pass_gives_the_same_bytes(tmp_path_factory, documents):
     path = saved(folder / "a.jsonl", *documents)
     first = rewrite(path, folder / "b.jsonl")
     assert rewrite(first, folder / "c.jsonl").read_bytes() == first.read_bytes()
-    assert list(Reader(first)) == list(Reader(path))
+    assert list(MultiqaReader(first)) == list(MultiqaReader(path))
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path):
@@ -131,7 +131,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
 def test_the_samples_lose_nothing_and_come_out_the_same_twice(tmp_path, path):
     first = rewrite(path, tmp_path / "a.jsonl")
     assert rewrite(first, tmp_path / "b.jsonl").read_bytes() == first.read_bytes()
-    reader, again = Reader(path), Reader(first)
+    reader, again = MultiqaReader(path), MultiqaReader(first)
     assert list(again) == list(reader)
     assert again.header == reader.header
     assert again.dialect.is_published()

@@ -1,0 +1,44 @@
+"""Tables on standard output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def console() -> Console:
+    """Standard output for tables; 100 columns wide unless it is a terminal."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 100, highlight=False)
+
+
+def print_pairs(title: str | None, pairs: Mapping[str, str]) -> None:
+    """A table without a header: names, and their values to the right."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    for name, value in pairs.items():
+        table.add_row(name, value)
+    console().print(table)
+
+
+def print_rows(title: str, columns: Sequence[str], rows: Iterable[Sequence[str] | None]) -> None:
+    """A table of rows, whose first column stands to the left and the others to the right; None draws a line."""
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for place, name in enumerate(columns):
+        table.add_column(name, justify="right" if place else "left")
+    for row in rows:
+        if row is None:
+            table.add_section()
+        else:
+            table.add_row(*row)
+    console().print(table)
