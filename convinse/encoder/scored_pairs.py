@@ -31,7 +31,7 @@ class Scored(NamedTuple):
     read: list[ReadPair | None]
 
 
-class _Entry(msgspec.Struct):
+class _ScoredEntry(msgspec.Struct):
     odds: bytes
     tokens: list[int]  # of each pair, 0 where nothing was read
     sizes: list[int]  # rows of its logits
@@ -58,7 +58,7 @@ class ScoredPairs:
         if value is None:
             return None
         try:
-            entry = msgspec.convert(value, _Entry)
+            entry = msgspec.convert(value, _ScoredEntry)
             odds, logits = (np.frombuffer(part, "<f4").copy() for part in (entry.odds, entry.logits))
             whole = logits.reshape(-1, 2)
             if not len(odds) == len(entry.tokens) == len(entry.sizes) == len(texts) or sum(entry.sizes) != len(whole):
@@ -77,7 +77,7 @@ class ScoredPairs:
     def put(self, query: str, texts: Sequence[str], scored: Scored) -> None:
         """Keep what was found."""
         logits = [np.zeros((0, 2), "<f4") if pair is None else pair.logits.astype("<f4") for pair in scored.read]
-        entry = _Entry(
+        entry = _ScoredEntry(
             scored.odds.astype("<f4").tobytes(),
             [0 if pair is None else pair.tokens for pair in scored.read],
             [len(part) for part in logits],
