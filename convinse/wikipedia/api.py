@@ -78,7 +78,7 @@ class _Sitelink(msgspec.Struct):
     title: str
 
 
-class _Entity(msgspec.Struct):
+class _Sitelinks(msgspec.Struct):
     sitelinks: dict[str, _Sitelink] = {}
 
 
@@ -124,7 +124,7 @@ class MediaWikiApi:
         )
         if answer is None:
             return None
-        entities = self._shape(self.wikidata, answer.get("entities"), dict[str, _Entity])
+        entities = self._shape(self.wikidata, answer.get("entities"), dict[str, _Sitelinks])
         for entity in entities.values():  # one; under another id where the item was merged into it
             link = entity.sitelinks.get(self.site)
             return link.title if link is not None else None

@@ -1,8 +1,7 @@
-"""A Wikipedia page as MediaWiki renders it, cut into snippets: pieces of text with the links that stand in them."""
+"""A Wikipedia page as MediaWiki renders it, cut into elements, and their text into snippets."""
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -10,6 +9,9 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from ..support.errors import DataError
+from .snippet import Link, Snippet
 
 # What is no prose: marks, boxes, notes, navigation, media, hidden text.
 _NOISE = ", ".join(
@@ -44,68 +46,9 @@ _DATA_CLASSES = frozenset("wikitable sortable tracklist prettytable".split())
 _INVISIBLE = str.maketrans("", "", "\u200b\u200c\u200e\u200f\u2060\ufeff\u00ad")
 _TAG = re.compile(r"<(?:/?(?:ref|br|nowiki|small|b|i|u|s|sup|sub|div|span|center|font|p|li|td|tr)\b[^<>]*>|!--)")
 _LESS = re.compile(r"< ?(?=[0-9$£€.](?![0-9]{3}))")  # not before a year: "< 2012" leads to the season before
-_MARK_SIGNS = re.compile(r"[\[^]")
-_MARK = re.compile(
-    r"\s*\[ ?(?:\d+|[a-z]{1,2}|(?:note|nb|n|N|A|B|fn) ?\d+|[Nn]otes? \d+|citation needed|edit|which\?|who\?|when\?) ?\]|\s*\^"
-)
 
 
-class Link(NamedTuple):
-    """A link in a snippet: `text[start:end]` is its anchor, `target` the title of the page it leads to."""
-
-    start: int
-    end: int
-    target: str
-
-
-class Snippet(NamedTuple):
-    """Text with its links; `source` is `text`, `table` or `info`."""
-
-    text: str
-    links: tuple[Link, ...]
-    source: str
-
-    def part(self, start: int, end: int) -> Snippet:
-        """The snippet of `text[start:end]`, with the links that lie in it."""
-        links = [
-            Link(link.start - start, link.end - start, link.target)
-            for link in self.links
-            if start <= link.start and link.end <= end
-        ]
-        return Snippet(self.text[start:end], tuple(links), self.source)
-
-    def after(self, lead: str) -> Snippet:
-        """The snippet behind other text."""
-        size = len(lead)
-        links = tuple(Link(link.start + size, link.end + size, link.target) for link in self.links)
-        return Snippet(lead + self.text, links, self.source)
-
-    def cleaned(self) -> Snippet:
-        """The snippet without footnote marks such as `[1]`, and without the links that stood on them."""
-        if not _MARK_SIGNS.search(self.text):
-            return self
-        marks = [match.span() for match in _MARK.finditer(self.text)]
-        if not marks:
-            return self
-        kept = [(0, 0), *marks, (len(self.text), len(self.text))]
-        text = "".join(self.text[left:right] for (_, left), (right, _) in itertools.pairwise(kept))
-        begin = len(text) - len(text.lstrip(" ,"))
-
-        def place(position: int) -> int:
-            return position - sum(min(end, position) - start for start, end in marks if start < position) - begin
-
-        text = text.strip().lstrip(" ,")
-        links = []
-        for link in self.links:
-            start, end = max(0, place(link.start)), min(len(text), place(link.end))
-            while start < end and text[start] in " ,":
-                start += 1
-            if start < end:
-                links.append(Link(start, end, link.target))
-        return Snippet(text, tuple(links), self.source)
-
-
-class Block(NamedTuple):
+class PageElement(NamedTuple):
     """A piece of the page in reading order: `kind` is `p`, `li`, `table` or `infobox`; `section` its heading."""
 
     kind: str
@@ -117,6 +60,8 @@ def parse_html(html: str) -> LexborNode:
     """The content element of a page, without what is no prose."""
     tree = LexborHTMLParser(html)
     root = tree.css_first(".mw-parser-output") or tree.body
+    if root is None:  # of a page of frames
+        raise DataError("the page has no body")
     for image in root.css(_PICTURE):
         width = image.attributes.get("width") or "0"
         cell = _around(image, "td") if width.isdigit() and int(width) > _FLAG_WIDTH else None
@@ -134,18 +79,18 @@ def parse_html(html: str) -> LexborNode:
 
 def _around(node: LexborNode, tag: str) -> LexborNode | None:
     """The nearest element of a tag that holds a node."""
-    found = node.parent
-    while found is not None and found.tag != tag:
-        found = found.parent
-    return found
+    parent = node.parent
+    while parent is not None and parent.tag != tag:
+        parent = parent.parent
+    return parent
 
 
-def blocks(root: LexborNode) -> Iterator[Block]:
+def blocks(root: LexborNode) -> Iterator[PageElement]:
     """Paragraphs, list items, tables and infoboxes in reading order; the closing sections are left out."""
     section = ""
     closed = 0  # the level of the closing heading that we are below
 
-    def walk(node: LexborNode) -> Iterator[Block]:
+    def walk(node: LexborNode) -> Iterator[PageElement]:
         nonlocal section, closed
         child = node.child
         while child is not None:
@@ -162,16 +107,16 @@ def blocks(root: LexborNode) -> Iterator[Block]:
                     yield from _data_tables(child, section)
             elif tag == "table":
                 if _is_infobox(child):
-                    yield Block("infobox", child, section)
+                    yield PageElement("infobox", child, section)
                 elif _is_data(child):
                     yield from _data_tables(child, section)
                 else:
                     yield from _inner(child, walk)
             elif tag in ("li", "dd"):
-                yield Block("li", child, section)
+                yield PageElement("li", child, section)
                 yield from _inner(child, walk)
             elif tag == "p" or (tag == "blockquote" and child.css_first("p, ul, ol, dl, div") is None):
-                yield Block("p", child, section)
+                yield PageElement("p", child, section)
             elif tag in ("ul", "ol", "dl", "div", "section", "center", "body", "blockquote", "td"):
                 yield from walk(child)
             child = following
@@ -179,7 +124,7 @@ def blocks(root: LexborNode) -> Iterator[Block]:
     yield from walk(root)
 
 
-def _inner(node: LexborNode, walk: Callable[[LexborNode], Iterator[Block]]) -> Iterator[Block]:
+def _inner(node: LexborNode, walk: Callable[[LexborNode], Iterator[PageElement]]) -> Iterator[PageElement]:
     """The blocks in the cells of a layout table, or the lists and tables in a list item."""
     if node.tag == "table":
         for row in table_rows(node):
@@ -189,13 +134,13 @@ def _inner(node: LexborNode, walk: Callable[[LexborNode], Iterator[Block]]) -> I
         yield from walk(node)
 
 
-def _data_tables(table: LexborNode, section: str) -> Iterator[Block]:
+def _data_tables(table: LexborNode, section: str) -> Iterator[PageElement]:
     """A table of data, and those nested in it."""
     if _is_data(table):
-        yield Block("table", table, section)
+        yield PageElement("table", table, section)
     for nested in table.css("table"):
         if nested.mem_id != table.mem_id and _is_data(nested):
-            yield Block("table", nested, section)
+            yield PageElement("table", nested, section)
 
 
 def _classes(table: LexborNode) -> set[str]:
@@ -336,8 +281,3 @@ def _title(href: str) -> str:
         return ""
     title = unquote(match[1]).replace("_", " ").strip()
     return "" if not title or _NOT_ARTICLES.match(title) else title[0].upper() + title[1:]
-
-
-def clean(text: str) -> str:
-    """A cell or sentence without footnote marks such as `[1]` or `[a]`."""
-    return _MARK.sub("", text).strip()

@@ -84,7 +84,7 @@ class WikipediaDump:
 
     def __len__(self) -> int:
         with _readable(self.path):
-            return self._connection.execute("SELECT count(*) FROM page").fetchone()[0]
+            return int(self._connection.execute("SELECT count(*) FROM page").fetchone()[0])
 
     def items(self) -> list[str]:
         """The ids of all items that have a page."""

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..records.evidence import Entity, Evidence, merge_duplicates
-from .document import Snippet, blocks, parse_html
+from .document import blocks, parse_html
 from .entities import PageNames
 from .infobox import attributes
 from .sentences import sentences
+from .snippet import Snippet
 from .tables import rows
 
 FORMAT = 2  # raised when the same page gives other evidences; part of every build id
@@ -35,13 +36,13 @@ def parse_page(title: str, html: str, max_length: int | None = MAX_LENGTH) -> Pa
     """
     snippets: list[Snippet] = []
     name = _name(title)
-    for block in blocks(parse_html(html)):
-        if block.kind == "infobox":
-            snippets += attributes(block, name)
-        elif block.kind == "table":
-            snippets += rows(block, name, max_length)
+    for element in blocks(parse_html(html)):
+        if element.kind == "infobox":
+            snippets += attributes(element, name)
+        elif element.kind == "table":
+            snippets += rows(element, name, max_length)
         else:
-            snippets += [snippet.after(f"{name}, ") for snippet in sentences(block)]
+            snippets += [snippet.after(f"{name}, ") for snippet in sentences(element)]
     return Page(title, tuple(snippets))
 
 

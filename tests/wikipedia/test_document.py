@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.wikipedia.document import Link, Snippet, blocks, clean, flatten, parse_html
+from convinse.wikipedia.document import blocks, flatten, parse_html
+from convinse.wikipedia.snippet import Link, Snippet, clean
 
 
 def flat(html, source="text"):
