@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..language.text import STOP_WORDS
 from ..records.evidence import Entity, unique_entities
 from ..records.literals import find_literals
-from .snippet import Snippet
+from .document import Snippet
 
 _MIN_NAME = 3  # characters of an anchor that is looked for outside its link
 

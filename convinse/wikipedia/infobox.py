@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from .document import PageElement, flatten, row_cells, table_rows
-from .snippet import Link, Snippet, clean
+from .document import Link, PageElement, Snippet, clean, flatten, row_cells, table_rows
 
 _BULLETS = ("•", "-", "–", "·")
 _NAVIGATION = re.compile(r"[<>«»←→]")  # to the season or album before and after

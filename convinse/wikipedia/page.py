@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ..records.evidence import Entity, Evidence, merge_duplicates
-from .document import blocks, parse_html
+from .document import Snippet, blocks, parse_html
 from .entities import PageNames
 from .infobox import attributes
 from .sentences import sentences
-from .snippet import Snippet
 from .tables import rows
 
 FORMAT = 2  # raised when the same page gives other evidences; part of every build id

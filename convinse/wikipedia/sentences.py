@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .document import PageElement, flatten
-from .snippet import Snippet
+from .document import PageElement, Snippet, flatten
 
 
 def sentences(element: PageElement, language: str = "en") -> Iterator[Snippet]:

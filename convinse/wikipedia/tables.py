@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from .document import PageElement, flatten, row_cells, table_rows
-from .snippet import Snippet
+from .document import PageElement, Snippet, flatten, row_cells, table_rows
 
 _MAX_SPAN = 200
 _MAX_COLUMNS = 60

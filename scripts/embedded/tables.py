@@ -15,8 +15,8 @@ import msgspec
 from convinse.language.bm25 import bm25_order
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_lines
+from convinse.wikipedia.document import Snippet
 from convinse.wikipedia.page import parse_page
-from convinse.wikipedia.snippet import Snippet
 from embedded.examples import Candidate, Example
 from embedded.negatives import joined_keys, needed
 from embedded.patterns import slots

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.wikipedia.document import blocks, flatten, parse_html
-from convinse.wikipedia.snippet import Link, Snippet, clean
+from convinse.wikipedia.document import Link, Snippet, blocks, clean, flatten, parse_html
 
 
 def flat(html, source="text"):
