@@ -13,8 +13,9 @@ from ..language.answer_types import is_number_noun
 from ..language.property_names import PropertyNames, holds, keyword, keywords
 from ..language.text import STOP_WORDS, fold
 from ..records.evidence import Entity, Evidence, RankedAnswer
+from ..records.facts import fact_of
 from ..records.literals import is_number, number_entity
-from .values import Value, fact_of, nearness, values
+from .values import Value, nearness, values
 
 _MANY = re.compile(r"\bhow (?:many|much)\b|\bnumber of\b", re.IGNORECASE)
 _MEASURE = re.compile(r"\bhow (long|tall|high|old|big|large|far|heavy|expensive)\b", re.IGNORECASE)
