@@ -85,10 +85,6 @@ class ScoredPairs:
         )
         self._cache.put(*self._key, _digest([query, *texts]), value=msgspec.to_builtins(entry))
 
-    def close(self) -> None:
-        """Close the cache; the next use opens it again."""
-        self._cache.close()
-
 
 def _digest(texts: Sequence[str]) -> str:
     made = hashlib.blake2b(digest_size=16)

@@ -16,12 +16,10 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import mmap
 import os
 import struct
 import tempfile
 import threading
-import weakref
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -29,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import CacheError, one_line
+from .record_file import RecordFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +67,7 @@ class VectorCache:
         self._hashed = _KEY + 2 * dimension  # bytes of a record that its checksum covers
         self._size = -(-(self._hashed + 4) // 16) * 16
         self._lock = threading.RLock()
-        self._file: _RecordFile | None = None
+        self._file: RecordFile | None = None
 
     def get(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The known vectors of texts.
@@ -140,7 +139,7 @@ class VectorCache:
             return True
         self.close()
         if self._path is None:
-            self._file = _RecordFile(_memory(), write=True, named=False)
+            self._file = RecordFile(_memory(), write=True, named=False)
             os.pwrite(self._file.descriptor, self._header, 0)
             return True
         if write:
@@ -153,11 +152,11 @@ class VectorCache:
             if write:
                 raise
             return False
-        self._file = _RecordFile(descriptor, write, named=True)
+        self._file = RecordFile(descriptor, write, named=True)
         return True
 
     @contextmanager
-    def _locked(self, kind: int) -> Iterator[_RecordFile]:
+    def _locked(self, kind: int) -> Iterator[RecordFile]:
         assert self._file is not None
         descriptor = self._file.descriptor
         fcntl.flock(descriptor, kind)
@@ -177,7 +176,7 @@ class VectorCache:
                 "free the disk, name another folder in ers_cache_path, or set ers_use_cache: false"
             ) from error
 
-    def _refresh(self, file: _RecordFile, repair: bool = False) -> None:
+    def _refresh(self, file: RecordFile, repair: bool = False) -> None:
         """Check the header and take in the records that the file has by now; a writer repairs the header."""
         header = os.pread(file.descriptor, len(self._header), 0)
         if header != self._header:
@@ -198,7 +197,7 @@ class VectorCache:
             return f"an embedding cache of vectors of length {dimension}, not {self._dimension}"
         return "an embedding cache of another model, or a damaged one"
 
-    def _append(self, file: _RecordFile, records: bytes) -> None:
+    def _append(self, file: RecordFile, records: bytes) -> None:
         end = len(self._header) + file.rows * self._size
         if self._path is None and end + len(records) > self._memory_limit:
             end = len(self._header)
@@ -208,7 +207,7 @@ class VectorCache:
         file.read(len(self._header), self._size, (end - len(self._header) + len(records)) // self._size)
 
     @staticmethod
-    def _write(file: _RecordFile, content: bytes, start: int) -> None:
+    def _write(file: RecordFile, content: bytes, start: int) -> None:
         rest = memoryview(content)
         try:
             while rest:
@@ -244,7 +243,7 @@ class VectorCache:
         starts = range(0, len(flat), self._size)
         return np.fromiter((zlib.crc32(flat[at : at + self._hashed]) for at in starts), "<u4", len(starts))
 
-    def _find(self, file: _RecordFile, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _find(self, file: RecordFile, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         import numpy as np
 
         vectors = np.zeros((len(keys), self._dimension), np.float16)
@@ -259,65 +258,6 @@ class VectorCache:
             known[places[good]] = True
             vectors[known] = np.ascontiguousarray(table[good, _KEY : self._hashed]).view("<f2")
         return vectors, known
-
-
-class _RecordFile:
-    """An open file of records: its map, and an index of the first halves of the keys."""
-
-    def __init__(self, descriptor: int, write: bool, named: bool) -> None:
-        self.descriptor = descriptor
-        self.rows = 0
-        self.table: np.ndarray  # [rows, bytes of a record]
-        self._write = write
-        self._named = named
-        self._process = os.getpid()
-        self._runs: list[tuple[np.ndarray, np.ndarray]] = []  # (sorted keys, rows), older ones first
-        self.close = weakref.finalize(self, os.close, descriptor)
-
-    def serves(self, write: bool) -> bool:
-        """Whether this is still the right file to use: opened by this process, writable if need be, not deleted."""
-        return (
-            self._process == os.getpid()
-            and (self._write or not write)
-            and (not self._named or os.fstat(self.descriptor).st_nlink > 0)
-        )
-
-    def read(self, start: int, size: int, rows: int) -> None:
-        """Map `rows` records of `size` bytes from `start` on, and index the new ones."""
-        import numpy as np
-
-        if rows < self.rows:  # someone has cut the file
-            self.rows, self._runs = 0, []
-        if rows == self.rows:
-            return
-        view = mmap.mmap(self.descriptor, start + rows * size, access=mmap.ACCESS_READ)
-        self.table = np.frombuffer(view, np.uint8, rows * size, start).reshape(rows, size)
-        keys = np.ndarray((rows - self.rows,), "<u8", view, start + self.rows * size, (size,)).copy()
-        self._add(keys, np.arange(self.rows, rows))
-        self.rows = rows
-
-    def _add(self, keys: np.ndarray, rows: np.ndarray) -> None:
-        """Merge with the runs that are not much longer, so that there are few, and few long ones are sorted again."""
-        import numpy as np
-
-        while self._runs and len(self._runs[-1][0]) < 4 * len(keys):
-            older = self._runs.pop()
-            keys, rows = np.concatenate([older[0], keys]), np.concatenate([older[1], rows])
-        order = np.argsort(keys)
-        if (keys[order][1:] == keys[order][:-1]).any():
-            order = np.lexsort([rows, keys])  # the later one of equal keys is to be found
-        self._runs.append((keys[order], rows[order]))
-
-    def find(self, keys: np.ndarray) -> np.ndarray:
-        """The last row of each key, or -1."""
-        import numpy as np
-
-        last_rows = np.full(len(keys), -1)
-        for known, rows in self._runs:
-            at = np.searchsorted(known, keys, side="right") - 1
-            hit = (at >= 0) & (known[at] == keys)
-            last_rows[hit] = rows[at[hit]]
-        return last_rows
 
 
 def _memory() -> int:
