@@ -49,11 +49,11 @@ class SearchSpace:
             item = question_entity["item"]
             for fact in self.kb.neighborhood(item["id"], self._limit):
                 facts.setdefault(" ".join(entity["id"] for entity in fact), SpaceFact(fact, item))
-        kept = list(facts.values())
-        if self._params.bm25_limit and len(kept) > self._params.bm25_limit:
-            order = bm25_order(text, [fact_text(fact.fact) for fact in kept])
-            kept = [kept[place] for place, _ in order[: self._params.bm25_limit]]
-        return kept, entities
+        found = list(facts.values())
+        if self._params.bm25_limit and len(found) > self._params.bm25_limit:
+            order = bm25_order(text, [fact_text(fact.fact) for fact in found])
+            found = [found[place] for place, _ in order[: self._params.bm25_limit]]
+        return found, entities
 
     def question_entities(self, text: str) -> list[QuestionEntity]:
         """The items of the mentions in `text`, best first; an item of two mentions counts once."""

@@ -11,8 +11,6 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from ..support.errors import DataError
-
 # What is no prose: marks, boxes, notes, navigation, media, hidden text.
 _NOISE = ", ".join(
     "style script noscript math figure audio video img map sup.reference sup.noprint .mw-editsection .editsection .reference "
@@ -118,9 +116,8 @@ class PageElement(NamedTuple):
 def parse_html(html: str) -> LexborNode:
     """The content element of a page, without what is no prose."""
     tree = LexborHTMLParser(html)
-    root = tree.css_first(".mw-parser-output") or tree.body
-    if root is None:  # of a page of frames
-        raise DataError("the page has no body")
+    root = tree.css_first(".mw-parser-output") or tree.body or tree.root  # a page of frames has no body
+    assert root is not None  # every text is parsed to an element
     for image in root.css(_PICTURE):
         width = image.attributes.get("width") or "0"
         cell = _around(image, "td") if width.isdigit() and int(width) > _FLAG_WIDTH else None
