@@ -278,7 +278,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     def input_path(self, part: str = "test") -> Path:
         """The conversations of `train`, `dev` or `test`: below `benchmark_path` unless the path is absolute or exists."""
-        given = getattr(self, f"{part}_input_path")
+        given: str = getattr(self, f"{part}_input_path")
         if given.startswith(SNAPSHOT) or Path(given).is_file():
             return resolve(given)
         return resolve(self.benchmark_path) / given
@@ -392,7 +392,7 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     return data
 
 
-def _loader(text: str):  # noqa: ANN202 - yaml has no types
+def _loader(text: str) -> Any:
     """PyYAML's safe loader, for which 3e-5 is a number, too (YAML 1.1 wants 3.0e-5)."""
     import re
 
@@ -418,4 +418,5 @@ def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: st
 
 def to_dict(config: Config) -> dict[str, Any]:
     """The configuration as plain values, for fingerprints and records."""
-    return msgspec.to_builtins(config)
+    values: dict[str, Any] = msgspec.to_builtins(config)
+    return values

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 import time
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from types import TracebackType
+from typing import Any
 
 from .config import Config
 from .encoder.pool import ModelPool
@@ -45,7 +45,7 @@ class Pipeline:
         self.qu = qu or build_stage("qu", config)
         self.ers = ers or build_stage("ers", config)
         self.ha = ha or build_stage("ha", config)
-        self.seconds: Counter[str] = Counter()
+        self.seconds = {"qu": 0.0, "ers": 0.0, "ha": 0.0}
         # a module of an earlier pipeline keeps the models that it has loaded
         self.model_pool = self.ers.model_pool or self.ha.model_pool or ModelPool()
         for stage in (self.qu, self.ers, self.ha):
@@ -118,6 +118,6 @@ class Pipeline:
         self.store_cache()
 
 
-def build_stage(stage: str, config: Config):  # noqa: ANN201 - one of the three base classes
-    """The module of a stage (`qu`, `ers`, `ha`) that the configuration names."""
+def build_stage(stage: str, config: Config) -> Any:
+    """The module of a stage (`qu`, `ers`, `ha`) that the configuration names; it inherits the stage's base class."""
     return find_module(stage, getattr(config, stage), STAGES[stage])(config)

@@ -25,7 +25,7 @@ from .formats.convmix import read_conversations
 from .heterogeneous_answering.base import HeterogeneousAnswering
 from .pipeline import Pipeline
 from .question_understanding.base import QuestionUnderstanding, understand
-from .records.evidence import SOURCES, Conversation, Evidence, Turn, check_evidence, normalize_source
+from .records.evidence import SOURCES, Conversation, Evidence, RankedAnswer, Turn, check_evidence, normalize_source
 
 _CONVERSATIONS = 2  # of the snapshot's train part: enough to show a broken contract, fast enough to run often
 _FEW = 3  # evidences, to see that evs_max_evidences is obeyed
@@ -72,8 +72,8 @@ class EvidenceRetrievalScoringContract(_Contract):
     def test_requested_sources_only(self) -> None:
         for source in self.sources:
             for turn in self._run(self.config(), [source]):
-                found = {normalize_source(evidence["source"]) for evidence in turn["top_evidences"]}
-                assert found <= {source}, f"{found} were returned where {source} was asked for"
+                returned = {normalize_source(evidence["source"]) for evidence in turn["top_evidences"]}
+                assert returned <= {source}, f"{returned} were returned where {source} was asked for"
 
     def test_at_most_evs_max_evidences_best_first(self) -> None:
         for turn in self._run(self.config(evs_max_evidences=_FEW), self.sources):
@@ -105,7 +105,7 @@ class EvidenceRetrievalScoringContract(_Contract):
             turn = without(turn, "top_evidences", "answer_presence", "answer_presence_per_src")
             before = copy.deepcopy(turn)
             self.make(config).inference_on_turns([turn], self.sources)
-            changed = [key for key in before if turn.get(key) != before[key] and key != "question_entities"]
+            changed = [key for key, value in before.items() if turn.get(key) != value and key != "question_entities"]
             assert not changed, f"the module changed {changed}"
 
 
@@ -117,16 +117,16 @@ class QuestionUnderstandingContract(_Contract):
         """The module under test."""
 
     def _representations(self, keep_answers: bool = True) -> list[str]:
-        module, found = self.make(self.config()), []
+        module, representations = self.make(self.config()), []
         for conversation in copy.deepcopy(self.conversations()):
             history: list[Turn] = []
             for turn in conversation["questions"]:
                 asked = turn if keep_answers else without(turn, "answers")
                 module.inference_on_turn(asked, copy.deepcopy(history))
                 assert isinstance(asked["structured_representation"], str)
-                found.append(asked["structured_representation"])
+                representations.append(asked["structured_representation"])
                 history.append({**asked, "answers": turn["answers"]})
-        return found
+        return representations
 
     def test_every_question_gets_a_representation(self) -> None:
         assert all(representation.strip() for representation in self._representations())
@@ -139,16 +139,17 @@ class QuestionUnderstandingContract(_Contract):
 
     def test_batches_equal_single_turns(self) -> None:
         together, alone = copy.deepcopy(self.conversations()), copy.deepcopy(self.conversations())
-        module, other = self.make(self.config()), self.make(self.config())
+        module, module_alone = self.make(self.config()), self.make(self.config())
         for number in range(max(len(conversation["questions"]) for conversation in together)):
             understand(module, together, number, use_gold_answers=True)
             for conversation in alone:
-                understand(other, [conversation], number, use_gold_answers=True)
-        one, two = (
-            [turn["structured_representation"] for conversation in found for turn in conversation["questions"]]
-            for found in (together, alone)
-        )
-        assert one == two
+                understand(module_alone, [conversation], number, use_gold_answers=True)
+        for conversations in zip(together, alone, strict=True):
+            batched, single = (
+                [turn["structured_representation"] for turn in conversation["questions"]]
+                for conversation in conversations
+            )
+            assert batched == single
 
 
 class HeterogeneousAnsweringContract(_Contract):
@@ -182,12 +183,11 @@ class HeterogeneousAnsweringContract(_Contract):
         self.make(config).inference_on_turns(turns, self.sources)  # type: ignore[arg-type]
 
     def test_deterministic(self) -> None:
-        one, two = self._run(self.config()), self._run(self.config())
-        assert [turn["pred_answers"] for turn in one] == [turn["pred_answers"] for turn in two]
+        assert _answers(self._run(self.config())) == _answers(self._run(self.config()))
 
     def test_gold_answers_are_not_used(self) -> None:
-        one, two = self._run(self.config()), self._run(self.config(), keep_answers=False)
-        assert [turn["pred_answers"] for turn in one] == [turn["pred_answers"] for turn in two]
+        with_answers = _answers(self._run(self.config()))
+        assert _answers(self._run(self.config(), keep_answers=False)) == with_answers
 
 
 def without(turn: Turn, *keys: str) -> Turn:
@@ -197,3 +197,7 @@ def without(turn: Turn, *keys: str) -> Turn:
 
 def _evidences(turns: Sequence[Turn]) -> list[list[Evidence]]:
     return [turn["top_evidences"] for turn in turns]
+
+
+def _answers(turns: Sequence[Turn]) -> list[list[RankedAnswer]]:
+    return [turn["pred_answers"] for turn in turns]

@@ -44,9 +44,8 @@ def _share(text: str) -> float:
 
 def _read(options: argparse.Namespace) -> int:
     from ..config import load_config
-    from ..encoder.extractive_reader import ExtractiveReader
     from ..heterogeneous_answering.dataset_predictions import read_file
-    from ..resources import model_path
+    from ..resources import load_reader
     from ..support.errors import ConfigError
 
     config = load_config(options.config, **given(device=options.device, evs_precision=options.precision))
@@ -61,15 +60,7 @@ def _read(options: argparse.Namespace) -> int:
             raise ConfigError(f"{output}: is a folder; give a file")
     if len(outputs) == 2 and outputs[0].resolve() == outputs[1].resolve():
         raise ConfigError(f"{outputs[0]}: predictions and probabilities cannot be one file")
-    reader = ExtractiveReader(
-        model_path(model),
-        config.device,
-        precision=config.evs_precision,
-        max_length=config.ha_max_length,
-        stride=config.ha_stride,
-        token_budget=config.evs_token_budget,
-        key="--model" if options.model else "ha_model",
-    )
+    reader = load_reader(config, model, key="--model" if options.model else "ha_model")
     predictions = read_file(data, reader, options.source, options.quiet)
     above = 1.0 if options.no_answer is None else options.no_answer
     texts = {qid: "" if answer.no_answer > above else answer.text for qid, answer in predictions.items()}

@@ -25,7 +25,6 @@ def add(commands: Commands) -> None:
 
 def _reader(options: argparse.Namespace) -> int:
     from ..config import load_config
-    from ..resources import model_path
 
     changes = given(ha_model=options.model, device=options.device, evs_precision=options.precision)
     config = load_config(options.config, **changes)
@@ -33,20 +32,11 @@ def _reader(options: argparse.Namespace) -> int:
         raise ConfigError(
             f"{options.config} names no ha_model; give --model, the folder of a question-answering model or a hub name"
         )
-    from ..encoder.extractive_reader import ExtractiveReader
+    from ..resources import load_reader
     from ..serving.reader_server import serve
 
-    reader = ExtractiveReader(
-        model_path(config.ha_model),
-        config.device,
-        precision=config.evs_precision,
-        max_length=config.ha_max_length,
-        stride=config.ha_stride,
-        token_budget=config.evs_token_budget,
-        key="ha_model",
-    )
     serve(
-        reader,
+        load_reader(config, config.ha_model),
         options.host,
         options.port,
         lambda address: print(f"{config.ha_model}: POST MRQA contexts to {address} (Ctrl-C ends it)", flush=True),

@@ -49,16 +49,7 @@ class BiEncoder:
         key: str = "evs_bi_encoder",
         models: ModelPool | None = None,
     ) -> None:
-        loaded = load(
-            model,
-            "embedding",
-            device,
-            precision=precision,
-            max_length=max_length,
-            token_budget=token_budget,
-            key=key,
-            models=models,
-        )
+        loaded = load(model, "embedding", device, precision, max_length, token_budget, key, models)
         checkpoint = loaded.checkpoint
         self.dimension = int(checkpoint.model.config.hidden_size)
         self._pool_first = pools_first(checkpoint.folder or hub_pooling(str(model)), f"{key}: {model}")
@@ -134,15 +125,15 @@ def write_pooling(folder: Path, dimension: int, first: bool) -> None:
 
 def hub_pooling(name: str) -> Path | None:
     """Where the pooling files of a hub model are: fetched beside its weights, or kept from an earlier time."""
-    from transformers.utils import cached_file
+    from transformers.utils.hub import cached_file
 
-    found = None
+    folder = None
     for file in ("modules.json", "1_Pooling/config.json"):
         path = cached_file(
             name, file, _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False
         )
-        found = Path(path).parents[file.count("/")] if path else found
-    return found
+        folder = Path(path).parents[file.count("/")] if path else folder
+    return folder
 
 
 def _json(folder: Path | None, name: str, where: str, default: Any) -> Any:

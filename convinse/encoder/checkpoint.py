@@ -106,13 +106,13 @@ def load_checkpoint(
         )
         cause = one_line(error).split(" Model type should be one of")[0]  # all that transformers knows follow there
         raise ModelError(f"{where}: cannot be loaded ({type(error).__name__}: {cause}); {remedy}") from error
-    other = sorted(key[0] for key in info["mismatched_keys"])
-    missing = sorted(name for name in {*info["missing_keys"], *other} if not name.endswith("position_ids"))
+    resized = sorted(key[0] for key in info["mismatched_keys"])
+    missing = sorted(name for name in {*info["missing_keys"], *resized} if not name.endswith("position_ids"))
     if task == "embedding":
         missing = [name for name in missing if not name.startswith("pooler.")]
     body = [name for name in missing if name.startswith(f"{model.base_model_prefix}.") and ".pooler." not in name]
-    if body or (other and not new_head):
-        names = ", ".join((body or other)[:3])
+    if body or (resized and not new_head):
+        names = ", ".join((body or resized)[:3])
         raise ModelError(f"{where}: its weights are not those of its config.json: {names} missing or of another size")
     if missing and not new_head:
         raise ModelError(f"{where}: is no {task} checkpoint: {', '.join(missing[:3])} missing; train one from it first")
@@ -135,8 +135,8 @@ def _check_folder(folder: Path, where: str) -> None:
     if not (folder / "config.json").is_file():
         raise ModelError(f"{where}: no config.json there; it is no model folder")
     if not list(folder.glob("model*.safetensors")):
-        others = sorted(path.name for path in (*folder.glob("*.bin"), *folder.glob("*.pt")))
-        hint = f" (there is {others[0]}, but pickled weights are not loaded: convert them)" if others else ""
+        pickled = sorted(path.name for path in (*folder.glob("*.bin"), *folder.glob("*.pt")))
+        hint = f" (there is {pickled[0]}, but pickled weights are not loaded: convert them)" if pickled else ""
         raise ModelError(f"{where}: no model.safetensors there{hint}")
     if not any((folder / name).is_file() for name in _VOCABULARIES):  # transformers would make an empty one
         raise ModelError(
@@ -144,7 +144,7 @@ def _check_folder(folder: Path, where: str) -> None:
         )
 
 
-def _libraries():  # noqa: ANN202 - modules
+def _libraries() -> tuple[Any, Any]:
     try:
         import torch
         import transformers
@@ -195,13 +195,13 @@ def quiet() -> Iterator[None]:
 
     level, bars = transformers_logging.get_verbosity(), transformers_logging.is_progress_bar_enabled()
     transformers_logging.set_verbosity(logging.CRITICAL)
-    transformers_logging.disable_progress_bar()
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
         transformers_logging.set_verbosity(level)
         if bars:
-            transformers_logging.enable_progress_bar()
+            transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def folder_id(folder: Path, more: Sequence[str] = ()) -> str:

@@ -51,13 +51,13 @@ class Engine:
         self.device = find_device(device)
         self.precision = find_precision(precision, self.device)
         self.token_budget = token_budget or (_GPU_BUDGET if self.device.type == "cuda" else _CPU_BUDGET)
-        self.model = place(model, self.device, self.precision)
+        self.model: nn.Module = place(model, self.device, self.precision)
 
     def with_model(self, model: nn.Module) -> Engine:
         """An engine like this one for a model that shares this one's weights: on the device, in the precision."""
-        other = copy.copy(self)
-        other.model = model.eval()
-        return other
+        engine = copy.copy(self)
+        engine.model = model.eval()
+        return engine
 
     def run(self, sequences: Sequences, output: Output) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Compute all sequences.
@@ -107,7 +107,7 @@ class Engine:
 
 
 def model_inputs(
-    model: PreTrainedModel | nn.Module, sequences: Sequences, places: np.ndarray, device: torch.device
+    model: nn.Module, sequences: Sequences, places: np.ndarray, device: torch.device
 ) -> dict[str, torch.Tensor]:
     """What a model's `forward` takes, for some sequences: [b, longest] each, on the device."""
     input_ids, mask, types = (torch.from_numpy(array) for array in sequences.padded(places))

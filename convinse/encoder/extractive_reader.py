@@ -83,20 +83,13 @@ class ExtractiveReader:
         key: str = "model",
         models: ModelPool | None = None,
     ) -> None:
-        self._loaded = load(
-            model,
-            "question-answering",
-            device,
-            precision=precision,
-            max_length=max_length,
-            token_budget=token_budget,
-            key=key,
-            models=models,
-        )
+        self._loaded = load(model, "question-answering", device, precision, max_length, token_budget, key, models)
         self.tokenizer = self._loaded.tokenizer
         self.engine = self._loaded.engine
         if self._loaded.pool is None:
-            self.engine.model.set_attn_implementation("sdpa")  # windows are long: a sixth faster on a CPU, too
+            self._loaded.checkpoint.model.set_attn_implementation(
+                "sdpa"
+            )  # windows are long: a sixth faster on a CPU, too
         self.model_id = self._loaded.checkpoint.model_id
         self._stride, self._longest, self._best = stride, max_answer_length, best
 
@@ -122,7 +115,7 @@ class ExtractiveReader:
                     place_of.setdefault((question, text), len(place_of))
         pairs = list(place_of)
         spans = self._spans(pairs)
-        found = []
+        answers = []
         for question, texts in zip(questions, contexts, strict=True):
             own = [
                 AnswerSpan(text[start:end], number, start, end, score, probability, no_answer)
@@ -131,8 +124,8 @@ class ExtractiveReader:
                 for start, end, score, probability, no_answer in spans[place_of[question, text]]
             ]
             own.sort(key=lambda span: (-span.score, span.context, span.start, span.end))
-            found.append(own[:top_k])
-        return found
+            answers.append(own[:top_k])
+        return answers
 
     def _spans(self, pairs: list[tuple[str, str]]) -> list[list[Span]]:
         """Of each pair the best spans: of what was read before, or by the model."""
@@ -153,21 +146,21 @@ class ExtractiveReader:
         spans = self._loaded.spans
         if spans is None:
             return {}
-        found = enumerate(spans.get(self._loaded.identity, pairs))
+        kept = enumerate(spans.get(self._loaded.identity, pairs))
         return {
-            place: one.logits for place, one in found if one is not None and one.tokens <= self.tokenizer.max_length
+            place: read.logits for place, read in kept if read is not None and read.tokens <= self.tokenizer.max_length
         }
 
     def _recalled(self, read: dict[int, np.ndarray]) -> Iterator[WindowLogits]:
         places, logits = np.array(list(read), dtype=np.int64), list(read.values())
-        for batch in token_batches([len(one) for one in logits], _DECODED):
+        for batch in token_batches([len(rows) for rows in logits], _DECODED):
             yield of_texts(places[batch], [logits[row] for row in batch])
 
     def _computed(self, pairs: list[tuple[str, str]], places: np.ndarray) -> Iterator[WindowLogits]:
         windows = self.tokenizer.windows(pairs, self._stride)
         for batch, logits in self.engine.run(windows.sequences, _start_and_end):
-            found = of_windows(windows, batch, logits)
-            yield found._replace(texts=places[found.texts])
+            scored = of_windows(windows, batch, logits)
+            yield scored._replace(texts=places[scored.texts])
 
 
 def _start_and_end(output: Any, _: torch.Tensor) -> torch.Tensor:

@@ -25,7 +25,8 @@ from transformers import (
     BertModel,
 )
 from transformers.models.bert.modeling_bert import BertPreTrainedModel
-from transformers.utils import ModelOutput, cached_file
+from transformers.utils.generic import ModelOutput
+from transformers.utils.hub import cached_file
 
 Storage = Literal["float32", "float16", "int8"]
 WEIGHTS = "model.safetensors"
@@ -34,13 +35,13 @@ _LEVELS = 127
 _SMALLEST = 4096  # numbers of a matrix worth rounding
 
 
-class JointConfig(BertConfig):
+class JointConfig(BertConfig):  # type: ignore[no-untyped-call]
     """Settings of a `JointModel`: those of its BERT; one output of relevance."""
 
     model_type = "convinse_joint"
 
     def __init__(self, num_labels: int = 1, **options: Any) -> None:
-        super().__init__(num_labels=num_labels, **options)
+        super().__init__(num_labels=num_labels, **options)  # type: ignore[call-arg]
 
 
 @dataclass
@@ -59,7 +60,7 @@ class JointOutput(ModelOutput):
     last_hidden_state: torch.Tensor | None = None
 
 
-class JointModel(BertPreTrainedModel):
+class JointModel(BertPreTrainedModel):  # type: ignore[no-untyped-call]
     """A BERT that ranks, reads and embeds."""
 
     config_class = JointConfig
@@ -74,7 +75,7 @@ class JointModel(BertPreTrainedModel):
         self.relevance_hidden = nn.Linear(config.hidden_size, config.hidden_size)
         self.relevance = nn.Linear(config.hidden_size, 1)
         self.span = nn.Linear(config.hidden_size, 2)
-        self.post_init()
+        self.post_init()  # type: ignore[no-untyped-call]
 
     def forward(
         self,
@@ -106,6 +107,7 @@ class JointModel(BertPreTrainedModel):
                 if name in options
             },
         )
+        assert path is not None  # what is missing is an error
         weights = load_file(path)
         if not any(name.endswith(_SCALES) for name in weights):
             return super().from_pretrained(pretrained_model_name_or_path, *args, **options)
@@ -114,16 +116,16 @@ class JointModel(BertPreTrainedModel):
         return super().from_pretrained(None, *args, state_dict=restored(weights), **options)
 
     def save_pretrained(
-        self, save_directory: str | os.PathLike[str], *, storage: Storage = "float32", **options: Any
+        self, save_directory: str | os.PathLike[str], *args: Any, storage: Storage = "float32", **options: Any
     ) -> None:
         """As of any Hugging Face model.
 
         Args:
             save_directory: the folder.
             storage: how matrices are stored; int8 rounds each row to 255 levels.
-            options: see `transformers.PreTrainedModel.save_pretrained`.
+            args, options: see `transformers.PreTrainedModel.save_pretrained`.
         """
-        super().save_pretrained(save_directory, **options)
+        super().save_pretrained(save_directory, *args, **options)
         if storage != "float32":
             path = Path(save_directory) / WEIGHTS
             save_file(stored(load_file(path), storage), path, metadata={"format": "pt"})
@@ -146,15 +148,15 @@ def stored(weights: Mapping[str, torch.Tensor], storage: Storage) -> dict[str, t
 
 def restored(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """What `stored` was made of, in float32 where it was rounded."""
-    found = {}
+    whole = {}
     for name, tensor in weights.items():
         if name.endswith(_SCALES):
             continue
         scales = weights.get(name + _SCALES)
         if scales is None and not tensor.is_floating_point():
             raise ValueError(f"{name} is stored in {tensor.dtype} without {name}{_SCALES}")
-        found[name] = tensor.float() if scales is None else tensor.float() * scales[:, None]
-    return found
+        whole[name] = tensor.float() if scales is None else tensor.float() * scales[:, None]
+    return whole
 
 
 def register() -> None:

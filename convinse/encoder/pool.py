@@ -83,11 +83,11 @@ class SpanMemory:
 
     def put(self, model: str, pairs: Iterable[tuple[str, str]], read: Iterable[ReadPair]) -> None:
         """Keep what a model read."""
-        for (query, text), one in zip(pairs, read, strict=True):
+        for (query, text), fresh in zip(pairs, read, strict=True):
             key = (model, query, text)
             old = self._pairs.pop(key, None)  # so that the new one is the youngest
-            self._tokens += len(one.logits) - (0 if old is None else len(old.logits))
-            self._pairs[key] = one
+            self._tokens += len(fresh.logits) - (0 if old is None else len(old.logits))
+            self._pairs[key] = fresh
         while self._tokens > self._most:
             self._tokens -= len(self._pairs.pop(next(iter(self._pairs))).logits)
 
@@ -127,7 +127,6 @@ class ModelPool:
         model: str | Path,
         task: Task,
         device: str,
-        *,
         precision: Precision,
         max_length: int,
         token_budget: int | None,
@@ -151,7 +150,6 @@ def load(
     model: str | Path | Checkpoint,
     task: Task,
     device: str,
-    *,
     precision: Precision,
     max_length: int,
     token_budget: int | None,
@@ -174,9 +172,7 @@ def load(
         DependencyError: the extra `neural` is not installed.
     """
     if models is not None and not isinstance(model, Checkpoint):
-        return models.load(
-            model, task, device, precision=precision, max_length=max_length, token_budget=token_budget, key=key
-        )
+        return models.load(model, task, device, precision, max_length, token_budget, key)
     checkpoint = model if isinstance(model, Checkpoint) else load_checkpoint(model, task, key)
     return _made(checkpoint, device, precision, max_length, token_budget)
 

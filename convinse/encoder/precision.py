@@ -62,13 +62,16 @@ def find_precision(precision: Precision, device: torch.device) -> Precision:
 
 def place(model: PreTrainedModel, device: torch.device, precision: Precision) -> PreTrainedModel:
     """The model on its device, in its precision (not `auto`), ready to be called; the given one is changed."""
-    model.eval().requires_grad_(False)
+    module: nn.Module = model  # transformers wraps the methods of torch without types
+    module.eval().requires_grad_(False)
     if device.type == "cuda":
         model.set_attn_implementation("sdpa")
-        return model.to(device=device, dtype={"fp16": torch.float16, "bf16": torch.bfloat16}.get(precision))
+        module.to(device=device, dtype={"fp16": torch.float16, "bf16": torch.bfloat16}.get(precision))
+        return model
     model.set_attn_implementation("eager")  # for short sequences faster on a CPU than the fused kernel
     if precision == "bf16":
-        return model.to(torch.bfloat16)
+        module.to(torch.bfloat16)
+        return model
     linear = {
         name: child
         for name, child in model.named_modules()
@@ -76,9 +79,9 @@ def place(model: PreTrainedModel, device: torch.device, precision: Precision) ->
     }
     early = _early(linear) if precision == "int8" else linear.keys()
     for name, child in linear.items():
-        kind = _Int8Linear
+        kind: type[nn.Module] = _Int8Linear
         if name in early:
-            if not torch.backends.mkldnn.is_available():
+            if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
                 continue
             kind = _OneDnnLinear
         parent, _, own = name.rpartition(".")
@@ -103,7 +106,8 @@ class _OneDnnLinear(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """[..., inputs] -> [..., outputs]."""
-        return torch.ops.aten.mkldnn_linear(x.to_mkldnn(), self._weight, self._bias).to_dense()
+        result: torch.Tensor = torch.ops.aten.mkldnn_linear(x.to_mkldnn(), self._weight, self._bias)
+        return result.to_dense()
 
 
 class _Int8Linear(nn.Module):
@@ -130,5 +134,5 @@ class _Int8Linear(nn.Module):
         steps = 2 * _INT8_LEVELS / spread
         levels = torch.addcmul(-middle * steps, flat, steps).round_().to(torch.int8)
         product = torch._int_mm(levels, self._weight).to(x.dtype).mul_(self._scales)
-        found = torch.addcmul(self._bias, product, spread / (2 * _INT8_LEVELS)).addcmul_(middle, self._sums)
-        return found.view(*x.shape[:-1], -1)
+        result = torch.addcmul(self._bias, product, spread / (2 * _INT8_LEVELS)).addcmul_(middle, self._sums)
+        return result.view(*x.shape[:-1], -1)

@@ -62,16 +62,7 @@ class BertReranker:
         cache: EvidenceCache | None = None,
     ) -> None:
         self._cache = cache
-        self._loaded = load(
-            model,
-            "sequence-classification",
-            device,
-            precision=precision,
-            max_length=max_length,
-            token_budget=token_budget,
-            key=key,
-            models=models,
-        )
+        self._loaded = load(model, "sequence-classification", device, precision, max_length, token_budget, key, models)
         outputs = self._loaded.checkpoint.model.config.num_labels
         if outputs not in (1, 2):
             raise ModelError(f"{key}: {model}: has {outputs} outputs; a reranker has one (relevance) or two (no, yes)")
@@ -133,12 +124,12 @@ class BertReranker:
     def _odds(self, queries: Sequence[str], texts: Sequence[Sequence[str]]) -> list[np.ndarray]:
         """For each query the log odds of its texts: from the cache, the others computed together and kept."""
         kept = self._kept
-        found = [None if kept is None else kept.get(*one) for one in zip(queries, texts, strict=True)]
-        fresh = [place for place, one in enumerate(found) if one is None]
+        scored = [None if kept is None else kept.get(query, own) for query, own in zip(queries, texts, strict=True)]
+        fresh = [place for place, known in enumerate(scored) if known is None]
         pairs = [(queries[place], text) for place in fresh for text in texts[place]]
         computed = self.predict(pairs, logits=True)
         spans, start = self._loaded.spans, 0
-        odds = [np.empty(0, np.float32) if one is None else one.odds for one in found]
+        odds = [np.empty(0, np.float32) if known is None else known.odds for known in scored]
         for place in fresh:
             own, start = slice(start, start + len(texts[place])), start + len(texts[place])
             odds[place] = computed[own]
@@ -146,10 +137,10 @@ class BertReranker:
                 read = [None] * len(odds[place]) if spans is None else spans.get(self._loaded.identity, pairs[own])
                 kept.put(queries[place], texts[place], Scored(odds[place], list(read)))
         if spans is not None:
-            for query, own_texts, one in zip(queries, texts, found, strict=True):
-                if one is not None:
+            for query, own_texts, known in zip(queries, texts, scored, strict=True):
+                if known is not None:
                     read_pairs = [
-                        (text, read) for text, read in zip(own_texts, one.read, strict=True) if read is not None
+                        (text, read) for text, read in zip(own_texts, known.read, strict=True) if read is not None
                     ]
                     spans.put(
                         self._loaded.identity,
@@ -183,7 +174,7 @@ class BertReranker:
         queries: Sequence[str],
         evidences: Sequence[Sequence[Evidence]],
         top_k: int | None = None,
-        others: Sequence[np.ndarray] | None = None,
+        beside: Sequence[np.ndarray] | None = None,
         share: float = 0.0,
     ) -> list[list[Evidence]]:
         """`rank` for several queries, each with its evidences, computed together.
@@ -192,7 +183,7 @@ class BertReranker:
             queries: one for each list of evidences.
             evidences: candidates.
             top_k: evidences wanted for each query.
-            others: for each query [n] other scores of its evidences, from 0 to 1.
+            beside: for each query [n] other scores of its evidences, from 0 to 1.
             share: their weight in the scores; the cross-encoder's probabilities have the rest.
         """
         texts = [[evidence["evidence_text"] for evidence in candidates] for candidates in evidences]
@@ -201,8 +192,8 @@ class BertReranker:
             # what is equal up to rounding is equal: a pair's last digits depend on its batch
             own = np.round(odds.astype(np.float64), _DIGITS)
             scores = _sigmoid(own)
-            if others is not None and share:
-                own = scores = np.round((1 - share) * scores + share * others[number], _DIGITS)
+            if beside is not None and share:
+                own = scores = np.round((1 - share) * scores + share * beside[number], _DIGITS)
             order = sorted(
                 range(len(candidates)),
                 key=lambda place: (-own[place], candidates[place]["evidence_text"], candidates[place]["source"], place),
@@ -213,7 +204,7 @@ class BertReranker:
 
 def log_odds(output: Any, _: torch.Tensor | None) -> torch.Tensor:
     """[b] the relevance of a checkpoint with one logit or two, before the sigmoid."""
-    logits = output.logits.float()
+    logits: torch.Tensor = output.logits.float()
     return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
 
 
@@ -227,4 +218,5 @@ def _odds_and_spans(output: Any, mask: torch.Tensor) -> torch.Tensor:
 
 
 def _sigmoid(odds: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-np.clip(odds, -80, 80)))
+    chances: np.ndarray = 1 / (1 + np.exp(-np.clip(odds, -80, 80)))
+    return chances

@@ -31,7 +31,7 @@ class Scored(NamedTuple):
     read: list[ReadPair | None]
 
 
-class _Entry(msgspec.Struct):
+class _ScoredEntry(msgspec.Struct):
     odds: bytes
     tokens: list[int]  # of each pair, 0 where nothing was read
     sizes: list[int]  # rows of its logits
@@ -54,11 +54,11 @@ class ScoredPairs:
 
     def get(self, query: str, texts: Sequence[str]) -> Scored | None:
         """What is kept of these texts for a query, or None."""
-        found = self._cache.get(*self._key, _digest([query, *texts]))
-        if found is None:
+        value = self._cache.get(*self._key, _digest([query, *texts]))
+        if value is None:
             return None
         try:
-            entry = msgspec.convert(found, _Entry)
+            entry = msgspec.convert(value, _ScoredEntry)
             odds, logits = (np.frombuffer(part, "<f4").copy() for part in (entry.odds, entry.logits))
             whole = logits.reshape(-1, 2)
             if not len(odds) == len(entry.tokens) == len(entry.sizes) == len(texts) or sum(entry.sizes) != len(whole):
@@ -76,18 +76,14 @@ class ScoredPairs:
 
     def put(self, query: str, texts: Sequence[str], scored: Scored) -> None:
         """Keep what was found."""
-        logits = [np.zeros((0, 2), "<f4") if one is None else one.logits.astype("<f4") for one in scored.read]
-        entry = _Entry(
+        logits = [np.zeros((0, 2), "<f4") if pair is None else pair.logits.astype("<f4") for pair in scored.read]
+        entry = _ScoredEntry(
             scored.odds.astype("<f4").tobytes(),
-            [0 if one is None else one.tokens for one in scored.read],
+            [0 if pair is None else pair.tokens for pair in scored.read],
             [len(part) for part in logits],
             np.concatenate(logits).tobytes() if logits else b"",
         )
         self._cache.put(*self._key, _digest([query, *texts]), value=msgspec.to_builtins(entry))
-
-    def close(self) -> None:
-        """Close the cache; the next use opens it again."""
-        self._cache.close()
 
 
 def _digest(texts: Sequence[str]) -> str:

@@ -29,7 +29,8 @@ class Generator:
 
     def __init__(self, checkpoint: Checkpoint, settings: QuSr, device: str = "auto") -> None:
         self.device = find_device(device)
-        self._model: Any = checkpoint.model.eval().to(self.device)
+        model: Any = checkpoint.model
+        self._model = model.eval().to(self.device)
         self._tokenizer = checkpoint.tokenizer
         self._batch = settings.batch_size
         self._input = min(settings.max_input_length, checkpoint.max_length)
@@ -62,8 +63,8 @@ class Generator:
                     f"{self.device}: the memory does not hold {len(places)} questions with {self._options['num_beams']} "
                     "beams each; lower qu_sr: {batch_size, num_beams} or use device: cpu"
                 ) from error
-            found = self._tokenizer.batch_decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
-            for place, text in zip(places, found, strict=True):
+            decoded = self._tokenizer.batch_decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+            for place, text in zip(places, decoded, strict=True):
                 written[place] = text.strip()
         return written
 

@@ -45,9 +45,9 @@ def of_windows(windows: Windows, places: np.ndarray, logits: np.ndarray) -> Wind
 def of_texts(places: np.ndarray, logits: Sequence[np.ndarray]) -> WindowLogits:
     """Of [1 + t, 2] logits of [CLS] and of each text's tokens, texts at `places` that were read whole."""
     tokens = np.full((len(logits), max(2, *map(len, logits)) - 1, 2), _LOWEST, dtype=np.float32)
-    for row, one in enumerate(logits):
-        tokens[row, : len(one) - 1] = one[1:]
-    nulls = np.stack([one[0] for one in logits]).sum(axis=1)
+    for row, rows in enumerate(logits):
+        tokens[row, : len(rows) - 1] = rows[1:]
+    nulls = np.stack([rows[0] for rows in logits]).sum(axis=1)
     return WindowLogits(places, np.zeros(len(places), dtype=np.int64), nulls, tokens)
 
 
@@ -67,7 +67,7 @@ class SpanDecoder:
         sizes = np.fromiter(map(len, offsets), dtype=np.int64, count=len(offsets))
         self._base = np.concatenate(([0], np.cumsum(sizes)))
         self._nulls = np.full(len(texts), np.inf)
-        self._found: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
+        self._kept: list[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = []
 
     def add(self, windows: WindowLogits) -> int | None:
         """Take the best spans of some windows; the place of a text whose scores are not numbers, or None."""
@@ -89,15 +89,15 @@ class SpanDecoder:
         rows, columns = np.nonzero(values > _LOWEST / 2)
         first, further = np.divmod(chosen[rows, columns], width)
         first += windows.begins[rows]
-        self._found.append((windows.texts[rows], first, first + further, values[rows, columns]))
+        self._kept.append((windows.texts[rows], first, first + further, values[rows, columns]))
         return None
 
     def spans(self) -> list[list[Span]]:
         """Of each text the best spans, best first; spans of the same characters are one."""
         result: list[list[Span]] = [[] for _ in self._texts]
-        if not self._found:
+        if not self._kept:
             return result
-        texts, first, last, scores = (np.concatenate(parts) for parts in zip(*self._found, strict=True))
+        texts, first, last, scores = (np.concatenate(parts) for parts in zip(*self._kept, strict=True))
         raw, tidy = (np.concatenate(parts) for parts in zip(*self._edges, strict=True))
         first, last = first + self._base[texts], last + self._base[texts]
         start, end = tidy[first, 0], tidy[last, 1]

@@ -158,9 +158,9 @@ class TextTokenizer:
 
     def limited(self, max_length: int) -> TextTokenizer:
         """One with another limit, which shares the tokens of the texts."""
-        other = copy.copy(self)
-        other._limit(max_length)
-        return other
+        tokenizer = copy.copy(self)
+        tokenizer._limit(max_length)
+        return tokenizer
 
     def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
         """The token ids of each text, without special tokens, uncut."""
@@ -244,14 +244,14 @@ def _lengths(ids: list[np.ndarray]) -> np.ndarray:
 
 def _template(tokenizer: Tokenizer) -> _Template:
     """What the post-processor puts around the texts, seen on an example: BERT and RoBERTa differ."""
-    one, two = (tokenizer.encode(word, add_special_tokens=False).ids for word in ("one", "two"))
+    first_word, second_word = (tokenizer.encode(word, add_special_tokens=False).ids for word in ("one", "two"))
     both = tokenizer.encode("one", "two")
     ids, types = both.ids, both.type_ids
-    start = _find(ids, one, 0)
-    middle = start + len(one)
-    second = _find(ids, two, middle)
+    start = _find(ids, first_word, 0)
+    middle = start + len(first_word)
+    second = _find(ids, second_word, middle)
     alone = tokenizer.encode("one").ids
-    if alone[: start + len(one)] != ids[: start + len(one)]:
+    if alone[: start + len(first_word)] != ids[: start + len(first_word)]:
         raise ModelError("the tokenizer treats one text and two texts differently; such models are not supported")
 
     def array(part: list[int]) -> np.ndarray:
@@ -260,7 +260,7 @@ def _template(tokenizer: Tokenizer) -> _Template:
     return _Template(
         array(ids[:start]),
         array(ids[middle:second]),
-        array(ids[second + len(two) :]),
+        array(ids[second + len(second_word) :]),
         types[second],
         array(alone[middle:]),
     )

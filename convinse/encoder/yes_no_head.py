@@ -13,11 +13,11 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
-from transformers import BertModel
+from transformers import BertConfig, BertModel
 
 from ..support.errors import ModelError, one_line
 from .checkpoint import YES_NO
-from .joint import JointConfig, JointModel, Storage, restored, stored
+from .joint import JointModel, Storage, restored, stored
 
 _FORMAT = "convinse yes/no head 1"
 
@@ -49,7 +49,8 @@ class YesNoHead(nn.Module):
         first = hidden[:, :1]
         seen, _ = self.attention(first, hidden, hidden, key_padding_mask=mask == 0, need_weights=False)
         state = self.attended(first + seen)
-        return self.odds(self.dropout(self.thought(state + self.inner(state))))[:, 0, 0]
+        odds: torch.Tensor = self.odds(self.dropout(self.thought(state + self.inner(state))))
+        return odds[:, 0, 0]
 
     def save(self, folder: Path, storage: Storage = "int8") -> None:
         """Write the head into a model folder."""
@@ -69,7 +70,8 @@ class YesNoModel(nn.Module):
         self, input_ids: torch.Tensor, attention_mask: torch.Tensor, token_type_ids: torch.Tensor | None = None
     ) -> torch.Tensor:
         """[b, tokens] each."""
-        return self.head(states(self.bert, self.head.layer, input_ids, attention_mask, token_type_ids), attention_mask)
+        hidden = states(self.bert, self.head.layer, input_ids, attention_mask, token_type_ids)
+        return self.head.forward(hidden, attention_mask)
 
 
 def states(
@@ -80,13 +82,14 @@ def states(
     token_type_ids: torch.Tensor | None = None,
 ) -> torch.Tensor:
     """[b, tokens, hidden] float32: what the first `layer` layers of a trunk make of its input."""
-    found = bert(
+    output = bert(
         input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids, output_hidden_states=True
     )
-    return found.hidden_states[layer].float()
+    hidden: torch.Tensor = output.hidden_states[layer]
+    return hidden.float()
 
 
-def load_yes_no(folder: Path, config: JointConfig) -> YesNoHead:
+def load_yes_no(folder: Path, config: BertConfig) -> YesNoHead:
     """The head of a model folder, on the CPU, ready to compute.
 
     Args:

@@ -42,23 +42,15 @@ class YesNoReader:
         key: str = "model",
         models: ModelPool | None = None,
     ) -> None:
-        self._loaded = load(
-            model,
-            "question-answering",
-            device,
-            precision=precision,
-            max_length=max_length,
-            token_budget=token_budget,
-            key=key,
-            models=models,
-        )
+        self._loaded = load(model, "question-answering", device, precision, max_length, token_budget, key, models)
+        from .joint import JointModel
         from .yes_no_head import YesNoModel, load_yes_no
 
-        checkpoint = self._loaded.checkpoint
-        if checkpoint.folder is None or not has_yes_no(checkpoint.folder):
+        checkpoint, trunk = self._loaded.checkpoint, self._loaded.checkpoint.model
+        if checkpoint.folder is None or not has_yes_no(checkpoint.folder) or not isinstance(trunk, JointModel):
             raise ModelError(f"{key}: {checkpoint.folder or model}: has no yes/no head; train one with train embedded")
-        engine, head = self._loaded.engine, load_yes_no(checkpoint.folder, checkpoint.model.config)
-        self._engine = engine.with_model(YesNoModel(checkpoint.model, head.to(engine.device)))
+        engine, head = self._loaded.engine, load_yes_no(checkpoint.folder, trunk.config)
+        self._engine = engine.with_model(YesNoModel(trunk, head.to(engine.device)))
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """[n] probability of "yes" for each (question, text); without words in the text nothing is known: 0.5.
@@ -66,21 +58,21 @@ class YesNoReader:
         Raises:
             ModelError: a score is not a number; the message names the text.
         """
-        found = np.full(len(pairs), 0.5)
+        chances = np.full(len(pairs), 0.5)
         places = np.array([place for place, (_, text) in enumerate(pairs) if text.strip()], dtype=np.int64)
         if not len(places):
-            return found
+            return chances
         sequences = self._loaded.tokenizer.pairs([pairs[place] for place in places])
         odds = np.empty(len(places))
-        for batch, values in self._engine.run(sequences, lambda found, _: found):
+        for batch, values in self._engine.run(sequences, lambda output, _: output):
             odds[batch] = values
         if np.isnan(odds).any():
             text = pairs[places[int(np.isnan(odds).argmax())]][1]
             raise ModelError(
                 f"the score of '{text[:120]}' is not a number; the model's weights are broken, or try fp32"
             )
-        found[places] = 1 / (1 + np.exp(-odds.clip(-30, 30)))
-        return found
+        chances[places] = 1 / (1 + np.exp(-odds.clip(-30, 30)))
+        return chances
 
 
 def has_yes_no(folder: Path | None) -> bool:

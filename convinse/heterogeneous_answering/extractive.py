@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from pathlib import Path
 
 from ..encoder.checkpoint import Checkpoint
 from ..encoder.extractive_reader import ExtractiveReader
 from ..encoder.pool import ModelPool
-from ..encoder.yes_no_reader import YesNoReader, has_yes_no
 from ..records.evidence import Evidence, RankedAnswer, Turn, asked_in_full
-from ..resources import model_path
+from ..resources import load_reader, load_yes_no_reader
 from ..support.errors import ConfigError
 from .answers import combined, rank_answers
 from .entity_voting import EntityVoting
@@ -54,39 +52,19 @@ class ExtractiveAnswering(EntityVoting):
         """The reader that `ha_model` names, loaded on first use."""
         if not self.config.ha_model:  # named for training only
             raise ConfigError(_NO_MODEL)
-        return self.build_reader(model_path(self.config.ha_model))
+        return self.build_reader(self.config.ha_model)
 
     @cached_property
     def judge(self) -> Judge | None:  # type: ignore[override]
         """Reads whether a text says yes: the yes/no head of `ha_model`; None where it has none."""
-        config = self.config
-        folder = Path(model_path(config.ha_model)).expanduser() if config.ha_model else None
-        if not has_yes_no(folder):
+        reader = load_yes_no_reader(self.config, self.model_pool)
+        if reader is None:
             return None
-        reader = YesNoReader(
-            str(folder),
-            config.device,
-            precision=config.evs_precision,
-            token_budget=config.evs_token_budget,
-            key="ha_model",
-            models=self.model_pool,
-        )
         return lambda question, text: float(reader.probabilities([(question, text)])[0])
 
     def build_reader(self, model: str | Checkpoint) -> ExtractiveReader:
         """A reader with the configured settings."""
-        config = self.config
-        return ExtractiveReader(
-            model,
-            config.device,
-            precision=config.evs_precision,
-            max_length=config.ha_max_length,
-            stride=config.ha_stride,
-            best=_SPANS,
-            token_budget=config.evs_token_budget,
-            key="ha_model",
-            models=self.model_pool,
-        )
+        return load_reader(self.config, model, best=_SPANS, models=self.model_pool)
 
     def use_models(self, models: ModelPool) -> None:
         """Share models, and with `ha_share_pass` what they read while they rank; see the base class."""

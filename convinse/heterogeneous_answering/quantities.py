@@ -12,8 +12,9 @@ from ..language.language import Language
 from ..language.property_names import PropertyNames, PropertyWords
 from ..language.text import fold
 from ..records.evidence import Entity, Evidence, RankedAnswer
+from ..records.facts import fact_of
 from ..records.literals import is_number, number_entity
-from .values import Value, fact_of, nearness, values
+from .values import Value, nearness, values
 
 _MOST_WORDS = 3  # behind "how many" that say what is counted
 _DIGIT = re.compile(r"\d")

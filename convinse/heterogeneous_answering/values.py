@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..language.language import Language
 from ..language.text import Words, fold
 from ..records.evidence import Entity, Evidence, normalize_source
+from ..records.facts import fact_of
 from ..records.literals import is_date, is_number
 
 _HEADER = re.compile(r"(?:^|, )([^,]+?) is ")
@@ -70,31 +71,6 @@ def _unit(text: str, surface: str, start: int, language: Language) -> frozenset[
     words = surface.lstrip("0123456789.,") + " " + (behind[1] if behind else "")
     currency = language.literals.currencies.get(text[start - 1 : start], "")
     return language.properties.keywords(f"{words} {currency}")
-
-
-class Fact(NamedTuple):
-    """A fact of the knowledge base, read from its evidence; `more` are the qualifiers' values."""
-
-    subject: Entity
-    predicate: str
-    object: Entity
-    more: tuple[Entity, ...]
-
-    @property
-    def entities(self) -> tuple[Entity, ...]:
-        """Subject, object and the values of qualifiers."""
-        return (self.subject, self.object, *self.more)
-
-
-def fact_of(evidence: Evidence) -> Fact | None:
-    """The fact that an evidence of the source kb is; None for others, and for one about a thing and itself."""
-    entities = evidence["wikidata_entities"]
-    if evidence["source"] != "kb" or len(entities) < 2:
-        return None
-    first, second, *more = entities
-    text = evidence["evidence_text"].removeprefix(f"{first['label']}, ")
-    predicate, found, _ = text.partition(f", {second['label']}")
-    return Fact(first, predicate, second, tuple(more)) if found else None
 
 
 def nearness(evidence: Evidence, wanted: set[str], language: Words) -> dict[str, float]:

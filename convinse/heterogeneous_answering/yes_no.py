@@ -10,8 +10,8 @@ from typing import NamedTuple
 from ..language.language import Language
 from ..language.property_names import PropertyNames, PropertyWords
 from ..records.evidence import Entity, Evidence, RankedAnswer, normalize_source
+from ..records.facts import Fact, fact_of
 from .quantities import compared
-from .values import Fact, fact_of
 
 _YES: Entity = {"id": "Yes", "label": "Yes"}
 _NO: Entity = {"id": "No", "label": "No"}

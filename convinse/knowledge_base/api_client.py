@@ -18,21 +18,21 @@ from .search_space import QuestionEntity
 _REMEDY = "check clocq_host and clocq_port, or use the embedded engine (clocq_use_api: false)"
 
 
-class _Item(msgspec.Struct):
+class _LabelledItem(msgspec.Struct):
     id: str
     label: str | None = None
 
 
-class _QuestionItem(msgspec.Struct):
-    item: _Item
+class _MentionedItem(msgspec.Struct):
+    item: _LabelledItem
     question_word: str = ""
     score: float = 0.0
     rank: int = 0
 
 
-class _SearchSpace(msgspec.Struct):
-    kb_item_tuple: list[_QuestionItem]
-    search_space: list[list[_Item]]
+class _SpaceAnswer(msgspec.Struct):
+    kb_item_tuple: list[_MentionedItem]
+    search_space: list[list[_LabelledItem]]
 
 
 class ClocqApi:
@@ -59,22 +59,25 @@ class ClocqApi:
         """
         parameters = msgspec.to_builtins(params)
         parameters["p_setting"] = min(p, params.p_setting)
-        found = self._post("/search_space", _SearchSpace, question=question, parameters=parameters,
+        answer = self._post("/search_space", _SpaceAnswer, question=question, parameters=parameters,
                            include_labels=True, include_type=False)  # fmt: skip
         facts: dict[tuple[str, ...], Fact] = {}
-        for fact in map(_fact, filter(None, found.search_space)):  # the public API repeats facts of two items
+        for fact in map(_fact, filter(None, answer.search_space)):  # the public API repeats facts of two items
             facts.setdefault(tuple(entity["id"] for entity in fact), fact)
         entities: dict[str, QuestionEntity] = {}
-        for one in found.kb_item_tuple:
+        for mentioned in answer.kb_item_tuple:
             entity = QuestionEntity(
-                item=_entity(one.item), question_word=one.question_word, score=one.score, rank=one.rank
+                item=_entity(mentioned.item),
+                question_word=mentioned.question_word,
+                score=mentioned.score,
+                rank=mentioned.rank,
             )
-            entities.setdefault(one.item.id, entity)
+            entities.setdefault(mentioned.item.id, entity)
         return list(facts.values()), list(entities.values())
 
     def neighborhood(self, item_id: str, p: int) -> list[Fact]:
         """The facts that an item occurs in, at most `p`. Raises `NetworkError` as `search_space` does."""
-        facts = self._post("/neighborhood", list[list[_Item]], item=item_id, p=p,
+        facts = self._post("/neighborhood", list[list[_LabelledItem]], item=item_id, p=p,
                            include_labels=True, include_type=False)  # fmt: skip
         return [_fact(fact) for fact in facts if fact]
 
@@ -116,11 +119,11 @@ def _address(host: str, port: int | str) -> str:
     return address
 
 
-def _fact(fact: list[_Item]) -> Fact:
+def _fact(fact: list[_LabelledItem]) -> Fact:
     return [_entity(item) for item in fact]
 
 
-def _entity(item: _Item) -> Entity:
+def _entity(item: _LabelledItem) -> Entity:
     """Id and label; the public API puts the ids of dates and numbers in quotes."""
     bare = item.id.strip('"')
     if bare != item.id and (is_date(bare) or is_number(bare)):

@@ -229,9 +229,9 @@ class _Encoder:
         self._tokens.extend((item, len(qualifiers) << PAIRS_SHIFT | int(prop[1:]), self._token(value)))
         seen = {item}
         self._occurs(value, place, 0, seen)
-        for qualifier, other in qualifiers:
-            self._tokens.extend((int(qualifier[1:]), self._token(other)))
-            self._occurs(other, place, 1, seen)
+        for qualifier, qualifier_value in qualifiers:
+            self._tokens.extend((int(qualifier[1:]), self._token(qualifier_value)))
+            self._occurs(qualifier_value, place, 1, seen)
 
     def _occurs(self, value: Value, place: int, kind: int, seen: set[int]) -> None:
         if value.label is None:
@@ -253,7 +253,7 @@ class _Encoder:
     def part(self, lines: int, bad: list[tuple[int, str]]) -> Part:
         """All that was added."""
         arrays = (self._items, self._text_size, self._tokens, self._fact_size, self._fact_count, self._inverse)
-        items, text_size, tokens, fact_size, fact_count, inverse = (one.tobytes() for one in arrays)
+        items, text_size, tokens, fact_size, fact_count, inverse = (numbers.tobytes() for numbers in arrays)
         return Part(
             lines, bad, self._properties, items, b"".join(self._texts), text_size, tokens, fact_size, fact_count,
             list(self._literals), inverse, self._form_hash.tobytes(), self._form_item.tobytes(),
@@ -436,8 +436,8 @@ class _Writer:
         return counts, wide
 
     def _count(self, counts: np.ndarray, places: np.ndarray) -> None:
-        found, times = self._np.unique(places, return_counts=True)
-        counts[found] += times.astype(counts.dtype)
+        counted, times = self._np.unique(places, return_counts=True)
+        counts[counted] += times.astype(counts.dtype)
 
     def _sort_forms(self, items: np.ndarray) -> None:
         np = self._np

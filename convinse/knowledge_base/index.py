@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 Fact = list[Entity]
-_ID = re.compile(r"[QP][1-9]\d{0,9}")
+_ITEM = re.compile(r"Q[1-9][0-9]{0,9}")
 _MAX_ITEM = LITERAL - 1
 _INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION = 31, 279, 106
 _SUBCLASS_DEPTH = 2  # classes of a class that count as types
@@ -122,14 +122,11 @@ class KnowledgeBase:
 
     def _place(self, entity_id: str) -> int | None:
         """The place of an item in the arrays, or None."""
-        if not _ID.fullmatch(entity_id) or entity_id[0] != "Q":
-            return None
-        number = int(entity_id[1:])
-        if number > _MAX_ITEM:
-            return None
-        return self._place_of(number)
+        return self._place_of(_number(entity_id))
 
-    def _place_of(self, number: int) -> int | None:
+    def _place_of(self, number: int | None) -> int | None:
+        if number is None:
+            return None
         # of the array's own type: for another one, numpy would convert the whole array
         place = int(self._items.searchsorted(self._items.dtype.type(number)))
         return place if place < len(self._items) and self._items[place] == number else None
@@ -179,12 +176,12 @@ class KnowledgeBase:
 
     def titles(self) -> dict[str, str]:
         """Wikipedia title -> item, of all items; reads all texts."""
-        found = {}
+        items = {}
         for place, number in enumerate(self._items.tolist()):
             title = self._text_at(place).title
             if title:
-                found[title] = f"Q{number}"
-        return found
+                items[title] = f"Q{number}"
+        return items
 
     def properties(self) -> Iterable[tuple[str, str, list[str]]]:
         """Id, label and aliases of every property."""
@@ -204,46 +201,40 @@ class KnowledgeBase:
 
     # -- classes -------------------------------------------------------------------------------------------------------
 
-    def _objects(self, number: int, properties: Sequence[int]) -> list[int]:
+    def _objects(self, number: int | None, properties: Sequence[int]) -> list[int]:
         """The items that are values of some properties of an item, in the order of `properties`, then of the facts."""
         place = self._place_of(number)
         if place is None:
             return []
-        found: dict[int, list[int]] = {prop: [] for prop in properties}
+        values: dict[int, list[int]] = {prop: [] for prop in properties}
         start = int(self._fact_start[place])
         tokens = self._tokens[start : start + int(self._fact_size[place])].tolist()
         at = 0
         while at < len(tokens):
             header, value = tokens[at + 1], tokens[at + 2]
             prop = header & PROPERTY_MASK
-            if prop in found and value < LITERAL:
-                found[prop].append(value)
+            if prop in values and value < LITERAL:
+                values[prop].append(value)
             at += 3 + 2 * (header >> PAIRS_SHIFT)
-        return [value for prop in properties for value in found[prop]]
+        return [value for prop in properties for value in values[prop]]
 
     def objects(self, entity_id: str, prop: int) -> list[str]:
         """The items that are values of a property (its number, 21 for P21) of an item."""
-        if not _ID.fullmatch(entity_id) or entity_id[0] != "Q":
-            return []
-        return [f"Q{number}" for number in self._objects(int(entity_id[1:]), (prop,))]
+        return [f"Q{number}" for number in self._objects(_number(entity_id), (prop,))]
 
     def _read_types(self, entity_id: str) -> tuple[str, ...]:
         """Labels of what an item is: instance of, occupation, and the classes above; lower case, nearest first."""
-        if not _ID.fullmatch(entity_id) or entity_id[0] != "Q":
-            return ()
-        level = self._objects(int(entity_id[1:]), (_INSTANCE_OF, _OCCUPATION))
-        found = dict.fromkeys(level)
+        level = self._objects(_number(entity_id), (_INSTANCE_OF, _OCCUPATION))
+        classes = dict.fromkeys(level)
         for _ in range(_SUBCLASS_DEPTH):
             level = [above for number in level for above in self._objects(number, (_SUBCLASS_OF,))]
-            found |= dict.fromkeys(level)
-        return tuple(self._label(f"Q{number}").lower() for number in found)
+            classes |= dict.fromkeys(level)
+        return tuple(self._label(f"Q{number}").lower() for number in classes)
 
     def types_of(self, entity_id: str) -> list[Entity]:
         """The classes that an item is an instance of, the most frequent first."""
-        if not _ID.fullmatch(entity_id) or entity_id[0] != "Q":
-            return []
-        found = dict.fromkeys(f"Q{number}" for number in self._objects(int(entity_id[1:]), (_INSTANCE_OF,)))
-        return [self.entity(one) for one in sorted(found, key=lambda one: (-self.frequency(one), int(one[1:])))]
+        classes = dict.fromkeys(self.objects(entity_id, _INSTANCE_OF))
+        return [self.entity(item) for item in sorted(classes, key=lambda item: (-self.frequency(item), int(item[1:])))]
 
     def is_class(self, entity_id: str) -> bool:
         """Whether an item is a class of things: it has a superclass, or something is an instance of it."""
@@ -263,7 +254,7 @@ class KnowledgeBase:
 
     def neighborhood(self, entity_id: str, limit: int = 1000) -> list[Fact]:
         """The facts that an item occurs in: as subject first, then as object, then in qualifiers; at most `limit`."""
-        return [self._fact(one) for one in self._facts(entity_id, limit)]
+        return [self._fact(tokens) for tokens in self._facts(entity_id, limit)]
 
     def _facts(self, entity_id: str, limit: int) -> list[list[int]]:
         """The tokens of the facts of an item: subject, property, object, qualifier property, qualifier object ..."""
@@ -272,20 +263,20 @@ class KnowledgeBase:
             return []
         start = int(self._fact_start[place])
         tokens = self._tokens[start : start + int(self._fact_size[place])].tolist()
-        found = []
+        facts: list[list[int]] = []
         at = 0
-        while at < len(tokens) and len(found) < limit:
+        while at < len(tokens) and len(facts) < limit:
             end = at + 3 + 2 * (tokens[at + 1] >> PAIRS_SHIFT)
             tokens[at + 1] &= PROPERTY_MASK
-            found.append(tokens[at:end])
+            facts.append(tokens[at:end])
             at = end
         start, end = int(self._inverse_start[place]), int(self._inverse_start[place + 1])
-        for at in self._postings[start : min(end, start + limit - len(found))].tolist():
-            found.append(self._fact_at(at))
-        return found
+        for at in self._postings[start : min(end, start + limit - len(facts))].tolist():
+            facts.append(self._fact_at(at))
+        return facts
 
     def _fact_at(self, at: int) -> list[int]:
-        head = self._tokens[at : at + 3].tolist()
+        head: list[int] = self._tokens[at : at + 3].tolist()
         pairs = head[1] >> PAIRS_SHIFT
         head[1] &= PROPERTY_MASK
         return head + self._tokens[at + 3 : at + 3 + 2 * pairs].tolist() if pairs else head
@@ -309,56 +300,56 @@ class KnowledgeBase:
 
     def neighbors(self, entity_id: str, limit: int = 1000) -> set[str]:
         """The items that share a fact with an item (its `limit` first facts)."""
-        found = {token for tokens in self._facts(entity_id, limit) for token in tokens[::2] if token < LITERAL}
-        return {f"Q{number}" for number in found} - {entity_id}
+        items = {token for tokens in self._facts(entity_id, limit) for token in tokens[::2] if token < LITERAL}
+        return {f"Q{number}" for number in items} - {entity_id}
 
     def two_hop_neighborhood(self, entity_id: str, limit: int = 1000) -> list[Fact]:
         """The facts of an item and of its neighbours, without repetition; at most `limit` facts of each item.
 
         Neighbours that occur in more than 5,000 facts (countries, classes) are not looked through.
         """
-        found: dict[tuple[int, ...], None] = {}
-        for one in [entity_id, *sorted(self.neighbors(entity_id, limit), key=lambda other: int(other[1:]))]:
-            if one == entity_id or self.frequency(one) <= _HUB:
-                found |= dict.fromkeys(tuple(tokens) for tokens in self._facts(one, limit))
-        return [self._fact(tokens) for tokens in found]
+        facts: dict[tuple[int, ...], None] = {}
+        for item in [entity_id, *sorted(self.neighbors(entity_id, limit), key=lambda neighbor: int(neighbor[1:]))]:
+            if item == entity_id or self.frequency(item) <= _HUB:
+                facts |= dict.fromkeys(tuple(tokens) for tokens in self._facts(item, limit))
+        return [self._fact(tokens) for tokens in facts]
 
-    def _shared(self, one: str, other: str) -> list[list[int]]:
+    def _shared(self, first: str, second: str) -> list[list[int]]:
         """The facts that hold both items, read from the one with fewer facts."""
-        if not 0 < self.frequency(one) <= self.frequency(other) and self.frequency(other):  # 0: it has no document
-            one, other = other, one
-        wanted = int(other[1:])
-        return [tokens for tokens in self._facts(one, self.frequency(one)) if wanted in tokens[::2]]
+        if not 0 < self.frequency(first) <= self.frequency(second) and self.frequency(second):  # 0: it has no document
+            first, second = second, first
+        wanted = int(second[1:])
+        return [tokens for tokens in self._facts(first, self.frequency(first)) if wanted in tokens[::2]]
 
-    def connect(self, one: str, other: str) -> list[list[Fact]]:
-        """Paths between two items: every fact that holds both; without one, pairs of facts through an item between."""
-        if self._place(one) is None or self._place(other) is None:
+    def connect(self, first: str, second: str) -> list[list[Fact]]:
+        """Paths between two items: every fact that holds both; where there is none, pairs of facts through an item between."""
+        if self._place(first) is None or self._place(second) is None:
             return []
-        direct = self._shared(one, other)
+        direct = self._shared(first, second)
         if direct:
             return [[self._fact(tokens)] for tokens in direct]
         paths = []
-        for middle in sorted(self._between(one, other), key=lambda item: int(item[1:])):
-            first, second = self._shared(one, middle), self._shared(middle, other)
-            paths += [[self._fact(a), self._fact(b)] for a in first[:3] for b in second[:3]]
+        for middle in sorted(self._between(first, second), key=lambda item: int(item[1:])):
+            to_middle, from_middle = self._shared(first, middle), self._shared(middle, second)
+            paths += [[self._fact(a), self._fact(b)] for a in to_middle[:3] for b in from_middle[:3]]
         return paths
 
-    def _between(self, one: str, other: str) -> set[str]:
+    def _between(self, first: str, second: str) -> set[str]:
         """The items that share a fact with both; an item of very many facts is not read but looked for."""
-        if self.frequency(one) > self.frequency(other):
-            one, other = other, one
-        near = self.neighbors(one, self.frequency(one) or 1) - {other}
-        if self.frequency(other) <= _HUB:
-            return near & self.neighbors(other, self.frequency(other))
-        return {middle for middle in near if self._shared(middle, other)}
+        if self.frequency(first) > self.frequency(second):
+            first, second = second, first
+        near = self.neighbors(first, self.frequency(first) or 1) - {second}
+        if self.frequency(second) <= _HUB:
+            return near & self.neighbors(second, self.frequency(second))
+        return {middle for middle in near if self._shared(middle, second)}
 
-    def connectivity(self, one: str, other: str) -> float:
+    def connectivity(self, first: str, second: str) -> float:
         """CLOCQ's distance: 1 in one fact, 0.5 through one item between, else 0."""
-        if one == other or self._place(one) is None or self._place(other) is None:
+        if first == second or self._place(first) is None or self._place(second) is None:
             return 0.0
-        if self._shared(one, other):
+        if self._shared(first, second):
             return 1.0
-        return 0.5 if self._between(one, other) else 0.0
+        return 0.5 if self._between(first, second) else 0.0
 
     # -- names ---------------------------------------------------------------------------------------------------------
 
@@ -373,31 +364,32 @@ class KnowledgeBase:
         owners = self._form_item[start:end]
         places = self._items.searchsorted(owners & _MAX_ITEM)
         frequency = self._frequency_at(places)
-        found: dict[int, Candidate] = {}
+        candidates: dict[int, Candidate] = {}
         for at in np.lexsort((owners, -frequency, owners < LITERAL)).tolist():
             number = int(owners[at]) & _MAX_ITEM
-            if number in found:
+            if number in candidates:
                 continue
             text = self._text_at(int(places[at]))
             names = (text.label, *text.aliases, *other_forms(text.label))
             if any(fold(name) == form for name in names):  # equal hashes are not yet equal names
-                found[number] = Candidate(f"Q{number}", text.label, int(owners[at]) >= LITERAL, int(frequency[at]))
-            if len(found) == limit:
+                candidates[number] = Candidate(f"Q{number}", text.label, int(owners[at]) >= LITERAL, int(frequency[at]))
+            if len(candidates) == limit:
                 break
-        return list(found.values())
+        return list(candidates.values())
 
     def _frequency_at(self, places: np.ndarray) -> np.ndarray:
         """In how many facts the items at some places occur."""
         inverse = self._inverse_start[places + 1] - self._inverse_start[places]
-        return inverse.astype("<i8") + self._fact_count[places]
+        frequency: np.ndarray = inverse.astype("<i8") + self._fact_count[places]
+        return frequency
 
     def search_names(self, words: Sequence[str], limit: int, edits: int = 0) -> list[Candidate]:
         """Items one of whose names holds all folded `words`, up to `edits` edits a word; the most frequent first."""
-        found = []
-        for hit in self.names.search(words, limit, edits):
-            entity_id = f"Q{hit.item}"
-            found.append(Candidate(entity_id, self._label(entity_id), False, self.frequency(entity_id)))
-        return sorted(found, key=lambda one: (-one.frequency, int(one.id[1:])))
+        candidates = []
+        for number in self.names.search(words, limit, edits):
+            entity_id = f"Q{number}"
+            candidates.append(Candidate(entity_id, self._label(entity_id), False, self.frequency(entity_id)))
+        return sorted(candidates, key=lambda candidate: (-candidate.frequency, int(candidate.id[1:])))
 
     def close(self) -> None:
         """Close the files, and let go of the mapped ones when nothing else holds them."""
@@ -406,3 +398,9 @@ class KnowledgeBase:
         for name, value in list(vars(self).items()):
             if type(value).__name__ == "ndarray":
                 delattr(self, name)
+
+
+def _number(entity_id: str) -> int | None:
+    """The number of an item; None for what is none."""
+    number = int(entity_id[1:]) if _ITEM.fullmatch(entity_id) else None
+    return None if number is None or number > _MAX_ITEM else number

@@ -83,7 +83,7 @@ class EntityLinker:
         Common nouns ("country") are linked only with `classes`, and only in a text that names nothing. Surface forms are those of the text after `repair`.
         """
         text = repair(text)
-        found: list[tuple[int, int, str, list[tuple[Candidate, float]]]] = []
+        spotted: list[tuple[int, int, str, list[tuple[Candidate, float]]]] = []
         for segment in _SEGMENT.finditer(text):
             tokens = _tokens(text, segment.start(), segment.end())
             teams = list(self._teams(text, tokens))
@@ -91,7 +91,7 @@ class EntityLinker:
             exact = [span for span in self._exact(text, tokens) if taken.isdisjoint(range(*span[:2]))] + teams
             covered = {place for start, end, _ in exact for place in range(start, end)}
             spans = exact + list(self._partial(text, tokens, covered, bool(exact)))
-            found += [
+            spotted += [
                 (
                     tokens[start].start,
                     tokens[end - 1].end,
@@ -100,10 +100,10 @@ class EntityLinker:
                 )
                 for start, end, scored in spans
             ]
-        if not found and classes:
-            found = list(self._classes(text))
-        found.sort(key=lambda mention: mention[:2])
-        return self._disambiguate(text, found)
+        if not spotted and classes:
+            spotted = list(self._classes(text))
+        spotted.sort(key=lambda mention: mention[:2])
+        return self._disambiguate(text, spotted)
 
     def _teams(self, text: str, tokens: list[_Token]) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
         """National teams by other names than their labels; spans as those of `_exact`."""
@@ -300,18 +300,18 @@ class EntityLinker:
         words = form.split()
         if len(words) == 2 and words[0] == "the":
             words = words[1:]
-        found: dict[str, tuple[Candidate, float]] = {}
+        close: dict[str, tuple[Candidate, float]] = {}
         if len(words) > 1 or len(form) >= _SURNAME_LENGTH:
             for candidate in self._kb.search_names(words, self._params.d):
                 if len(words) > 1 or self._is_surname(words[0], candidate, capital):
-                    found[candidate.id] = (candidate, 0.6)
-        if not found and len(form) >= _FUZZY_LENGTH and (len(words) > 1 or capital):
+                    close[candidate.id] = (candidate, 0.6)
+        if not close and len(form) >= _FUZZY_LENGTH and (len(words) > 1 or capital):
             for variant in (words, *_respaced(words)):
                 for candidate in self._kb.search_names(variant, self._params.d, edits=1 if variant is words else 0):
                     match = self._similarity(form, candidate)
                     if match:
-                        found[candidate.id] = (candidate, match)
-        return [(candidate, match) for candidate, match in found.values() if self._is_name(candidate)]
+                        close[candidate.id] = (candidate, match)
+        return [(candidate, match) for candidate, match in close.values() if self._is_name(candidate)]
 
     def _is_surname(self, word: str, candidate: Candidate, capital: bool) -> bool:
         """Whether one word is the last one of a person's name, `Jr` and the like aside."""
@@ -334,13 +334,13 @@ class EntityLinker:
         return best
 
     def _disambiguate(
-        self, text: str, found: Sequence[tuple[int, int, str, list[tuple[Candidate, float]]]]
+        self, text: str, spotted: Sequence[tuple[int, int, str, list[tuple[Candidate, float]]]]
     ) -> list[Mention]:
         params, stems = self._params, self._language.words.stems
         context = set(stems(text))
         pools = [
             sorted(scored, key=lambda pair: (-pair[1], -pair[0].frequency, pair[0].id))[: params.d]
-            for *_, scored in found
+            for *_, scored in spotted
         ]
         neighbors = (
             {c.id: self._kb.neighbors(c.id, _NEIGHBOR_LIMIT) for pool in pools for c, _ in pool}
@@ -349,15 +349,15 @@ class EntityLinker:
         )
         profiles = {c.id: self._profile(c.id) for pool in pools for c, _ in pool}
         mentions = []
-        for number, (start, end, surface, _) in enumerate(found):
+        for number, (start, end, surface, _) in enumerate(spotted):
             own = set(stems(surface))
-            others = [c.id for place, pool in enumerate(pools) if place != number for c, _ in pool]
+            rivals = [c.id for place, pool in enumerate(pools) if place != number for c, _ in pool]
             scored = []
             for candidate, match in pools[number]:
                 prior = math.log2(2 + candidate.frequency) / 12
                 relevance = _overlap(context - own, profiles[candidate.id])
-                connectivity = max((_hops(candidate.id, other, neighbors) for other in others), default=0.0)
-                coherence = max((_overlap(profiles[other], profiles[candidate.id]) for other in others), default=0.0)
+                connectivity = max((_hops(candidate.id, rival, neighbors) for rival in rivals), default=0.0)
+                coherence = max((_overlap(profiles[rival], profiles[candidate.id]) for rival in rivals), default=0.0)
                 score = (
                     params.h_match * match * (0.5 + 0.5 * min(1.0, prior))
                     + params.h_rel * relevance
@@ -445,10 +445,10 @@ def _overlap(wanted: set[str], present: set[str]) -> float:
     return len(wanted & present) / len(wanted) if wanted else 0.0
 
 
-def _hops(one: str, other: str, neighbors: dict[str, set[str]]) -> float:
+def _hops(first: str, second: str, neighbors: dict[str, set[str]]) -> float:
     """CLOCQ's connectivity: 1 in one fact, 0.5 through one item between, else 0."""
-    if one == other:
+    if first == second:
         return 0.0
-    if other in neighbors[one] or one in neighbors[other]:
+    if second in neighbors[first] or first in neighbors[second]:
         return 1.0
-    return 0.5 if neighbors[one] & neighbors[other] else 0.0
+    return 0.5 if neighbors[first] & neighbors[second] else 0.0

@@ -9,7 +9,7 @@ import re
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..language.text import fold
 from ..support.errors import IndexFileError, one_line
@@ -31,14 +31,14 @@ def form_hash(form: str) -> int:
 
 def other_forms(label: str) -> list[str]:
     """Names that follow from a label: without its bracket, and its initials ("MLS" for Major League Soccer)."""
-    found = []
+    forms = []
     plain = re.sub(r"\s*\([^()]*\)$", "", label)
     if plain and plain != label:
-        found.append(plain)
+        forms.append(plain)
     words = plain.split()
     if len(words) >= _INITIALS and all(word[0].isupper() for word in words):
-        found.append("".join(word[0] for word in words))
-    return found
+        forms.append("".join(word[0] for word in words))
+    return forms
 
 
 def _schema() -> Any:
@@ -84,13 +84,6 @@ def write_names(folder: Path, items: np.ndarray, frequency: np.ndarray, memory: 
         (path / lock).touch()  # the engine makes them when it reads; so reading changes nothing
 
 
-class NameHit(NamedTuple):
-    """An item some of whose names hold the words that were looked for."""
-
-    item: int
-    score: float
-
-
 class NameIndex:
     """The full-text index of names, opened on first use."""
 
@@ -116,7 +109,7 @@ class NameIndex:
                 (Path(self._links.name) / file.name).symlink_to(file.resolve())
         return Path(self._links.name)
 
-    def search(self, words: Sequence[str], limit: int, edits: int = 0) -> list[NameHit]:
+    def search(self, words: Sequence[str], limit: int, edits: int = 0) -> list[int]:
         """Items one of whose names holds all `words`, the most frequent first.
 
         Args:
@@ -134,7 +127,7 @@ class NameIndex:
             else:
                 query = tantivy.Query.term_query(self._schema, "name", word, index_option="basic")
             parts.append((tantivy.Occur.Must, query))
-        found = self._searcher.search(tantivy.Query.boolean_query(parts), limit, count=False, weight_by_field="weight")
-        addresses = [address for _, address in found.hits]
-        items = self._searcher.fast_field_values("item", addresses) if addresses else []
-        return [NameHit(int(item), float(score)) for (score, _), item in zip(found.hits, items, strict=True)]
+        result = self._searcher.search(tantivy.Query.boolean_query(parts), limit, count=False, weight_by_field="weight")
+        addresses = [address for _, address in result.hits]
+        items: list[Any] = self._searcher.fast_field_values("item", addresses) if addresses else []
+        return [int(item) for item in items]

@@ -72,8 +72,8 @@ class SearchSpace:
                 old = entities.get(candidate.id)
                 if old is None or old["score"] < candidate.score:
                     entities[candidate.id] = new
-        found = sorted(entities.values(), key=lambda e: (e["rank"], -e["score"], e["item"]["id"]))
-        return found + self._bridges(text, found)
+        ranked = sorted(entities.values(), key=lambda e: (e["rank"], -e["score"], e["item"]["id"]))
+        return ranked + self._bridges(text, ranked)
 
     def _bridges(self, text: str, entities: list[QuestionEntity]) -> list[QuestionEntity]:
         """Items that the question means without naming them: of the asked class, in facts with two items that it names.

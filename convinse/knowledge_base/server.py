@@ -36,23 +36,23 @@ _ID = re.compile(r"[QP][1-9][0-9]{0,17}")
 Limit = Annotated[int, msgspec.Meta(ge=1, le=_MAX_FACTS)]
 
 
-class _Item(msgspec.Struct):
+class _ItemRequest(msgspec.Struct):
     item: str
 
 
-class _Pair(msgspec.Struct):
+class _PairRequest(msgspec.Struct):
     item1: str
     item2: str
 
 
-class _Neighborhood(msgspec.Struct):
+class _NeighborhoodRequest(msgspec.Struct):
     item: str
     p: Limit | None = None
     include_labels: bool | None = None
     include_type: bool | None = None
 
 
-class _Question(msgspec.Struct):
+class _QuestionRequest(msgspec.Struct):
     question: Annotated[str, msgspec.Meta(max_length=_MAX_QUESTION)]
     parameters: ClocqParams | None = None
     include_labels: bool | None = None
@@ -72,44 +72,44 @@ class ClocqService:
         """Path -> the shape of its request, and what answers it."""
         kb = self._kb
         return {
-            "/search_space": (_Question, self._search_space),
-            "/entity_linking": (_Question, self._entity_linking),
-            "/neighborhood": (_Neighborhood, lambda r: self._neighborhood(r, kb.neighborhood)),
-            "/two_hop_neighborhood": (_Neighborhood, lambda r: self._neighborhood(r, kb.two_hop_neighborhood)),
-            "/connect": (_Pair, lambda r: kb.connect(_checked(r.item1, "item1"), _checked(r.item2, "item2"))),
-            "/connectivity_check": (_Pair, self._connectivity),
-            "/item_to_label": (_Item, lambda r: self._label(_checked(r.item))),
-            "/item_to_labels": (_Item, lambda r: [self._label(_checked(r.item))]),
-            "/item_to_aliases": (_Item, lambda r: kb.aliases(_checked(r.item))),
-            "/item_to_description": (_Item, lambda r: kb.description(_checked(r.item))),
-            "/item_to_types": (_Item, lambda r: kb.types_of(_checked(r.item))),
-            "/item_to_type": (_Item, lambda r: self._type(_checked(r.item))),
-            "/frequency": (_Item, lambda r: list(kb.frequencies(_checked(r.item)))),
+            "/search_space": (_QuestionRequest, self._search_space),
+            "/entity_linking": (_QuestionRequest, self._entity_linking),
+            "/neighborhood": (_NeighborhoodRequest, lambda r: self._neighborhood(r, kb.neighborhood)),
+            "/two_hop_neighborhood": (_NeighborhoodRequest, lambda r: self._neighborhood(r, kb.two_hop_neighborhood)),
+            "/connect": (_PairRequest, lambda r: kb.connect(_checked(r.item1, "item1"), _checked(r.item2, "item2"))),
+            "/connectivity_check": (_PairRequest, self._connectivity),
+            "/item_to_label": (_ItemRequest, lambda r: self._label(_checked(r.item))),
+            "/item_to_labels": (_ItemRequest, lambda r: [self._label(_checked(r.item))]),
+            "/item_to_aliases": (_ItemRequest, lambda r: kb.aliases(_checked(r.item))),
+            "/item_to_description": (_ItemRequest, lambda r: kb.description(_checked(r.item))),
+            "/item_to_types": (_ItemRequest, lambda r: kb.types_of(_checked(r.item))),
+            "/item_to_type": (_ItemRequest, lambda r: self._type(_checked(r.item))),
+            "/frequency": (_ItemRequest, lambda r: list(kb.frequencies(_checked(r.item)))),
         }
 
     def _new_engine(self, params: ClocqParams) -> SearchSpace:
         return SearchSpace(self._kb, params, params.p_setting)
 
-    def _search_space(self, request: _Question) -> dict[str, Any]:
+    def _search_space(self, request: _QuestionRequest) -> dict[str, Any]:
         facts, entities = self._search(request)
         return search_space_answer(self._facts([fact.fact for fact in facts], request), entities)
 
-    def _entity_linking(self, request: _Question) -> list[QuestionEntity]:
+    def _entity_linking(self, request: _QuestionRequest) -> list[QuestionEntity]:
         return self._search(request)[1]
 
-    def _search(self, request: _Question) -> tuple[list[Any], list[QuestionEntity]]:
+    def _search(self, request: _QuestionRequest) -> tuple[list[Any], list[QuestionEntity]]:
         params = request.parameters or ClocqParams()
         if params.bm25_limit is True:
             raise BadRequestError("parameters.bm25_limit: give a number of facts, or false for no limit")
         return self._engine(params).search(request.question)
 
-    def _neighborhood(self, request: _Neighborhood, look_up: Callable[[str, int], list[Fact]]) -> list[Any]:
+    def _neighborhood(self, request: _NeighborhoodRequest, look_up: Callable[[str, int], list[Fact]]) -> list[Any]:
         limit = 1000 if request.p is None else request.p
         return self._facts(look_up(_checked(request.item), limit), request)
 
-    def _connectivity(self, request: _Pair) -> float:
-        found = self._kb.connectivity(_checked(request.item1, "item1"), _checked(request.item2, "item2"))
-        return 0.5 if found == 0.5 else int(found)  # 1, not 1.0, as CLOCQ writes it
+    def _connectivity(self, request: _PairRequest) -> float:
+        distance = self._kb.connectivity(_checked(request.item1, "item1"), _checked(request.item2, "item2"))
+        return 0.5 if distance == 0.5 else int(distance)  # 1, not 1.0, as CLOCQ writes it
 
     def _label(self, entity_id: str) -> str:
         if is_date(entity_id):
@@ -121,7 +121,7 @@ class ClocqService:
     def _type(self, entity_id: str) -> Entity | None:
         return next(iter(self._kb.types_of(entity_id)), None)
 
-    def _facts(self, facts: list[Fact], request: _Neighborhood | _Question) -> list[Any]:
+    def _facts(self, facts: list[Fact], request: _NeighborhoodRequest | _QuestionRequest) -> list[Any]:
         """Facts as ids, as entities, or as entities with their types: dates, numbers and words have none."""
         if request.include_labels is False:
             return [[entity["id"] for entity in fact] for fact in facts]
@@ -173,7 +173,10 @@ def _endpoint(shape: type[msgspec.Struct], function: Callable[[Any], Any]) -> Ca
     def work(body: bytes) -> msgspec.Raw:
         return msgspec.Raw(msgspec.json.encode(function(parse(body, shape))))
 
-    return json_endpoint(functools.partial(run_in_threadpool, work), _MAX_BODY)
+    async def in_thread(body: bytes) -> msgspec.Raw:
+        return await run_in_threadpool(work, body)
+
+    return json_endpoint(in_thread, _MAX_BODY)
 
 
 def serve(

@@ -7,10 +7,11 @@ from functools import cached_property
 from pathlib import Path
 
 from ..config import Config
+from ..encoder.kept_embeddings import KeptEmbeddings
 from ..knowledge_base.index import KnowledgeBase
 from ..language.text import fold
 from ..records.evidence import Turn
-from ..resources import model_path
+from ..resources import load_bi_encoder, model_path
 from ..support.errors import ModelError
 from .history_features import Embedder, FeatureReader
 from .history_weights import HistoryWeights, read_weights
@@ -82,23 +83,11 @@ class TrainedHistory(Slots):
 
     def load_encoder(self) -> tuple[Embedder, str]:
         """The configured encoder, whose embeddings the cache keeps, and the id of its weights."""
-        from ..encoder.bi_encoder import BiEncoder
-        from ..encoder.kept_embeddings import KeptEmbeddings
-        from ..support.vector_cache import VectorCache
-
-        config = self.config
-        loaded = BiEncoder(
-            model_path(config.qu_history.encoder),
-            config.device,
-            precision=config.evs_precision,
-            max_length=config.evs_max_length,
-            token_budget=config.evs_token_budget,
-            key="qu_history.encoder",
-            models=self.model_pool,
-        )
-        path = config.ers_cache_path if config.ers_use_cache else None
-        vectors = None if path is None else VectorCache(path, loaded.model_id, loaded.dimension)
-        return KeptEmbeddings(loaded, vectors), loaded.model_id.rsplit("/", 2)[0]  # without length and precision
+        name = self.config.qu_history.encoder
+        bi_encoder, vectors = load_bi_encoder(self.config, name, "qu_history.encoder", self.model_pool)
+        return KeptEmbeddings(bi_encoder, vectors), bi_encoder.model_id.rsplit("/", 2)[
+            0
+        ]  # without length and precision
 
     @cached_property
     def reader(self) -> FeatureReader:

@@ -43,13 +43,13 @@ class RankedAnswer(TypedDict, total=False):
     evidences: list[int]
 
 
-class _HistoryPart(TypedDict):
+class _EarlierWords(TypedDict):
     turn: int
     part: Literal["question", "answer"]
     text: str
 
 
-class HistoryPart(_HistoryPart, total=False):
+class HistoryPart(_EarlierWords, total=False):
     """What a representation took from an earlier turn: the turn's number, which part of it, and its words.
 
     `score`: the probability that the question is about it, where a model chose it.
@@ -97,17 +97,17 @@ def parse_sources(text: str | Sequence[str], where: str = "sources") -> tuple[st
         ConfigError: a name that is no source; the message names `where` and lists the valid ones.
     """
     names = text.split("_") if isinstance(text, str) else list(text)
-    found = set()
+    wanted = set()
     for name in names:
         source = normalize_source(name)
         if source not in SOURCES:
             raise ConfigError(
                 f"{where}: unknown source '{name}' in '{text}'; valid: {', '.join(SOURCES)} (joined by _)"
             )
-        found.add(source)
-    if not found:
+        wanted.add(source)
+    if not wanted:
         raise ConfigError(f"{where}: no source; valid: {', '.join(SOURCES)} (joined by _)")
-    return tuple(source for source in SOURCES if source in found)
+    return tuple(source for source in SOURCES if source in wanted)
 
 
 def normalize_source(name: str) -> str:
@@ -123,10 +123,10 @@ def is_sources(text: str) -> bool:
 
 def unique_entities(entities: Iterable[Entity]) -> list[Entity]:
     """The entities without repeated ids, in order."""
-    found: dict[str, Entity] = {}
+    first: dict[str, Entity] = {}
     for entity in entities:
-        found.setdefault(entity["id"], entity)
-    return list(found.values())
+        first.setdefault(entity["id"], entity)
+    return list(first.values())
 
 
 def merge_duplicates(evidences: Iterable[Evidence]) -> list[Evidence]:

@@ -37,7 +37,7 @@ _LITERAL = re.compile(
 )
 
 
-class Span(NamedTuple):
+class LiteralSpan(NamedTuple):
     """An entity and where it stands in a text: `text[start:end]` is its surface form."""
 
     start: int
@@ -93,19 +93,21 @@ def is_number(entity_id: str) -> bool:
     return re.fullmatch(r"-?[0-9]+(?:\.[0-9]+)?", entity_id) is not None
 
 
-def find_literals(text: str) -> Iterator[Span]:
+def find_literals(text: str) -> Iterator[LiteralSpan]:
     """Dates, years, year ranges (both years) and numbers of a text, from left to right, without overlap."""
     for match in _LITERAL.finditer(text):
         kind = match.lastgroup
         if kind == "number":
-            yield Span(*match.span(), number_entity(match[0]))
+            yield LiteralSpan(*match.span(), number_entity(match[0]))
             continue
         parts = match.groupdict()
         if parts["range"]:
             first, last = parts["y5"], parts["y6"]
-            yield Span(*match.span("y5"), date_entity(int(first)))
+            yield LiteralSpan(*match.span("y5"), date_entity(int(first)))
             end = int(first[: 4 - len(last)] + last)
-            yield Span(*match.span("y6"), date_entity(end if end >= int(first) else end + 100))  # 1999-00 ends in 2000
+            yield LiteralSpan(
+                *match.span("y6"), date_entity(end if end >= int(first) else end + 100)
+            )  # 1999-00 ends in 2000
         else:
             year, month, day = (
                 next((parts[f"y{n}"], parts.get(f"m{n}"), parts.get(f"d{n}")) for n in "1234" if parts[f"y{n}"])
@@ -115,7 +117,7 @@ def find_literals(text: str) -> Iterator[Span]:
             number = int(month) if month and month.isdigit() else _MONTH.get(month.lower()) if month else None
             entity = _valid_date(int(year), number, int(day) if day else None)
             if entity is not None:
-                yield Span(*match.span(), entity)
+                yield LiteralSpan(*match.span(), entity)
 
 
 def _valid_date(year: int, month: int | None, day: int | None) -> Entity | None:

@@ -24,7 +24,7 @@ FORMAT = "2"  # part of every key; raised when the meaning of cached values chan
 _MISSING = object()
 
 
-class JsonBlobDisk(Disk):
+class JsonBlobDisk(Disk):  # type: ignore[misc]
     """Text keys and zlib-compressed JSON values, stored raw; anything else in the folder is refused, never loaded."""
 
     def put(self, key: object) -> tuple[str, bool]:

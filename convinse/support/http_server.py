@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import ipaddress
 import logging
 import os
 import signal
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from .addresses import is_loopback
 from .errors import ConvinseError, NetworkError, one_line
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 LOGGER = logging.getLogger(__name__)
 _DISCARDED = 20  # times the limit are read of a body that is too large, so that its sender gets to read the answer
 _BODY_TIMEOUT = 30.0  # seconds for a request's body to arrive
-_LOOPBACK_NAMES = ("localhost", "ip6-localhost")
 
 
 class BadRequestError(Exception):
@@ -132,7 +131,7 @@ def run(
     """
     with closing(listen(host, port)) as listener:
         address = url_of(listener)
-        if not _is_loopback(host):
+        if not is_loopback(host):
             LOGGER.warning("%s: reachable from other machines; the server asks nobody for a password", address)
         server = uvicorn_server(app, ready and functools.partial(ready, address), patience)
         with suppress(KeyboardInterrupt), _survived(signal.SIGTERM):
@@ -172,7 +171,7 @@ def uvicorn_server(app: Starlette, started: Callable[[], None] | None = None, pa
             log_config=None,
             access_log=False,
             server_header=False,
-            timeout_graceful_shutdown=patience,  # type: ignore[arg-type] - it goes to asyncio, which takes fractions
+            timeout_graceful_shutdown=patience,  # type: ignore[arg-type]  # it goes to asyncio, which takes fractions
         )
     )
 
@@ -203,11 +202,3 @@ def url_of(listener: socket.socket) -> str:
     """`http://HOST:PORT` of a listening socket."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def _is_loopback(host: str) -> bool:
-    if host in _LOOPBACK_NAMES:
-        return True
-    with suppress(ValueError):
-        return ipaddress.ip_address(host).is_loopback
-    return False

@@ -56,7 +56,7 @@ def open_packed(path: Path) -> Iterator[BinaryIO]:
         elif kind is not None:
             with (
                 gzip.GzipFile(fileobj=raw) if kind == "gz" else bz2.BZ2File(raw) as packed,
-                io.BufferedReader(packed, _BLOCK) as file,  # type: ignore[arg-type]
+                io.BufferedReader(packed, _BLOCK) as file,
             ):
                 yield file
         else:
@@ -207,9 +207,9 @@ class _Splitter:
 
     def _between(self, text: bytes, line: int) -> None:
         """What stands between documents: white space, and commas in a list."""
-        found = text.strip(b" \t\r\n," if self._floor else b" \t\r\n")
-        if found:
-            raise self._fault(line, f"text outside of an object or a list: {found[:40].decode('utf-8', 'replace')!r}")
+        rest = text.strip(b" \t\r\n," if self._floor else b" \t\r\n")
+        if rest:
+            raise self._fault(line, f"text outside of an object or a list: {rest[:40].decode('utf-8', 'replace')!r}")
 
     def _fault(self, line: int, text: str) -> DataError:
         return DataError(f"{self._path}:{line}: not valid JSON: {text}")
@@ -225,7 +225,7 @@ def not_json(path: Path, line: int, error: BaseException) -> DataError:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[Callable[[Any], None]]:
+def writing(path: Path) -> Iterator[Callable[[Any], object]]:
     """A function that writes one document a line; the file takes its place when the block ends well.
 
     Raises:
@@ -261,10 +261,7 @@ def _open_for_writing(path: Path, temporary: Path) -> Iterator[BinaryIO]:
     with temporary.open("wb") as raw:
         if path.suffix == ".gz":
             # mtime and an empty name: nothing in the file says when or where it was made
-            with (
-                gzip.GzipFile("", "wb", _LEVEL, raw, mtime=0) as packed,
-                io.BufferedWriter(packed, _BLOCK) as file,  # type: ignore[arg-type]
-            ):
+            with gzip.GzipFile("", "wb", _LEVEL, raw, mtime=0) as packed, io.BufferedWriter(packed, _BLOCK) as file:
                 yield file
         else:
             yield raw

@@ -131,12 +131,12 @@ class JsonWalk:
             self._fail("text behind the end of the document")
 
     def _items(self, opening: str, closing: str, where: str) -> Iterator[int]:
-        found = self._next()
-        if found != opening:
-            if found not in _KINDS:
+        letter = self._next()
+        if letter != opening:
+            if letter not in _KINDS:
                 self._fail("expected a value")
             raise DataError(
-                f"{self._path}:{self.line}: Expected `{_KINDS[opening]}`, got `{_KINDS[found]}` - at `{where}`"
+                f"{self._path}:{self.line}: Expected `{_KINDS[opening]}`, got `{_KINDS[letter]}` - at `{where}`"
             )
         self._at += 1
         if self._next() == closing:
@@ -146,11 +146,11 @@ class JsonWalk:
         while True:
             yield number
             number += 1
-            found = self._next()
-            if found not in (",", closing):
+            letter = self._next()
+            if letter not in (",", closing):
                 self._fail(f"expected ',' or '{closing}'")
             self._at += 1
-            if found == closing:
+            if letter == closing:
                 return
 
     def _next(self) -> str:

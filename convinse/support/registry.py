@@ -62,15 +62,15 @@ def find_module(stage: str, name: str, base: type) -> type:
         hint = nearest(name, module_names(stage))
         raise ModuleError(f"{stage}: unknown module '{name}'; {hint} (a class of your own: package.module:Class)")
     module_name, _, class_name = target.partition(":")
-    found = getattr(_import(stage, module_name), class_name, None)
-    if not isinstance(found, type):
+    module_class = getattr(_import(stage, module_name), class_name, None)
+    if not isinstance(module_class, type):
         raise ModuleError(f"{stage}: {target}: the module '{module_name}' has no class '{class_name}'")
-    if not issubclass(found, base):
+    if not issubclass(module_class, base):
         raise ModuleError(f"{stage}: {target}: the class must inherit {base.__module__.split('.')[0]}.{base.__name__}")
-    missing = sorted(getattr(found, "__abstractmethods__", ()))
+    missing = sorted(getattr(module_class, "__abstractmethods__", ()))
     if missing:
         raise ModuleError(f"{stage}: {target}: the class must implement {', '.join(missing)}")
-    return found
+    return module_class
 
 
 def find_trainer(stage: str, target: str) -> Callable[..., Any]:

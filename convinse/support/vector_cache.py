@@ -16,12 +16,10 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import mmap
 import os
 import struct
 import tempfile
 import threading
-import weakref
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -29,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .errors import CacheError, one_line
+from .record_file import RecordFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +67,7 @@ class VectorCache:
         self._hashed = _KEY + 2 * dimension  # bytes of a record that its checksum covers
         self._size = -(-(self._hashed + 4) // 16) * 16
         self._lock = threading.RLock()
-        self._file: _File | None = None
+        self._file: RecordFile | None = None
 
     def get(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The known vectors of texts.
@@ -140,7 +139,7 @@ class VectorCache:
             return True
         self.close()
         if self._path is None:
-            self._file = _File(_memory(), write=True, named=False)
+            self._file = RecordFile(_memory(), write=True, named=False)
             os.pwrite(self._file.descriptor, self._header, 0)
             return True
         if write:
@@ -153,11 +152,11 @@ class VectorCache:
             if write:
                 raise
             return False
-        self._file = _File(descriptor, write, named=True)
+        self._file = RecordFile(descriptor, write, named=True)
         return True
 
     @contextmanager
-    def _locked(self, kind: int) -> Iterator[_File]:
+    def _locked(self, kind: int) -> Iterator[RecordFile]:
         assert self._file is not None
         descriptor = self._file.descriptor
         fcntl.flock(descriptor, kind)
@@ -177,28 +176,28 @@ class VectorCache:
                 "free the disk, name another folder in ers_cache_path, or set ers_use_cache: false"
             ) from error
 
-    def _refresh(self, file: _File, repair: bool = False) -> None:
+    def _refresh(self, file: RecordFile, repair: bool = False) -> None:
         """Check the header and take in the records that the file has by now; a writer repairs the header."""
-        found = os.pread(file.descriptor, len(self._header), 0)
-        if found != self._header:
-            if not self._header.startswith(found):
-                raise CacheError(f"{self._path}: {self._fault(found)}; delete it, or name another ers_cache_path")
+        header = os.pread(file.descriptor, len(self._header), 0)
+        if header != self._header:
+            if not self._header.startswith(header):
+                raise CacheError(f"{self._path}: {self._fault(header)}; delete it, or name another ers_cache_path")
             if repair:  # its first writer came no further
                 self._write(file, self._header, 0)
         content = os.fstat(file.descriptor).st_size - len(self._header)
         file.read(len(self._header), self._size, max(0, content) // self._size)
 
-    def _fault(self, found: bytes) -> str:
-        if len(found) < _HEAD.size or not found.startswith(_MAGIC):
+    def _fault(self, header: bytes) -> str:
+        if len(header) < _HEAD.size or not header.startswith(_MAGIC):
             return "not an embedding cache"
-        _, version, dimension, _ = _HEAD.unpack_from(found)
+        _, version, dimension, _ = _HEAD.unpack_from(header)
         if version != _FORMAT:
             return f"an embedding cache of format {version}, not {_FORMAT}"
         if dimension != self._dimension:
             return f"an embedding cache of vectors of length {dimension}, not {self._dimension}"
         return "an embedding cache of another model, or a damaged one"
 
-    def _append(self, file: _File, records: bytes) -> None:
+    def _append(self, file: RecordFile, records: bytes) -> None:
         end = len(self._header) + file.rows * self._size
         if self._path is None and end + len(records) > self._memory_limit:
             end = len(self._header)
@@ -208,7 +207,7 @@ class VectorCache:
         file.read(len(self._header), self._size, (end - len(self._header) + len(records)) // self._size)
 
     @staticmethod
-    def _write(file: _File, content: bytes, start: int) -> None:
+    def _write(file: RecordFile, content: bytes, start: int) -> None:
         rest = memoryview(content)
         try:
             while rest:
@@ -240,11 +239,11 @@ class VectorCache:
     def _checksums(self, table: np.ndarray) -> np.ndarray:
         import numpy as np
 
-        flat = memoryview(table.reshape(-1))
+        flat = table.reshape(-1).data
         starts = range(0, len(flat), self._size)
         return np.fromiter((zlib.crc32(flat[at : at + self._hashed]) for at in starts), "<u4", len(starts))
 
-    def _find(self, file: _File, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _find(self, file: RecordFile, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         import numpy as np
 
         vectors = np.zeros((len(keys), self._dimension), np.float16)
@@ -259,65 +258,6 @@ class VectorCache:
             known[places[good]] = True
             vectors[known] = np.ascontiguousarray(table[good, _KEY : self._hashed]).view("<f2")
         return vectors, known
-
-
-class _File:
-    """An open file of records: its map, and an index of the first halves of the keys."""
-
-    def __init__(self, descriptor: int, write: bool, named: bool) -> None:
-        self.descriptor = descriptor
-        self.rows = 0
-        self.table: np.ndarray  # [rows, bytes of a record]
-        self._write = write
-        self._named = named
-        self._process = os.getpid()
-        self._runs: list[tuple[np.ndarray, np.ndarray]] = []  # (sorted keys, rows), older ones first
-        self.close = weakref.finalize(self, os.close, descriptor)
-
-    def serves(self, write: bool) -> bool:
-        """Whether this is still the right file to use: opened by this process, writable if need be, not deleted."""
-        return (
-            self._process == os.getpid()
-            and (self._write or not write)
-            and (not self._named or os.fstat(self.descriptor).st_nlink > 0)
-        )
-
-    def read(self, start: int, size: int, rows: int) -> None:
-        """Map `rows` records of `size` bytes from `start` on, and index the new ones."""
-        import numpy as np
-
-        if rows < self.rows:  # someone has cut the file
-            self.rows, self._runs = 0, []
-        if rows == self.rows:
-            return
-        view = mmap.mmap(self.descriptor, start + rows * size, access=mmap.ACCESS_READ)
-        self.table = np.frombuffer(view, np.uint8, rows * size, start).reshape(rows, size)
-        keys = np.ndarray((rows - self.rows,), "<u8", view, start + self.rows * size, (size,)).copy()
-        self._add(keys, np.arange(self.rows, rows))
-        self.rows = rows
-
-    def _add(self, keys: np.ndarray, rows: np.ndarray) -> None:
-        """Merge with the runs that are not much longer, so that there are few, and few long ones are sorted again."""
-        import numpy as np
-
-        while self._runs and len(self._runs[-1][0]) < 4 * len(keys):
-            older = self._runs.pop()
-            keys, rows = np.concatenate([older[0], keys]), np.concatenate([older[1], rows])
-        order = np.argsort(keys)
-        if (keys[order][1:] == keys[order][:-1]).any():
-            order = np.lexsort([rows, keys])  # the later one of equal keys is to be found
-        self._runs.append((keys[order], rows[order]))
-
-    def find(self, keys: np.ndarray) -> np.ndarray:
-        """The last row of each key, or -1."""
-        import numpy as np
-
-        found = np.full(len(keys), -1)
-        for known, rows in self._runs:
-            at = np.searchsorted(known, keys, side="right") - 1
-            hit = (at >= 0) & (known[at] == keys)
-            found[hit] = rows[at[hit]]
-        return found
 
 
 def _memory() -> int:

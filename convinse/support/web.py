@@ -8,22 +8,23 @@ usual environment variables (`HTTPS_PROXY`, `NO_PROXY`, `REQUESTS_CA_BUNDLE`); l
 from __future__ import annotations
 
 import http.client
-import ipaddress
 import logging
 import os
 import random
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
-from .errors import NetworkError, OutputError, one_line
+from .addresses import host_of, is_loopback
+from .errors import NetworkError, one_line
+from .partial_download import PartialDownload
+from .web_attempt import EXCERPT, Deadline, PassingError, cause_of, retry_after, said_in, status_of
 
 if TYPE_CHECKING:
     import requests
@@ -34,31 +35,16 @@ _RANGE_REFUSED = 416
 _BACK_OFF = 0.5  # seconds before the second attempt; doubled for each further one
 _LONGEST_BACK_OFF = 30.0
 _BLOCK = 1 << 16
-_EXCERPT = 200  # characters of an error's body in a message
 _OFF = ("", "0", "false", "no", "off")
 
 
-class Answer(NamedTuple):
+class WebAnswer(NamedTuple):
     """A successful answer: its body is whole, and within the size limit."""
 
     url: str
     status: int
     headers: Mapping[str, str]
     body: bytes
-
-
-class _Deadline(NamedTuple):
-    """When a request must be done, on the monotonic clock, and how long that was at its beginning."""
-
-    end: float
-    seconds: float
-
-    @property
-    def left(self) -> float:
-        return self.end - time.monotonic()
-
-    def __str__(self) -> str:
-        return f"{round(self.seconds, 1):g} s"
 
 
 class WebSession:
@@ -92,7 +78,7 @@ class WebSession:
         remedy: str = "check the address and the network",
         contact: str | None = None,
         slots: threading.Semaphore | None = None,
-        passing: Callable[[Answer], str | None] | None = None,
+        passing: Callable[[WebAnswer], str | None] | None = None,
         session: requests.Session | None = None,
     ) -> None:
         self._timeouts = connect_timeout, read_timeout
@@ -114,7 +100,7 @@ class WebSession:
         params: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         until: float | None = None,
-    ) -> Answer:
+    ) -> WebAnswer:
         """GET an `http(s)` URL, following a few redirects; `until` (of `time.monotonic()`) shortens the deadline.
 
         Raises:
@@ -148,20 +134,20 @@ class WebSession:
             NetworkError: as `get`; what has arrived stays in `path`.
             OutputError: the file cannot be written.
         """
-        part = _Part(path, advance)
+        file = PartialDownload(path, advance)
         restarted = False
         while True:
-            before = part.size
+            before = file.size
             try:
-                self._request("GET", url, headers=part.headers, receive=part.receive)
+                self._request("GET", url, headers=file.headers, receive=file.receive)
             except NetworkError as error:
                 if error.status == _RANGE_REFUSED and before and not restarted:
-                    part.forget()  # it is longer than the server's file: another one
+                    file.forget()  # it is longer than the server's file: another one
                     restarted = True
-                elif part.size <= before:
+                elif file.size <= before:
                     raise
             else:
-                part.forget_tag()
+                file.forget_tag()
                 return
 
     def close(self) -> None:
@@ -171,7 +157,7 @@ class WebSession:
                 session.close()
             self._sessions.clear()
 
-    def _json(self, answer: Answer) -> Any:
+    def _json(self, answer: WebAnswer) -> Any:
         try:
             return msgspec.json.decode(answer.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -186,16 +172,16 @@ class WebSession:
         url: str,
         until: float | None = None,
         headers: Mapping[str, str] | Callable[[], Mapping[str, str]] | None = None,
-        receive: Callable[[requests.Response, _Deadline], bytes | None] | None = None,
+        receive: Callable[[requests.Response, Deadline], bytes | None] | None = None,
         **options: Any,
-    ) -> Answer:
+    ) -> WebAnswer:
         """Send until an answer comes; `headers` may differ from attempt to attempt, `receive` may take the body."""
-        host = _host(url)
+        host = host_of(url)
         if offline():
             raise NetworkError(f"{host}: not asked, as CONVINSE_OFFLINE is set; unset it to allow requests")
         now = time.monotonic()
         seconds = self._deadline if until is None else max(0.0, min(self._deadline, until - now))
-        deadline = _Deadline(now + seconds, seconds)
+        deadline = Deadline(now + seconds, seconds)
         if not seconds:
             raise self._error(url, "not asked, as no time is left")
         for attempt in range(1, self._attempts + 1):
@@ -204,7 +190,7 @@ class WebSession:
                 with self._slot(url, deadline):
                     sent = headers() if callable(headers) else headers or {}
                     return self._attempt(method, url, deadline, sent, options, receive)
-            except _PassingError as fault:
+            except PassingError as fault:
                 if attempt == self._attempts:
                     raise self._error(url, f"{fault} ({_times(attempt)})", fault.status) from fault.__cause__
                 pause = fault.retry_after
@@ -222,7 +208,7 @@ class WebSession:
                 time.sleep(pause)
         raise AssertionError("no attempt was made")
 
-    def _let_rest(self, url: str, host: str, deadline: _Deadline) -> None:
+    def _let_rest(self, url: str, host: str, deadline: Deadline) -> None:
         """Wait as long as the host asked a request of ours to, this one or another thread's."""
         while (pause := self._resting.get(host, 0.0) - time.monotonic()) > 0:
             if pause >= deadline.left:
@@ -230,7 +216,7 @@ class WebSession:
             time.sleep(pause)
 
     @contextmanager
-    def _slot(self, url: str, deadline: _Deadline) -> Iterator[None]:
+    def _slot(self, url: str, deadline: Deadline) -> Iterator[None]:
         """One of the places for requests under way."""
         if self._slots is None:
             yield
@@ -246,12 +232,12 @@ class WebSession:
         self,
         method: str,
         url: str,
-        deadline: _Deadline,
+        deadline: Deadline,
         headers: Mapping[str, str],
         options: dict[str, Any],
-        receive: Callable[[requests.Response, _Deadline], bytes | None] | None,
-    ) -> Answer:
-        """Send once. Raises `_PassingError` where another attempt may help, else `NetworkError`."""
+        receive: Callable[[requests.Response, Deadline], bytes | None] | None,
+    ) -> WebAnswer:
+        """Send once. Raises `PassingError` where another attempt may help, else `NetworkError`."""
         import requests
         import urllib3
 
@@ -271,30 +257,30 @@ class WebSession:
                 if body is None:
                     body = self._body(response, deadline)
         except requests.exceptions.SSLError as error:
-            raise self._error(url, f"no secure connection: {_cause(error)}") from error
+            raise self._error(url, f"no secure connection: {cause_of(error)}") from error
         except requests.exceptions.ConnectTimeout as error:
-            raise _PassingError(f"no connection within {connect:g} s") from error
+            raise PassingError(f"no connection within {connect:g} s") from error
         except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError) as error:
-            raise _PassingError(f"no answer within {read:g} s") from error
+            raise PassingError(f"no answer within {read:g} s") from error
         except (requests.exceptions.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
-            raise _PassingError(f"no connection: {_cause(error)}") from error
+            raise PassingError(f"no connection: {cause_of(error)}") from error
         except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError) as error:
             if isinstance(error, requests.exceptions.RequestException):  # an OSError, too: a bad URL, endless redirects
                 raise self._error(url, one_line(error)) from error
-            raise _PassingError(f"the answer broke off: {_cause(error)}") from error
+            raise PassingError(f"the answer broke off: {cause_of(error)}") from error
         if response.status_code in _RETRIED:
-            raise _PassingError(f"answered {_status(response)}", response.status_code, _retry_after(response))
+            raise PassingError(f"answered {status_of(response)}", response.status_code, retry_after(response))
         if not 200 <= response.status_code < 300:
-            text = body[: 4 * _EXCERPT].decode("utf-8", "replace").strip()
-            said = response.headers.get("Location") or _said(text)
-            raise self._error(url, f"answered {_status(response)}{f': {said}' if said else ''}", response.status_code)
-        answer = Answer(response.url, response.status_code, response.headers, body)
+            text = body[: 4 * EXCERPT].decode("utf-8", "replace").strip()
+            said = response.headers.get("Location") or said_in(text)
+            raise self._error(url, f"answered {status_of(response)}{f': {said}' if said else ''}", response.status_code)
+        answer = WebAnswer(response.url, response.status_code, response.headers, body)
         fault = self._passing(answer) if self._passing is not None else None
         if fault is not None:
-            raise _PassingError(fault, response.status_code, _retry_after(response))
+            raise PassingError(fault, response.status_code, retry_after(response))
         return answer
 
-    def _body(self, response: requests.Response, deadline: _Deadline) -> bytes:
+    def _body(self, response: requests.Response, deadline: Deadline) -> bytes:
         """The unpacked body, read piece by piece, so that neither its size nor its slowness is the server's choice."""
         blocks = []
         size = 0
@@ -310,7 +296,7 @@ class WebSession:
     def _session(self, url: str) -> requests.Session:
         if self._given is not None:
             return self._given
-        loopback = _is_loopback(urlsplit(url).hostname or "")
+        loopback = is_loopback(urlsplit(url).hostname or "")
         with self._lock:
             if loopback not in self._sessions:
                 import requests
@@ -322,103 +308,7 @@ class WebSession:
             return self._sessions[loopback]
 
     def _error(self, url: str, text: str, status: int | None = None) -> NetworkError:
-        return NetworkError(f"{_host(url)}: {text}; {self._remedy}", status)
-
-
-class _Part:
-    """A file that is being downloaded.
-
-    Args:
-        path: the file; what it has already counts.
-        advance: as for `WebSession.download`.
-    """
-
-    def __init__(self, path: Path, advance: Callable[[int, int | None], None] | None) -> None:
-        self._path = path
-        self._tag = path.with_name(f"{path.name}.etag")
-        self._advance = advance
-        self._asked = 0  # where the answer is to begin
-
-    @property
-    def size(self) -> int:
-        return self._path.stat().st_size if self._path.exists() else 0
-
-    def forget(self) -> None:
-        self._path.unlink(missing_ok=True)
-        self.forget_tag()
-
-    def forget_tag(self) -> None:
-        self._tag.unlink(missing_ok=True)
-
-    def headers(self) -> dict[str, str]:
-        """The headers that ask for what is missing."""
-        self._asked = self.size
-        headers = {"Accept-Encoding": "identity"}
-        if self._asked:
-            headers["Range"] = f"bytes={self._asked}-"
-            with suppress(OSError):
-                headers["If-Range"] = self._tag.read_text(encoding="ascii")
-        return headers
-
-    def receive(self, response: requests.Response, deadline: _Deadline) -> bytes | None:
-        """Write the body of a 200 or 206 into the file; None for other answers, which are somebody else's matter."""
-        if response.status_code not in (200, 206):
-            return None
-        if response.status_code == 206 and not _begins_at(response, self._asked):
-            raise _PassingError("answered with another part of the file than was asked for", response.status_code)
-        length = response.headers.get("Content-Length", "")
-        done = self._asked if response.status_code == 206 else 0
-        total = done + int(length) if length.isdecimal() else None
-        with self._opened("ab" if response.status_code == 206 else "wb", response) as file:
-            while block := response.raw.read1(_BLOCK, decode_content=False):
-                with _writing(self._path):
-                    file.write(block)
-                done += len(block)
-                if self._advance is not None:
-                    self._advance(done, total)
-                if deadline.left < 0:
-                    raise _PassingError(f"not done within {deadline}")
-        if total is not None and done < total:
-            raise _PassingError(f"the answer broke off after {done} of {total} bytes")
-        return b""
-
-    @contextmanager
-    def _opened(self, mode: str, response: requests.Response) -> Iterator[BinaryIO]:
-        with _writing(self._path):
-            tag = response.headers.get("ETag", "")
-            if tag.startswith('"') and tag.isascii():  # a weak one (W/"...") does not promise equal bytes
-                self._tag.write_text(tag, encoding="ascii")
-            else:
-                self.forget_tag()
-            file = self._path.open(mode)
-        try:
-            yield file
-        finally:
-            with _writing(self._path):
-                file.close()
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """A full disk is no fault of the network."""
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {one_line(error)}") from error
-
-
-def _begins_at(response: requests.Response, offset: int) -> bool:
-    found = re.fullmatch(r"bytes (\d+)-\d+/(?:\d+|\*)", response.headers.get("Content-Range", ""))
-    return found is not None and int(found[1]) == offset
-
-
-class _PassingError(Exception):
-    """An attempt failed in a way that may pass."""
-
-    def __init__(self, text: str, status: int | None = None, retry_after: float | None = None) -> None:
-        super().__init__(text)
-        self.status = status
-        self.retry_after = retry_after
+        return NetworkError(f"{host_of(url)}: {text}; {self._remedy}", status)
 
 
 def offline() -> bool:
@@ -435,56 +325,5 @@ def user_agent(contact: str | None = None) -> str:
     return f"convinse/{__version__} (question answering research{f'; {printable}' if printable else ''})"
 
 
-def _host(url: str) -> str:
-    """Host and port of a URL, as messages name it; without a user name or a password in it."""
-    with suppress(ValueError):
-        parts = urlsplit(url)
-        if parts.scheme in ("http", "https") and parts.hostname:
-            host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-            return f"{host}:{parts.port}" if parts.port is not None else host
-    raise NetworkError(f"{url}: not an address; give one such as http://localhost:7777")
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def _times(attempts: int) -> str:
     return "1 attempt" if attempts == 1 else f"{attempts} attempts"
-
-
-def _status(response: requests.Response) -> str:
-    return f"{response.status_code} {response.reason or ''}".strip()
-
-
-def _said(text: str) -> str:
-    """What the body of a refusal says: the `error` of a JSON object, or its beginning; nothing of an HTML page."""
-    with suppress(msgspec.DecodeError, RecursionError):
-        value = msgspec.json.decode(text)
-        if isinstance(value, dict) and isinstance(value.get("error"), str):
-            text = value["error"]
-    return "" if text.startswith("<") else " ".join(text[:_EXCERPT].split())
-
-
-def _cause(error: BaseException) -> str:
-    """The innermost exception: `requests` and `urllib3` wrap it in their own several times."""
-    while True:
-        inner = error.__cause__ or error.__context__
-        if inner is None:
-            return one_line(error)
-        error = inner
-
-
-def _retry_after(response: requests.Response) -> float | None:
-    """The seconds that `Retry-After` asks for, given as a number or a date."""
-    import urllib3
-
-    try:
-        return urllib3.Retry().get_retry_after(response.raw)
-    except (urllib3.exceptions.HTTPError, ValueError, OverflowError):
-        return None

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 import msgspec
 
 from ..support.errors import NetworkError, one_line
-from ..support.web import Answer, WebSession
+from ..support.web import WebAnswer, WebSession
 
 MAX_TITLES = 50  # of one request, as the API allows
 _MAX_QUERY = 6000  # bytes of the titles in one address; Wikimedia's servers take 8 KB in all
@@ -78,7 +78,7 @@ class _Sitelink(msgspec.Struct):
     title: str
 
 
-class _Entity(msgspec.Struct):
+class _Sitelinks(msgspec.Struct):
     sitelinks: dict[str, _Sitelink] = {}
 
 
@@ -124,7 +124,7 @@ class MediaWikiApi:
         )
         if answer is None:
             return None
-        entities = self._shape(self.wikidata, answer.get("entities"), dict[str, _Entity])
+        entities = self._shape(self.wikidata, answer.get("entities"), dict[str, _Sitelinks])
         for entity in entities.values():  # one; under another id where the item was merged into it
             link = entity.sitelinks.get(self.site)
             return link.title if link is not None else None
@@ -259,7 +259,7 @@ def _error(answer: Any) -> tuple[str, str]:
     return str(error.get("code") or "unknown"), " ".join(str(error.get("info", ""))[:200].split())
 
 
-def _passing_fault(answer: Answer) -> str | None:
+def _passing_fault(answer: WebAnswer) -> str | None:
     """MediaWiki says in answers of status 200 that it is too busy; a cut answer may also look whole to HTTP."""
     body = answer.body
     if body[:200].lstrip()[:1] != b"{":

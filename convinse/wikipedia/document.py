@@ -98,7 +98,7 @@ class Snippet(NamedTuple):
         return Snippet(text, tuple(links), self.source)
 
 
-class Block(NamedTuple):
+class PageElement(NamedTuple):
     """A piece of the page in reading order: `kind` is `p`, `li`, `table` or `infobox`; `section` its heading."""
 
     kind: str
@@ -109,7 +109,8 @@ class Block(NamedTuple):
 def parse_html(html: str) -> LexborNode:
     """The content element of a page, without what is no prose."""
     tree = LexborHTMLParser(html)
-    root = tree.css_first(".mw-parser-output") or tree.body
+    root = tree.css_first(".mw-parser-output") or tree.body or tree.root  # a page of frames has no body
+    assert root is not None  # every text is parsed to an element
     for image in root.css(_PICTURE):
         width = image.attributes.get("width") or "0"
         cell = _around(image, "td") if width.isdigit() and int(width) > _FLAG_WIDTH else None
@@ -127,18 +128,18 @@ def parse_html(html: str) -> LexborNode:
 
 def _around(node: LexborNode, tag: str) -> LexborNode | None:
     """The nearest element of a tag that holds a node."""
-    found = node.parent
-    while found is not None and found.tag != tag:
-        found = found.parent
-    return found
+    parent = node.parent
+    while parent is not None and parent.tag != tag:
+        parent = parent.parent
+    return parent
 
 
-def blocks(root: LexborNode) -> Iterator[Block]:
+def blocks(root: LexborNode) -> Iterator[PageElement]:
     """Paragraphs, list items, tables and infoboxes in reading order; the closing sections are left out."""
     section = ""
     closed = 0  # the level of the closing heading that we are below
 
-    def walk(node: LexborNode) -> Iterator[Block]:
+    def walk(node: LexborNode) -> Iterator[PageElement]:
         nonlocal section, closed
         child = node.child
         while child is not None:
@@ -155,16 +156,16 @@ def blocks(root: LexborNode) -> Iterator[Block]:
                     yield from _data_tables(child, section)
             elif tag == "table":
                 if _is_infobox(child):
-                    yield Block("infobox", child, section)
+                    yield PageElement("infobox", child, section)
                 elif _is_data(child):
                     yield from _data_tables(child, section)
                 else:
                     yield from _inner(child, walk)
             elif tag in ("li", "dd"):
-                yield Block("li", child, section)
+                yield PageElement("li", child, section)
                 yield from _inner(child, walk)
             elif tag == "p" or (tag == "blockquote" and child.css_first("p, ul, ol, dl, div") is None):
-                yield Block("p", child, section)
+                yield PageElement("p", child, section)
             elif tag in ("ul", "ol", "dl", "div", "section", "center", "body", "blockquote", "td"):
                 yield from walk(child)
             child = following
@@ -172,7 +173,7 @@ def blocks(root: LexborNode) -> Iterator[Block]:
     yield from walk(root)
 
 
-def _inner(node: LexborNode, walk: Callable[[LexborNode], Iterator[Block]]) -> Iterator[Block]:
+def _inner(node: LexborNode, walk: Callable[[LexborNode], Iterator[PageElement]]) -> Iterator[PageElement]:
     """The blocks in the cells of a layout table, or the lists and tables in a list item."""
     if node.tag == "table":
         for row in table_rows(node):
@@ -182,13 +183,13 @@ def _inner(node: LexborNode, walk: Callable[[LexborNode], Iterator[Block]]) -> I
         yield from walk(node)
 
 
-def _data_tables(table: LexborNode, section: str) -> Iterator[Block]:
+def _data_tables(table: LexborNode, section: str) -> Iterator[PageElement]:
     """A table of data, and those nested in it."""
     if _is_data(table):
-        yield Block("table", table, section)
+        yield PageElement("table", table, section)
     for nested in table.css("table"):
         if nested.mem_id != table.mem_id and _is_data(nested):
-            yield Block("table", nested, section)
+            yield PageElement("table", nested, section)
 
 
 def _classes(table: LexborNode) -> set[str]:

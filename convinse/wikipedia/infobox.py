@@ -7,23 +7,23 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from .document import Block, Link, Snippet, clean, flatten, row_cells, table_rows
+from .document import Link, PageElement, Snippet, clean, flatten, row_cells, table_rows
 
 _BULLETS = ("•", "-", "–", "·")
 _NAVIGATION = re.compile(r"[<>«»←→]")  # to the season or album before and after
 _PLAIN = "\n"  # stands for a parent that takes no bulleted attributes
 
 
-def attributes(block: Block, title: str) -> Iterator[Snippet]:
+def attributes(element: PageElement, title: str) -> Iterator[Snippet]:
     """One snippet an attribute: `Title, sub-header, attribute, value, value`; images and captions are skipped.
 
     A row of header cells names the columns of the rows below it: `Title, Career, Years is 1990, Team is Arsenal`.
     """
     group = parent = ""  # the sub-header, and the attribute that bulleted ones belong to
     columns: list[str] = []
-    below_header = found = False
-    named = block.node.css_first("caption") is not None
-    for number, row in enumerate(table_rows(block.node)):
+    below_header = any_attribute = False
+    named = element.node.css_first("caption") is not None
+    for number, row in enumerate(table_rows(element.node)):
         cells = list(row_cells(row))
         values = [flatten(cell, "info").cleaned() for cell in cells]
         if len(cells) == 1:
@@ -32,7 +32,7 @@ def attributes(block: Block, title: str) -> Iterator[Snippet]:
                 continue
             columns = []
             if _is_header(cells[0]):
-                is_title = (number == 0 and not named) or (not found and title.lower() in text.lower())
+                is_title = (number == 0 and not named) or (not any_attribute and title.lower() in text.lower())
                 group = "" if is_title or _is_above(cells[0]) else text.rstrip(": ")
                 parent, below_header = "", bool(group)
             elif below_header and not _NAVIGATION.search(text):  # a value over the whole width
@@ -60,7 +60,7 @@ def attributes(block: Block, title: str) -> Iterator[Snippet]:
             parent = group
         lead = [title, parent if bulleted and parent != _PLAIN else group]
         for snippet in _pair(values, columns, lead):
-            found = True
+            any_attribute = True
             yield snippet
 
 
@@ -73,7 +73,8 @@ def _pair(values: list[Snippet], columns: list[str], lead: list[str]) -> Iterato
             return
         lead = [*lead, label]
         named = [("", value) for value in values[1:]]
-    text, links = ", ".join(part for part in lead if part), []
+    text = ", ".join(part for part in lead if part)
+    links: list[Link] = []
     if not any(value.text for _, value in named):
         return
     for name, value in named:
@@ -81,7 +82,7 @@ def _pair(values: list[Snippet], columns: list[str], lead: list[str]) -> Iterato
             moved = value.after(f"{text}, {name}")
             text = moved.text
             links += moved.links
-    yield Snippet(text, tuple(Link(*link) for link in links), "info")
+    yield Snippet(text, tuple(links), "info")
 
 
 def _is_header(cell: LexborNode) -> bool:

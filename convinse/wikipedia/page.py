@@ -35,13 +35,13 @@ def parse_page(title: str, html: str, max_length: int | None = MAX_LENGTH) -> Pa
     """
     snippets: list[Snippet] = []
     name = _name(title)
-    for block in blocks(parse_html(html)):
-        if block.kind == "infobox":
-            snippets += attributes(block, name)
-        elif block.kind == "table":
-            snippets += rows(block, name, max_length)
+    for element in blocks(parse_html(html)):
+        if element.kind == "infobox":
+            snippets += attributes(element, name)
+        elif element.kind == "table":
+            snippets += rows(element, name, max_length)
         else:
-            snippets += [snippet.after(f"{name}, ") for snippet in sentences(block)]
+            snippets += [snippet.after(f"{name}, ") for snippet in sentences(element)]
     return Page(title, tuple(snippets))
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .document import Block, Snippet, flatten
+from .document import PageElement, Snippet, flatten
 
 
-def sentences(block: Block, language: str = "en") -> Iterator[Snippet]:
+def sentences(element: PageElement, language: str = "en") -> Iterator[Snippet]:
     """The sentences of a paragraph; a list item is one snippet."""
-    snippet = flatten(block.node, "text", skip_nested=True).cleaned()
-    if block.kind == "li":
+    snippet = flatten(element.node, "text", skip_nested=True).cleaned()
+    if element.kind == "li":
         if snippet.text:
             yield snippet
         return

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from .document import Block, Snippet, flatten, row_cells, table_rows
+from .document import PageElement, Snippet, flatten, row_cells, table_rows
 
 _MAX_SPAN = 200
 _MAX_COLUMNS = 60
@@ -54,19 +54,19 @@ def grid(table: LexborNode) -> list[list[Cell | None]]:
     return [[row.get(place) for place in range(width)] for row in rows]
 
 
-def rows(block: Block, title: str, max_length: int | None = None) -> Iterator[Snippet]:
+def rows(element: PageElement, title: str, max_length: int | None = None) -> Iterator[Snippet]:
     """One snippet a data row: `Title, caption or section, header is cell, header is cell, ...`.
 
     A row longer than `max_length` is cut at cell borders into several snippets that all begin with its first cell.
     """
-    caption = block.node.css_first("caption")
+    caption = element.node.css_first("caption")
     about = flatten(caption, "table").cleaned().text if caption is not None else ""
-    about = about or block.section
+    about = about or element.section
     banner = ""
     headers: list[str] = []
     header_done = False
-    table = grid(block.node)
-    bold = _bold_header(block.node)
+    table = grid(element.node)
+    bold = _bold_header(element.node)
     for number, row in enumerate(table):
         cells = [cell for cell in row if cell is not None]
         texts = [cell.snippet.text for cell in cells]

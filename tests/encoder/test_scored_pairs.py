@@ -120,7 +120,6 @@ def test_a_damaged_entry_is_an_error_not_a_score(tmp_path, key):
     pairs.put("q", ["a", "b"], Scored(np.array([1, 2], np.float32), read))
     kept = pairs.get("q", ["a", "b"])
     assert kept.odds.tolist() == [1, 2] and kept.read[1] is None and kept.read[0].logits.shape == (3, 2)
-    pairs.close()
     database = sqlite3.connect(tmp_path / "entries" / "cache.db")
     ((rowid, blob),) = database.execute("select rowid, value from Cache").fetchall()
     value = json.loads(zlib.decompress(blob))
@@ -133,7 +132,6 @@ def test_a_damaged_entry_is_an_error_not_a_score(tmp_path, key):
     database.close()
     with pytest.raises(CacheError, match=r"scored pairs of 'q': the cache is damaged .*; delete ers_cache_path"):
         pairs.get("q", ["a", "b"])
-    pairs.close()
 
 
 def test_a_pipeline_answers_again_without_its_model_computing_pairs(tmp_path, monkeypatch):

@@ -3,7 +3,7 @@
 import pytest
 from literal_evidence import ENGLISH, NAMES, evidence
 
-from convinse.heterogeneous_answering.values import fact_of, values
+from convinse.heterogeneous_answering.values import values
 from convinse.language.property_names import PropertyNames
 
 KEYWORDS = ENGLISH.properties.keywords
@@ -38,14 +38,6 @@ def test_values_of_a_fact_have_property_and_qualifier():
     }
     (value,) = values(given, ENGLISH)
     assert (value.entity["label"], value.labels) == ("1991", ("award received", "point in time"))
-    fact = fact_of(given)
-    assert (fact.subject["id"], fact.predicate, fact.object["id"]) == ("Q1", "award received", "Q2")
-    assert [entity["id"] for entity in fact.entities] == ["Q1", "Q2", "1991-01-01T00:00:00Z"]
-
-
-def test_what_is_no_fact():
-    assert fact_of(evidence("Titanic, It opened in 1997.", "text", ("Titanic", "Q1"))) is None
-    assert fact_of(evidence("Yes, follows, Yes", "kb", ("Yes", "Q1"))) is None
 
 
 @pytest.mark.parametrize(

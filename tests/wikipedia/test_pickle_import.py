@@ -11,7 +11,8 @@ import pytest
 
 from convinse.support.errors import DataError
 from convinse.wikipedia.dump import WikipediaDump
-from convinse.wikipedia.pickle_import import import_pickle, read_items
+from convinse.wikipedia.pickle_import import import_pickle
+from convinse.wikipedia.pickled_items import read_items
 
 
 def evidence(text, source="text", **more):

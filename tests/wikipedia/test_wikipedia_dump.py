@@ -5,7 +5,7 @@ import time
 import pytest
 
 from convinse.support.errors import DataError, IndexFileError, OutputError
-from convinse.wikipedia.dump import DumpWriter, WikipediaDump, write_dump
+from convinse.wikipedia.dump import WikipediaDump, write_dump
 
 
 def evidence(text, source="text"):
@@ -126,54 +126,14 @@ def test_an_interrupted_build_leaves_the_older_dump_and_nothing_else(path, probl
     assert [file.name for file in path.parent.iterdir()] == ["wikipedia.db"]
 
 
-def open_id(path):
-    dump = WikipediaDump(path)
-    dump.close()
-    return dump.build_id
-
-
-def test_a_writer_makes_and_extends_what_others_read(path, workdir):
-    new = workdir / "new" / "w.db"
-    reader = WikipediaDump(path)
-    first = reader.build_id
-    with DumpWriter(new) as writer, DumpWriter(path) as appender:
-        appender.put("Q7", [evidence("Seven")])
-        assert reader.get("Q7") == [evidence("Seven")] and len(reader) == 4
-        assert reader.build_id != first and reader.counts == {"info": 1, "pages": 4, "text": 3}
-        appender.put("Q7", [evidence("Eight", "table")])
-        assert reader.get("Q7") == [evidence("Eight", "table")]
-        assert {key: value for key, value in reader.counts.items() if value} == {
-            "info": 1,
-            "pages": 4,
-            "table": 1,
-            "text": 2,
-        }
-        appended = reader.build_id
-        for item, evidences in reversed([*PAGES, ("Q7", [evidence("Eight", "table")])]):
-            writer.put(item, evidences)
-    assert open_id(new) == appended == reader.build_id  # of the content, in whatever order it came
-    reader.close()
-    assert [file.name for file in new.parent.iterdir()] == ["w.db"]
-    with DumpWriter(path):
-        pass
-    assert [file.name for file in path.parent.iterdir()] == ["wikipedia.db"]
-    assert open_id(path) == appended
-
-
-@pytest.mark.parametrize("content", [b"text, no database " * 90, b"SQLite format 3\x00" + b"\x00" * 200])
-def test_a_writer_leaves_foreign_files_alone(path, workdir, content):
+def test_foreign_files_are_left_alone(workdir):
+    content = b"text, no database " * 90
     (workdir / "x.db").write_bytes(content)
-    with pytest.raises(IndexFileError, match=r"x\.db"):
-        DumpWriter(workdir / "x.db")
+    with pytest.raises(OutputError, match="no Wikipedia dump"):
+        write_dump(workdir / "x.db", PAGES)
     assert (workdir / "x.db").read_bytes() == content
-    if content.startswith(b"text"):
-        with pytest.raises(OutputError, match="no Wikipedia dump"):
-            write_dump(workdir / "x.db", PAGES)
-    sqlite3.connect(workdir / "y.db").execute("CREATE TABLE other (a)").connection.close()
-    with pytest.raises(IndexFileError, match=r"y\.db"):
-        DumpWriter(workdir / "y.db")
-    with pytest.raises(OutputError, match="no file"):
-        DumpWriter(workdir)
+    with pytest.raises(OutputError, match="is a folder"):
+        write_dump(workdir, PAGES)
 
 
 @pytest.mark.parametrize("cut", [0.3, 0.7, 0.99, -1])
@@ -186,89 +146,11 @@ def test_a_truncated_dump_is_a_clear_error(workdir, cut):
         WikipediaDump(path)
 
 
-READ = """
-import sys, time
-from pathlib import Path
-from convinse.wikipedia.dump import WikipediaDump
-dump, most, ids = WikipediaDump(Path(sys.argv[1])), 0, set()
-print("ready", flush=True)
-end = time.monotonic() + 20
-while most < int(sys.argv[2]) and time.monotonic() < end:
-    found = len(dump)
-    assert found >= most
-    most = found
-    ids.add(dump.build_id)
-    for n in range(most):
-        assert dump.get(f"Q{n + 1}") is not None
-assert len(ids) > 1
-print(most)
-"""
-WRITE = """
-import sys
-from pathlib import Path
-from convinse.wikipedia.dump import DumpWriter
-with DumpWriter(Path(sys.argv[1])) as writer:
-    for n in range(int(sys.argv[2]), int(sys.argv[3])):
-        writer.put(f"Q{n}", [{"evidence_text": f"Text {n} " * 50, "source": "text", "disambiguations": [],
-                              "wikidata_entities": []}])
-        print(n, flush=True)
-"""
-
-
-def test_two_processes_read_while_one_appends(start, workdir):
-    path = workdir / "w.db"
-    write_dump(path, [("Q1", [])])
-    readers = [start(READ, path, 300) for _ in range(2)]
-    assert [reader.stdout.readline() for reader in readers] == ["ready\n"] * 2
-    writer = start(WRITE, path, 2, 301)
-    assert "300" in writer.communicate(timeout=30)[0]
-    for reader in readers:
-        output, errors = reader.communicate(timeout=30)
-        assert (output, errors) == ("300\n", "")
-
-
-def test_two_writers_take_turns(start, workdir):
-    path = workdir / "w.db"
-    writers = [start(WRITE, path, first, first + 100) for first in (1, 101)]
-    for writer in writers:
-        assert writer.communicate(timeout=30)[1] == ""
-    dump = WikipediaDump(path)
-    assert len(dump) == dump.counts["pages"] == 200
-    write_dump(workdir / "same.db", [(item, dump.get(item)) for item in dump.items()])
-    assert open_id(workdir / "same.db") == dump.build_id
-    dump.close()
-
-
-def test_a_killed_writer_loses_nothing_that_was_put(start, workdir):
-    path = workdir / "w.db"
-    for first in (1, 10001):
-        writer = start(WRITE, path, first, first + 9999)
-        last = [int(writer.stdout.readline()) for _ in range(40)][-1]
-        writer.kill()
-        rest = writer.stdout.read().split()  # communicate() would lose what is buffered
-        last = int(rest[-1]) if rest else last
-        dump = WikipediaDump(path)
-        assert all(dump.get(f"Q{n}") for n in range(first, last + 1))
-        assert dump.get(f"Q{last + 2}") is None
-        assert len(dump) == dump.counts["pages"]
-        dump.close()
-    write_dump(path, PAGES)  # a log that was left is not read with the new file
-    dump = WikipediaDump(path)
-    assert dump.items() == ["Q1", "Q25173", "Q44578"]
-    dump.close()
-    assert [file.name for file in workdir.iterdir()] == ["w.db"]
-
-
-def test_a_writer_that_was_killed_while_it_made_the_file(workdir):
-    path = workdir / "w.db"
-    connection = sqlite3.connect(path)
-    connection.execute("PRAGMA journal_mode=WAL")
-    connection.close()
-    with pytest.raises(IndexFileError, match="build it again"):
-        WikipediaDump(path)
-    with DumpWriter(path) as writer:
-        writer.put("Q1", [])
-    assert open_id(path)
+def test_a_dump_that_is_read_may_be_replaced(path):
+    reader = WikipediaDump(path)
+    write_dump(path, PAGES[:1])
+    assert len(reader) == 3 and reader.get("Q25173") == PAGES[2][1]
+    reader.close()
 
 
 def test_opening_and_reading_are_fast(workdir):
