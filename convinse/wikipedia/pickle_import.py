@@ -21,9 +21,9 @@ from typing import Any, BinaryIO, NamedTuple
 import msgspec
 
 from ..records.evidence import Evidence, check_evidence, normalize_source
+from ..support.blocks import Faults
 from ..support.errors import DataError, one_line
 from ..support.progress import Advance, progress
-from .build import Faults
 from .dump import PackedPage, check_replaceable, pack, write_packed
 
 _ITEM = re.compile(r"Q[1-9][0-9]*")
