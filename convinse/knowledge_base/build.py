@@ -20,20 +20,20 @@ from ..language.text import fold
 from ..support.blocks import Block, cores, in_order, read_blocks
 from ..support.errors import DataError, OutputError
 from ..support.files import replacing
+from ..support.manifest import MANIFEST, write_manifest
 from ..support.progress import Advance, progress
 from .dump import BadLineError, Document, Value, is_entity_line, line_faults, parse_line
 from .layout import (
     ARRAYS,
+    CHECKS,
     FORMAT,
     LITERAL,
-    MANIFEST,
     NAMES,
     PAIRS_SHIFT,
     PROPERTIES,
     SEPARATOR,
-    Manifest,
+    KnowledgeBaseManifest,
     index_files,
-    record,
 )
 from .names import form_hash, other_forms, write_names
 
@@ -68,7 +68,7 @@ class Part(NamedTuple):
 
 def build(
     dump: Path, output: Path, *, memory: int = 4 << 30, languages: Sequence[str] = ("en", "mul"), quiet: bool = True
-) -> Manifest:
+) -> KnowledgeBaseManifest:
     """Build the index of a dump; an older one at `output` is replaced when the new one is whole.
 
     Args:
@@ -93,7 +93,7 @@ def build(
             for part in _parts(dump, tuple(languages), advance):
                 writer.add(part)
         manifest = writer.finish(list(languages), quiet)
-        (folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
+        write_manifest(folder, manifest)
     return manifest
 
 
@@ -296,7 +296,7 @@ class _Writer:
         for start, end in zip(starts, [*cuts.tolist(), len(rows)], strict=False):
             self._append(self._raw / f"{name}.{int(numbers[start]):05d}", rows[start:end].tobytes())
 
-    def finish(self, languages: list[str], quiet: bool) -> Manifest:
+    def finish(self, languages: list[str], quiet: bool) -> KnowledgeBaseManifest:
         """Sort, index the names, and measure what was written."""
         np = self._np
         for file in self._files.values():
@@ -318,14 +318,15 @@ class _Writer:
         for path in sorted(self._raw.iterdir()):
             path.unlink()
         self._raw.rmdir()
-        files = {path.relative_to(self._folder).as_posix(): record(path) for path in index_files(self._folder)}
+        files = {path.relative_to(self._folder).as_posix(): CHECKS.record(path) for path in index_files(self._folder)}
         digest = hashlib.sha256(f"format {FORMAT} {languages}".encode())
         for name, entry in files.items():
             if not name.startswith(NAMES):  # the full-text engine names its files at random
                 digest.update(f"{name} {entry.sha256}".encode())
-        return Manifest(
-            FORMAT, digest.hexdigest()[:16], len(sorted_items), len(properties), facts, languages, wide, files
-        )
+        return KnowledgeBaseManifest(
+            format=FORMAT, build_id=digest.hexdigest()[:16], files=files, items=len(sorted_items),
+            properties=len(properties), facts=facts, languages=languages, wide_postings=wide,
+        )  # fmt: skip
 
     def _sort_items(self) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int]]]:
         """Write what is kept for every item, sorted; returns the items, their numbers of facts, and the places in
