@@ -97,7 +97,8 @@ def _search(options: argparse.Namespace) -> int:
     collection = Collection(Path(options.folder), options.language)
     reranker = _reranker(options)
     start = time.monotonic()
-    answers = search(collection, questions, options.top, reranker, options.candidates, options.quiet)
+    with_texts = options.format == "jsonl"
+    answers = search(collection, questions, options.top, reranker, options.candidates, options.quiet, with_texts)
     write_run(output, answers, options.format, options.force)
     seconds = time.monotonic() - start
     table = Table(title=str(output), title_justify="left", show_header=False)

@@ -119,8 +119,15 @@ class BlockReader:
     def _counted(
         self, terms: npt.NDArray[np.int64], places: npt.NDArray[np.int64], passages: int
     ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-        """Hashes, sizes, terms and counts of `Rows`."""
-        keys = np.sort((places >> 1 << _TERM_BITS | terms) << 1 | places & 1)
+        """Hashes, sizes, terms and counts of `Rows`; the terms of a passage stand in the order of their hashes."""
+        all_hashes = np.frombuffer(self._words.hashes, np.uint64)
+        present = np.zeros(len(all_hashes), dtype=bool)
+        present[terms] = True
+        present_terms = np.flatnonzero(present)
+        present_terms = present_terms[np.argsort(all_hashes[present_terms], kind="stable")]
+        rank = np.empty(len(all_hashes), np.int64)
+        rank[present_terms] = np.arange(len(present_terms))
+        keys = np.sort((places >> 1 << _TERM_BITS | rank[terms]) << 1 | places & 1)
         first = np.flatnonzero(np.diff(keys, prepend=-1))  # of equal keys: one word in one text or title
         often = np.diff(first, append=len(keys))
         keys = keys[first]
@@ -131,15 +138,7 @@ class BlockReader:
         counts = np.add.reduceat(often, first).astype(np.uint8) if len(first) else np.empty(0, np.uint8)
         keys = keys[first]
         sizes = np.bincount(keys >> _TERM_BITS, minlength=passages)
-        row_terms = keys & ((1 << _TERM_BITS) - 1)
-        hashes = np.frombuffer(self._words.hashes, np.uint64)
-        present = np.zeros(len(hashes), dtype=bool)
-        present[row_terms] = True
-        numbers = np.flatnonzero(present)
-        numbers = numbers[np.argsort(hashes[numbers], kind="stable")]
-        place = np.empty(len(hashes), np.int64)
-        place[numbers] = np.arange(len(numbers))
-        return hashes[numbers], sizes, place[row_terms], counts
+        return all_hashes[present_terms], sizes, keys & ((1 << _TERM_BITS) - 1), counts
 
     def _decode(self, line: bytes, number: int) -> Passage:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -30,12 +31,11 @@ from .layout import (
     token,
 )
 
-_SPARE = 22  # candidates more than are wanted: enough for nearly every question
+_SPARE = 10  # candidates more than are wanted: enough for nearly every question
 _MORE = 4  # times as many, where they are too few
 _TINY = 1e-6  # more than the engine's single precision is off where scores are near 0
 _IDS_AT_ONCE = 1 << 16  # that are looked through
-_BUCKETS = np.uint32(1 << 12)  # of terms
-_NO_TERM = np.uint32(0xFFFFFFFF)
+_NO_TERM = 0xFFFFFFFF
 
 
 class Hit(NamedTuple):
@@ -83,6 +83,8 @@ class PassageIndex:
         self._arrays: dict[str, Any] = {name: _mapped(folder / name, kind) for name, kind in ARRAYS.items()}
         self._segments: list[int] = self._arrays["segment_start"].tolist()
         self._values = frequencies(self.parameters.title_weight)
+        self._norm = (self.parameters.k1, self.parameters.b)
+        self._ids = memoryview(self._arrays["ids"])
         self._candidates = FullText(folder / CANDIDATES)
 
     def __len__(self) -> int:
@@ -101,14 +103,14 @@ class PassageIndex:
     def search(self, question: str, top: int = 10) -> list[Hit]:
         """The best `top` passages that have a term of the question, best first."""
         numbers, scores = self.search_terms(self.analyzer.terms([question]), top)
-        return [
-            Hit(number, self.id(number), score) for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
-        ]
+        starts, ends = self._arrays["id_start"][numbers], self._arrays["id_start"][numbers + 1]
+        ids = [str(self._ids[start:end], "utf-8") for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return list(map(Hit, numbers.tolist(), ids, scores.tolist()))
 
     def id(self, number: int) -> str:
         """The id of a passage."""
         start, end = self._arrays["id_start"][number : number + 2].tolist()
-        return str(self._arrays["ids"][start:end].tobytes(), "utf-8")
+        return str(self._ids[start:end], "utf-8")
 
     def numbers(self, ids: Iterable[str]) -> dict[str, int]:
         """The numbers of passages by their ids, those that there are; all ids of the index are looked through."""
@@ -116,7 +118,7 @@ class PassageIndex:
         numbers: dict[str, int] = {}
         for first in range(0, len(self), _IDS_AT_ONCE):
             places = self._arrays["id_start"][first : first + _IDS_AT_ONCE + 1]
-            block = self._arrays["ids"][int(places[0]) : int(places[-1])].tobytes()
+            block = bytes(self._ids[int(places[0]) : int(places[-1])])
             ends = (places - places[0]).tolist()
             for number, place in enumerate(zip(ends[:-1], ends[1:], strict=True), first):
                 name = block[slice(*place)]
@@ -152,7 +154,7 @@ class PassageIndex:
     def search_terms(self, terms: Iterable[str], top: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
         """Numbers and scores of the best passages for terms; repeated terms count once."""
         query, wanted = self._query(terms)
-        if not wanted.number.size or top < 1:
+        if not len(wanted.idf) or top < 1:
             return np.empty(0, np.int64), np.empty(0)
         fetch = top + top // 4 + _SPARE
         while True:
@@ -176,50 +178,45 @@ class PassageIndex:
         import tantivy
 
         engine = self._candidates
-        hashes, having, parts = [], [], []
-        for value in sorted({short_hash(term.encode()) for term in terms}):  # always the same order of additions
+        hashes: list[int] = []
+        idf: list[float] = []
+        parts = []
+        for value in {short_hash(term.encode()) for term in terms}:
             text = token(value)
-            passages = engine.searcher.doc_freq(TERMS, text)
-            if passages:
+            having = engine.searcher.doc_freq(TERMS, text)
+            if having:
                 query = tantivy.Query.term_query(engine.schema, TERMS, text, index_option="freq")
                 parts.append((tantivy.Occur.Should, query))
                 hashes.append(value)
-                having.append(passages)
-        place = np.searchsorted(self._arrays["term_hash"], np.array(hashes, np.uint64))
-        number = self._arrays["term_number"][place]
-        often = np.array(having, np.float64)
-        idf = np.log1p((len(self) - often + 0.5) / (often + 0.5))
-        return tantivy.Query.boolean_query(parts), _Wanted(number, idf)
+                idf.append(math.log1p((len(self) - having + 0.5) / (having + 0.5)))
+        places = self._arrays["term_hash"].searchsorted(np.array(hashes, np.uint64))
+        pairs = sorted(zip(self._arrays["term_number"][places].tolist(), idf, strict=True))
+        wanted = _Wanted(np.array([*(pair[0] for pair in pairs), _NO_TERM], np.uint32),
+                         np.array([pair[1] for pair in pairs]))  # fmt: skip
+        return tantivy.Query.boolean_query(parts), wanted
 
     def _scores(self, numbers: npt.NDArray[np.int64], wanted: _Wanted) -> npt.NDArray[np.float64]:
-        """[passages] the scores of some passages for terms."""
-        order = np.argsort(wanted.number)
-        ordered = np.append(wanted.number[order], _NO_TERM)
-        starts = self._arrays["row_start"][numbers]
-        sizes = self._arrays["row_start"][numbers + 1] - starts
+        """[passages] the scores of some passages for terms, added up in the order of the passages' rows."""
+        arrays = self._arrays
+        starts = arrays["row_start"][numbers]
+        sizes = arrays["row_start"][numbers + 1] - starts
         ends = sizes.cumsum()
-        places = np.repeat(starts - ends + sizes, sizes) + np.arange(ends[-1])
-        terms = self._arrays["row_term"][places]
-        marked = np.zeros(_BUCKETS, dtype=bool)
-        marked[wanted.number % _BUCKETS] = True
-        likely = np.flatnonzero(marked[terms % _BUCKETS])  # few of the others: what follows is for few
-        near = np.searchsorted(ordered, terms[likely])
-        is_wanted = ordered[near] == terms[likely]
-        matching, near = likely[is_wanted], near[is_wanted]
-        passage = np.searchsorted(ends, matching, "right")
-        column = order[near]
-        often = self._values[self._arrays["row_count"][places[matching]]]
-        k1, b, mean = self.parameters.k1, self.parameters.b, self.manifest.mean_length
-        norm = length_norm(k1, b, self._arrays["length"][numbers].astype(np.float64), mean)
-        parts = np.zeros((len(numbers), len(order)))
-        parts[passage, column] = wanted.idf[column] * often / (often + norm[passage])
-        return parts.sum(axis=1)
+        places = (starts - ends + sizes).repeat(sizes)
+        places += np.arange(len(places))
+        terms = arrays["row_term"][places]
+        column = wanted.terms.searchsorted(terms)
+        matching = (wanted.terms[column] == terms).nonzero()[0]
+        passage = ends.searchsorted(matching, "right")
+        often = self._values[arrays["row_count"][places[matching]]]
+        norm = length_norm(*self._norm, arrays["length"][numbers].astype(np.float64), self.manifest.mean_length)
+        parts = wanted.idf[column[matching]] * often / (often + norm[passage])
+        return np.bincount(passage, parts, len(numbers))
 
 
 class _Wanted(NamedTuple):
-    """The terms of a question, by ascending hash."""
+    """The terms of a question."""
 
-    number: npt.NDArray[np.uint32]
+    terms: npt.NDArray[np.uint32]  # their numbers, ascending, and the highest of all
     idf: npt.NDArray[np.float64]
 
 

@@ -7,7 +7,7 @@ that is mapped into memory. Passages are numbered in the order of their file.
 `term_hash`         uint64   hashes of the terms, ascending
 `term_number`       uint32   the number of each term
 `row_start`         int64    (passages + 1) places in `row_*`
-`row_term`          uint32   the terms of each passage, each once
+`row_term`          uint32   the terms of each passage, each once, by ascending hash
 `row_count`         uint8    how often: in the text (low 5 bits, at most 31) and in the title (high 3 bits, at most 7)
 `length`            float32  terms of each passage: those of the text + title weight * those of the title
 `segment_start`     int64    where each segment of `candidates` begins in `document`
