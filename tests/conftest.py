@@ -1,5 +1,6 @@
 """Every test runs in an empty working directory of its own, so that none touches the checkout's cache/ or results/."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -45,6 +46,24 @@ def world_kb(world_index):
     kb = KnowledgeBase(world_index)
     yield kb
     kb.close()
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """A function that writes passages: (id, text) or (id, text, title)."""
+
+    def write(rows, name="passages.jl"):
+        path = tmp_path / name
+        lines = [
+            json.dumps(
+                {"id": row[0], "text": row[1], **({"title": row[2]} if len(row) > 2 else {})}, ensure_ascii=False
+            )
+            for row in rows
+        ]
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return path
+
+    return write
 
 
 @pytest.fixture

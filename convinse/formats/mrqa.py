@@ -7,7 +7,7 @@ that the format does not know are kept in `extras` and written back after the ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -328,13 +328,3 @@ def writing_examples(path: Path, header: Header | None = None) -> Iterator[Calla
         if header is not None:
             write(encode_header(header))
         yield lambda example: write(encode_example(example))
-
-
-def write_examples(path: Path, examples: Iterable[Example], header: Header | None = None) -> int:
-    """Write a file, packed where its name ends in `.gz`; returns the number of questions. Raises `OutputError`."""
-    questions = 0
-    with writing_examples(path, header) as write:
-        for example in examples:
-            write(example)
-            questions += len(example.qas)
-    return questions

@@ -134,23 +134,6 @@ def combined(
     return [{**answers[one], "score": round(scores[one], 6), "rank": rank} for rank, one in enumerate(best[:most], 1)]
 
 
-def find_entity(
-    text: str,
-    evidence: Evidence,
-    fit: Callable[[Entity], float],
-    names: dict[str, Entity] | None = None,
-    place: tuple[int, int] | None = None,
-) -> Entity:
-    """What a span of an evidence stands for.
-
-    In this order: an item (or a date, a number) whose name in the evidence is the span, but for case, accents and
-    punctuation; a date or a number written out (the whole date of which the span, at `place`, is a part); an item whose name is nearly the span, or stands in it; the evidence's
-    own item, where the span is a part of its name and it fits the expected type; else the words themselves.
-    """
-    names = _names(evidence) if names is None else names
-    return _named(text, evidence, fit, names, place) or _words(text)
-
-
 def _named(
     text: str,
     evidence: Evidence,
@@ -158,7 +141,13 @@ def _named(
     names: dict[str, Entity],
     place: tuple[int, int] | None,
 ) -> Entity | None:
-    """What `find_entity` finds before it takes the words themselves."""
+    """What a span of an evidence stands for; None: the words themselves.
+
+    In this order: an item (or a date, a number) whose name in the evidence is the span, but for case, accents and
+    punctuation; a date or a number written out (the whole date of which the span, at `place`, is a part); an item whose
+    name is nearly the span, or stands in it; the evidence's own item, where the span is a part of its name and it fits
+    the expected type.
+    """
     folded = fold(text)
     exact = names.get(folded)
     if exact is not None:

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from convinse.formats import mrqa, squad
 from convinse.formats.converters import convert
 from convinse.formats.tokens import normalize
+from mrqa_files import write_examples
 from places import ROOT
 
 SAMPLE = (
-    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
-    / "mrqa-sample"
-    / "NewsQA_sample.jsonl.gz"
+    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data") / "mrqa-sample" / "NewsQA_sample.jsonl.gz"
 )
 
 CONTEXT = "Köln is old. 👍🏽 Köln\r\nis big, as Cologne."
@@ -104,7 +103,7 @@ def test_unanswerable_questions_stay_in_squad(workdir):
 
 def test_strings_that_are_not_in_the_context_are_kept(workdir):
     path = Path("in.jsonl")
-    mrqa.write_examples(path, [mrqa.Example("a b", [mrqa.Question("1", "?", answers=["c", "d"])])])
+    write_examples(path, [mrqa.Example("a b", [mrqa.Question("1", "?", answers=["c", "d"])])])
     done = convert(path, Path("out.json"), "squad")
     (written,) = json.loads(Path("out.json").read_text())["data"][0]["paragraphs"][0]["qas"]
     assert written["answers"] == [] and not written["is_impossible"] and written["accepted_answers"] == ["c", "d"]
@@ -132,7 +131,7 @@ def test_mrqa_stays_as_it_is(workdir):
     example = mrqa.Example(
         "U.S. army U.S.", [asked], tokens, {"id": "i", "title": "t", "documents": [{"u": 1}], "y": {}}
     )
-    mrqa.write_examples(Path("in.jsonl"), [example], mrqa.Header("A", "dev", {"z": 1}))
+    write_examples(Path("in.jsonl"), [example], mrqa.Header("A", "dev", {"z": 1}))
     convert(Path("in.jsonl"), Path("out.jsonl"), "mrqa")
     assert list(mrqa.read_examples(Path("out.jsonl"))) == [example]
     assert mrqa.read_header(Path("out.jsonl")) == mrqa.Header("A", "dev", {"z": 1})

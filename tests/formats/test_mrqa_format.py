@@ -13,12 +13,11 @@ from convinse.formats import mrqa
 from convinse.formats.mrqa import DetectedAnswer, Example, Gold, Header, Question
 from convinse.formats.tokens import tokenize
 from convinse.support.errors import DataError
+from mrqa_files import write_examples
 from places import ROOT
 
 SAMPLE = (
-    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
-    / "mrqa-sample"
-    / "NewsQA_sample.jsonl.gz"
+    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data") / "mrqa-sample" / "NewsQA_sample.jsonl.gz"
 )
 
 CONTEXT = "The answer is 42. 42 is the answer."
@@ -93,10 +92,10 @@ def test_unknown_keys_are_kept_at_every_level_and_written_back(written):
     header = {"header": {"dataset": "A", "split": "", "more": [1]}}
     path = written(header, one)
     out = path.with_name("out.jsonl")
-    mrqa.write_examples(out, mrqa.read_examples(path), mrqa.read_header(path))
+    write_examples(out, mrqa.read_examples(path), mrqa.read_header(path))
     assert [json.loads(text) for text in out.read_text().splitlines()] == [header, one]
     again = path.with_name("again.jsonl.gz")
-    mrqa.write_examples(again, mrqa.read_examples(out), mrqa.read_header(out))
+    write_examples(again, mrqa.read_examples(out), mrqa.read_header(out))
     assert gzip.decompress(again.read_bytes()) == out.read_bytes()
 
 
@@ -194,7 +193,7 @@ def test_the_sample_is_valid_and_comes_back_as_it_was(workdir):
     report = mrqa.validate(SAMPLE)
     assert (report.problems, report.warnings) == ([], [])
     assert (report.summary["contexts"], report.summary["questions"]) == (3, 17)
-    mrqa.write_examples(workdir / "out.jsonl", mrqa.read_examples(SAMPLE))
+    write_examples(workdir / "out.jsonl", mrqa.read_examples(SAMPLE))
     before = [json.loads(text) for text in gzip.decompress(SAMPLE.read_bytes()).splitlines()]
     assert [json.loads(text) for text in (workdir / "out.jsonl").read_text().splitlines()] == before
 
@@ -214,7 +213,7 @@ def test_memory_is_flat(workdir):
 
     tracemalloc.start()
     try:
-        assert mrqa.write_examples(path, generate(), Header("A", "train")) == 20_000
+        write_examples(path, generate(), Header("A", "train"))
         assert tracemalloc.get_traced_memory()[1] < 3 << 20
         tracemalloc.reset_peak()
         assert sum(len(example.qas) for example in mrqa.read_examples(path)) == 20_000

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from convinse.formats.mrqa import DetectedAnswer, Example, Question, write_examples
+from convinse.formats.mrqa import DetectedAnswer, Example, Question
 from convinse.formats.visualize import examples, pieces, render, show
 from convinse.support.errors import DataError
+from mrqa_files import write_examples
 
 CONTEXT = "In Köln, old Köln. 👍🏽"
 EXAMPLE = Example(
