@@ -49,6 +49,24 @@ def world_kb(world_index):
 
 
 @pytest.fixture
+def corpus(tmp_path):
+    """A function that writes passages: (id, text) or (id, text, title)."""
+
+    def write(rows, name="passages.jl"):
+        path = tmp_path / name
+        lines = [
+            json.dumps(
+                {"id": row[0], "text": row[1], **({"title": row[2]} if len(row) > 2 else {})}, ensure_ascii=False
+            )
+            for row in rows
+        ]
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
 def start(workdir):
     """Start Python code in a process of its own; whatever still runs at the end of the test is killed."""
     processes = []
@@ -78,21 +96,3 @@ def run_python(start):
         return output
 
     return run
-
-
-@pytest.fixture
-def corpus(tmp_path):
-    """A function that writes passages: (id, text) or (id, text, title)."""
-
-    def write(rows, name="passages.jl"):
-        path = tmp_path / name
-        lines = [
-            json.dumps(
-                {"id": row[0], "text": row[1], **({"title": row[2]} if len(row) > 2 else {})}, ensure_ascii=False
-            )
-            for row in rows
-        ]
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return path
-
-    return write

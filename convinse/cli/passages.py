@@ -92,7 +92,8 @@ def _search(options: argparse.Namespace) -> int:
     collection = Collection(Path(options.folder), options.language)
     reranker = _reranker(options)
     start = time.monotonic()
-    answers = search(collection, questions, options.top, reranker, options.candidates, options.quiet)
+    with_texts = options.format == "jsonl"
+    answers = search(collection, questions, options.top, reranker, options.candidates, options.quiet, with_texts)
     write_run(output, answers, options.format, options.force)
     seconds = time.monotonic() - start
     counts = {f"questions{' of ' if name else ''}{name}": f"{number:,}" for name, number in by_set(questions).items()}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from ..language.bm25 import Formula
 from ..language.language import Language, english
 from ..language.text import fold
-from ..records.evidence import Evidence
+from ..records.evidence import Evidence, with_score
 
 _EXPANSION_WEIGHT = 0.5
 _NAME_WEIGHT = 0.4
@@ -91,4 +91,4 @@ class BM25Scorer:
             (place for place, score in enumerate(scores) if [score] >= last),
             key=lambda place: (-scores[place], evidences[place]["evidence_text"], evidences[place]["source"], place),
         )
-        return [{**evidences[place], "score": scores[place]} for place in order[:top_k]]  # type: ignore[typeddict-item]
+        return [with_score(evidences[place], scores[place]) for place in order[:top_k]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..encoder.kept_embeddings import KeptEmbeddings
-from ..records.evidence import Evidence
+from ..records.evidence import Evidence, with_score
 from .bm25 import BM25Scorer
 
 if TYPE_CHECKING:
@@ -94,9 +94,9 @@ class Cascade:
         fused = self._fuse(queries, questions, evidences)
         if self._reranker is None:
             return [
-                [{**candidates[place], "score": round(float(one.values[place]), 6)} for place in one.order[:top_k]]
+                [with_score(candidates[place], round(float(one.values[place]), 6)) for place in one.order[:top_k]]
                 for candidates, one in zip(evidences, fused, strict=True)
-            ]  # type: ignore[misc]
+            ]
         chosen = [
             [candidates[place] for place in one.order[: one.chosen]]
             for candidates, one in zip(evidences, fused, strict=True)
@@ -105,7 +105,7 @@ class Cascade:
         ranked = self._reranker.rank_all(questions, chosen, top_k, others, self._share)
         for best, candidates, one in zip(ranked, evidences, fused, strict=True):
             rest = one.order[one.chosen : one.chosen + top_k - len(best)]
-            best.extend({**candidates[place], "score": 0.0} for place in rest)  # type: ignore[misc]
+            best.extend(with_score(candidates[place], 0.0) for place in rest)
         return ranked
 
     def close(self) -> None:

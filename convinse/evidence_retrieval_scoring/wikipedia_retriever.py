@@ -86,7 +86,7 @@ class WikipediaRetriever:
         needs no new dump and no new download.
         """
         try:
-            return msgspec.json.decode(self._recent(item_id))  # decoding is the cheapest deep copy
+            return msgspec.json.decode(self._recent(item_id), type=list[Evidence])  # decoding is the cheapest deep copy
         except _NoPageError:
             return []
 

@@ -295,7 +295,7 @@ def _oddities(example: MrqaExample, where: str) -> Iterator[str]:
 
 
 @contextmanager
-def writing_examples(path: Path, header: MrqaHeader) -> Iterator[Callable[[MrqaExample], None]]:
+def writing_examples(path: Path, header: MrqaHeader) -> Iterator[Callable[[MrqaExample], object]]:
     """A function that writes one example; the file takes its place when the block ends well. Raises `OutputError`."""
     with writing(path) as write:
         write({"header": plain(header)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -103,13 +103,13 @@ def rank_answers(
     )
     return [
         {
-            "answer": dict(candidate.entity),
+            "answer": candidate.entity.copy(),
             "score": round(score / total, 6),
             "rank": rank,
             "evidences": list(dict.fromkeys(place for _, place in sorted(candidate.support)))[:_SUPPORT],
         }
         for rank, (score, candidate) in enumerate(ranked[:most], 1)
-    ]  # type: ignore[return-value]
+    ]
 
 
 def combined(
@@ -126,30 +126,13 @@ def combined(
         Ranks 1, 2, 3, ...; label and evidences of an answer in both are the first's.
     """
     answers: dict[str, RankedAnswer] = {}
-    scores: Counter[str] = Counter()
+    scores: defaultdict[str, float] = defaultdict(float)
     for ranked, weight in ((first, 1 - share), (second, share)):
         for answer in ranked:
             answers.setdefault(answer["answer"]["id"], answer)
             scores[answer["answer"]["id"]] += weight * answer["score"]
     best = sorted((one for one in scores if scores[one] > 0), key=lambda one: (-round(scores[one], 9), one))
     return [{**answers[one], "score": round(scores[one], 6), "rank": rank} for rank, one in enumerate(best[:most], 1)]
-
-
-def find_entity(
-    text: str,
-    evidence: Evidence,
-    fit: Callable[[Entity], float],
-    names: dict[str, Entity] | None = None,
-    place: tuple[int, int] | None = None,
-) -> Entity:
-    """What a span of an evidence stands for.
-
-    In this order: an item (or a date, a number) whose name in the evidence is the span, but for case, accents and
-    punctuation; a date or a number written out (the whole date of which the span, at `place`, is a part); an item whose name is nearly the span, or stands in it; the evidence's
-    own item, where the span is a part of its name and it fits the expected type; else the words themselves.
-    """
-    names = _names(evidence) if names is None else names
-    return _named(text, evidence, fit, names, place) or _words(text)
 
 
 def _named(
@@ -159,7 +142,13 @@ def _named(
     names: dict[str, Entity],
     place: tuple[int, int] | None,
 ) -> Entity | None:
-    """What `find_entity` finds before it takes the words themselves."""
+    """What a span of an evidence stands for; None: the words themselves.
+
+    In this order: an item (or a date, a number) whose name in the evidence is the span, but for case, accents and
+    punctuation; a date or a number written out (the whole date of which the span, at `place`, is a part); an item whose
+    name is nearly the span, or stands in it; the evidence's own item, where the span is a part of its name and it fits
+    the expected type.
+    """
     folded = fold(text)
     exact = names.get(folded)
     if exact is not None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
+from ..config import Config
 from ..encoder.checkpoint import Checkpoint
 from ..encoder.extractive_reader import ExtractiveReader
 from ..encoder.pool import ModelPool
+from ..knowledge_base.index import KnowledgeBase
 from ..records.evidence import Evidence, RankedAnswer, Turn, asked_in_full
 from ..resources import load_reader, load_yes_no_reader
 from ..support.errors import ConfigError
@@ -40,7 +42,9 @@ class ExtractiveAnswering(EntityVoting):
 
     trainer = "convinse.training.answering:train_answering"
 
-    def __init__(self, config, kb=None, reader: ExtractiveReader | None = None) -> None:  # noqa: ANN001 - as the parent
+    def __init__(
+        self, config: Config, kb: KnowledgeBase | None = None, reader: ExtractiveReader | None = None
+    ) -> None:
         super().__init__(config, kb)
         if reader is not None:
             self.reader = reader

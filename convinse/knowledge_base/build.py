@@ -9,32 +9,31 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import msgspec
 
 from ..language.text import fold
+from ..support.blocks import Block, cores, in_order, read_blocks
 from ..support.errors import DataError, OutputError
 from ..support.files import replacing
-from ..support.progress import progress
-from .dump import BadLineError, BadLines, Document, Value, is_entity_line, open_dump, parse_line, reading
+from ..support.manifest import MANIFEST, write_manifest
+from ..support.progress import Advance, progress
+from .dump import BadLineError, Document, Value, is_entity_line, line_faults, parse_line
 from .layout import (
     ARRAYS,
+    CHECKS,
     FORMAT,
     LITERAL,
-    MANIFEST,
     NAMES,
     PAIRS_SHIFT,
     PROPERTIES,
     SEPARATOR,
-    Manifest,
+    KnowledgeBaseManifest,
     index_files,
-    record,
 )
 from .names import form_hash, other_forms, write_names
 
@@ -69,7 +68,7 @@ class Part(NamedTuple):
 
 def build(
     dump: Path, output: Path, *, memory: int = 4 << 30, languages: Sequence[str] = ("en", "mul"), quiet: bool = True
-) -> Manifest:
+) -> KnowledgeBaseManifest:
     """Build the index of a dump; an older one at `output` is replaced when the new one is whole.
 
     Args:
@@ -94,96 +93,50 @@ def build(
             for part in _parts(dump, tuple(languages), advance):
                 writer.add(part)
         manifest = writer.finish(list(languages), quiet)
-        (folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=1) + b"\n")
+        write_manifest(folder, manifest)
     return manifest
 
 
-def _parts(dump: Path, languages: tuple[str, ...], advance) -> Iterator[Part]:  # noqa: ANN001
-    """The parsed blocks of a dump, in its order; a few blocks are under way at once."""
-    workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    faults = BadLines(dump)
+def _parts(dump: Path, languages: tuple[str, ...], advance: Advance) -> Iterator[Part]:
+    """The parsed blocks of a dump, in its order."""
+    faults = line_faults(dump)
     shown = 0
-    with open_dump(dump) as file:
-        blocks = _blocks(file, dump)
-        first = next(blocks, None)
-        second = next(blocks, None)
-        if second is None:  # a small dump needs no processes
-            for block in filter(None, (first,)):
-                part = _parse(block, 1, languages)
-                faults.count(part.lines, part.bad)
-                yield part
-            faults.count(0, [], final=True)
-            return
-        with ProcessPoolExecutor(max_workers=workers) as pool:
-            waiting: list[Future[Part]] = []
-            number = 1
-            for block in _chain(first, second, blocks):
-                waiting.append(pool.submit(_parse, block, number, languages))
-                number += block.count(b"\n")
-                if len(waiting) > workers + 1:
-                    yield _checked(waiting.pop(0), faults)
-                position = _position(file) >> 20
-                advance(position - shown)
-                shown = position
-            for future in waiting:
-                yield _checked(future, faults)
-    faults.count(0, [], final=True)
+
+    def blocks() -> Iterator[Block]:
+        nonlocal shown
+        for block in read_blocks(dump, _BLOCK):
+            advance((block.position >> 20) - shown)
+            shown = block.position >> 20
+            yield block
+
+    for part in in_order(dump, blocks(), _Parser, (languages,), cores(), "try again"):
+        faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
+        yield part
+    faults.count(0, final=True)
 
 
-def _chain(first: bytes | None, second: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-    if first is not None:
-        yield first
-    yield second
-    yield from rest
+class _Parser:
+    """Blocks of lines into parts."""
 
+    def __init__(self, languages: tuple[str, ...]) -> None:
+        self._languages = languages
 
-def _checked(future: Future[Part], faults: BadLines) -> Part:
-    part = future.result()
-    faults.count(part.lines, part.bad)
-    return part
-
-
-def _position(file: BinaryIO) -> int:
-    """How far the packed file is read."""
-    raw = getattr(file, "fileobj", None) or getattr(file, "_fp", None) or file
-    try:
-        return raw.tell()
-    except (OSError, ValueError):
-        return 0
-
-
-def _blocks(file: BinaryIO, dump: Path) -> Iterator[bytes]:
-    """Blocks of whole lines."""
-    rest = b""
-    with reading(dump):
-        while data := file.read(_BLOCK):
-            cut = data.rfind(b"\n") + 1
-            if cut:
-                yield rest + data[:cut]
-                rest = data[cut:]
-            else:
-                rest += data
-    if rest:
-        yield rest
-
-
-def _parse(block: bytes, first_line: int, languages: tuple[str, ...]) -> Part:
-    """Parse a block of lines; `first_line` is the number of its first line."""
-    encoder = _Encoder()
-    lines = 0
-    bad = []
-    for number, line in enumerate(block.split(b"\n"), first_line):
-        if not is_entity_line(line):
-            continue
-        lines += 1
-        try:
-            document = parse_line(line, languages)
-        except BadLineError as error:
-            bad.append((number, str(error)))
-            continue
-        if document is not None:
-            encoder.add(document)
-    return encoder.part(lines, bad)
+    def __call__(self, block: Block) -> Part:
+        encoder = _Encoder()
+        lines = 0
+        bad = []
+        for number, line in block.lines():
+            if not is_entity_line(line):
+                continue
+            lines += 1
+            try:
+                document = parse_line(line, self._languages)
+            except BadLineError as error:
+                bad.append((number, str(error)))
+                continue
+            if document is not None:
+                encoder.add(document)
+        return encoder.part(lines, bad)
 
 
 class _Encoder:
@@ -273,7 +226,6 @@ class _Writer:
         self._files: dict[Path, BinaryIO] = {}
         self._literals: dict[str, int] = {}
         self._literal_count = 0
-        self._literal_bytes = 0
         self._token_count = 0
         self._properties: dict[str, dict[str, object]] = {}
 
@@ -344,7 +296,7 @@ class _Writer:
         for start, end in zip(starts, [*cuts.tolist(), len(rows)], strict=False):
             self._append(self._raw / f"{name}.{int(numbers[start]):05d}", rows[start:end].tobytes())
 
-    def finish(self, languages: list[str], quiet: bool) -> Manifest:
+    def finish(self, languages: list[str], quiet: bool) -> KnowledgeBaseManifest:
         """Sort, index the names, and measure what was written."""
         np = self._np
         for file in self._files.values():
@@ -366,14 +318,15 @@ class _Writer:
         for path in sorted(self._raw.iterdir()):
             path.unlink()
         self._raw.rmdir()
-        files = {path.relative_to(self._folder).as_posix(): record(path) for path in index_files(self._folder)}
+        files = {path.relative_to(self._folder).as_posix(): CHECKS.record(path) for path in index_files(self._folder)}
         digest = hashlib.sha256(f"format {FORMAT} {languages}".encode())
         for name, entry in files.items():
             if not name.startswith(NAMES):  # the full-text engine names its files at random
                 digest.update(f"{name} {entry.sha256}".encode())
-        return Manifest(
-            FORMAT, digest.hexdigest()[:16], len(sorted_items), len(properties), facts, languages, wide, files
-        )
+        return KnowledgeBaseManifest(
+            format=FORMAT, build_id=digest.hexdigest()[:16], files=files, items=len(sorted_items),
+            properties=len(properties), facts=facts, languages=languages, wide_postings=wide,
+        )  # fmt: skip
 
     def _sort_items(self) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int]]]:
         """Write what is kept for every item, sorted; returns the items, their numbers of facts, and the places in

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
-import logging
 import re
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from ..records.evidence import Entity
 from ..records.literals import number_entity, wikidata_time
-from ..support.errors import DataError, one_line
+from ..support.blocks import Faults
+from ..support.errors import one_line
+from ..support.jsonlines import raw_lines
 
-LOGGER = logging.getLogger(__name__)
-_OPENERS = {".gz": gzip.open, ".bz2": bz2.open}
 _ID = re.compile(r"[QPL][1-9][0-9]*")
-_MAX_BAD_SHARE = 0.01  # of the lines: beyond it, the file is taken to be something else
 
 
 class Value(NamedTuple):
@@ -53,30 +46,12 @@ class Document(NamedTuple):
 
 
 class BadLineError(ValueError):
-    """A line of a dump is no entity document."""
+    """A line of a dump is no entity document; the text says so and why."""
 
 
-class BadLines:
-    """Reports bad lines with their numbers, and stops when they are more than 1 % of all."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._lines = self._bad = 0
-
-    def count(self, lines: int, bad: list[tuple[int, str]], final: bool = False) -> None:
-        """Count `lines` more, of which `bad` (number, reason) are bad.
-
-        Raises:
-            DataError: too many are bad; checked against what was read so far, with patience at the beginning.
-        """
-        self._lines += lines
-        for number, reason in bad:
-            self._bad += 1
-            LOGGER.warning("%s: line %d is no entity document (%s); skipped", self._path, number, reason)
-        if self._bad > max(0 if final else 10, self._lines * _MAX_BAD_SHARE):
-            raise DataError(
-                f"{self._path}: {self._bad} of {self._lines} lines are no entity documents; is this a Wikidata JSON dump?"
-            )
+def line_faults(path: Path) -> Faults:
+    """Counts the lines of a dump that are no entity documents."""
+    return Faults(path, "lines", "is this a Wikidata JSON dump?")
 
 
 def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterator[Document]:
@@ -88,56 +63,19 @@ def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterato
         DataError: the file cannot be read, or more than 1 % of its lines are no entity documents (each is reported
             with its number and skipped).
     """
-    faults = BadLines(path)
-    with open_dump(path) as file:
-        for number, line in enumerate(_lines(file, path), 1):
-            if not is_entity_line(line):
-                continue
-            try:
-                document = parse_line(line, languages)
-            except BadLineError as error:
-                faults.count(1, [(number, str(error))])
-                continue
-            faults.count(1, [])
-            if document is not None:
-                yield document
-    faults.count(0, [], final=True)
-
-
-@contextmanager
-def open_dump(path: Path) -> Iterator[BinaryIO]:
-    """The unpacked bytes of a dump. Raises `DataError` when it cannot be opened."""
-    try:
-        if path.suffix == ".zst":
-            import zstandard
-
-            file: Any = io.BufferedReader(
-                zstandard.ZstdDecompressor().stream_reader(path.open("rb"), closefd=True), 1 << 20
-            )
-        else:
-            file = _OPENERS.get(path.suffix, open)(path, "rb")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
-    with file:
-        yield file
-
-
-def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
-    with reading(path):
-        yield from file
-
-
-@contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn the errors of a damaged or truncated file into a `DataError` that names it."""
-    try:
-        yield
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
-    except Exception as error:
-        if type(error).__name__ == "ZstdError":  # imported only where a .zst is read
-            raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
-        raise
+    faults = line_faults(path)
+    for number, line in raw_lines(path):
+        if not is_entity_line(line):
+            continue
+        try:
+            document = parse_line(line, languages)
+        except BadLineError as error:
+            faults.count(1, [(f"line {number}", str(error))])
+            continue
+        faults.count(1)
+        if document is not None:
+            yield document
+    faults.count(0, final=True)
 
 
 def is_entity_line(line: bytes) -> bool:
@@ -154,7 +92,7 @@ def parse_line(line: bytes, languages: tuple[str, ...]) -> Document | None:
     try:
         return _document(msgspec.json.decode(line.strip().rstrip(b",")), languages)
     except (msgspec.DecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
-        raise BadLineError(one_line(error)) from None
+        raise BadLineError(f"is no entity document ({one_line(error)})") from None
 
 
 def _document(data: dict[str, Any], languages: tuple[str, ...]) -> Document | None:

@@ -15,7 +15,7 @@ import msgspec
 from ..language.text import fold
 from ..records.evidence import Entity
 from ..support.errors import IndexFileError, one_line
-from .layout import ARRAYS, LITERAL, PAIRS_SHIFT, PROPERTIES, PROPERTY_MASK, SEPARATOR, Manifest, check, read_manifest
+from .layout import ARRAYS, CHECKS, LITERAL, PAIRS_SHIFT, PROPERTIES, PROPERTY_MASK, SEPARATOR, read_manifest
 from .names import NameIndex, form_hash, other_forms
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ class KnowledgeBase:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.manifest: Manifest = read_manifest(path)
-        check(path, self.manifest)
+        self.manifest = read_manifest(path)
+        CHECKS.check(path, self.manifest.files)
         self._items = self._map("items")
         self._text_start, self._text_size = self._map("text_start"), self._map("text_size")
         # read, not mapped: short pieces from all over the file would map all of its pages

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 import re
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..language.text import fold
-from ..support.errors import IndexFileError, one_line
+from ..support.full_text import FullText, FullTextWriter
 from ..support.progress import progress
 from .layout import NAMES, SEPARATOR
 
@@ -57,14 +55,14 @@ def write_names(folder: Path, items: np.ndarray, frequency: np.ndarray, memory: 
     import numpy as np
     import tantivy
 
-    path = folder / NAMES
-    path.mkdir()
-    index = tantivy.Index(_schema(), path=str(path))
-    writer = index.writer(heap_size=max(_MIN_HEAP, min(_MAX_HEAP, memory // 8)), num_threads=1)
+    heap = max(_MIN_HEAP, min(_MAX_HEAP, memory // 8))
     starts = np.fromfile(folder / "text_start", "<u8")
     sizes = np.fromfile(folder / "text_size", "<u4")
     text = np.memmap(folder / "text", "u1", "r") if (folder / "text").stat().st_size else np.empty(0, "u1")
-    with progress("indexing names", len(items), "items", quiet) as advance:
+    with (
+        progress("indexing names", len(items), "items", quiet) as advance,
+        FullTextWriter(folder / NAMES, _schema(), heap) as writer,
+    ):
         for place in range(len(items)):
             start = int(starts[place])
             label, _, _, *aliases = text[start : start + int(sizes[place])].tobytes().decode().split(SEPARATOR)
@@ -74,40 +72,17 @@ def write_names(folder: Path, items: np.ndarray, frequency: np.ndarray, memory: 
                     document.add_text("name", form)
             document.add_unsigned("item", int(items[place]))
             document.add_float("weight", math.log2(2 + int(frequency[place])))
-            writer.add_document(document)
+            writer.add(document)
             if place % 10_000 == 9_999:
                 advance(10_000)
         advance(len(items) % 10_000)
-        writer.commit()
-        writer.wait_merging_threads()
-    for lock in (".tantivy-meta.lock", ".tantivy-writer.lock"):
-        (path / lock).touch()  # the engine makes them when it reads; so reading changes nothing
 
 
 class NameIndex:
     """The full-text index of names, opened on first use."""
 
     def __init__(self, folder: Path) -> None:
-        import tantivy
-
-        path = folder / NAMES
-        if not os.access(path, os.W_OK):
-            path = self._linked(path)
-        try:
-            self._index = tantivy.Index.open(str(path))
-            self._index.reload()
-        except Exception as error:  # the engine raises ValueError and its own kinds
-            raise IndexFileError(f"{folder / NAMES}: cannot be opened: {one_line(error)}; build it again") from None
-        self._searcher = self._index.searcher()
-        self._schema = _schema()
-
-    def _linked(self, path: Path) -> Path:
-        """A temporary folder of links to a read-only index: the engine writes a lock file even to read."""
-        self._links = tempfile.TemporaryDirectory(prefix="convinse-names-")
-        for file in path.iterdir():
-            if not file.name.startswith(".tantivy"):
-                (Path(self._links.name) / file.name).symlink_to(file.resolve())
-        return Path(self._links.name)
+        self._names = FullText(folder / NAMES)
 
     def search(self, words: Sequence[str], limit: int, edits: int = 0) -> list[int]:
         """Items one of whose names holds all `words`, the most frequent first.
@@ -123,11 +98,12 @@ class NameIndex:
         for word in words:
             distance = min(edits, 0 if len(word) < 4 else 1 if len(word) < 8 else 2)
             if distance:
-                query = tantivy.Query.fuzzy_term_query(self._schema, "name", word, distance=distance)
+                query = tantivy.Query.fuzzy_term_query(self._names.schema, "name", word, distance=distance)
             else:
-                query = tantivy.Query.term_query(self._schema, "name", word, index_option="basic")
+                query = tantivy.Query.term_query(self._names.schema, "name", word, index_option="basic")
             parts.append((tantivy.Occur.Must, query))
-        result = self._searcher.search(tantivy.Query.boolean_query(parts), limit, count=False, weight_by_field="weight")
+        query = tantivy.Query.boolean_query(parts)
+        result = self._names.searcher.search(query, limit, count=False, weight_by_field="weight")
         addresses = [address for _, address in result.hits]
-        items: list[Any] = self._searcher.fast_field_values("item", addresses) if addresses else []
+        items: list[Any] = self._names.searcher.fast_field_values("item", addresses) if addresses else []
         return [int(item) for item in items]

@@ -1,23 +1,27 @@
-"""A block of passage lines into sorted postings: what the processes of a build compute."""
+"""A block of passage lines into the terms of each passage: what the processes of a build compute."""
 
 from __future__ import annotations
 
+import math
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
+from ..support.blocks import Block
 from ..support.errors import DataError
 from ..support.jsonlines import not_json
 from .analysis import Analyzer
-from .layout import MOST_IN_TEXT, MOST_IN_TITLE, TEXT_BITS, short_hash
+from .layout import MOST_IN_TEXT, MOST_IN_TITLE, TEXT_BITS, Parameters, short_hash, token
 
 GROUP = 32  # passages of a compressed group
+MOST_REPEATS = 16  # of a title in what is searched for candidates
 _LEVEL = 3  # of Zstandard
 _STOP = 0  # the number of all stop words
-_PLACE_BITS = 25  # of a sort key: passage in the block, and whether the word is in the title
+_TERM_BITS = 32  # of a sort key, below the passage
 
 
 class Passage(msgspec.Struct):
@@ -31,21 +35,27 @@ class Passage(msgspec.Struct):
 _DECODER = msgspec.json.Decoder(Passage)
 
 
-class Block(NamedTuple):
-    """The postings of a block, by ascending term hash, then passage; passages count from 0 in the block."""
+class Rows(NamedTuple):
+    """The passages of a block."""
 
-    hashes: np.ndarray  # [t] uint64
-    sizes: np.ndarray  # [t] uint32, postings of each term
-    passages: np.ndarray  # [p] uint32
-    counts: np.ndarray  # [p] uint8, see `layout`
-    text_length: np.ndarray  # [n] uint32
-    title_length: np.ndarray  # [n] uint32
+    hashes: npt.NDArray[np.uint64]  # [t] of the terms, ascending
+    sizes: npt.NDArray[np.int64]  # [n] different terms of each passage
+    terms: npt.NDArray[np.int64]  # [p] places in `hashes`
+    counts: npt.NDArray[np.uint8]  # [p] see `layout`
+    text_length: npt.NDArray[np.int64]  # [n]
+    title_length: npt.NDArray[np.int64]  # [n]
+    tokens: str  # what is searched for candidates: a line a passage
     ids: bytes
-    id_sizes: np.ndarray  # [n] uint32
-    id_hashes: np.ndarray  # [n] uint64
+    id_sizes: npt.NDArray[np.uint64]  # [n]
+    id_hashes: npt.NDArray[np.uint64]  # [n]
     lines: bytes
-    group_passages: np.ndarray  # [g] uint32
-    group_sizes: np.ndarray  # [g] uint32
+    group_passages: npt.NDArray[np.uint64]  # [g]
+    group_sizes: npt.NDArray[np.uint64]  # [g]
+
+
+def title_repeats(title_weight: float) -> int:
+    """How often a title stands in what is searched for candidates: there, words have no weight."""
+    return max(1, min(MOST_REPEATS, math.ceil(title_weight)))
 
 
 class BlockReader:
@@ -53,68 +63,71 @@ class BlockReader:
 
     Args:
         path: of the file, for messages.
-        language: see `Analyzer`.
+        parameters: language and weight of titles.
         most_words: different words that are remembered.
     """
 
-    def __init__(self, path: Path, language: str, most_words: int) -> None:
+    def __init__(self, path: Path, parameters: Parameters, most_words: int) -> None:
         self._path = path
-        self._analyzer = Analyzer(language)
+        self._analyzer = Analyzer(parameters.language)
+        self._repeats = title_repeats(parameters.title_weight)
         self._most_words = most_words
         self._words = _Words(self._analyzer)
 
-    def read(self, data: bytes, first_line: int) -> Block:
-        """Invert the lines in `data`. Raises `DataError` naming the file and the line of the first bad passage."""
+    def __call__(self, block: Block) -> Rows:
+        """Read the lines of a block. Raises `DataError` naming the file and the line of the first bad passage."""
         import zstandard
 
         if len(self._words) > self._most_words:
             self._words = _Words(self._analyzer)
         ids: list[bytes] = []
         kept: list[bytes] = []
-        words: list[str] = []
+        numbers: list[int] = []
         sizes: list[int] = []  # words of the text, words of the title, and so on
-        split = self._analyzer.words
-        for number, line in enumerate(data.split(b"\n"), first_line):
-            if not line or line.isspace():
-                continue
-            passage = self._decode(line, number)
+        tokens: list[str] = []
+        split, number_of, token_of = self._analyzer.words, self._words.__getitem__, self._words.tokens
+        for line_number, line in block.lines():
+            passage = self._decode(line, line_number)
             ids.append(passage.id.encode())
             kept.append(line)
-            found = split(passage.text)
-            words += found
-            sizes.append(len(found))
-            found = split(passage.title) if passage.title else []
-            words += found
-            sizes.append(len(found))
-        terms = np.fromiter(map(self._words.__getitem__, words), np.int64, len(words))
+            text = list(map(number_of, split(passage.text)))
+            title = list(map(number_of, split(passage.title))) if passage.title else []
+            numbers += text
+            numbers += title
+            sizes += (len(text), len(title))
+            tokens.append(" ".join([token_of[number] for number in text + title * self._repeats if number]))
         packer = zstandard.ZstdCompressor(level=_LEVEL)
         groups = [kept[start : start + GROUP] for start in range(0, len(kept), GROUP)]
         frames = [packer.compress(b"\n".join(group)) for group in groups]
         places = np.repeat(np.arange(len(sizes)), sizes)  # twice the passage, and one more for a title
+        terms = np.array(numbers, np.int64)
         content = terms != _STOP
-        lengths = np.bincount(places[content], minlength=len(sizes)).astype(np.uint32)
-        return Block(
-            *self._invert(terms[content], places[content]),
+        lengths = np.bincount(places[content], minlength=len(sizes))
+        return Rows(
+            *self._counted(terms[content], places[content], len(ids)),
             lengths[::2],
             lengths[1::2],
+            "\n".join(tokens),
             b"".join(ids),
-            np.fromiter(map(len, ids), np.uint32, len(ids)),
+            np.fromiter(map(len, ids), np.uint64, len(ids)),
             np.fromiter(map(short_hash, ids), np.uint64, len(ids)),
             b"".join(frames),
-            np.fromiter(map(len, groups), np.uint32, len(groups)),
-            np.fromiter(map(len, frames), np.uint32, len(frames)),
+            np.fromiter(map(len, groups), np.uint64, len(groups)),
+            np.fromiter(map(len, frames), np.uint64, len(frames)),
         )
 
-    def _invert(self, terms: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Hashes, sizes, passages and counts of a `Block`."""
-        hash_of = np.frombuffer(self._words.hashes, np.uint64)
-        present = np.zeros(len(hash_of), dtype=bool)
+    def _counted(
+        self, terms: npt.NDArray[np.int64], places: npt.NDArray[np.int64], passages: int
+    ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+        """Hashes, sizes, terms and counts of `Rows`; the terms of a passage stand in the order of their hashes."""
+        all_hashes = np.frombuffer(self._words.hashes, np.uint64)
+        present = np.zeros(len(all_hashes), dtype=bool)
         present[terms] = True
-        numbers = np.flatnonzero(present)
-        numbers = numbers[np.argsort(hash_of[numbers], kind="stable")]
-        rank = np.empty(len(hash_of), np.int64)
-        rank[numbers] = np.arange(len(numbers))
-        keys = np.sort(rank[terms] << _PLACE_BITS | places)
+        present_terms = np.flatnonzero(present)
+        present_terms = present_terms[np.argsort(all_hashes[present_terms], kind="stable")]
+        rank = np.empty(len(all_hashes), np.int64)
+        rank[present_terms] = np.arange(len(present_terms))
+        keys = np.sort((places >> 1 << _TERM_BITS | rank[terms]) << 1 | places & 1)
         first = np.flatnonzero(np.diff(keys, prepend=-1))  # of equal keys: one word in one text or title
         often = np.diff(first, append=len(keys))
         keys = keys[first]
@@ -124,8 +137,8 @@ class BlockReader:
         first = np.flatnonzero(np.diff(keys, prepend=-1))  # text and title of one passage stand side by side
         counts = np.add.reduceat(often, first).astype(np.uint8) if len(first) else np.empty(0, np.uint8)
         keys = keys[first]
-        sizes = np.bincount(keys >> (_PLACE_BITS - 1), minlength=len(numbers)).astype(np.uint32)
-        return hash_of[numbers], sizes, (keys & ((1 << (_PLACE_BITS - 1)) - 1)).astype(np.uint32), counts
+        sizes = np.bincount(keys >> _TERM_BITS, minlength=passages)
+        return all_hashes[present_terms], sizes, keys & ((1 << _TERM_BITS) - 1), counts
 
     def _decode(self, line: bytes, number: int) -> Passage:
         try:
@@ -149,6 +162,7 @@ class _Words(dict[str, int]):
         self._numbers: dict[int, int] = {}
         self._next = count(_STOP + 1)
         self.hashes = bytearray(8)  # [numbers] uint64; that of the stop words is not used
+        self.tokens = [""]  # [numbers]
 
     def __missing__(self, word: str) -> int:
         term = self._analyzer.term(word)
@@ -159,6 +173,7 @@ class _Words(dict[str, int]):
             if known is None:
                 known = self._numbers[value] = next(self._next)
                 self.hashes += value.to_bytes(8, "little")
+                self.tokens.append(token(value))
             number = known
         self[word] = number
         return number

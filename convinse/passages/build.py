@@ -1,59 +1,63 @@
 """JSON lines of passages into an index folder (see `layout`): streamed, on all cores, in bounded memory.
 
-Processes turn blocks of lines into sorted postings, which go to a temporary file one after the other. When all lines are
-read the postings of as many terms as fit into memory are gathered from all blocks at a time, and written in their order.
+Processes turn blocks of lines into the terms of each passage, which go into the files one after the other, and to the
+full-text engine that finds candidates.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
-import signal
 import time
-from collections import deque
-from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
+from ..support.blocks import Block, cores, in_order, read_blocks
 from ..support.errors import DataError, IndexFileError, OutputError
 from ..support.files import replacing
-from ..support.jsonlines import open_packed, reading
+from ..support.full_text import FullText, FullTextWriter
+from ..support.jsonlines import open_packed, raw_lines, reading
+from ..support.manifest import write_manifest
 from ..support.progress import progress
 from . import analysis
-from .blocks import Block, BlockReader, Passage
+from .blocks import MOST_REPEATS, BlockReader, Passage, Rows, title_repeats
 from .layout import (
     ARRAYS,
+    CANDIDATES,
+    CHECKS,
+    ENGINE_B,
+    ENGINE_K1,
     FORMAT,
-    MANIFEST,
-    Manifest,
+    NUMBER,
+    TERMS,
     Parameters,
-    frequencies,
+    PassagesManifest,
     is_index,
+    length_norm,
     read_manifest,
-    record,
     short_hash,
 )
-from .merge import PARTS, Merge, all_terms, starts_of
 
 MEMORY = 2_000_000_000
 _LEAST_MEMORY = 64_000_000
 _BLOCK_BYTES, _LEAST_BLOCK = 8_000_000, 500_000
 _BLOCK_FACTOR = 40  # bytes of memory that a byte of a block takes while it is read
-_WORD_BYTES = 250  # of memory for a word that is remembered
+_WORD_BYTES = 350  # of memory for a word that is remembered
+_LEAST_HEAP = 15_000_000  # that the engine takes
 _MOST_PASSAGES = (1 << 32) - 1
-_BOM = b"\xef\xbb\xbf"
+_AT_ONCE = 1 << 16  # documents that are asked for their number
+_MARGIN = 1e-4  # relative: more than the engine's single precision can be off
 
 
 class Built(NamedTuple):
     """What was built."""
 
-    manifest: Manifest
+    manifest: PassagesManifest
     seconds: float
 
 
@@ -91,7 +95,7 @@ def build_index(
         raise DataError(
             f"memory: {memory} bytes are too few to build an index; give {_LEAST_MEMORY // 10**6}MB or more"
         )
-    workers = processes or _cores()
+    workers = processes or cores()
     # three blocks for each process: the one it reads, one on its way to it, and a result
     block_bytes = min(_BLOCK_BYTES, max(_LEAST_BLOCK, memory // (2 * _BLOCK_FACTOR * (workers + 1))))
     most_words = memory // (4 * workers * _WORD_BYTES)
@@ -100,17 +104,18 @@ def build_index(
     total = _count_lines(passages)
     with replacing(output) as folder:
         folder.mkdir()
-        writer = _Writer(folder)
+        writer = _Writer(folder, max(_LEAST_HEAP, memory // 4))
         digest = hashlib.blake2b(digest_size=8)
         with progress(f"reading {passages.name}", total, "passages", quiet) as advance, writer:
-            blocks = _raw_blocks(passages, block_bytes, digest)
-            for block in _read_blocks(blocks, (passages, parameters.language, most_words), workers):
-                writer.add(block)
-                advance(len(block.id_sizes))
-        if not writer.passages:
-            raise DataError(f"{passages}: no passages; each line must be an object with 'id' and 'text'")
-        _check_unique(passages, writer.id_hashes)
-        manifest = _finish(folder, writer, parameters, digest.digest(), memory, quiet)
+            blocks = _digested(read_blocks(passages, block_bytes), digest.update)
+            arguments = (passages, parameters, most_words)
+            for rows in in_order(passages, blocks, BlockReader, arguments, workers, "lower --memory"):
+                writer.add(rows)
+                advance(len(rows.sizes))
+            if not writer.passages:
+                raise DataError(f"{passages}: no passages; each line must be an object with 'id' and 'text'")
+            _check_unique(passages, writer.column("id_hashes"))
+        manifest = _finish(folder, writer, parameters, digest.digest())
     return Built(manifest, time.monotonic() - start)
 
 
@@ -138,10 +143,6 @@ def _check_output(output: Path, parameters: Parameters, force: bool) -> None:
     raise OutputError(f"{output}: holds an index{other} already; --force replaces it")
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _count_lines(path: Path) -> int:
     """How many lines a file has: what the progress is measured against."""
     lines = 1
@@ -151,127 +152,89 @@ def _count_lines(path: Path) -> int:
     return lines
 
 
-# -- reading -----------------------------------------------------------------------------------------------------------
-
-
-def _raw_blocks(path: Path, block_bytes: int, digest: Any) -> Iterator[tuple[bytes, int]]:
-    """Whole lines, about `block_bytes` at a time, with the number of the first; `digest` sees all of them."""
-    line = 1
-    with open_packed(path) as file, reading(path, lambda: line):
-        rest = file.read(len(_BOM)).removeprefix(_BOM)
-        while data := file.read(block_bytes):
-            data = rest + data + file.readline()
-            rest = b""
-            digest.update(data)
-            yield data, line
-            line += data.count(b"\n")
-        if rest:
-            digest.update(rest)
-            yield rest, line
-
-
-def _read_blocks(
-    blocks: Iterator[tuple[bytes, int]], arguments: tuple[Path, str, int], workers: int
-) -> Iterator[Block]:
-    """The blocks in their order; a few are under way at once."""
-    if workers == 1:
-        reader = BlockReader(*arguments)
-        for data, line in blocks:
-            yield reader.read(data, line)
-        return
-    pool = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=arguments)
-    waiting: deque[Future[Block]] = deque()
-    try:
-        for data, line in blocks:
-            waiting.append(pool.submit(_read_in_worker, data, line))
-            if len(waiting) > workers + 1:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    except BrokenProcessPool:
-        raise DataError(
-            f"{arguments[0]}: a process that read it was killed, perhaps for its memory; lower --memory"
-        ) from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-_readers: list[BlockReader] = []  # of a worker: one
-
-
-def _start_worker(path: Path, language: str, most_words: int) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
-    _readers[:] = [BlockReader(path, language, most_words)]
-
-
-def _read_in_worker(data: bytes, line: int) -> Block:
-    return _readers[0].read(data, line)
-
-
-# -- writing -----------------------------------------------------------------------------------------------------------
+def _digested(blocks: Iterator[Block], update: Callable[[bytes], object]) -> Iterator[Block]:
+    for block in blocks:
+        update(block.data)
+        yield block
 
 
 class _Writer:
-    """Writes blocks as they come; keeps what is small of each passage in memory (28 bytes)."""
+    """Writes the passages of blocks as they come; keeps what is small of each one in memory (36 bytes).
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: of the index.
+        heap: bytes of the engine.
+    """
+
+    def __init__(self, folder: Path, heap: int) -> None:
+        import tantivy
+
         self._folder = folder
         self._files = ExitStack()
         self._open: dict[str, BinaryIO] = {}
         self.passages = 0
-        self.terms: list[int] = []  # of each block
-        self.postings: list[int] = []
-        self._columns: dict[str, list[np.ndarray]] = {
-            name: [] for name in ("text", "title", "id_sizes", "id_hashes", "group_passages", "group_sizes")
-        }
+        self.postings = 0
+        self._hashes = np.empty(0, np.uint64)  # of all terms, ascending
+        self._numbers = np.empty(0, np.uint32)  # of these
+        names = ("sizes", "text_length", "title_length", "id_sizes", "id_hashes", "group_passages", "group_sizes")
+        self._columns: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in names}
+        builder = tantivy.SchemaBuilder()
+        builder.add_unsigned_field(NUMBER, fast=True)
+        builder.add_text_field(TERMS, tokenizer_name="whitespace", index_option="freq")
+        self._document = tantivy.Document
+        self._candidates = FullTextWriter(folder / CANDIDATES, builder.build(), heap)
 
     def __enter__(self) -> _Writer:
-        for name in (*PARTS, "ids", "lines"):
+        for name in ("row_term", "row_count", "ids", "lines"):
             self._open[name] = self._files.enter_context((self._folder / name).open("wb"))
+        self._files.enter_context(self._candidates)
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._files.close()
+    def __exit__(self, *error: Any) -> None:
+        self._files.__exit__(*error)
 
-    def add(self, block: Block) -> None:
-        """Append a block."""
-        if self.passages + len(block.id_sizes) > _MOST_PASSAGES:
+    def add(self, rows: Rows) -> None:
+        """Append the passages of a block."""
+        if self.passages + len(rows.sizes) > _MOST_PASSAGES:
             raise DataError(f"more than {_MOST_PASSAGES:,} passages; build several indexes")
-        for name, values in zip(
-            PARTS, (block.hashes, block.sizes, block.passages + np.uint32(self.passages), block.counts), strict=True
-        ):
-            self._open[name].write(memoryview(values).cast("B") if len(values) else b"")
-        self._open["ids"].write(block.ids)
-        self._open["lines"].write(block.lines)
-        self.terms.append(len(block.hashes))
-        self.postings.append(len(block.passages))
-        self.passages += len(block.id_sizes)
-        for name, values in zip(
-            self._columns,
-            (
-                block.text_length,
-                block.title_length,
-                block.id_sizes,
-                block.id_hashes,
-                block.group_passages,
-                block.group_sizes,
-            ),
-            strict=True,
-        ):
-            self._columns[name].append(values)
+        if not len(rows.sizes):
+            return
+        for passage, tokens in enumerate(rows.tokens.split("\n"), self.passages):
+            document = self._document()
+            document.add_unsigned(NUMBER, passage)
+            document.add_text(TERMS, tokens)
+            self._candidates.add(document)
+        self._numbered(rows.hashes)[rows.terms].tofile(self._open["row_term"])
+        rows.counts.tofile(self._open["row_count"])
+        self._open["ids"].write(rows.ids)
+        self._open["lines"].write(rows.lines)
+        self.passages += len(rows.sizes)
+        self.postings += len(rows.terms)
+        for name, columns in self._columns.items():
+            columns.append(getattr(rows, name))
 
-    def column(self, name: str) -> np.ndarray:
+    def _numbered(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
+        """The numbers of terms; those that are new get the next ones."""
+        places = np.searchsorted(self._hashes, hashes)
+        is_new = np.ones(len(hashes), dtype=bool)
+        inside = places < len(self._hashes)
+        is_new[inside] = self._hashes[places[inside]] != hashes[inside]
+        numbers = np.arange(len(self._hashes), len(self._hashes) + int(is_new.sum()), dtype=np.uint32)
+        self._numbers = np.insert(self._numbers, places[is_new], numbers)
+        self._hashes = np.insert(self._hashes, places[is_new], hashes[is_new])
+        return self._numbers[np.searchsorted(self._hashes, hashes)]
+
+    def terms(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
+        """The hashes of all terms, ascending, and their numbers."""
+        return self._hashes, self._numbers
+
+    def column(self, name: str) -> npt.NDArray[Any]:
         """One value for each passage, or group."""
         self._columns[name][:] = [np.concatenate(self._columns[name])]
         return self._columns[name][0]
 
-    @property
-    def id_hashes(self) -> np.ndarray:
-        """[passages] uint64."""
-        return self.column("id_hashes")
 
-
-def _check_unique(path: Path, hashes: np.ndarray) -> None:
+def _check_unique(path: Path, hashes: npt.NDArray[np.uint64]) -> None:
     """Raise `DataError` for the first id that comes twice."""
     order = np.argsort(hashes, kind="stable")
     ordered = hashes[order]
@@ -281,39 +244,77 @@ def _check_unique(path: Path, hashes: np.ndarray) -> None:
     wanted = set(hashes[list(repeats)].tolist())
     decoder = msgspec.json.Decoder(Passage)
     first: dict[str, int] = {}
-    with open_packed(path) as file:
-        for number, line in enumerate(file, 1):
-            line = line.removeprefix(_BOM) if number == 1 else line
-            if line.isspace():
-                continue
-            one = decoder.decode(line).id
-            if short_hash(one.encode()) in wanted and first.setdefault(one, number) != number:
-                raise DataError(f"{path}:{number}: the id '{one}' was given in line {first[one]} already")
+    for number, line in raw_lines(path):
+        name = decoder.decode(line).id
+        if short_hash(name.encode()) in wanted and first.setdefault(name, number) != number:
+            raise DataError(f"{path}:{number}: the id '{name}' was given in line {first[name]} already")
 
 
-def _finish(folder: Path, writer: _Writer, parameters: Parameters, digest: bytes, memory: int, quiet: bool) -> Manifest:
+def _finish(folder: Path, writer: _Writer, parameters: Parameters, digest: bytes) -> PassagesManifest:
     """All that is known when the last line is read."""
-    length = writer.column("text") + parameters.title_weight * writer.column("title")
+    text, title = writer.column("text_length"), writer.column("title_length")
+    length = text + parameters.title_weight * title
     mean = float(length.mean())
-    length = length.astype("<f4")
-    length.tofile(folder / "length")
-    starts_of(writer.column("id_sizes")).tofile(folder / "id_start")
-    starts_of(writer.column("group_passages")).tofile(folder / "group_first")
-    starts_of(writer.column("group_sizes")).tofile(folder / "group_start")
-    hashes = all_terms(folder / "part_hash", memory)
-    hashes.tofile(folder / "term_hash")
-    norm = np.float32(parameters.k1) * (
-        np.float32(1 - parameters.b) + np.float32(parameters.b / max(mean, 1e-9)) * length
-    )
-    terms, postings = len(hashes), sum(writer.postings)
-    with progress("sorting postings", postings, "postings", quiet) as advance:
-        values = frequencies(parameters.title_weight)
-        merge = Merge(folder, writer.terms, writer.postings, hashes, norm.astype(np.float32), values)
-        merge.run(memory, advance)
-    for name in PARTS:
-        (folder / name).unlink()
-    files = {name: record(folder / name) for name in ARRAYS}
+    hashes, numbers = writer.terms()
+    segments, documents = _documents(folder)
+    arrays = {
+        "term_hash": hashes,
+        "term_number": numbers,
+        "row_start": _starts(writer.column("sizes")),
+        "length": length,
+        "segment_start": segments,
+        "document": documents,
+        "id_start": _starts(writer.column("id_sizes")),
+        "group_first": _starts(writer.column("group_passages")),
+        "group_start": _starts(writer.column("group_sizes")),
+    }
+    for name, values in arrays.items():
+        values.astype(ARRAYS[name]).tofile(folder / name)
+    files = [*ARRAYS, *(f"{CANDIDATES}/{path.name}" for path in sorted((folder / CANDIDATES).glob("[!.]*")))]
     build_id = short_hash(msgspec.json.encode([FORMAT, parameters, digest]))
-    manifest = Manifest(FORMAT, f"{build_id:016x}", parameters, writer.passages, terms, postings, mean, files)
-    (folder / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n")
+    manifest = PassagesManifest(
+        format=FORMAT,
+        build_id=f"{build_id:016x}",
+        files={name: CHECKS.record(folder / name) for name in files},
+        parameters=parameters,
+        passages=writer.passages,
+        terms=len(hashes),
+        postings=writer.postings,
+        mean_length=mean,
+        excess=_excess(parameters, length, text + title_repeats(parameters.title_weight) * title),
+    )
+    write_manifest(folder, manifest)
     return manifest
+
+
+def _starts(sizes: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+    """Where each of some pieces begins when they stand one after the other, and where the last one ends."""
+    return np.concatenate([np.zeros(1, np.uint64), np.cumsum(sizes, dtype=np.uint64)])
+
+
+def _documents(folder: Path) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+    """Where each segment of the engine begins, and the passage of each of its documents."""
+    import tantivy
+
+    searcher = FullText(folder / CANDIDATES).searcher
+    segments = msgspec.json.decode((folder / CANDIDATES / "meta.json").read_bytes())["segments"]
+    sizes = [segment["max_doc"] for segment in segments]
+    numbers: list[npt.NDArray[np.uint32]] = []
+    for segment, size in enumerate(sizes):
+        for first in range(0, size, _AT_ONCE):
+            addresses = [tantivy.DocAddress(segment, place) for place in range(first, min(size, first + _AT_ONCE))]
+            numbers.append(np.array(searcher.fast_field_values(NUMBER, addresses), np.uint32))
+    return np.cumsum([0, *sizes]), np.concatenate(numbers)
+
+
+def _excess(parameters: Parameters, length: npt.NDArray[np.float64], searched: npt.NDArray[np.float64]) -> float:
+    """The most that a passage's score can be, relative to what the engine gives it.
+
+    The engine's k1 and b are its own. It takes a passage for no longer than its `searched` terms, and counts a term at
+    least as often; a title that is repeated too seldom for its weight, less often by that factor.
+    """
+    norm = length_norm(parameters.k1, parameters.b, length, float(length.mean()))
+    engine_norm = length_norm(ENGINE_K1, ENGINE_B, searched, float(searched.mean()))
+    seldom = max(1.0, parameters.title_weight / MOST_REPEATS)
+    least = min(1.0, parameters.title_weight)  # that a term of a passage counts
+    return max(1.0, float(((least + seldom * engine_norm) / (least + norm)).max())) * (1 + _MARGIN)

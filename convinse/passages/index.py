@@ -1,8 +1,8 @@
-"""The index of passages: opened by memory map, searched exactly."""
+"""The index of passages: candidates from a full-text engine, scored again exactly."""
 
 from __future__ import annotations
 
-import threading
+import math
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -10,16 +10,32 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from ..support.errors import IndexFileError, one_line
+from ..support.full_text import FullText
 from . import analysis
 from .analysis import Analyzer
 from .blocks import Passage
-from .layout import ARRAYS, Parameters, check, frequencies, read_manifest, short_hash
+from .layout import (
+    ARRAYS,
+    CANDIDATES,
+    ENGINE_K1,
+    TERMS,
+    Parameters,
+    check,
+    frequencies,
+    length_norm,
+    read_manifest,
+    short_hash,
+    token,
+)
 
-_MARGIN = np.float32(1e-5)  # relative: more than single precision can be off
+_SPARE = 10  # candidates more than are wanted: enough for nearly every question
+_MORE = 4  # times as many, where they are too few
+_TINY = 1e-6  # more than the engine's single precision is off where scores are near 0
 _IDS_AT_ONCE = 1 << 16  # that are looked through
-_FILL_FROM = 16  # a 16th of all sums touched: then setting all to zero is faster than finding the touched ones again
+_NO_TERM = 0xFFFFFFFF
 
 
 class Hit(NamedTuple):
@@ -41,9 +57,9 @@ class PassageIndex:
     most 7 times, times the title weight), and the length counts terms likewise. Results are exact; equal scores (to 9
     digits) stand in the order of the passages file.
 
-    Searching visits the question's terms from the one that can add most. Once the best sums so far are higher than what
-    the other terms can add together, no new passage can come into the results (MaxScore, Turtle and Flood 1995): of the
-    other terms, which are the frequent ones, only the passages still in question are looked up.
+    The full-text engine gives somewhat more candidates than are wanted, by scores that are nearly these: it keeps lengths
+    in one byte. They are scored again in double precision. How far a score can be above the engine's is known; where the
+    last candidate could hide a better passage behind it, more are fetched.
 
     Args:
         folder: the index.
@@ -64,12 +80,12 @@ class PassageIndex:
         if self.parameters.analysis != analysis.VERSION:
             raise IndexFileError(f"{folder}: built with an older analysis of words; build it again with --force")
         check(folder, manifest)
-        for name, kind in ARRAYS.items():
-            setattr(self, f"_{name}", _mapped(folder / name, kind))
+        self._arrays: dict[str, Any] = {name: _mapped(folder / name, kind) for name, kind in ARRAYS.items()}
+        self._segments: list[int] = self._arrays["segment_start"].tolist()
         self._values = frequencies(self.parameters.title_weight)
-        k1, b = self.parameters.k1, self.parameters.b
-        self._norm = (k1 * (1 - b), k1 * b / max(manifest.mean_length, 1e-9))  # constant, and for each term of length
-        self._local = threading.local()
+        self._norm = (self.parameters.k1, self.parameters.b)
+        self._ids = memoryview(self._arrays["ids"])
+        self._candidates = FullText(folder / CANDIDATES)
 
     def __len__(self) -> int:
         return self.manifest.passages
@@ -87,28 +103,28 @@ class PassageIndex:
     def search(self, question: str, top: int = 10) -> list[Hit]:
         """The best `top` passages that have a term of the question, best first."""
         numbers, scores = self.search_terms(self.analyzer.terms([question]), top)
-        return [
-            Hit(number, self.id(number), score) for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
-        ]
+        starts, ends = self._arrays["id_start"][numbers], self._arrays["id_start"][numbers + 1]
+        ids = [str(self._ids[start:end], "utf-8") for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        return list(map(Hit, numbers.tolist(), ids, scores.tolist()))
 
     def id(self, number: int) -> str:
         """The id of a passage."""
-        start, end = self._id_start[number : number + 2].tolist()
-        return self._ids[start:end].tobytes().decode()
+        start, end = self._arrays["id_start"][number : number + 2].tolist()
+        return str(self._ids[start:end], "utf-8")
 
     def numbers(self, ids: Iterable[str]) -> dict[str, int]:
         """The numbers of passages by their ids, those that there are; all ids of the index are looked through."""
-        wanted = {one.encode() for one in ids}
-        found: dict[str, int] = {}
+        wanted = {name.encode() for name in ids}
+        numbers: dict[str, int] = {}
         for first in range(0, len(self), _IDS_AT_ONCE):
-            places = self._id_start[first : first + _IDS_AT_ONCE + 1]
-            block = self._ids[int(places[0]) : int(places[-1])].tobytes()
+            places = self._arrays["id_start"][first : first + _IDS_AT_ONCE + 1]
+            block = bytes(self._ids[int(places[0]) : int(places[-1])])
             ends = (places - places[0]).tolist()
             for number, place in enumerate(zip(ends[:-1], ends[1:], strict=True), first):
-                one = block[slice(*place)]
-                if one in wanted:
-                    found[one.decode()] = number
-        return found
+                name = block[slice(*place)]
+                if name in wanted:
+                    numbers[name.decode()] = number
+        return numbers
 
     def passage(self, number: int) -> Passage:
         """A passage as it was given: id, text, title."""
@@ -116,147 +132,95 @@ class PassageIndex:
 
     def passages(self, numbers: Sequence[int]) -> list[Passage]:
         """Several passages; those of one group are unpacked together."""
-        groups = np.searchsorted(self._group_first, np.asarray(numbers, np.uint64), "right") - 1
+        first = self._arrays["group_first"]
+        groups = np.searchsorted(first, np.asarray(numbers, np.uint64), "right") - 1
         lines: dict[int, list[bytes]] = {}
-        found = []
+        passages = []
         for number, group in zip(numbers, groups.tolist(), strict=True):
             if group not in lines:
                 lines[group] = self._unpack(group)
-            found.append(msgspec.json.decode(lines[group][number - int(self._group_first[group])], type=Passage))
-        return found
+            passages.append(msgspec.json.decode(lines[group][number - int(first[group])], type=Passage))
+        return passages
 
     def _unpack(self, group: int) -> list[bytes]:
         import zstandard
 
-        start, end = self._group_start[group : group + 2].tolist()
+        start, end = self._arrays["group_start"][group : group + 2].tolist()
         try:
-            return zstandard.ZstdDecompressor().decompress(self._lines[start:end].tobytes()).split(b"\n")
+            return zstandard.ZstdDecompressor().decompress(self._arrays["lines"][start:end].tobytes()).split(b"\n")
         except zstandard.ZstdError as error:
             raise IndexFileError(f"{self.folder / 'lines'}: damaged ({one_line(error)}); build it again") from None
 
-    # -- search --------------------------------------------------------------------------------------------------------
-
-    def search_terms(self, terms: Sequence[str], top: int) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers and scores (float64) of the best passages for terms; repeated terms count once."""
-        lists = self._lists(terms)
-        if not lists or top < 1:
+    def search_terms(self, terms: Iterable[str], top: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+        """Numbers and scores of the best passages for terms; repeated terms count once."""
+        query, wanted = self._query(terms)
+        if not len(wanted.idf) or top < 1:
             return np.empty(0, np.int64), np.empty(0)
-        found, sums, least, visited = self._visit(lists, top)
-        for place in range(visited, len(lists)):  # frequent terms, for the passages in question only
-            sums = sums + lists[place].look_up(found, np.float32)
-            least = _raised(least, sums, top)
-            keep = sums + lists[place].rest >= least
-            found, sums = found[keep], sums[keep]
-        found = found[sums >= least]
-        exact = np.zeros(len(found))
-        for one in sorted(lists, key=lambda one: one.number):  # always the same order of additions
-            exact += one.look_up(found, np.float64)
-        exact = exact.round(9)
-        order = np.lexsort((found, -exact))[:top]
-        return found[order].astype(np.int64), exact[order]
-
-    def _lists(self, terms: Sequence[str]) -> list[_List]:
-        """The postings of the terms that there are, those that can add most first."""
-        hashes = np.unique(np.array([short_hash(term.encode()) for term in set(terms)], np.uint64))
-        if not len(hashes) or not len(self._term_hash):
-            return []
-        numbers = np.minimum(np.searchsorted(self._term_hash, hashes), len(self._term_hash) - 1)
-        numbers = numbers[self._term_hash[numbers] == hashes]
-        lists = [_List(self, number) for number in numbers.tolist()]
-        lists.sort(key=lambda one: (-one.bound, one.number))
-        rest = np.float32(0)
-        for one in reversed(lists):
-            one.rest = rest
-            rest += one.bound
-        return lists
-
-    def _visit(self, lists: list[_List], top: int) -> tuple[np.ndarray, np.ndarray, np.float32, int]:
-        """Add up whole lists until no other passage can be among the best.
-
-        Returns:
-            The passages still in question (ascending), their sums, a sum that the best `top` reach, and how many lists
-            were visited.
-        """
-        sums = self._sums()
-        least = np.float32(0)
-        visited = touched = 0
-        for one in lists:
-            if least > one.bound + one.rest:
+        fetch = top + top // 4 + _SPARE
+        while True:
+            hits = self._candidates.searcher.search(query, min(fetch, len(self)), count=False).hits
+            places = [self._segments[address.segment_ord] + address.doc for _, address in hits]
+            numbers = self._arrays["document"][places].astype(np.int64)
+            scores = self._scores(numbers, wanted)
+            if len(hits) < fetch or np.partition(scores, -top)[-top] > self._highest(hits[-1][0]):
                 break
-            passages, parts = one.all_parts()
-            parts += sums[passages]
-            sums[passages] = parts
-            least = _raised(least, parts, top)
-            touched += len(passages)
-            visited += 1
-        needed = max(least - lists[visited - 1].rest, np.float32(0))
-        kept = [one.passages[sums[one.passages] >= needed] for one in lists[:visited]]
-        found = np.sort(np.concatenate(kept))
-        found = found[np.diff(found, prepend=found[:1] - 1) != 0]  # each once
-        values = sums[found]
-        if touched * _FILL_FROM > len(sums):
-            sums.fill(0)
-        else:
-            for one in lists[:visited]:
-                sums[one.passages] = 0
-        return found, values, least, visited
+            fetch *= _MORE
+        scores = scores.round(9)
+        order = np.lexsort((numbers, -scores))[:top]
+        return numbers[order], scores[order]
 
-    def _sums(self) -> np.ndarray:
-        """A zero for each passage; every thread has its own."""
-        if not hasattr(self._local, "sums"):
-            self._local.sums = np.zeros(len(self), np.float32)
-        return self._local.sums
+    def _highest(self, score: float) -> float:
+        """The most that the score of a passage can be that the engine gives `score` or less."""
+        return score / (ENGINE_K1 + 1) * self.manifest.excess + _TINY
 
+    def _query(self, terms: Iterable[str]) -> tuple[Any, _Wanted]:
+        """The question to the engine, and what scores candidates; terms that no passage has are left out."""
+        import tantivy
 
-class _List:
-    """The postings of a term."""
+        engine = self._candidates
+        hashes: list[int] = []
+        idf: list[float] = []
+        parts = []
+        for value in {short_hash(term.encode()) for term in terms}:
+            text = token(value)
+            having = engine.searcher.doc_freq(TERMS, text)
+            if having:
+                query = tantivy.Query.term_query(engine.schema, TERMS, text, index_option="freq")
+                parts.append((tantivy.Occur.Should, query))
+                hashes.append(value)
+                idf.append(math.log1p((len(self) - having + 0.5) / (having + 0.5)))
+        places = self._arrays["term_hash"].searchsorted(np.array(hashes, np.uint64))
+        pairs = sorted(zip(self._arrays["term_number"][places].tolist(), idf, strict=True))
+        wanted = _Wanted(np.array([*(pair[0] for pair in pairs), _NO_TERM], np.uint32),
+                         np.array([pair[1] for pair in pairs]))  # fmt: skip
+        return tantivy.Query.boolean_query(parts), wanted
 
-    def __init__(self, index: Any, number: int) -> None:
-        self.number = number
-        self._index = index
-        start, end = index._term_start[number : number + 2].tolist()
-        self.passages = index._posting_passage[start:end]
-        self._counts = index._posting_count[start:end]
-        having = end - start
-        self._idf = float(np.log1p((len(index) - having + 0.5) / (having + 0.5)))
-        self.bound = np.float32(self._idf * float(index._term_bound[number])) * (1 + _MARGIN)
-        self.rest = np.float32(0)  # what the terms behind this one can add
-
-    def all_parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """All passages with what the term adds to them."""
-        return self.passages, self._parts(self._counts, self.passages, np.float32)
-
-    def look_up(self, passages: np.ndarray, kind: Any) -> np.ndarray:
-        """What the term adds to some passages (ascending); 0 for those that lack it."""
-        parts = np.zeros(len(passages), kind)
-        if len(passages):
-            place = np.minimum(np.searchsorted(self.passages, passages), len(self.passages) - 1)
-            having = self.passages[place] == passages
-            parts[having] = self._parts(self._counts[place[having]], passages[having], kind)
-        return parts
-
-    def _parts(self, counts: np.ndarray, passages: np.ndarray, kind: Any) -> np.ndarray:
-        constant, slope = self._index._norm
-        parts = self._index._values[counts].astype(kind, copy=False)
-        norm = self._index._length[passages].astype(kind, copy=False)
-        norm *= kind(slope)
-        norm += kind(constant)
-        norm += parts
-        parts /= norm
-        parts *= kind(self._idf)
-        return parts
+    def _scores(self, numbers: npt.NDArray[np.int64], wanted: _Wanted) -> npt.NDArray[np.float64]:
+        """[passages] the scores of some passages for terms, added up in the order of the passages' rows."""
+        arrays = self._arrays
+        starts = arrays["row_start"][numbers]
+        sizes = arrays["row_start"][numbers + 1] - starts
+        ends = sizes.cumsum()
+        places = (starts - ends + sizes).repeat(sizes)
+        places += np.arange(len(places))
+        terms = arrays["row_term"][places]
+        column = wanted.terms.searchsorted(terms)
+        matching = (wanted.terms[column] == terms).nonzero()[0]
+        passage = ends.searchsorted(matching, "right")
+        often = self._values[arrays["row_count"][places[matching]]]
+        norm = length_norm(*self._norm, arrays["length"][numbers].astype(np.float64), self.manifest.mean_length)
+        parts = wanted.idf[column[matching]] * often / (often + norm[passage])
+        return np.bincount(passage, parts, len(numbers))
 
 
-def _raised(least: np.float32, sums: np.ndarray, top: int) -> np.float32:
-    """A sum that `top` passages reach, rounded down: `least`, or a higher one that some sums show."""
-    higher = sums[sums > least]
-    if len(higher) < top:
-        return least
-    best = np.partition(higher, len(higher) - top)[len(higher) - top]
-    return max(least, best * (1 - _MARGIN))
+class _Wanted(NamedTuple):
+    """The terms of a question."""
+
+    terms: npt.NDArray[np.uint32]  # their numbers, ascending, and the highest of all
+    idf: npt.NDArray[np.float64]
 
 
-def _mapped(path: Path, kind: str) -> np.ndarray:
+def _mapped(path: Path, kind: str) -> npt.NDArray[Any]:
     """A file as an array; an empty one cannot be mapped."""
     if path.stat().st_size == 0:
         return np.empty(0, kind)

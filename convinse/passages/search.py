@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Protocol
 
@@ -88,6 +88,7 @@ def search(
     reranker: Reranker | None = None,
     candidates: int = 200,
     quiet: bool = True,
+    texts: bool = True,
 ) -> Iterator[PassageRanking]:
     """The best `top` passages of every question, in the order of the questions.
 
@@ -98,35 +99,47 @@ def search(
         reranker: puts the best `candidates` into a new order; None keeps that of BM25.
         candidates: passages that the reranker sees, at least `top`.
         quiet: show no progress.
+        texts: whether titles and texts of the passages are wanted, too; without a reranker they need not be read.
     """
     for question in questions:  # before the first search: a missing index is told at once
         collection.index(question)
     with progress("searching", len(questions), "questions", quiet) as advance:
         for start in range(0, len(questions), _AT_ONCE):
             part = questions[start : start + _AT_ONCE]
-            yield from _search(collection, part, top, reranker, max(top, candidates))
+            yield from _search(collection, part, top, reranker, max(top, candidates), texts)
             advance(len(part))
 
 
 def _search(
-    collection: Collection, questions: Sequence[SearchQuestion], top: int, reranker: Reranker | None, candidates: int
+    collection: Collection,
+    questions: Sequence[SearchQuestion],
+    top: int,
+    reranker: Reranker | None,
+    candidates: int,
+    texts: bool,
 ) -> Iterator[PassageRanking]:
     if reranker is None:
         for question in questions:
             index = collection.index(question)
             hits = index.search(question.text, top)
-            passages = index.passages([hit.number for hit in hits])
-            found = [
-                FoundPassage(hit.id, hit.score, passage.title, passage.text)
-                for hit, passage in zip(hits, passages, strict=True)
-            ]
-            yield _padded(question, index, found, top)
+            if texts:
+                passages = index.passages([hit.number for hit in hits])
+                best = [
+                    FoundPassage(hit.id, hit.score, passage.title, passage.text)
+                    for hit, passage in zip(hits, passages, strict=True)
+                ]
+            else:
+                best = [FoundPassage(hit.id, hit.score, None, "") for hit in hits]
+            yield _padded(question, index, best, top)
         return
-    evidences = [candidate_evidences(collection.index(one), one.text, candidates) for one in questions]
+    evidences = [candidate_evidences(collection.index(question), question.text, candidates) for question in questions]
     ranked = reranker.rank_all([question.text for question in questions], evidences, top)
-    for question, best in zip(questions, ranked, strict=True):
-        found = [FoundPassage(*one["passage"][:1], one["score"], *one["passage"][1:]) for one in best]  # type: ignore[typeddict-item]
-        yield _padded(question, collection.index(question), found, top)
+    for question, ranking in zip(questions, ranked, strict=True):
+        best = []
+        for evidence in ranking:
+            name, title, text = evidence["passage"]  # type: ignore[typeddict-item]
+            best.append(FoundPassage(name, evidence["score"], title, text))
+        yield _padded(question, collection.index(question), best, top)
 
 
 def candidate_evidences(index: PassageIndex, question: str, number: int) -> list[Evidence]:
@@ -151,19 +164,12 @@ def passage_text(title: str | None, text: str) -> str:
     return f"{title}, {text}" if title and title.strip() else text
 
 
-def _padded(question: SearchQuestion, index: PassageIndex, found: Sequence[FoundPassage], top: int) -> PassageRanking:
-    wanted = min(top, len(index)) - len(found)
-    if wanted <= 0:
-        return PassageRanking(question, found)
-    known = {one.id for one in found}
-    padding = []
-    for number in range(len(index)):
-        if len(padding) == wanted:
-            break
-        one = index.id(number)
-        if one not in known:
-            padding.append(one)
-    return PassageRanking(question, found, padding)
+def _padded(question: SearchQuestion, index: PassageIndex, best: Sequence[FoundPassage], top: int) -> PassageRanking:
+    """The answer to a question, filled up with other passages in their order where the index has enough."""
+    missing = min(top, len(index)) - len(best)
+    known = {passage.id for passage in best}
+    others = (name for number in range(len(index)) if (name := index.id(number)) not in known)
+    return PassageRanking(question, best, list(islice(others, max(0, missing))))
 
 
 def by_set(questions: Sequence[SearchQuestion]) -> dict[str, int]:

@@ -84,7 +84,7 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
     }
     for key in ("turn", "resolved_question"):
         if key in turn:
-            found[key] = turn[key]  # type: ignore[literal-required]
+            found[key] = turn[key]
     return found
 
 

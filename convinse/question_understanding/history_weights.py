@@ -88,7 +88,7 @@ def read_weights(folder: Path, key: str = "qu_model") -> HistoryWeights:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise ModelError(f"{where}: cannot be read ({one_line(error.strerror or error)}); {_REMEDY}") from None
+        raise ModelError(f"{where}: cannot be read ({error.strerror or one_line(error)}); {_REMEDY}") from None
     try:
         found = msgspec.json.decode(data)
         version = found.get("format") if isinstance(found, dict) else None

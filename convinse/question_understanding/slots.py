@@ -59,7 +59,8 @@ class Slots(QuestionUnderstanding):
         foci = [self._focus(earlier) for earlier in history_turns]
         start = self._topic_start(foci, history_turns)
         foci = foci[start:]
-        history_turns = [{"turn": place, **earlier} for place, earlier in enumerate(history_turns)][start:]
+        numbered: list[Turn] = [{"turn": place, **earlier} for place, earlier in enumerate(history_turns)]
+        history_turns = numbered[start:]
         mentions = self._meant(self._mentions(question), foci)
         named = self._named(question, mentions, foci)
         predicate, answer_type = self._predicate(question, mentions, named), self._types.expected_type(question)

@@ -85,6 +85,13 @@ class Conversation(TypedDict, total=False):
     questions: list[Turn]
 
 
+def with_score(evidence: Evidence, score: float) -> Evidence:
+    """A copy of an evidence that has this `score`."""
+    copy = evidence.copy()
+    copy["score"] = score
+    return copy
+
+
 def asked_in_full(turn: Turn) -> str:
     """What models read as the question: in full where question understanding wrote it so, else the representation."""
     return turn.get("resolved_question") or turn.get("structured_representation") or turn["question"]

@@ -26,7 +26,7 @@ T = TypeVar("T")
 _BLOCK = 1 << 17
 _LONGEST_PIECE = 1 << 22  # of a line, once a document turns out to be more than a line
 _LEVEL = 6  # of gzip: the smallest files for a reasonable time
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zst"}
 # what moves the depth of a JSON text: whole strings (skipped), brackets, and a string that the piece cuts off
 _STRUCTURE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]|"', re.DOTALL)
@@ -37,6 +37,13 @@ _ENCODER = msgspec.json.Encoder()
 @contextmanager
 def open_packed(path: Path) -> Iterator[BinaryIO]:
     """The unpacked bytes of a file. Raises `DataError` when it cannot be opened; reading needs `reading` around it."""
+    with unpacked(path) as (_, file):
+        yield file
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """A file as it is, whose `tell` says how much of it is read, and its unpacked bytes; see `open_packed`."""
     try:
         raw = path.open("rb")
     except OSError as error:
@@ -52,15 +59,15 @@ def open_packed(path: Path) -> Iterator[BinaryIO]:
             with io.BufferedReader(
                 zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True), _BLOCK
             ) as file:
-                yield file
+                yield raw, file
         elif kind is not None:
             with (
                 gzip.GzipFile(fileobj=raw) if kind == "gz" else bz2.BZ2File(raw) as packed,
                 io.BufferedReader(packed, _BLOCK) as file,
             ):
-                yield file
+                yield raw, file
         else:
-            yield raw
+            yield raw, raw
 
 
 @contextmanager
@@ -82,7 +89,7 @@ def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     with open_packed(path) as file, reading(path, lambda: number + 1):
         for number, line in enumerate(file, 1):
             if number == 1:
-                line = line.removeprefix(_BOM)
+                line = line.removeprefix(BOM)
             if not line.isspace() and line:
                 yield number, line
 
@@ -160,7 +167,7 @@ class _Splitter:
         line = self.line
         self.line += piece.endswith(b"\n")
         if line == 1 and not self._parts and self._depth == 0:
-            piece = piece.removeprefix(_BOM)
+            piece = piece.removeprefix(BOM)
         text = self._rest + piece
         self._rest = b""
         begin = 0

@@ -2,37 +2,25 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import logging
-import os
 import re
-import signal
 import time
-import zlib
-from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from ..records.evidence import Entity
+from ..support.blocks import Block, Faults, cores, in_order, read_blocks
 from ..support.errors import DataError, one_line
+from ..support.jsonlines import raw_lines
 from ..support.progress import progress
 from .dump import PackedPage, check_replaceable, pack, write_packed
 from .page import page_evidences, parse_page
 
-LOGGER = logging.getLogger(__name__)
 _ITEM = re.compile(r"Q[1-9][0-9]*")
 _BLOCK_BYTES = 1 << 20  # of lines that a process parses at once
 _FEW = 16  # pages that are not worth another process
-_PATIENCE = 10  # bad entries that never stop a build
-_MAX_BAD_SHARE = 0.01  # beyond it, the file is taken to be something else
-_OPENERS = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open}
 
 
 class Built(NamedTuple):
@@ -43,29 +31,6 @@ class Built(NamedTuple):
     bad: int
     repeated: int  # second pages of an item
     seconds: float
-
-
-class Faults:
-    """Reports bad entries with their place, and stops when they are more than 1 % (and more than 10).
-
-    Args:
-        path: the file that is read.
-        unit: what is counted, such as "lines".
-        hint: what may be wrong with the file.
-    """
-
-    def __init__(self, path: Path, unit: str, hint: str) -> None:
-        self._path, self._unit, self._hint = path, unit, hint
-        self.seen = self.bad = 0
-
-    def count(self, seen: int, bad: Iterable[tuple[str, str]] = ()) -> None:
-        """Count `seen` more, of which `bad` (place, reason) are bad. Raises `DataError` when it is too many."""
-        self.seen += seen
-        for place, reason in bad:
-            self.bad += 1
-            LOGGER.warning("%s: %s: %s; skipped", self._path, place, reason)
-        if self.bad > max(_PATIENCE, self.seen * _MAX_BAD_SHARE):
-            raise DataError(f"{self._path}: {self.bad} of the first {self.seen} {self._unit} are bad; {self._hint}")
 
 
 class Titles:
@@ -124,14 +89,15 @@ def build(
     start = time.monotonic()
     check_replaceable(output)
     known, lines = _known_titles(pages, titles)
-    workers = min(processes or _cores(), lines // _FEW + 1)
+    workers = min(processes or cores(), lines // _FEW + 1)
     faults = Faults(pages, "lines", "each must be an object with 'title', 'qid' and 'html'")
     skipped = found = 0
 
     def packed() -> Iterator[PackedPage]:
         nonlocal skipped, found
         with progress(f"reading {pages.name}", lines, "pages", quiet) as advance:
-            for part in _parts(pages, known, workers):
+            blocks = read_blocks(pages, _BLOCK_BYTES)
+            for part in in_order(pages, blocks, _Parser, (known,), workers, "try again"):
                 faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
                 skipped += part.skipped
                 found += len(part.pages)
@@ -145,22 +111,17 @@ def build(
     return Built(counts, skipped, faults.bad, found - counts["pages"], time.monotonic() - start)
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _known_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
     """The titles of the pages themselves and of the titles file, and the number of pages."""
     known, lines = Titles(), 0
-    for block in _blocks(pages):
-        for _, line in block:
-            lines += 1
-            try:
-                head = _HEAD.decode(line)
-            except msgspec.DecodeError:  # reported when the page is read
-                continue
-            if head.title and head.qid and _ITEM.fullmatch(head.qid):
-                known.add(head.title, head.qid)
+    for _, line in raw_lines(pages):
+        lines += 1
+        try:
+            head = _HEAD.decode(line)
+        except msgspec.DecodeError:  # reported when the page is read
+            continue
+        if head.title and head.qid and _ITEM.fullmatch(head.qid):
+            known.add(head.title, head.qid)
     if titles is not None:
         for title, item_id in _read_titles(titles):
             known.add(title, item_id)
@@ -170,12 +131,12 @@ def _known_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
 def _read_titles(path: Path) -> Iterator[tuple[str, str]]:
     faults = Faults(path, "lines", "each must be a title and an item such as Q42 with a tab between them")
     item_first: bool | None = None
-    for block in _blocks(path):
+    for block in read_blocks(path, _BLOCK_BYTES):
         if item_first is None:  # by most lines: a title may look like an item
-            rows = [line.decode("utf-8", "replace").split("\t") for _, line in block]
+            rows = [line.decode("utf-8", "replace").split("\t") for _, line in block.lines()]
             item_first = sum(_is_item(row[0]) for row in rows) > sum(_is_item(row[-1]) for row in rows)
-        for number, line in block:
-            row = line.decode("utf-8", "replace").rstrip("\r").split("\t")
+        for number, line in block.lines():
+            row = line.decode("utf-8", "replace").split("\t")
             item_id, title = (row[0], row[-1]) if item_first else (row[-1], row[0])
             if len(row) == 2 and title.strip() and _is_item(item_id):
                 faults.count(1)
@@ -202,7 +163,6 @@ class _SavedPage(msgspec.Struct):
 
 
 _HEAD, _SAVED = msgspec.json.Decoder(_Head), msgspec.json.Decoder(_SavedPage)
-Block = list[tuple[int, bytes]]  # lines with their numbers
 
 
 class Part(NamedTuple):
@@ -214,56 +174,29 @@ class Part(NamedTuple):
     bad: list[tuple[int, str]]
 
 
-def _parts(pages: Path, known: Titles, workers: int) -> Iterator[Part]:
-    """The parsed blocks in their order; a few are under way at once."""
-    if workers == 1:
-        for block in _blocks(pages):
-            yield _parse(block, known)
-        return
-    pool = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(known,))
-    waiting: deque[Future[Part]] = deque()
-    try:
-        for block in _blocks(pages):
-            waiting.append(pool.submit(_parse_in_worker, block))
-            if len(waiting) > workers + 2:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    except BrokenProcessPool:
-        raise DataError(f"{pages}: a process that parsed it was killed, perhaps for its memory; try again") from None
-    finally:
-        pool.shutdown(cancel_futures=True)
+class _Parser:
+    """Blocks of lines into parts."""
 
+    def __init__(self, known: Titles) -> None:
+        self._known = known
 
-_known = Titles()  # of a worker
-
-
-def _start_worker(known: Titles) -> None:
-    global _known
-    _known = known
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
-
-
-def _parse_in_worker(block: Block) -> Part:
-    return _parse(block, _known)
-
-
-def _parse(block: Block, known: Titles) -> Part:
-    part = Part(len(block), [], 0, [])
-    skipped = 0
-    for number, line in block:
-        try:
-            page = _packed(line, known)
-        except msgspec.DecodeError as error:
-            part.bad.append((number, f"is no page ({one_line(error)})"))
-        except Exception as error:  # whatever a parser makes of a page: one page never stops a build
-            part.bad.append((number, f"cannot be parsed ({type(error).__name__}: {one_line(error)})"))
-        else:
-            if page is None:
-                skipped += 1
+    def __call__(self, block: Block) -> Part:
+        lines = skipped = 0
+        part = Part(0, [], 0, [])
+        for number, line in block.lines():
+            lines += 1
+            try:
+                page = _packed(line, self._known)
+            except msgspec.DecodeError as error:
+                part.bad.append((number, f"is no page ({one_line(error)})"))
+            except Exception as error:  # whatever a parser makes of a page: one page never stops a build
+                part.bad.append((number, f"cannot be parsed ({type(error).__name__}: {one_line(error)})"))
             else:
-                part.pages.append(page)
-    return part._replace(skipped=skipped)
+                if page is None:
+                    skipped += 1
+                else:
+                    part.pages.append(page)
+        return part._replace(lines=lines, skipped=skipped)
 
 
 def _packed(line: bytes, known: Titles) -> PackedPage | None:
@@ -280,43 +213,3 @@ def _packed(line: bytes, known: Titles) -> PackedPage | None:
     page = parse_page(title, saved.html)
     items = {target: entity for target in sorted(page.targets) if (entity := known.entity(target)) is not None}
     return pack(item_id, page_evidences(page, {"id": item_id, "label": label_of(title)}, items))
-
-
-def _blocks(path: Path) -> Iterator[Block]:
-    """The lines that are not blank, in blocks of bounded size."""
-    block: Block = []
-    size = 0
-    with _open(path) as file:
-        for number, line in enumerate(_lines(file, path), 1):
-            line = line.rstrip(b"\r\n")
-            if line.strip():
-                block.append((number, line))
-                size += len(line)
-            if size >= _BLOCK_BYTES:
-                yield block
-                block, size = [], 0
-    if block:
-        yield block
-
-
-def _lines(file: BinaryIO, path: Path) -> Iterator[bytes]:
-    with _reading(path):
-        yield from file
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[BinaryIO]:
-    with _reading(path):
-        with path.open("rb") as file:
-            start = file.read(2)
-        opened = _OPENERS.get(start, open)(path, "rb")
-    with opened as file:
-        yield file
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None

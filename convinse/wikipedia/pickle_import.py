@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ..records.evidence import Evidence, check_evidence, normalize_source
+from ..support.blocks import Faults
 from ..support.errors import DataError, one_line
 from ..support.progress import Advance, progress
-from .build import Faults
 from .dump import PackedPage, check_replaceable, pack, write_packed
 from .pickled_items import read_items
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mrqa_files import write_examples
 
 from convinse.formats import mrqa, squad
 from convinse.formats.converters import convert
 from convinse.formats.tokens import normalize
+from mrqa_files import write_examples
 from places import ROOT
 
 SAMPLE = (

@@ -7,7 +7,6 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from mrqa_files import write_examples
 from msgspec.structs import replace
 
 from convinse.formats import mrqa
@@ -15,6 +14,7 @@ from convinse.formats.mrqa import DetectedAnswer, MrqaExample, MrqaHeader, MrqaQ
 from convinse.formats.records import plain
 from convinse.formats.tokens import tokenize
 from convinse.support.errors import DataError
+from mrqa_files import write_examples
 from places import ROOT
 
 SAMPLE = (

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mrqa_files import write_examples
 from rich.console import Console
 
 from convinse.formats.mrqa import DetectedAnswer, MrqaExample, MrqaQuestion
 from convinse.formats.visualize import examples, pieces, render, show
 from convinse.support.errors import DataError
+from mrqa_files import write_examples
 
 CONTEXT = "In Köln, old Köln. 👍🏽"
 EXAMPLE = MrqaExample(

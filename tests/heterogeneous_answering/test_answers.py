@@ -6,7 +6,7 @@ import pytest
 from literal_evidence import ENGLISH
 
 from convinse.encoder.extractive_reader import AnswerSpan
-from convinse.heterogeneous_answering.answers import combined, find_entity, rank_answers
+from convinse.heterogeneous_answering.answers import _named, _names, _words, combined, rank_answers
 
 DAY = {"id": "1969-06-11T00:00:00Z", "label": "11 June 1969"}
 DINKLAGE = {"id": "Q310937", "label": "Peter Dinklage"}
@@ -38,6 +38,10 @@ def rank(spans, evidences, weights=None, fit=anything, most=10):
 
 def labels(answers):
     return [answer["answer"]["label"] for answer in answers]
+
+
+def find_entity(text, given, fit):
+    return _named(text, given, fit, _names(given), None) or _words(text)
 
 
 @pytest.mark.parametrize(

@@ -303,24 +303,20 @@ def test_an_altered_file_is_a_clear_error_at_opening(folder, name):
         KnowledgeBase(folder)
 
 
-def test_a_large_file_is_checked_by_samples_at_opening_and_whole_on_demand(folder, monkeypatch):
-    monkeypatch.setattr(layout, "_WHOLE", 0)
-    monkeypatch.setattr(layout, "_SAMPLE", 8)
-    monkeypatch.setattr(layout, "_BLOCKS", 3)
-    manifest = layout.read_manifest(folder)
-    for name in manifest.files:
-        manifest.files[name] = layout.record(folder / name)
-    layout.check(folder, manifest)
+def test_a_large_file_is_checked_by_samples_at_opening_and_whole_on_demand(folder):
+    checks = layout.CHECKS._replace(whole=0, blocks=3, block_bytes=8)
+    files = {name: checks.record(folder / name) for name in layout.read_manifest(folder).files}
+    checks.check(folder, files)
     data = bytearray((folder / "text").read_bytes())
     data[len(data) // 2 + 20] ^= 1  # between the samples
     (folder / "text").write_bytes(data)
-    layout.check(folder, manifest)
+    checks.check(folder, files)
     with pytest.raises(IndexFileError, match="text: altered"):
-        layout.check(folder, manifest, whole=True)
+        checks.check(folder, files, every_byte=True)
     data[-1] ^= 1  # in the last sample
     (folder / "text").write_bytes(data)
     with pytest.raises(IndexFileError, match="text: altered"):
-        layout.check(folder, manifest)
+        checks.check(folder, files)
 
 
 @pytest.mark.parametrize(

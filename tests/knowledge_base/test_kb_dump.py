@@ -211,7 +211,7 @@ def test_a_bad_line_is_reported_with_its_number_and_skipped(path, caplog, bad):
     with caplog.at_level(logging.WARNING):
         assert [one.id for one in read_dump(path)] == [f"Q{number}" for number in range(1, 121)]
     assert len(caplog.messages) == 1
-    assert "line 41 " in caplog.text
+    assert "line 41: is no entity document" in caplog.text
     assert "dump.json" in caplog.text
 
 
@@ -224,7 +224,7 @@ def test_more_than_one_percent_of_bad_lines_stops(path, good, bad):
 
 def test_a_file_of_something_else_stops_early(path):
     path.write_bytes(b"x\n" * 100_000)
-    with pytest.raises(DataError, match=r"\b11 of 11 lines"):
+    with pytest.raises(DataError, match=r"\b11 of the first 11 lines"):
         list(read_dump(path))
 
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from convinse.passages import build as building
-from convinse.passages import merge
+from convinse.passages import index as searching
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import ARRAYS, Parameters
@@ -69,16 +69,68 @@ def test_the_results_are_those_of_brute_force(corpus, tmp_path, parameters):
             assert [score for _, score in found] == pytest.approx([score for _, score in wanted], abs=2e-9)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SOME_WORDS = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=40).map(" ".join)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    st.lists(st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=40), min_size=1, max_size=30),
-    st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6),
-)
-def test_any_small_corpus(corpus, tmp_path, texts, question):
-    rows = [(str(number), " ".join(text)) for number, text in enumerate(texts)]
-    build_index(corpus(rows), tmp_path / "index", Parameters(), force=True, processes=1)
-    found = [hit.id for hit in PassageIndex(tmp_path / "index").search(" ".join(question), 5)]
-    assert found == [one for one, _ in brute_force(rows, " ".join(question), Parameters(), 5)]
+    st.lists(st.tuples(SOME_WORDS, SOME_WORDS) | st.tuples(SOME_WORDS), min_size=1, max_size=40),
+    st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6).map(" ".join),
+    st.builds(Parameters, title_weight=st.sampled_from([0.3, 2.0, 40.0]), k1=st.sampled_from([0.5, 1.2, 3.0]),
+              b=st.sampled_from([0.0, 0.4, 0.75, 1.0])),
+)  # fmt: skip
+def test_any_small_corpus(corpus, tmp_path, texts, question, parameters):
+    rows = [(str(number), *text) for number, text in enumerate(texts)]
+    build_index(corpus(rows), tmp_path / "index", parameters, force=True, processes=1)
+    hits = PassageIndex(tmp_path / "index").search(question, 5)
+    assert [hit.id for hit in hits] == [name for name, _ in brute_force(rows, question, parameters, 5)]
+
+
+@pytest.fixture
+def few_candidates(monkeypatch):
+    """As few as are wanted: then a better passage is often behind them."""
+    monkeypatch.setattr(searching, "_SPARE", 0)
+
+
+@pytest.fixture
+def segments(monkeypatch):
+    """The engine gets many segments, and merges some of them."""
+
+    class Writer(building.FullTextWriter):
+        def add(self, document):
+            self._writer.add_document(document)
+            self._count = getattr(self, "_count", 0) + 1
+            if self._count % 20 == 0:
+                self._writer.commit()
+
+    monkeypatch.setattr(building, "FullTextWriter", Writer)
+
+
+@pytest.mark.parametrize("parameters", [Parameters(), Parameters(k1=2.0, b=1.0), Parameters(title_weight=30.0, b=0.1)])
+def test_a_better_passage_behind_the_candidates_is_found(corpus, tmp_path, few_candidates, segments, parameters):
+    rows = zipf_rows(500, 3)
+    build_index(corpus(rows), tmp_path / "index", parameters)
+    index = PassageIndex(tmp_path / "index")
+    assert len(index.manifest.files) > len(ARRAYS) + 20  # several segments
+    for number in range(60):
+        question = f"w{number % 9} w{number} w{number * 5}"
+        for top in (1, 10):
+            wanted = [name for name, _ in brute_force(rows, question, parameters, top)]
+            assert [hit.id for hit in index.search(question, top)] == wanted
+
+
+def test_equal_passages_stand_in_the_order_of_the_file(corpus, tmp_path, segments):
+    rows = [(f"p{number}", "jeden dwa" if number % 5 else "trzy") for number in range(400)]
+    build_index(corpus(rows), tmp_path / "index")
+    hits = PassageIndex(tmp_path / "index").search("dwa", 10)
+    assert [hit.id for hit in hits] == [name for name, text in rows if text != "trzy"][:10]
+
+
+def test_words_that_an_engine_would_cut(corpus, tmp_path):
+    long = "a" * 70_000
+    build_index(corpus([("1", f"\ufdfa {long}"), ("2", f"{long}b allah"), ("3", "x")]), tmp_path / "index")
+    index = PassageIndex(tmp_path / "index")
+    assert [[hit.id for hit in index.search(word)] for word in ("\ufdfa", long, f"{long}b")] == [["1"], ["1"], ["2"]]
 
 
 def test_many_blocks_and_chunks_give_the_same_index(corpus, tmp_path, monkeypatch):
@@ -86,19 +138,17 @@ def test_many_blocks_and_chunks_give_the_same_index(corpus, tmp_path, monkeypatc
     path = corpus(rows)
     build_index(path, tmp_path / "one")
     monkeypatch.setattr(building, "_BLOCK_BYTES", 9000)
-    monkeypatch.setattr(merge, "_LEAST_POSTINGS", 100)
-    monkeypatch.setattr(merge, "_POSTING_BYTES", 1 << 30)
     build_index(path, tmp_path / "two", processes=1)
     build_index(path, tmp_path / "three", processes=2)
-    one, two, three = (PassageIndex(tmp_path / name) for name in ("one", "two", "three"))
-    for name in ARRAYS:
-        if name not in ("lines", "group_first", "group_start"):
-            same = (tmp_path / "one" / name).read_bytes()
-            assert same == (tmp_path / "two" / name).read_bytes() == (tmp_path / "three" / name).read_bytes(), name
-    assert one.build_id == two.build_id == three.build_id
+    indexes = [PassageIndex(tmp_path / name) for name in ("one", "two", "three")]
     numbers = [0, 599, 31, 32, 33, 310]
-    for index in (one, two, three):
+    for index in indexes:
         assert [(passage.id, passage.text) for passage in index.passages(numbers)] == [rows[n][:2] for n in numbers]
+        assert (index.build_id, index.manifest.terms, index.manifest.postings) == (
+            indexes[0].build_id, indexes[0].manifest.terms, indexes[0].manifest.postings
+        )  # fmt: skip
+        for question in (f"w{n} w{n // 2} w{n * 3}" for n in range(60)):
+            assert index.search(question, 20) == indexes[0].search(question, 20)
 
 
 def test_occurrences_count_up_to_a_limit(corpus, tmp_path):
@@ -151,8 +201,9 @@ def built(corpus, tmp_path):
     return tmp_path / "index"
 
 
-@pytest.mark.parametrize("name", sorted(ARRAYS))
+@pytest.mark.parametrize("name", [*sorted(ARRAYS), "candidates/*.idx", "candidates/meta.json"])
 def test_a_damaged_file_is_refused(built, name):
+    name = next(built.glob(name)).relative_to(built).as_posix()
     data = (built / name).read_bytes()
     (built / name).write_bytes(data[:-1])
     with pytest.raises(IndexFileError, match=rf"{name}: \d+ bytes where the manifest says"):
@@ -193,7 +244,7 @@ def test_another_format_other_parameters_and_a_damaged_manifest(built):
 
 
 def test_an_index_can_be_copied_and_is_not_changed_by_searching(built, tmp_path):
-    before = {path.name: path.read_bytes() for path in built.iterdir()}
+    before = {path: path.read_bytes() for path in built.rglob("*") if path.is_file()}
     shutil.copytree(built, tmp_path / "copy")
     assert PassageIndex(tmp_path / "copy").search("w1 w2") == PassageIndex(built).search("w1 w2")
-    assert {path.name: path.read_bytes() for path in built.iterdir()} == before
+    assert {path: path.read_bytes() for path in built.rglob("*") if path.is_file()} == before

@@ -84,7 +84,7 @@ def test_the_knowledge_base_is_built_from_the_entity_documents(kb, workdir):
         kb.manifest.properties,
         kb.manifest.facts,
     )
-    layout.check(SNAPSHOT / "kb", kb.manifest, whole=True)
+    layout.CHECKS.check(SNAPSHOT / "kb", kb.manifest.files, every_byte=True)
 
 
 def test_the_script_builds_what_ships(kb, dump, workdir, monkeypatch, capsys):

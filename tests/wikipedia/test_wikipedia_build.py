@@ -89,7 +89,7 @@ def test_what_cannot_be_built_is_one_clear_line(workdir):
             build(pages, Path("w.db"))
     save(PAIR, "cut.gz")
     Path("cut.gz").write_bytes(Path("cut.gz").read_bytes()[:-20])
-    with pytest.raises(DataError, match=r"cut\.gz: cannot be read"):
+    with pytest.raises(DataError, match=r"cut\.gz:1: cannot be read"):
         build(Path("cut.gz"), Path("w.db"))
     save([], "t.tsv").write_text("nothing\nhere\n")
     with pytest.raises(DataError, match=r"t\.tsv: no line"):

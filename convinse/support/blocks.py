@@ -1,0 +1,146 @@
+"""Large files of lines in blocks that several processes work on: what the builders share."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from .errors import DataError
+from .jsonlines import BOM, reading, unpacked
+
+T = TypeVar("T")
+
+LOGGER = logging.getLogger(__name__)
+_PATIENCE = 10  # bad entries that never stop a build under way
+_MAX_BAD_SHARE = 0.01  # beyond it, the file is taken to be something else
+
+
+class Block(NamedTuple):
+    """Whole lines of a file.
+
+    data: their bytes; first_line: the number of the first, from 1; position: bytes of the (packed) file read so far.
+    """
+
+    data: bytes
+    first_line: int
+    position: int
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """The lines that hold more than blanks, without their ends, with their numbers."""
+        for number, line in enumerate(self.data.split(b"\n"), self.first_line):
+            if line and not line.isspace():
+                yield number, line.removesuffix(b"\r")
+
+
+def read_blocks(path: Path, size: int) -> Iterator[Block]:
+    """The lines of a file, plain or packed, in blocks of about `size` bytes; a byte order mark is left out.
+
+    Raises:
+        DataError: the file cannot be read; names it, and the line where it broke off.
+    """
+    line = 1
+    with unpacked(path) as (raw, file), reading(path, lambda: line):
+        start = file.read(len(BOM)).removeprefix(BOM)
+        while data := start + file.read(size):
+            data += file.readline()
+            start = b""
+            yield Block(data, line, raw.tell())
+            line += data.count(b"\n")
+
+
+def cores() -> int:
+    """The processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(
+    path: Path,
+    blocks: Iterator[Block],
+    make: Callable[..., Callable[[Block], T]],
+    arguments: tuple[Any, ...],
+    workers: int,
+    remedy: str,
+) -> Iterator[T]:
+    """What a function makes of each block, in the order of the blocks; a few are under way at once.
+
+    Args:
+        path: of the file, for messages.
+        blocks: see `read_blocks`.
+        make: makes the function, once in every process.
+        arguments: of `make`; they go to the processes.
+        workers: processes; this one alone where there is one, or a single block.
+        remedy: what to do when a process is killed.
+
+    Raises:
+        DataError: a process was killed; and whatever the function raises.
+    """
+    first = list(islice(blocks, 2))
+    if workers == 1 or len(first) < 2:
+        yield from map(make(*arguments), chain(first, blocks))
+        return
+    pool = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(make, arguments))
+    waiting: deque[Future[T]] = deque()
+    try:
+        for block in chain(first, blocks):
+            waiting.append(pool.submit(_work, block))
+            if len(waiting) > workers + 1:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool:
+        raise DataError(f"{path}: a process that read it was killed, perhaps for its memory; {remedy}") from None
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_function: Callable[[Block], Any]  # of a worker
+
+
+def _start_worker(make: Callable[..., Callable[[Block], Any]], arguments: tuple[Any, ...]) -> None:
+    global _function
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
+    _function = make(*arguments)
+
+
+def _work(block: Block) -> Any:
+    return _function(block)
+
+
+class Faults:
+    """Reports bad entries with their place, and stops when they are more than 1 % (and more than 10).
+
+    Args:
+        path: the file that is read.
+        unit: what is counted, such as "lines".
+        hint: what may be wrong with the file.
+    """
+
+    def __init__(self, path: Path, unit: str, hint: str) -> None:
+        self._path, self._unit, self._hint = path, unit, hint
+        self.seen = self.bad = 0
+
+    def count(self, seen: int, bad: Iterable[tuple[str, str]] = (), final: bool = False) -> None:
+        """Count `seen` more, of which `bad` (place, reason) are bad.
+
+        Args:
+            seen: entries, those that are bad among them.
+            bad: place and reason of each.
+            final: nothing follows: the share alone decides, also of a few entries.
+
+        Raises:
+            DataError: too many are bad.
+        """
+        self.seen += seen
+        for place, reason in bad:
+            self.bad += 1
+            LOGGER.warning("%s: %s: %s; skipped", self._path, place, reason)
+        if self.bad > max(0 if final else _PATIENCE, self.seen * _MAX_BAD_SHARE):
+            raise DataError(f"{self._path}: {self.bad} of the first {self.seen} {self._unit} are bad; {self._hint}")
