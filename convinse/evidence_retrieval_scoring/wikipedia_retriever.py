@@ -193,11 +193,12 @@ class WikipediaRetriever:
         if kept is None or kept["missing"]:
             raise _NoPageError
         label_of = self._labels or self._kb.label
-        for evidence in kept["evidences"]:
+        evidences: list[Evidence] = kept["evidences"]
+        for evidence in evidences:
             evidence["wikidata_entities"] = [
                 {"id": entity["id"], "label": _label(entity, label_of)} for entity in evidence["wikidata_entities"]
             ]
-        return kept["evidences"]
+        return evidences
 
 
 class _NoPageError(Exception):

@@ -257,7 +257,7 @@ def _finish(folder: Path, writer: _Writer, parameters: Parameters, digest: bytes
     mean = float(length.mean())
     hashes, numbers = writer.terms()
     segments, documents = _documents(folder)
-    arrays = {
+    arrays: dict[str, npt.NDArray[Any]] = {
         "term_hash": hashes,
         "term_number": numbers,
         "row_start": _starts(writer.column("sizes")),

@@ -210,7 +210,7 @@ class PassageIndex:
         often = self._values[arrays["row_count"][places[matching]]]
         norm = length_norm(*self._norm, arrays["length"][numbers].astype(np.float64), self.manifest.mean_length)
         parts = wanted.idf[column[matching]] * often / (often + norm[passage])
-        return np.bincount(passage, parts, len(numbers))
+        return np.bincount(passage, parts, len(numbers)).astype(np.float64, copy=False)
 
 
 class _Wanted(NamedTuple):
