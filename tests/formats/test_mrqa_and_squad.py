@@ -14,9 +14,7 @@ from convinse.formats.tokens import normalize
 from places import ROOT
 
 SAMPLE = (
-    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
-    / "mrqa-sample"
-    / "NewsQA_sample.jsonl.gz"
+    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data") / "mrqa-sample" / "NewsQA_sample.jsonl.gz"
 )
 
 CONTEXT = "Köln is old. 👍🏽 Köln\r\nis big, as Cologne."

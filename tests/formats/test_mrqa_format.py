@@ -16,9 +16,7 @@ from convinse.support.errors import DataError
 from places import ROOT
 
 SAMPLE = (
-    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
-    / "mrqa-sample"
-    / "NewsQA_sample.jsonl.gz"
+    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data") / "mrqa-sample" / "NewsQA_sample.jsonl.gz"
 )
 
 CONTEXT = "The answer is 42. 42 is the answer."

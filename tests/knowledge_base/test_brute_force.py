@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import bench_kb
+from bench import kb as bench_kb
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from handmade import (
@@ -27,9 +27,7 @@ from handmade import (
 from places import ROOT
 
 DUMP = (
-    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
-    / "wikidata-27k"
-    / "wikidata-27k.json.gz"
+    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data") / "wikidata-27k" / "wikidata-27k.json.gz"
 )
 SLICE, CHECKED = 800, 300  # documents of wikidata-27k, items of them
 

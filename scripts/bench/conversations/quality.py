@@ -1,0 +1,171 @@
+"""The answers of every question understanding module, with gold and with predicted answers of earlier turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from rich.table import Table
+
+from bench.rerank.measures import Bound
+from convinse.config import Config, load_config
+from convinse.pipeline import Pipeline
+from convinse.records.evidence import Conversation
+from convinse.support.progress import progress
+
+from .measures import SUBSETS, Figures, figures, losses, turns_of
+
+MODULES = ("nc_all", "nc_init", "nc_prev", "nc_init_prev", "slots", "history")
+HISTORIES = {"gold": True, "predicted": False}  # history -> whether earlier turns count with their gold answers
+# what issue 10 asks of the default module on one-hop turns
+PRESENCE, P_AT_1 = 0.90, {"gold": 0.45, "predicted": 0.35}
+
+
+class Run(NamedTuple):
+    """A module's answers with one kind of history, by subset."""
+
+    module: str
+    history: str
+    figures: dict[str, Figures]
+
+
+@dataclass
+class Quality:
+    """What was measured over one combination of sources.
+
+    Attributes:
+        sources: such as `kb`.
+        default: the module that the configuration names.
+        runs: in the order of the table.
+        answered: the conversations as the default module answered them with gold history.
+    """
+
+    sources: str
+    default: str
+    runs: list[Run] = field(default_factory=list)
+    answered: list[Conversation] = field(default_factory=list)
+
+    def bounds(self) -> list[Bound]:
+        """What the default module should reach on one-hop turns, and the naive modules should not."""
+        found = []
+        hop = {(run.module, run.history): run.figures["one_hop"] for run in self.runs}
+        for history, least in P_AT_1.items():
+            own = hop.get((self.default, history))
+            if own is None:
+                continue
+            if history == "gold":
+                found.append(Bound(f"{self.sources}, {history}: answer presence", own.answer_presence, PRESENCE))
+            found.append(Bound(f"{self.sources}, {history}: P@1", own.p_at_1, least))
+            naive = [f.p_at_1 for (module, other), f in hop.items() if other == history and module[:3] == "nc_"]
+            if naive:
+                found.append(
+                    Bound(f"{self.sources}, {history}: P@1 above the best nc_*", own.p_at_1, max(naive) + 1e-9)
+                )
+        return found
+
+    @property
+    def turns_with_pages(self) -> int:
+        """How many turns of `answered` have an evidence that is no fact: the pages are of few items."""
+        return sum(any(e["source"] != "kb" for e in turn["top_evidences"]) for turn in turns_of(self.answered))
+
+    def record(self) -> dict[str, Any]:
+        """What goes to the file."""
+        turns = turns_of(self.answered)
+        return {
+            "runs": [
+                {
+                    "module": run.module,
+                    "history": run.history,
+                    **{subset: values._asdict() for subset, values in run.figures.items()},
+                }
+                for run in self.runs
+            ],
+            "default_gold_by_turn": {
+                place: figures([turn for turn in turns if turn["turn"] == place])._asdict()
+                for place in sorted({turn["turn"] for turn in turns})
+            },
+            "default_gold_turns_with_pages": self.turns_with_pages,
+            "default_gold_lost": {subset: dict(losses(turns_of(self.answered, subset))) for subset in SUBSETS},
+        }
+
+
+def load(name: str, overrides: dict[str, str], module: str | None = None) -> Config:
+    """The configuration `name` over the bench's sources; `module` replaces its question understanding."""
+    return load_config(name, **overrides, **({"qu": module} if module else {}))
+
+
+def measure(
+    name: str, overrides: dict[str, str], conversations: Sequence[Conversation], sources: str, modules: Iterable[str]
+) -> Quality:
+    """Answer all conversations with every module; retrieval, scoring and answering are shared by all of them.
+
+    Args:
+        name: of the configuration.
+        overrides: keys that replace those of the file: where the sources and the cache are.
+        conversations: with gold answers.
+        sources: such as `kb_text`.
+        modules: of question understanding; that of the configuration is measured in any case.
+    """
+    default = load(name, overrides)
+    quality = Quality(sources, default.qu)
+    with Pipeline(default) as shared:
+        for module in [*(one for one in modules if one != default.qu), default.qu]:
+            pipeline = Pipeline(load(name, overrides, module), ers=shared.ers, ha=shared.ha)
+            for history, use_gold in HISTORIES.items():
+                answered = _answer(pipeline, conversations, sources, use_gold, f"{sources}, {module}, {history}")
+                by_subset = {subset: figures(turns_of(answered, subset)) for subset in SUBSETS}
+                quality.runs.append(Run(module, history, by_subset))
+                if module == default.qu and use_gold:
+                    quality.answered = answered
+            pipeline.qu.store_cache()
+    return quality
+
+
+def _answer(
+    pipeline: Pipeline, conversations: Sequence[Conversation], sources: str, use_gold: bool, title: str
+) -> list[Conversation]:
+    step = pipeline.conversations_at_once
+    answered: list[Conversation] = []
+    with progress(title, len(conversations), "conversations") as advance:
+        for place in range(0, len(conversations), step):
+            done = pipeline.run(conversations[place : place + step], sources, use_gold)
+            answered += done
+            advance(len(done))
+    return answered
+
+
+def table(quality: Quality) -> Table:
+    """A row a module and history, the figures of all turns beside those of the one-hop turns."""
+    first = quality.runs[0].figures
+    shown = Table(
+        title=f"{quality.sources}: {first['all'].turns} turns | the {first['one_hop'].turns} one-hop turns of them; shares in %; "
+        f"{quality.turns_with_pages} turns of the default with evidences of pages",
+        title_justify="left",
+    )
+    for column in ("history", "module"):
+        shown.add_column(column)
+    for _ in SUBSETS:
+        for column in ("presence", "P@1", "MRR", "Hit@5", "P@1 label"):
+            shown.add_column(column, justify="right")
+    for history in HISTORIES:
+        for run in quality.runs:
+            if run.history == history:
+                name = f"{run.module} (default)" if run.module == quality.default else run.module
+                values = [value for f in run.figures.values() for value in f[1:]]
+                shown.add_row(history, name, *(f"{value:.1%}".rstrip("%") for value in values))
+        shown.add_section()
+    return shown
+
+
+def table_of_losses(quality: Quality) -> Table:
+    """Where the default module's failed turns with gold history are lost."""
+    counts = {subset: losses(turns_of(quality.answered, subset)) for subset in SUBSETS}
+    shown = Table(title=f"{quality.sources}, {quality.default}, gold: failures", title_justify="left")
+    shown.add_column("lost")
+    for subset in SUBSETS:
+        shown.add_column(subset, justify="right")
+    for reason, number in counts["all"].most_common():
+        shown.add_row(reason, str(number), str(counts["one_hop"][reason]))
+    shown.add_row("together", *(str(sum(counts[subset].values())) for subset in SUBSETS))
+    return shown
