@@ -1,408 +1,125 @@
 """Passage retrieval measured: time to index, to open and to search, memory; beside other engines; on real questions.
 
-    bash run.sh bench passages [--size N ...] [--quick] [--bi-encoder MODEL] [--reranker MODEL] [--only-boolq]
+    bash run.sh bench passages [--size N ...] [--full] [--bi-encoder MODEL] [--reranker MODEL] [--only-boolq]
 
-Default sizes are 100,000, 1,000,000 and 7,097,322 synthetic passages of about 65 words (`scripts/recipes/synthetic_passages.py`)
-with 1,291 questions of 8 words; `--quick` takes 20,000. Other engines run at the sizes they manage: tantivy and bm25s up to
-a million, rank_bm25 up to 100,000. They are not needed for anything else: pip install bm25s numba rank-bm25.
-Every engine has a process of its own; all use the Polish stop words and the Polish Snowball stemmer. BoolQ (every passage
-a candidate for every question) comes from ../shared/data or CONVINSE_DATA; `--bi-encoder` and `--reranker` add their rows.
-Corpora and indexes lie in a temporary folder (TMPDIR; 10 GB for the largest). Figures go to results/bench/passages.json, where
-those of other sizes and parts of earlier runs stay.
+Synthetic passages of about 65 words (`scripts/recipes/synthetic_passages.py`) with 1,291 questions of 8 words: 100,000 by
+default, 5,000 with `--quick`; `--full` adds 1,000,000 and 7,097,322. Other engines run at the sizes they manage: tantivy
+and bm25s up to a million, rank_bm25 up to 100,000. They are not needed for anything else. Every engine has a process of its
+own. BoolQ (every passage a candidate for every question) comes from ../shared/data or CONVINSE_DATA; `--bi-encoder` and
+`--reranker` add their rows. Corpora and indexes lie in a temporary folder (TMPDIR; 10 GB for the largest).
 """
 
 from __future__ import annotations
 
 import argparse
-import functools
-import importlib.util
 import json
 import math
-import os
-import platform
-import resource
 import shutil
 import statistics
-import subprocess
-import sys
-import tempfile
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-import msgspec
-from rich.console import Console
-from rich.table import Table
+from . import boolq
+from .engines import ENGINES, LANGUAGE, TOP
+from .harness import Bench, ChildError, Figures, Spec, apart, disk, percentile, run, timed
 
-from bench import passages_boolq
-
-SIZES, QUICK = (100_000, 1_000_000, 7_097_322), (20_000,)
-QUESTIONS, SEED, TOP = 1_291, 1, 10
-LANGUAGE = "pl"
+QUESTIONS, SEED = 1_291, 1
 MOST = {"tantivy": 1_000_000, "bm25s": 1_000_000, "rank_bm25": 100_000}  # passages that an engine is given
 FEW_QUESTIONS = {"rank_bm25": 50}
-PACKAGES = {"tantivy": "tantivy", "bm25s": "bm25s numba", "rank_bm25": "rank-bm25"}
 CHECKED = 20_000  # passages of the comparison with brute force
-OUTPUT = Path("results/bench/passages.json")
+COLUMNS = {
+    "index s": ("index_seconds", ".1f"), "peak MB": ("index_peak_mb", ",.0f"), "disk MB": ("disk_mb", ",.0f"),
+    "open s": ("open_seconds", ".3f"), "median ms": ("median_ms", ".2f"), "p95 ms": ("p95_ms", ".2f"),
+    "queries/s": ("queries_per_second", ",.0f"), "peak MB ": ("search_peak_mb", ",.0f"), "hit@10": ("hit_at_10", ".3f"),
+}  # fmt: skip
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", type=int, action="append", metavar="N", help="passages; may be given several times")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--memory", type=int, default=2_000_000_000, help="bytes for the index (default 2 GB)")
-    parser.add_argument("--only", action="append", metavar="ENGINE", help="convinse, tantivy, bm25s or rank_bm25")
-    parts = parser.add_mutually_exclusive_group()
-    parts.add_argument("--no-boolq", action="store_true")
-    parts.add_argument("--only-boolq", action="store_true")
-    passages_boolq.add_options(parser)
-    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        print(json.dumps(child(*options.child, options.memory)))
-        return
-    sizes = () if options.only_boolq else options.size or (QUICK if options.quick else SIZES)
-    results = earlier()
-    console = Console(width=110, highlight=False)
-    with tempfile.TemporaryDirectory(prefix="convinse-bench-") as name:
-        if sizes:
-            results["machine"] = machine()
-        for size in sizes:
-            folder = Path(name) / str(size)
-            rows = synthetic(folder, size, options)
-            results.setdefault("synthetic", {})[str(size)] = rows
-            shutil.rmtree(folder)
-            print_synthetic(console, size, rows)
-        if sizes and (not options.only or "convinse" in options.only):
-            results["brute_force"] = brute_force(Path(name) / "checked")
-            console.print(
-                "{same} of {questions} questions have the top 10 of a brute-force BM25 over {passages:,} passages".format(
-                    **results["brute_force"]
-                )
-            )
-        if not options.no_boolq:
-            results["boolq"] = {"machine": machine(), **passages_boolq.boolq(Path(name), options)}
-            passages_boolq.show(console, results["boolq"])
-    OUTPUT.parent.mkdir(parents=True, exist_ok=True)
-    OUTPUT.write_text(json.dumps(results, indent=2) + "\n")
-    print(OUTPUT)
+# -- in processes of their own -----------------------------------------------------------------------------------------
 
 
-def earlier() -> dict[str, Any]:
-    """The figures of earlier runs."""
-    if not OUTPUT.exists():
-        return {}
-    try:
-        results = json.loads(OUTPUT.read_text())
-        if not isinstance(results, dict):
-            raise ValueError("no object")
-    except ValueError as error:
-        sys.exit(f"{OUTPUT}: is no file of figures ({error}); move it away")
-    return results
+def write_corpus(folder: str, passages: int) -> None:
+    """Write passages, questions and which passage answers which."""
+    from recipes.synthetic_passages import write
+
+    write(Path(folder), passages, QUESTIONS, SEED, quiet=True)
 
 
-def machine() -> dict[str, Any]:
-    return {
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0],
-        "architecture": platform.machine(),
-        "python": platform.python_version(),
-    }
+def index_engine(engine: str, folder: str, memory: int) -> None:
+    """Index a folder's passages."""
+    ENGINES[engine][0](Path(folder), memory)
 
 
-# -- synthetic passages ------------------------------------------------------------------------------------------------
-
-
-def synthetic(folder: Path, size: int, options: argparse.Namespace) -> dict[str, Any]:
-    """The figures of all engines at one size."""
-    script = Path(__file__).parents[1] / "recipes" / "synthetic_passages.py"
-    start = time.perf_counter()
-    subprocess.run(
-        [
-            sys.executable,
-            str(script),
-            str(folder),
-            "--passages",
-            str(size),
-            "--questions",
-            str(QUESTIONS),
-            "--seed",
-            str(SEED),
-        ],
-        check=True,
-        stderr=subprocess.DEVNULL,
-    )
-    rows: dict[str, Any] = {"corpus_seconds": time.perf_counter() - start}
-    for engine in ENGINES:
-        if options.only and engine not in options.only:
-            continue
-        if size > MOST.get(engine, size):
-            rows[engine] = {"left_out": f"more than {MOST[engine]:,} passages"}
-        elif engine in PACKAGES and importlib.util.find_spec(engine) is None:
-            rows[engine] = {"left_out": f"not installed; pip install {PACKAGES[engine]}"}
-        else:
-            rows[engine] = {**in_child("index", engine, folder, options), **in_child("search", engine, folder, options)}
-    return rows
-
-
-def in_child(task: str, engine: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
-    command = [
-        sys.executable,
-        "-m",
-        "bench.passages",
-        "--child",
-        task,
-        engine,
-        str(folder),
-        "--memory",
-        str(options.memory),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        return {"failed": (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]}
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def child(task: str, engine: str, name: str, memory: int) -> dict[str, Any]:
-    """One engine's index, or its searches, in a process of its own."""
+def search_engine(engine: str, name: str) -> Figures:
+    """Open an engine's index and ask all questions."""
     folder = Path(name)
-    index, load = ENGINES[engine]
-    if task == "index":
-        start = time.perf_counter()
-        index(folder, memory)
-        return {
-            "index_seconds": time.perf_counter() - start,
-            "index_peak_mb": peak_mb(),
-            "disk_mb": disk_mb(folder / engine),
-        }
     questions = [json.loads(line) for line in (folder / "questions.jl").read_text("utf-8").splitlines()]
     questions = questions[: FEW_QUESTIONS.get(engine)]
     gold = dict(line.split("\t")[:2] for line in (folder / "pairs.tsv").read_text("utf-8").splitlines()[1:])
-    start = time.perf_counter()
-    search = load(folder)
-    opened = time.perf_counter() - start
+    opened, search = timed(lambda: ENGINES[engine][1](folder))
     search(questions[0]["text"])
-    seconds, found = [], 0
+    seconds, hits = [], 0
     for question in questions:
-        start = time.perf_counter()
-        ids = search(question["text"])
-        seconds.append(time.perf_counter() - start)
-        found += gold[question["id"]] in ids
+        spent, ids = timed(lambda question=question: search(question["text"]))
+        seconds.append(spent)
+        hits += gold[question["id"]] in ids
     return {
-        "open_seconds": opened,
-        "questions": len(questions),
-        "median_ms": 1000 * statistics.median(seconds),
-        "p95_ms": 1000 * sorted(seconds)[int(0.95 * len(seconds))],
-        "queries_per_second": len(seconds) / sum(seconds),
-        "search_peak_mb": peak_mb(),
-        "hit_at_10": found / len(questions),
-    }
-
-
-def peak_mb() -> float:
-    """Peak memory of this process and, as if all had it at once, of as many children as there are cores."""
-    unit = 1e6 if sys.platform == "darwin" else 1e3
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return (own + (os.cpu_count() or 1) * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / unit
-
-
-def disk_mb(path: Path) -> float:
-    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file()) / 1e6
-
-
-def passages(folder: Path) -> Iterator[tuple[str, str]]:
-    """Id, and title and text in one."""
-    from convinse.passages.blocks import Passage
-
-    decoder = msgspec.json.Decoder(Passage)
-    with (folder / "passages.jl").open("rb") as file:
-        for line in file:
-            passage = decoder.decode(line)
-            yield passage.id, f"{passage.title} {passage.text}"
-
-
-Search = Callable[[str], Sequence[str]]
-
-
-def index_convinse(folder: Path, memory: int) -> None:
-    from convinse.passages.build import build_index
-    from convinse.passages.layout import Parameters
-
-    build_index(folder / "passages.jl", folder / "convinse", Parameters(LANGUAGE), memory=memory)
-
-
-def load_convinse(folder: Path) -> Search:
-    from convinse.passages.index import PassageIndex
-
-    index = PassageIndex(folder / "convinse")
-    return lambda question: [hit.id for hit in index.search(question, TOP)]
-
-
-def _stop_words() -> list[str]:
-    from convinse.passages.analysis import stop_words
-
-    return sorted(stop_words(LANGUAGE))
-
-
-def _analyzer() -> Any:
-    """For tantivy and rank_bm25: the first has no Polish stemmer, the second no analysis at all."""
-    from convinse.passages.analysis import Analyzer
-
-    return Analyzer(LANGUAGE)
-
-
-def _tantivy_schema() -> Any:
-    import tantivy
-
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
-    return builder.build()
-
-
-def index_tantivy(folder: Path, memory: int) -> None:
-    import tantivy
-
-    (folder / "tantivy").mkdir()
-    index = tantivy.Index(_tantivy_schema(), path=str(folder / "tantivy"))
-    terms = functools.lru_cache(1_000_000)(_analyzer().term)
-    split = _analyzer().words
-    writer = index.writer(heap_size=memory // 4, num_threads=os.cpu_count() or 1)
-    for one, text in passages(folder):
-        writer.add_document(tantivy.Document(id=one, text=" ".join(filter(None, map(terms, split(text))))))
-    writer.commit()
-    writer.wait_merging_threads()
-
-
-def load_tantivy(folder: Path) -> Search:
-    import tantivy
-
-    index = tantivy.Index.open(str(folder / "tantivy"))
-    index.reload()
-    searcher, analyzer, schema = index.searcher(), _analyzer(), _tantivy_schema()
-
-    def search(question: str) -> list[str]:
-        parts = [
-            (tantivy.Occur.Should, tantivy.Query.term_query(schema, "text", term, index_option="freq"))
-            for term in dict.fromkeys(analyzer.terms([question]))
-        ]
-        hits = searcher.search(tantivy.Query.boolean_query(parts), TOP, count=False).hits
-        return [searcher.doc(address)["id"][0] for _, address in hits]
-
-    return search
-
-
-def _bm25s_stemmer() -> Any:
-    import Stemmer
-
-    return Stemmer.Stemmer("polish")
-
-
-def index_bm25s(folder: Path, memory: int) -> None:
-    import bm25s
-
-    ids, texts = zip(*passages(folder), strict=True)
-    tokens = bm25s.tokenize(list(texts), stopwords=_stop_words(), stemmer=_bm25s_stemmer(), show_progress=False)
-    engine = bm25s.BM25(k1=1.2, b=0.75)
-    engine.index(tokens, show_progress=False)
-    engine.save(str(folder / "bm25s"))
-    (folder / "bm25s" / "ids.json").write_text(json.dumps(ids))
-
-
-def load_bm25s(folder: Path) -> Search:
-    import bm25s
-
-    engine = bm25s.BM25.load(str(folder / "bm25s"), mmap=True)
-    if importlib.util.find_spec("numba") is not None:
-        engine.backend = "numba"
-        engine.activate_numba_scorer()
-    ids = json.loads((folder / "bm25s" / "ids.json").read_text())
-    stemmer, words = _bm25s_stemmer(), _stop_words()
-
-    def search(question: str) -> list[str]:
-        tokens = bm25s.tokenize(question, stopwords=words, stemmer=stemmer, show_progress=False, return_ids=False)
-        found, _ = engine.retrieve(tokens, k=TOP, show_progress=False, n_threads=1)
-        return [ids[number] for number in found[0].tolist()]
-
-    return search
-
-
-def index_rank_bm25(folder: Path, memory: int) -> None:
-    _rank_bm25(folder)  # it has no file: what is built here is built again to search
-
-
-def load_rank_bm25(folder: Path) -> Search:
-    import numpy as np
-
-    analyzer, ids, engine = _rank_bm25(folder)
-
-    def search(question: str) -> list[str]:
-        scores = engine.get_scores(list(dict.fromkeys(analyzer.terms([question]))))
-        best = np.argpartition(scores, -TOP)[-TOP:]
-        return [ids[number] for number in best[np.argsort(-scores[best])].tolist()]
-
-    return search
-
-
-def _rank_bm25(folder: Path) -> tuple[Any, list[str], Any]:
-    from rank_bm25 import BM25Okapi
-
-    analyzer = _analyzer()
-    ids, terms = zip(*((one, analyzer.terms([text])) for one, text in passages(folder)), strict=True)
-    return analyzer, list(ids), BM25Okapi(terms, k1=1.2, b=0.75)
-
-
-ENGINES: dict[str, tuple[Callable[[Path, int], None], Callable[[Path], Search]]] = {
-    "convinse": (index_convinse, load_convinse),
-    "tantivy": (index_tantivy, load_tantivy),
-    "bm25s": (index_bm25s, load_bm25s),
-    "rank_bm25": (index_rank_bm25, load_rank_bm25),
-}
-
-
-def print_synthetic(console: Console, size: int, rows: dict[str, Any]) -> None:
-    table = Table(title=f"{size:,} synthetic passages, {QUESTIONS:,} questions of 8 words", title_justify="left")
-    columns = {
-        "index s": ("index_seconds", ".1f"), "peak MB": ("index_peak_mb", ",.0f"), "disk MB": ("disk_mb", ",.0f"),
-        "open s": ("open_seconds", ".3f"), "median ms": ("median_ms", ".2f"), "p95 ms": ("p95_ms", ".2f"),
-        "queries/s": ("queries_per_second", ",.0f"), "peak MB ": ("search_peak_mb", ",.0f"), "hit@10": ("hit_at_10", ".3f"),
+        "open_seconds": opened, "questions": len(questions), "median_ms": 1000 * statistics.median(seconds),
+        "p95_ms": 1000 * percentile(seconds, 0.95), "queries_per_second": len(seconds) / sum(seconds),
+        "hit_at_10": hits / len(questions),
     }  # fmt: skip
-    table.add_column("engine")
-    for column in columns:
-        table.add_column(column, justify="right")
-    notes = []
-    for engine, row in rows.items():
-        if not isinstance(row, dict):
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def synthetic(bench: Bench) -> Figures:
+    """The engines at all sizes."""
+    return {str(size): _size(bench, size) for size in bench.options.size or bench.size}
+
+
+def _size(bench: Bench, size: int) -> Figures:
+    folder = bench.work / str(size)
+    rows: Figures = {"corpus_seconds": apart(write_corpus, folder, size).seconds}
+    for engine in ENGINES:
+        if bench.options.only and engine not in bench.options.only:
             continue
-        if "left_out" in row or "failed" in row:
-            notes.append(f"{engine}: {row.get('left_out') or row['failed']}")
-        else:
-            table.add_row(engine, *(format(row[key], form) for key, form in columns.values()))
-    console.print(table)
-    for note in notes:
-        console.print(note)
+        if size > MOST.get(engine, size):
+            rows[engine] = {"left_out": f"more than {MOST[engine]:,} passages"}
+        elif engine == "convinse" or bench.has(engine):
+            rows[engine] = _engine(engine, folder, bench.options.memory)
+    shutil.rmtree(folder)
+    whole = {name: row for name, row in rows.items() if "open_seconds" in (row if isinstance(row, dict) else ())}
+    table = [(name, *(format(row[key], form) for key, form in COLUMNS.values())) for name, row in whole.items()]
+    bench.show(f"{size:,} synthetic passages, {QUESTIONS:,} questions of 8 words", ("engine", *COLUMNS), table)
+    for name, row in rows.items():
+        if isinstance(row, dict) and name not in whole:
+            bench.console.print(f"{name}: {row.get('left_out') or row['failed']}")
+    return rows
 
 
-# -- exactness -------------------------------------------------------------------------------------------------------
+def _engine(engine: str, folder: Path, memory: int) -> Figures:
+    try:
+        built = apart(index_engine, engine, folder, memory, tree=True)
+        asked = apart(search_engine, engine, folder)
+    except ChildError as error:
+        return {"failed": str(error)}
+    return {
+        "index_seconds": built.seconds, "index_peak_mb": built.peak / 1e6, "disk_mb": disk(folder / engine) / 1e6,
+        **asked.result, "search_peak_mb": asked.peak / 1e6,
+    }  # fmt: skip
 
 
-def brute_force(folder: Path) -> dict[str, int]:
+def brute_force(bench: Bench) -> Figures:
     """How many questions have the same ten passages as every passage scored by the formula, one after the other."""
+    from convinse.passages.analysis import Analyzer
     from convinse.passages.build import build_index
     from convinse.passages.index import PassageIndex
     from convinse.passages.layout import Parameters
 
-    script = Path(__file__).parents[1] / "recipes" / "synthetic_passages.py"
-    subprocess.run(
-        [sys.executable, str(script), str(folder), "--passages", str(CHECKED), "--seed", str(SEED)],
-        check=True,
-        stderr=subprocess.DEVNULL,
-    )
-    parameters = Parameters(LANGUAGE)
+    folder, parameters, analyzer = bench.work / "checked", Parameters(LANGUAGE), Analyzer(LANGUAGE)
+    apart(write_corpus, folder, CHECKED // 10 if bench.options.quick else CHECKED)
     build_index(folder / "passages.jl", folder / "index", parameters)
-    index, analyzer = PassageIndex(folder / "index"), _analyzer()
+    index = PassageIndex(folder / "index")
     counts = []
     with (folder / "passages.jl").open("rb") as file:
         for line in file:
@@ -420,18 +137,43 @@ def brute_force(folder: Path) -> dict[str, int]:
     same = 0
     questions = [json.loads(line)["text"] for line in (folder / "questions.jl").read_text("utf-8").splitlines()]
     for question in questions:
-        scores = Counter()
+        scores: Counter[int] = Counter()
         for term in dict.fromkeys(analyzer.terms([question])):
             having = postings.get(term, [])
             idf = math.log(1 + (len(counts) - len(having) + 0.5) / (len(having) + 0.5))
             for number in having:
                 often = counts[number][1][term]
                 norm = parameters.k1 * (1 - parameters.b + parameters.b * lengths[number] / mean)
-                scores[number] += idf * often / (often + norm)
+                scores[number] += idf * often / (often + norm)  # type: ignore[assignment]
         best = sorted(scores, key=lambda number: (-round(scores[number], 9), number))[:TOP]
         same += {counts[number][0] for number in best} == {hit.id for hit in index.search(question, TOP)}
+    bench.console.print(
+        f"{same} of {len(questions)} questions have the top {TOP} of a brute-force BM25 over {len(counts):,} passages"
+    )
     return {"passages": len(counts), "questions": len(questions), "same": same}
 
 
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--size", type=int, action="append", metavar="N", help="passages; may be given several times")
+    parser.add_argument("--memory", type=int, default=2_000_000_000, help="bytes for the index (default 2 GB)")
+    parser.add_argument("--only", action="append", metavar="ENGINE", help=f"of {', '.join(ENGINES)}")
+    parts = parser.add_mutually_exclusive_group()
+    parts.add_argument("--no-boolq", action="store_true")
+    parts.add_argument("--only-boolq", action="store_true")
+    boolq.add_options(parser)
+
+
+def _default(options: argparse.Namespace) -> list[str]:
+    checked = not options.only or "convinse" in options.only
+    own = ["synthetic", *(["brute_force"] if checked else [])]
+    return [*([] if options.only_boolq else own), *([] if options.no_boolq else ["boolq"])]
+
+
+SPEC = Spec(
+    "passages", __doc__, {"synthetic": synthetic, "brute_force": brute_force, "boolq": boolq.boolq},
+    ((5_000,), (100_000,), (100_000, 1_000_000, 7_097_322)), options=_options, default=_default, part_options=("--parts",),
+    peers=("tantivy", "bm25s", "numba", "rank-bm25"),
+)  # fmt: skip
+
 if __name__ == "__main__":
-    main()
+    run(SPEC)

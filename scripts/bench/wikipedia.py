@@ -1,6 +1,5 @@
 """Wikipedia pages into evidences: table rows against a reference made by others, markup left over, speed, a sample.
 
-    bash run.sh bench wikipedia
     bash run.sh bench wikipedia [--misses] [--seconds 60]
 
 A row of the reference (WikiTableQuestions) is found when one table evidence of its page holds all its non-empty cell
@@ -9,8 +8,8 @@ marks (`[1]`, `[a]`, `[note 2]`); `strict` compares with single blanks and comma
 what users get: `whole rows` takes the rows uncut, `cut` asks for each cell
 beside the first one in some piece.
 
-The data lies in ../shared/data or CONVINSE_DATA; the figures go to results/bench/wikipedia.json, 100 random evidences
-of each source to results/bench/wikipedia-sample.txt. BeautifulSoup and lxml are measured where they are installed.
+The data lies in ../shared/data or CONVINSE_DATA; 100 random evidences of each source go to
+results/bench/wikipedia-sample.txt. BeautifulSoup and lxml are measured where they are installed.
 """
 
 from __future__ import annotations
@@ -18,31 +17,27 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-import os
 import random
 import re
-import statistics
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from rich.console import Console
-from rich.progress import track
-from rich.table import Table
-
-from convinse.config import project_root
 from convinse.records.evidence import Entity, Evidence
+from convinse.support.progress import progress
 from convinse.wikipedia.page import page_evidences, parse_page
+from recipes.sources import needed
 
-OUTPUT = Path("results/bench/wikipedia.json")
-SAMPLE = Path("results/bench/wikipedia-sample.txt")
+from .harness import Bench, Figures, Spec, Spread, in_turn, run
+
 PER_SOURCE = 100
 SEED = 4
 ROWS_WANTED, PAGES_A_SECOND, TIMES_FASTER = 0.95, 50, 5
 UNCUT = 10**6
+BATCH = 20  # pages of a round
 FILES = ("pages_with_qid.jsonl.gz", "pages_sample.jsonl.gz")
 _FOOTNOTE = re.compile(r"\[(?:\d+|[a-z]{1,2}|(?:note|nb|n|A|N) ?\d+|citation needed|disambiguation needed)\]|\^")
 _ZERO_WIDTH = re.compile("[​-‏⁠﻿­]")
@@ -87,14 +82,6 @@ class Rows:
     strict: int = 0
 
 
-def data_folder() -> Path:
-    """The shared data; ends the program when there is none."""
-    folder = Path(os.environ.get("CONVINSE_DATA") or project_root().parent / "shared" / "data")
-    if not (folder / "wikipedia-pages").is_dir():
-        raise SystemExit(f"bench: {folder}/wikipedia-pages: no such data; set CONVINSE_DATA to the shared data")
-    return folder
-
-
 def _lines(path: Path) -> Iterator[str]:
     with gzip.open(path, "rt", encoding="utf-8") as file:
         yield from file
@@ -102,7 +89,7 @@ def _lines(path: Path) -> Iterator[str]:
 
 def read_pages(folder: Path) -> list[SavedPage]:
     """All saved pages."""
-    records = [json.loads(line) for name in FILES for line in _lines(folder / "wikipedia-pages" / name)]
+    records = [json.loads(line) for name in FILES for line in _lines(needed(folder, "wikipedia-pages", name))]
     return [
         SavedPage(r["page_id"], r["title"], r["html"], {"id": r["qid"] or f"Q{10**9 + n}", "label": r["title"]})
         for n, r in enumerate(records)
@@ -111,14 +98,14 @@ def read_pages(folder: Path) -> list[SavedPage]:
 
 def read_items(folder: Path) -> dict[str, Entity]:
     """Title -> item."""
-    pairs = (line.rstrip("\n").split("\t") for line in _lines(folder / "wikipedia-pages" / "title2qid.tsv.gz"))
+    pairs = (line.rstrip("\n").split("\t") for line in _lines(needed(folder, "wikipedia-pages", "title2qid.tsv.gz")))
     next(pairs)
     return {title: {"id": qid, "label": title} for title, qid, *_ in pairs}
 
 
 def read_references(folder: Path, page_ids: set[int]) -> list[Reference]:
     """The reference tables of the pages."""
-    tables = (json.loads(line) for line in _lines(folder / "wikitablequestions" / "tables.jsonl.gz"))
+    tables = (json.loads(line) for line in _lines(needed(folder, "wikitablequestions", "tables.jsonl.gz")))
     return [
         Reference(t["page_id"], t["title"], t["table_index"], t["rows"]) for t in tables if t["page_id"] in page_ids
     ]
@@ -167,138 +154,151 @@ def evidences_of(page: SavedPage, items: dict[str, Entity]) -> list[Evidence]:
     return page_evidences(parse_page(page.title, page.html), page.item, items)
 
 
-def parsers() -> dict[str, Callable[[str], object]]:
+def parsers(bench: Bench) -> dict[str, Callable[[str], object]]:
     """What merely parses a page."""
     from selectolax.lexbor import LexborHTMLParser
 
-    found: dict[str, Callable[[str], object]] = {"selectolax": LexborHTMLParser}
-    try:
+    calls: dict[str, Callable[[str], object]] = {"selectolax": LexborHTMLParser}
+    if bench.has("lxml"):
         import lxml.html
 
-        found["lxml"] = lxml.html.fromstring
-    except ImportError:
-        pass
-    try:
+        calls["lxml"] = lxml.html.fromstring
+    if bench.has("bs4"):
         import bs4
 
-        found["BeautifulSoup"] = lambda html: bs4.BeautifulSoup(html, "html.parser")
-    except ImportError:
-        pass
-    return found
+        calls["BeautifulSoup"] = lambda html: bs4.BeautifulSoup(html, "html.parser")
+    return calls
 
 
-def speed(pages: list[SavedPage], items: dict[str, Entity], seconds: float) -> dict[str, float]:
-    """Pages a second on one core: medians over rounds in which all take the same pages in turn."""
-    runs: dict[str, Callable[[SavedPage], object]] = {"evidences": lambda page: evidences_of(page, items)}
-    runs |= {name: lambda page, parse=parse: parse(page.html) for name, parse in parsers().items()}
+def speed(bench: Bench, pages: list[SavedPage], items: dict[str, Entity], seconds: float) -> dict[str, Spread]:
+    """Pages a second on one core: of rounds in which all take the same pages in turn."""
+
+    def evidences(batch: list[SavedPage]) -> None:
+        for page in batch:
+            evidences_of(page, items)
+
+    def parsing(parse: Callable[[str], object], batch: list[SavedPage]) -> None:
+        for page in batch:
+            parse(page.html)
+
+    systems = {"evidences": evidences}
+    systems |= {name: lambda batch, parse=parse: parsing(parse, batch) for name, parse in parsers(bench).items()}
     evidences_of(pages[0], items)
     order = random.Random(SEED).sample(pages, len(pages))
-    size = 20
-    rates: dict[str, list[float]] = defaultdict(list)
     end = time.monotonic() + seconds
-    for first in range(0, len(order) - size + 1, size):
+    batches = (order[first : first + BATCH] for first in range(0, len(order) - BATCH + 1, BATCH))
+    rates: dict[str, list[float]] = defaultdict(list)
+    for name, batch, spent, _ in in_turn(systems, _until(end, batches), time.process_time):
+        rates[name].append(len(batch) / spent)
+    return {name: Spread.of(rates[name]) for name in systems if rates[name]}
+
+
+def _until(end: float, batches: Iterable[list[SavedPage]]) -> Iterator[list[SavedPage]]:
+    """The batches that are begun before a moment."""
+    for batch in batches:
         if time.monotonic() > end:
-            break
-        for name, call in runs.items():
-            start = time.process_time()
-            for page in order[first : first + size]:
-                call(page)
-            rates[name].append(size / (time.process_time() - start))
-    return {name: statistics.median(values) for name, values in rates.items()}
+            return
+        yield batch
 
 
-def write_sample(by_source: dict[str, list[tuple[str, Evidence]]]) -> None:
+def write_sample(path: Path, by_source: dict[str, list[tuple[str, Evidence]]]) -> None:
     """Random evidences of each source, to be read by eye."""
     chance = random.Random(SEED)
-    SAMPLE.parent.mkdir(parents=True, exist_ok=True)
-    with SAMPLE.open("w", encoding="utf-8") as file:
-        for source, found in by_source.items():
-            file.write(f"== {source}: {len(found)} evidences\n")
-            for title, evidence in chance.sample(found, min(PER_SOURCE, len(found))):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8") as file:
+        for source, own in by_source.items():
+            file.write(f"== {source}: {len(own)} evidences\n")
+            for title, evidence in chance.sample(own, min(PER_SOURCE, len(own))):
                 file.write(f"[{title}] {evidence['evidence_text']}\n")
                 names = "; ".join(f"{surface} = {identifier}" for surface, identifier in evidence["disambiguations"])
                 file.write(f"    {names}\n")
 
 
-def show(result: dict[str, Any]) -> None:
-    """Print the tables."""
-    console = Console(width=120)
-    rows = result["rows"]
-    table = Table(title=f"{result['pages']} pages, {rows['tables']} reference tables", title_justify="left")
-    for column in ("figure", "value", "wanted"):
-        table.add_column(column, justify="left" if column == "figure" else "right")
-    for name in ("whole", "cut", "strict"):
-        share = rows[name] / max(1, rows["rows"])
-        label = {
-            "whole": "rows found",
-            "cut": "rows found in pieces, each beside the first cell",
-            "strict": "rows found, strict",
-        }[name]
-        table.add_row(label, f"{share:.2%} of {rows['rows']}", f">= {ROWS_WANTED:.0%}" if name == "whole" else "")
-    table.add_row("pages that raise", str(result["raised"]), "0")
-    table.add_row("evidences with markup", str(sum(result["markup"].values())), "0")
-    for source, count in result["evidences"].items():
-        table.add_row(f"{source} evidences a page", f"{count / result['pages']:.1f}", "")
-    table.add_section()
-    for name, rate in result["pages_a_second"].items():
-        table.add_row(f"pages a second, {name}", f"{rate:.1f}", f">= {PAGES_A_SECOND}" if name == "evidences" else "")
-    if result["times_beautifulsoup"]:
-        table.add_row(
-            "evidences against BeautifulSoup parsing", f"{result['times_beautifulsoup']:.1f}x", f">= {TIMES_FASTER}x"
-        )
-    console.print(table)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument(
-        "--misses", action="store_true", help="print rows that were not found and evidences with markup"
-    )
-    parser.add_argument("--seconds", type=float, default=60, help="for the speed at most; 0 leaves it out")
-    options = parser.parse_args()
-    folder = data_folder()
-    pages, items = read_pages(folder), read_items(folder)
+def pages_part(bench: Bench) -> Figures:
+    """Read all pages, compare, look for markup, measure the speed."""
+    options, folder = bench.options, bench.folder
+    pages, items = read_pages(folder)[: bench.size], read_items(folder)
     references: dict[int, list[Reference]] = defaultdict(list)
     for reference in read_references(folder, {page.page_id for page in pages}):
         references[reference.page_id].append(reference)
     counts, misses, raised = Rows(), [], []
     markup: dict[str, int] = dict.fromkeys(MARKUP, 0)
     by_source: dict[str, list[tuple[str, Evidence]]] = {"text": [], "table": [], "info": []}
-    for page in track(pages, "reading", console=Console(stderr=True)):
-        try:
-            found = evidences_of(page, items)
-            find_rows(page, references[page.page_id], counts, misses)
-        except Exception as error:
-            raised.append(f"{page.title}: {type(error).__name__}: {error}")
-            continue
-        for evidence in found:
-            by_source[evidence["source"]].append((page.title, evidence))
-            for name, pattern in MARKUP.items():
-                if pattern.search(evidence["evidence_text"]):
-                    markup[name] += 1
-                    if options.misses:
-                        print(f"markup {name}: {page.title}: {evidence['evidence_text'][:300]}")
+    with progress("reading", len(pages), "pages") as advance:
+        for page in pages:
+            advance()
+            try:
+                evidences = evidences_of(page, items)
+                find_rows(page, references[page.page_id], counts, misses)
+            except Exception as error:
+                raised.append(f"{page.title}: {type(error).__name__}: {error}")
+                continue
+            for evidence in evidences:
+                by_source[evidence["source"]].append((page.title, evidence))
+                for name, pattern in MARKUP.items():
+                    if pattern.search(evidence["evidence_text"]):
+                        markup[name] += 1
+                        if options.misses:
+                            print(f"markup {name}: {page.title}: {evidence['evidence_text'][:300]}")
     if options.misses:
         for place, row in misses:
             print(f"missed {place}: {row}")
     for line in raised:
         print(f"raised {line}")
-    write_sample(by_source)
-    rates = speed(pages, items, options.seconds)
-    baseline = rates.get("BeautifulSoup")
+    write_sample(options.output.with_name("wikipedia-sample.txt"), by_source)
+    rates = speed(bench, pages, items, options.seconds)
     result = {
-        "pages": len(pages),
-        "rows": asdict(counts),
-        "raised": len(raised),
-        "markup": markup,
-        "evidences": {source: len(found) for source, found in by_source.items()},
-        "pages_a_second": rates,
-        "times_beautifulsoup": rates["evidences"] / baseline if baseline else None,
-    }
-    show(result)
-    OUTPUT.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    print(OUTPUT, SAMPLE, sep="\n")
+        "pages": len(pages), "rows": asdict(counts), "raised": len(raised), "markup": markup,
+        "evidences": {source: len(own) for source, own in by_source.items()},
+        "pages_a_second": {name: spread._asdict() for name, spread in rates.items()},
+    }  # fmt: skip
+    bench.want("rows found", counts.whole / max(1, counts.rows), ROWS_WANTED)
+    bench.want("pages that raise", len(raised), 0, at_least=False)
+    bench.want("evidences with markup", sum(markup.values()), 0, at_least=False)
+    if rates:
+        bench.want("pages a second", rates["evidences"].median, PAGES_A_SECOND)
+    if "BeautifulSoup" in rates:
+        result["times_beautifulsoup"] = rates["evidences"].median / rates["BeautifulSoup"].median
+        bench.want("times BeautifulSoup's parsing", result["times_beautifulsoup"], TIMES_FASTER)
+    _show(bench, result, rates)
+    return result
 
+
+def _show(bench: Bench, result: Figures, rates: dict[str, Spread]) -> None:
+    counts = result["rows"]
+    labels = {
+        "whole": "rows found",
+        "cut": "rows found in pieces, each beside the first cell",
+        "strict": "rows found, strict",
+    }
+    rows: list[tuple[str, ...] | None] = [
+        (label, f"{counts[name] / max(1, counts['rows']):.2%} of {counts['rows']}",
+         f">= {ROWS_WANTED:.0%}" if name == "whole" else "") for name, label in labels.items()
+    ]  # fmt: skip
+    rows += [("pages that raise", str(result["raised"]), "0")]
+    rows += [("evidences with markup", str(sum(result["markup"].values())), "0")]
+    for source, count in result["evidences"].items():
+        rows.append((f"{source} evidences a page", f"{count / result['pages']:.1f}", ""))
+    rows.append(None)
+    for name, spread in rates.items():
+        rows.append(
+            (f"pages a second, {name}", spread.text(".1f"), f">= {PAGES_A_SECOND}" if name == "evidences" else "")
+        )
+    if "times_beautifulsoup" in result:
+        times = f"{result['times_beautifulsoup']:.1f}x"
+        rows.append(("evidences against BeautifulSoup parsing", times, f">= {TIMES_FASTER}x"))
+    title = f"{result['pages']} pages, {counts['tables']} reference tables"
+    bench.show(title, ("figure", "value", "wanted"), rows)
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--misses", action="store_true", help="print rows that were not found and evidences with markup"
+    )
+    parser.add_argument("--seconds", type=float, default=60, help="for the speed at most; 0 leaves it out")
+
+
+SPEC = Spec("wikipedia", __doc__, {"pages": pages_part}, (20, None, None), options=_options)
 
 if __name__ == "__main__":
-    main()
+    run(SPEC)

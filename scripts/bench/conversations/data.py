@@ -1,4 +1,4 @@
-"""What `bench conversations` measures on: val_wd27k with each wording once, and the built sources.
+"""What `bench conversations` measures on: val_wd27k with each wording once.
 
 The file has every conversation in 32 versions, one per choice between two wordings of each of its five turns. Versions
 of one group share their questions, so most of them repeat what others have measured already.
@@ -9,35 +9,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-from bench.rerank.data import PAGES
 from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.records.evidence import Conversation
-from convinse.support.files import sha256
-from convinse.wikipedia.build import build as build_wikipedia
-from recipes.embedded.wikidata import knowledge_base
+from recipes.sources import needed
 
-_CONVERSATIONS = ("convquestions", "val_wd27k.json.gz")
-_MORE_QUESTIONS = ("lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz")
-
-
-class Sources(NamedTuple):
-    """The folder of the knowledge base and the file of the Wikipedia dump."""
-
-    kb: Path
-    pages: Path
-
-
-def build_sources(data: Path, work: Path) -> Sources:
-    """Knowledge base and Wikipedia dump of `config/wikidata-27k.yml` in the folder `work`; what is there already is kept."""
-    kb = knowledge_base(data, work)
-    kb.close()
-    pages, titles = data / PAGES / "pages_with_qid.jsonl.gz", data / PAGES / "title2qid.tsv.gz"
-    dump = work / f"wikidata-27k-pages-{sha256(pages)[:12]}.db"
-    if not dump.is_file():
-        build_wikipedia(pages, dump, titles=titles if titles.is_file() else None)
-    return Sources(kb.path, dump)
+from ..questions import convquestions_path
 
 
 def read_conversations(data: Path, groups: int | None = None) -> list[Conversation]:
@@ -47,8 +24,7 @@ def read_conversations(data: Path, groups: int | None = None) -> list[Conversati
         data: the shared data.
         groups: only the first so many groups.
     """
-    versions = read_benchmark(data.joinpath(*_CONVERSATIONS), "convmix")
-    return list(each_wording_once(versions, groups))
+    return list(each_wording_once(read_benchmark(convquestions_path(data), "convmix"), groups))
 
 
 def each_wording_once(versions: Iterable[Conversation], groups: int | None = None) -> Iterator[Conversation]:
@@ -70,5 +46,6 @@ def each_wording_once(versions: Iterable[Conversation], groups: int | None = Non
 
 def more_questions(data: Path, number: int) -> list[Conversation]:
     """The first distinct questions of LC-QuAD 2.0 CQ dev, also over Wikidata, as conversations of one turn."""
-    questions = {c["questions"][0]["question"]: c for c in read_benchmark(data.joinpath(*_MORE_QUESTIONS), "lcquad2")}
+    path = needed(data, "lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz")
+    questions = {c["questions"][0]["question"]: c for c in read_benchmark(path, "lcquad2")}
     return [{**c, "conv_id": f"lcquad-{c['conv_id']}"} for c in list(questions.values())[:number]]

@@ -6,14 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from rich.table import Table
-
-from bench.rerank.measures import Bound
 from convinse.config import Config, load_config
 from convinse.pipeline import Pipeline
 from convinse.records.evidence import Conversation
 from convinse.support.progress import progress
 
+from ..harness import Bench, Bound
 from .measures import SUBSETS, Figures, figures, losses, turns_of
 
 MODULES = ("nc_all", "nc_init", "nc_prev", "nc_init_prev", "slots", "history")
@@ -135,37 +133,22 @@ def _answer(
     return answered
 
 
-def table(quality: Quality) -> Table:
-    """A row a module and history, the figures of all turns beside those of the one-hop turns."""
+def show(bench: Bench, quality: Quality) -> None:
+    """A row a module and history, all turns beside the one-hop turns; where the default module's turns are lost."""
     first = quality.runs[0].figures
-    shown = Table(
-        title=f"{quality.sources}: {first['all'].turns} turns | the {first['one_hop'].turns} one-hop turns of them; shares in %; "
-        f"{quality.turns_with_pages} turns of the default with evidences of pages",
-        title_justify="left",
-    )
-    for column in ("history", "module"):
-        shown.add_column(column)
-    for _ in SUBSETS:
-        for column in ("presence", "P@1", "MRR", "Hit@5", "P@1 label"):
-            shown.add_column(column, justify="right")
+    rows: list[list[str] | None] = []
     for history in HISTORIES:
-        for run in quality.runs:
-            if run.history == history:
-                name = f"{run.module} (default)" if run.module == quality.default else run.module
-                values = [value for f in run.figures.values() for value in f[1:]]
-                shown.add_row(history, name, *(f"{value:.1%}".rstrip("%") for value in values))
-        shown.add_section()
-    return shown
-
-
-def table_of_losses(quality: Quality) -> Table:
-    """Where the default module's failed turns with gold history are lost."""
+        for run in (run for run in quality.runs if run.history == history):
+            name = f"{run.module} (default)" if run.module == quality.default else run.module
+            values = [value for f in run.figures.values() for value in f[1:]]
+            rows.append([history, name, *(f"{value:.1%}".rstrip("%") for value in values)])
+        rows.append(None)
+    title = (
+        f"{quality.sources}: {first['all'].turns} turns | the {first['one_hop'].turns} one-hop turns of them; shares in %; "
+        f"{quality.turns_with_pages} turns of the default with evidences of pages"
+    )
+    bench.show(title, ("history", "module", *("presence", "P@1", "MRR", "Hit@5", "P@1 label") * len(SUBSETS)), rows, 2)
     counts = {subset: losses(turns_of(quality.answered, subset)) for subset in SUBSETS}
-    shown = Table(title=f"{quality.sources}, {quality.default}, gold: failures", title_justify="left")
-    shown.add_column("lost")
-    for subset in SUBSETS:
-        shown.add_column(subset, justify="right")
-    for reason, number in counts["all"].most_common():
-        shown.add_row(reason, str(number), str(counts["one_hop"][reason]))
-    shown.add_row("together", *(str(sum(counts[subset].values())) for subset in SUBSETS))
-    return shown
+    lost = [(reason, str(number), str(counts["one_hop"][reason])) for reason, number in counts["all"].most_common()]
+    lost.append(("together", *(str(sum(counts[subset].values())) for subset in SUBSETS)))
+    bench.show(f"{quality.sources}, {quality.default}, gold: failures", ("lost", *SUBSETS), lost)

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-
-from bench.rerank.measures import Bound
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.pipeline import Pipeline
 from convinse.records.evidence import DEFAULT_SOURCES, Conversation
 
+from ..harness import Bench, Figures, apart
 from .data import more_questions
 from .quality import load
 
@@ -37,8 +33,10 @@ def gather(conversations: Sequence[Conversation], data: Path, turns: int) -> lis
     return found + (more_questions(data, left) if left else [])
 
 
-def measure(name: str, overrides: dict[str, str], conversations: Sequence[Conversation], cache: Path) -> dict[str, Any]:
-    """Seconds of each stage with a cold cache, then with the warm one; every run is a process of its own.
+def measure(name: str, overrides: dict[str, str], conversations: Sequence[Conversation], cache: Path) -> Figures:
+    """Seconds of each stage with a cold cache, then with the warm one.
+
+    Every run is a process of its own: what the stages keep in memory is no cache that the next command has.
 
     Args:
         name: of the configuration.
@@ -47,12 +45,7 @@ def measure(name: str, overrides: dict[str, str], conversations: Sequence[Conver
         cache: an empty folder.
     """
     settings = {**overrides, "ers_cache_path": str(cache)}
-    found = {}
-    for kind in CACHES:
-        # a process of its own: what the stages keep in memory is no cache that the next command has
-        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-            found[kind] = process.submit(timed_run, name, settings, list(conversations)).result()
-    return found
+    return {kind: apart(timed_run, name, settings, list(conversations)).result for kind in CACHES}
 
 
 def timed_run(name: str, overrides: dict[str, str], conversations: list[Conversation]) -> dict[str, Any]:
@@ -95,27 +88,20 @@ def timed_run(name: str, overrides: dict[str, str], conversations: list[Conversa
     }
 
 
-def bounds(found: dict[str, Any]) -> list[Bound]:
-    """The most seconds, for as many turns as were measured."""
-    return [
-        Bound(f"{kind} cache: seconds", one["seconds"]["total"], CACHES[kind] * one["turns"] / FULL, False)
-        for kind, one in found.items()
-    ]
-
-
-def table(found: dict[str, Any]) -> Table:
-    """A row a cache, a column a stage."""
-    cold = found["cold"]
-    shown = Table(
-        title=f"seconds for {cold['turns']} turns, {cold['representations']} different representations",
-        title_justify="left",
-    )
-    shown.add_column("cache")
-    for column in (*STAGES, "rest", "total", "CPU"):
-        shown.add_column(column, justify="right")
-    for kind, one in found.items():
-        seconds = one["seconds"]
+def speed_part(bench: Bench) -> Figures:
+    """The most seconds are for as many turns as were measured."""
+    work = bench.state
+    asked = gather(work.conversations, bench.folder, bench.options.turns or bench.size.turns)
+    runs = measure(work.config, work.overrides, asked, bench.work / "speed")
+    rows = []
+    for kind, timed in runs.items():
+        seconds = timed["seconds"]
         stages = [seconds[stage] for stage in STAGES]
-        values = (*stages, seconds["total"] - sum(stages), seconds["total"], one["cpu"])
-        shown.add_row(kind, *(f"{value:.1f}" for value in values))
-    return shown
+        values = (*stages, seconds["total"] - sum(stages), seconds["total"], timed["cpu"])
+        rows.append((kind, *(f"{value:.1f}" for value in values)))
+        most = CACHES[kind] * timed["turns"] / FULL
+        bench.want(f"{kind} cache: seconds", seconds["total"], most, at_least=False)
+    cold = runs["cold"]
+    title = f"seconds for {cold['turns']} turns, {cold['representations']} different representations"
+    bench.show(title, ("cache", *STAGES, "rest", "total", "CPU"), rows)
+    return runs

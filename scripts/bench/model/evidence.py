@@ -12,17 +12,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench.model.measures import Rank, cross_fitted
-from bench.model.ranking import BASE, BLENDED, BM25, CROSS, OWN, WEIGHTS, cosines, log_odds, ranks_of
-from bench.model.sets import Asked
-from bench.rerank.data import Candidates, gather, is_right
-from bench.rerank.measures import first_hit
 from convinse.config import Config
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.knowledge_base.index import Fact, KnowledgeBase
 from convinse.knowledge_base.search_space import fact_text
 from convinse.language.bm25 import bm25_order
 from convinse.records.evidence import Evidence, unique_entities
+
+from ..candidates import Candidates, gather
+from ..measures import Rank, cross_fitted
+from ..questions import first_hit, is_right
+from .ranking import BASE, BLENDED, BM25, CROSS, OWN, WEIGHTS, cosines, log_odds, ranks_of
+from .sets import Asked
 
 if TYPE_CHECKING:
     from bench.model.model import Model
@@ -56,12 +57,12 @@ def evidence_pools(data: Path, work: Path, most: int) -> Pools:
 
     Args:
         data: the folder of shared data.
-        work: an empty folder.
+        work: where both are kept.
         most: questions, from the first; there are about a hundred.
     """
     gathered = gather(data, work)
     questions = tuple(question for question in gathered.questions if question.one_hop)[:most]
-    kb = KnowledgeBase(work / "kb")
+    kb = KnowledgeBase(gathered.kb)
     try:
         two_hops = lru_cache(maxsize=_ITEMS)(kb.two_hop_neighborhood)
         wide = [wide_facts(question, two_hops) for question in questions]

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bench.model.measures import Rank, cross_fitted, first_right
-from bench.model.sets import Asked
-from bench.rerank.measures import best_first
 from convinse.language.bm25 import bm25_scores
 
+from ..measures import Rank, best_first, cross_fitted, first_right
+from .sets import Asked
+
 if TYPE_CHECKING:
-    from bench.model.model import Model
     from convinse.encoder.bi_encoder import BiEncoder
     from convinse.encoder.reranker import BertReranker
+
+    from .model import Model
 
 Advance = Callable[[int], None]
 BM25, BASE, OWN = "BM25", "base bi-encoder", "the model's bi-encoder"

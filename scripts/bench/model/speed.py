@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bench.model.measures import same_share
-from bench.model.ranking import Advance, log_odds
-from bench.model.reading import ALONE, AMONG, RELEVANCE, SPAN, WHOLE, readings
-from bench.model.sets import Asked, Question
-from bench.rerank.measures import best_first
+from ..harness import in_turn
+from ..measures import best_first, same_share
+from .ranking import Advance, log_odds
+from .reading import ALONE, AMONG, RELEVANCE, SPAN, WHOLE, readings
+from .sets import Asked, Question
 
 if TYPE_CHECKING:
-    from bench.model.model import Model
     from convinse.records.evidence import Evidence
+
+    from .model import Model
 
 RANKING, ONE_PASS, TWO_PASSES = "ranking alone", "ranking and reading, one pass", "ranking, then reading"
 _PORTION = 20  # questions computed together
@@ -46,13 +47,10 @@ def milliseconds(
     systems: Mapping[str, Callable[[Turn], Any]], turns: Sequence[Turn], clock: Callable[[], float] = time.perf_counter
 ) -> dict[str, list[float]]:
     """Of each system the milliseconds of each turn but the first one, which chooses kernels; systems take turns."""
-    found: dict[str, list[float]] = {name: [] for name in systems}
-    for number, turn in enumerate(turns):
-        for name in list(systems) if number % 2 == 0 else reversed(list(systems)):
-            start = clock()
-            systems[name](turn)
-            found[name].append(1000 * (clock() - start))
-    return {name: times[1:] for name, times in found.items()}
+    times: dict[str, list[float]] = {name: [] for name in systems}
+    for name, _, seconds, _ in in_turn(systems, turns, clock):
+        times[name].append(1000 * seconds)
+    return {name: own[1:] for name, own in times.items()}
 
 
 def ranking_systems(models: Mapping[str, Model]) -> dict[str, Callable[[Turn], Any]]:
@@ -77,20 +75,20 @@ def _rank(model: Model, turn: Turn) -> list[Evidence]:
     return model.reranker.rank(turn.query, [{"evidence_text": text, "source": "text"} for text in turn.texts])
 
 
-class Found(NamedTuple):
+class Answers(NamedTuple):
     """What a model answers, and the text that it takes for the most relevant, question by question."""
 
     answers: list[str]
     best: list[str]
 
 
-def found_by(
+def answers_of(
     model: Model,
     sentences: Sequence[Question],
     paragraphs: Sequence[Question],
     asked: Sequence[Asked],
     advance: Advance,
-) -> Found:
+) -> Answers:
     """The answers read in sentences and among paragraphs, and the best texts of the questions that are ranked."""
     alone = readings(model, sentences, advance, by_sentence=False)
     among = readings(model, paragraphs, advance, by_sentence=False)
@@ -102,12 +100,12 @@ def found_by(
         odds = log_odds(model.reranker, portion, [range(len(one.texts)) for one in portion])
         best += [one.texts[best_first(own, one.texts)[0]] for one, own in zip(portion, odds, strict=True)]
         advance(len(portion))
-    return Found(answers, best)
+    return Answers(answers, best)
 
 
-def agreement(one: Found, other: Found) -> dict[str, float]:
+def agreement(first: Answers, second: Answers) -> dict[str, float]:
     """The shares of questions with the same answer, and with the same text in front."""
-    return {"answers": same_share(one.answers, other.answers), "best text": same_share(one.best, other.best)}
+    return {"answers": same_share(first.answers, second.answers), "best text": same_share(first.best, second.best)}
 
 
 def always_numbers(model: Model, query: str) -> bool:

@@ -1,1 +1,1 @@
-"""The parts of `bench rerank`."""
+"""Evidence scoring: cross-encoders, the cascade, BM25."""

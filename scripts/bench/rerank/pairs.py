@@ -5,20 +5,20 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rich.table import Table
+import numpy as np
 
-from .data import draw_lists, draw_pairs
-from .measures import TOP, Bench, flops, interleaved, spearman, top_overlap
-from .systems import DEFAULT_BATCH, Ours, Padding, Peer, matrix_ceiling
+from ..candidates import draw_lists, draw_pairs
+from ..harness import Bench, Figures, Spread, interleaved
+from ..measures import spearman, top_overlap
+from .systems import DEFAULT_BATCH, Ours, Padding, Peer, flops, matrix_ceiling
 
 if TYPE_CHECKING:
-    import numpy as np
     from transformers import PreTrainedModel
 
+TOP = 20
 LEAST_LIST = 2 * TOP
 GPU_TIMES = 20  # as many pairs on a GPU, which takes 2,000 in an eye's blink
 GPU_BATCHES = (32, 128, 512, 2048)
@@ -30,24 +30,6 @@ class System(NamedTuple):
 
     odds: Callable[[Sequence[tuple[str, str]]], np.ndarray]
     model: PreTrainedModel
-
-
-@dataclass
-class Speed:
-    """A row: `times_default` and `times_best` are against CrossEncoder at its default and its best batch size."""
-
-    system: str
-    pairs_a_second: float
-    times_default: float
-    times_best: float
-    tokens_a_second: float
-    padding: float
-    of_ceiling: float | None = None
-    difference: float | None = None
-    logit_difference: float | None = None
-    spearman: float | None = None
-    top_overlap: float | None = None
-    seconds: list[float] = field(default_factory=list)
 
 
 class Material(NamedTuple):
@@ -64,129 +46,111 @@ class Material(NamedTuple):
 
     def by_list(self, scores: np.ndarray) -> list[np.ndarray]:
         """The scores of `listed`, list by list."""
-        import numpy as np
-
         return np.split(scores, np.cumsum([len(texts) for _, texts in self.lists])[:-1])
 
 
-def pairs_part(bench: Bench) -> None:
-    """All models: measure, print, note."""
-    size = bench.size
-    drawn = draw_pairs(bench.gathered.questions, size.pairs * (GPU_TIMES if bench.on_gpu else 1))
+def pairs_part(bench: Bench) -> Figures:
+    """All models."""
+    size, questions = bench.size, bench.state.gathered.questions
+    drawn = draw_pairs(questions, size.pairs * (GPU_TIMES if bench.state.on_gpu else 1))
     sources = dict(Counter(pair.source for pair in drawn).most_common())
-    lists = draw_lists(bench.gathered.questions, LEAST_LIST, size.list_pairs)
+    lists = draw_lists(questions, LEAST_LIST, size.list_pairs)
     material = Material([(pair.query, pair.text) for pair in drawn], sources, lists)
-    for name, folder in bench.models.items():
-        _measure(bench, name, folder, material)
+    return {name: _measure(bench, name, folder, material) for name, folder in bench.state.models.items()}
 
 
-def _measure(bench: Bench, name: str, folder: Path, material: Material) -> None:
-    import numpy as np
-
-    pairs, size, on_gpu = material.pairs, bench.size, bench.on_gpu
-    peer = Peer(folder, bench.device, "bfloat16" if on_gpu else "float32")
-    ours = {
-        precision: Ours(folder, bench.device, precision) for precision in (GPU_PRECISIONS if on_gpu else CPU_PRECISIONS)
-    }
+def _measure(bench: Bench, name: str, folder: Path, material: Material) -> Figures:
+    pairs, size, on_gpu, device = material.pairs, bench.size, bench.state.on_gpu, bench.state.device
+    peer = Peer(folder, device, "bfloat16" if on_gpu else "float32")
+    ours = {precision: Ours(folder, device, precision) for precision in (GPU_PRECISIONS if on_gpu else CPU_PRECISIONS)}
     batch = peer.best_batch(pairs if on_gpu else pairs[: size.tried], GPU_BATCHES if on_gpu else size.batches)
     default = f"CrossEncoder, batches of {DEFAULT_BATCH}" + (" (its best)" if batch == DEFAULT_BATCH else "")
     best = default if batch == DEFAULT_BATCH else f"CrossEncoder, batches of {batch} (its best)"
-    systems = {default: System(peer.odds, peer.model)}
-    systems[best] = System(lambda pairs: peer.odds(pairs, batch), peer.model)
-    systems |= {f"BertReranker {precision}": System(one.odds, one.model) for precision, one in ours.items()}
-    reference = Peer(folder, bench.device) if on_gpu else peer  # bf16 is compared with fp32
+    systems = {default: System(peer.odds, peer.model), best: System(lambda pairs: peer.odds(pairs, batch), peer.model)}
+    systems |= {f"BertReranker {precision}": System(own.odds, own.model) for precision, own in ours.items()}
+    reference = Peer(folder, device) if on_gpu else peer  # bf16 is compared with fp32
     compared = [system for system in systems if on_gpu or system not in (default, best)]
     exact_lists = material.by_list(reference.odds(material.listed))
     of_lists = {system: material.by_list(systems[system].odds(material.listed)) for system in compared}
-    paddings = {system: Padding(one.model) for system, one in systems.items()}
-    for one in systems.values():
-        one.odds(pairs[:64])  # the first calls choose kernels
+    paddings = {system: Padding(own.model) for system, own in systems.items()}
+    for own in systems.values():
+        own.odds(pairs[:64])  # the first calls choose kernels
 
     def counted(system: str) -> np.ndarray:
         with paddings[system]:
             return systems[system].odds(pairs)
 
-    seconds, odds = interleaved({system: lambda system=system: counted(system) for system in systems}, size.rounds)
+    seconds, odds = interleaved({system: lambda system=system: counted(system) for system in systems}, bench.rounds)
     exact = reference.odds(pairs) if on_gpu else odds[default]
     lengths = next(iter(ours.values())).reranker.tokenizer.pairs(pairs).lengths
     median = {system: statistics.median(times) for system, times in seconds.items()}
-    rows = [
-        Speed(
-            system, len(pairs) / median[system], median[default] / median[system], median[best] / median[system],
-            float(lengths.sum()) / median[system], paddings[system].share,
-        )
-        for system in systems
-    ]  # fmt: skip
-    ceiling = None
-    if on_gpu:
-        ceiling = matrix_ceiling(bench.device)
-        config = peer.model.config
-        work = flops(lengths.tolist(), config.hidden_size, config.intermediate_size, config.num_hidden_layers)
-        for row in rows:
-            row.of_ceiling = work / median[row.system] / ceiling
-    for row in rows:
-        row.seconds = seconds[row.system]
-        if row.system not in compared:
-            continue
-        row.logit_difference = float(np.abs(odds[row.system] - exact).max())
-        row.difference = float(np.abs(_sigmoid(odds[row.system]) - _sigmoid(exact)).max())
-        row.spearman = spearman(odds[row.system], exact)
-        two = zip(of_lists[row.system], exact_lists, strict=True)
-        row.top_overlap = statistics.fmean(top_overlap(*scores) for scores in two)
+    ceiling = matrix_ceiling(device) if on_gpu else None
+    config = peer.model.config
+    work = flops(lengths.tolist(), config.hidden_size, config.intermediate_size, config.num_hidden_layers)
+    rows: dict[str, Figures] = {}
+    for system in systems:
+        rows[system] = row = {
+            "pairs_a_second": len(pairs) / median[system], "times_default": median[default] / median[system],
+            "times_best": median[best] / median[system], "tokens_a_second": float(lengths.sum()) / median[system],
+            "padding": paddings[system].share, "seconds": seconds[system],
+        }  # fmt: skip
+        if ceiling is not None:
+            row["of_ceiling"] = work / median[system] / ceiling
+        if system in compared:
+            two = zip(of_lists[system], exact_lists, strict=True)
+            row |= {
+                "difference": float(np.abs(_sigmoid(odds[system]) - _sigmoid(exact)).max()),
+                "logit_difference": float(np.abs(odds[system] - exact).max()),
+                "spearman": spearman(odds[system], exact),
+                "top_overlap": statistics.fmean(top_overlap(*scores, TOP) for scores in two),
+            }
     tokens = {f"p{share}": float(np.percentile(lengths, share)) for share in (5, 50, 95)}
     tokens |= {"mean": float(lengths.mean()), "longest": int(lengths.max())}
     _show(bench, name, material, rows, tokens)
-    figures = {
-        "model": name, "device": bench.device, "pairs": len(pairs), "sources": material.sources, "tokens": tokens,
-        "lists": len(material.lists), "list_pairs": len(material.listed), "rounds": size.rounds, "best_batch": batch,
-        "matrix_ceiling": ceiling, "rows": [asdict(row) for row in rows],
+    _want(bench, name, rows)
+    return {
+        "device": device, "pairs": len(pairs), "sources": material.sources, "tokens": tokens, "lists": len(material.lists),
+        "list_pairs": len(material.listed), "best_batch": batch, "matrix_ceiling": ceiling, "rows": rows,
     }  # fmt: skip
-    bench.figures.setdefault("pairs", []).append(figures)
-    _want(bench, name, {row.system: row for row in rows})
 
 
 def _sigmoid(odds: np.ndarray) -> np.ndarray:
-    import numpy as np
-
     return 1 / (1 + np.exp(-odds))
 
 
-def _want(bench: Bench, name: str, rows: dict[str, Speed]) -> None:
-    if bench.on_gpu:
-        bench.want(f"{name}, bf16: times CrossEncoder at its best", rows["BertReranker bf16"].times_best, 2.5)
+def _want(bench: Bench, name: str, rows: dict[str, Figures]) -> None:
+    if bench.state.on_gpu:
+        bench.want(f"{name}, bf16: times CrossEncoder at its best", rows["BertReranker bf16"]["times_best"], 2.5)
         return
     fp32, int8 = rows["BertReranker fp32"], rows["BertReranker int8"]
-    bench.want(f"{name}, fp32: times CrossEncoder", fp32.times_default, 1.5)
-    bench.want(f"{name}, fp32: difference of a score", fp32.difference, 1e-4, at_least=False)
-    bench.want(f"{name}, int8: times CrossEncoder", int8.times_default, 3)
-    if name != next(iter(bench.models)):  # scores of a random head lie closer together than any trained one's
-        bench.want(f"{name}, int8: Spearman", int8.spearman, 0.98)
-        bench.want(f"{name}, int8: top-{TOP} overlap", int8.top_overlap, 0.95)
+    bench.want(f"{name}, fp32: times CrossEncoder", fp32["times_default"], 1.5)
+    bench.want(f"{name}, fp32: difference of a score", fp32["difference"], 1e-4, at_least=False)
+    bench.want(f"{name}, int8: times CrossEncoder", int8["times_default"], 3)
+    if name != next(iter(bench.state.models)):  # scores of a random head lie closer together than any trained one's
+        bench.want(f"{name}, int8: Spearman", int8["spearman"], 0.98)
+        bench.want(f"{name}, int8: top-{TOP} overlap", int8["top_overlap"], 0.95)
 
 
-def _show(bench: Bench, name: str, material: Material, rows: list[Speed], tokens: dict[str, float]) -> None:
-    def text(value: float | None, shape: str) -> str:
-        return "" if value is None else format(value, shape)
+COLUMNS = {
+    "x default": ("times_default", ".2f"), "x best": ("times_best", ".2f"), "max |diff|": ("difference", ".1e"),
+    "Spearman": ("spearman", ".4f"), f"top-{TOP}": ("top_overlap", ".1%"), "tokens/s": ("tokens_a_second", ".0f"),
+    "padding": ("padding", ".1%"), "of ceiling": ("of_ceiling", ".1%"),
+}  # fmt: skip
 
+
+def _show(bench: Bench, name: str, material: Material, rows: dict[str, Figures], tokens: Figures) -> None:
+    def cells(row: Figures) -> list[str]:
+        rate = Spread.of([len(material.pairs) / seconds for seconds in row["seconds"]]).text(".0f")
+        return [rate, *(format(row[key], form) if key in row else "" for key, form in COLUMNS.values())]
+
+    on_gpu: Any = bench.state.on_gpu
     sources = ", ".join(f"{source} {number}" for source, number in material.sources.items())
-    table = Table(title=f"{name}, {bench.device}: {len(material.pairs)} pairs ({sources})", title_justify="left")
-    table.add_column("system")
-    columns = ("pairs/s", "x default", "x best", "max |diff|", "Spearman", f"top-{TOP}", "tokens/s", "padding")
-    for column in (*columns, "of ceiling"):
-        table.add_column(column, justify="right")
-    for row in rows:
-        table.add_row(
-            row.system, f"{row.pairs_a_second:.0f}", f"{row.times_default:.2f}", f"{row.times_best:.2f}",
-            text(row.difference, ".1e"), text(row.spearman, ".4f"), text(row.top_overlap, ".1%"),
-            f"{row.tokens_a_second:.0f}", f"{row.padding:.1%}", text(row.of_ceiling, ".1%"),
-        )  # fmt: skip
-    if not bench.on_gpu:
-        table.add_row("BertReranker bf16, cuda", *["-"] * len(columns), "-")
-    bench.console.print(table)
+    table = [[system, *cells(row)] for system, row in rows.items()]
+    title = f"{name}, {bench.state.device}: {len(material.pairs)} pairs ({sources})"
+    bench.show(title, ("system", "pairs/s", *COLUMNS), table)
     bench.console.print(
         f"tokens of a pair: mean {tokens['mean']:.1f}, median {tokens['p50']:.0f}, 5th to 95th percentile "
         f"{tokens['p5']:.0f} to {tokens['p95']:.0f}, longest {tokens['longest']}; top-{TOP} over {len(material.lists)} "
-        f"candidate lists of {len(material.listed)} pairs; of {bench.size.rounds} rounds, a system's slowest takes up to "
-        f"{max(max(row.seconds) / min(row.seconds) for row in rows):.2f}x its fastest"
-        + ("" if bench.on_gpu else "; no GPU was measured: --device cuda on a machine with one")
+        f"candidate lists of {len(material.listed)} pairs"
+        + ("" if on_gpu else "; no GPU was measured: --device cuda on a machine with one")
     )

@@ -14,7 +14,8 @@ from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.records.evidence import Evidence
 
-from .measures import best_first, interleaved
+from ..harness import interleaved
+from ..measures import best_first
 
 if TYPE_CHECKING:
     import torch
@@ -25,10 +26,21 @@ if TYPE_CHECKING:
     from convinse.support.vector_cache import VectorCache
 
 SETTINGS = Config()
+SEED = 5
 E = SETTINGS.evs_max_evidences
 MAX_LENGTH = SETTINGS.evs_max_length
 DEFAULT_BATCH = 32  # of CrossEncoder.predict
 _MATRIX, _PRODUCTS = 8192, 50
+
+
+def one_logit(folder: Path, output: Path) -> Path:
+    """A cross-encoder of an encoder's weights and a random head of one logit, the same at each call."""
+    from convinse.encoder.checkpoint import load_checkpoint
+
+    checkpoint = load_checkpoint(folder, "sequence-classification", new_head=True, labels=1, seed=SEED)
+    checkpoint.model.save_pretrained(output)
+    checkpoint.tokenizer.save_pretrained(output)
+    return output
 
 
 class Ours:
@@ -139,6 +151,13 @@ class Padding:
     def share(self) -> float:
         """Of the padding among all."""
         return 1 - self.tokens / max(1, self._slots)
+
+
+def flops(lengths: Sequence[int], hidden: int, intermediate: int, layers: int) -> float:
+    """Multiplications and additions of a BERT over sequences of some lengths: matrix products only, no padding."""
+    tokens = float(sum(lengths))
+    squares = float(sum(length * length for length in lengths))
+    return layers * (2 * tokens * (4 * hidden**2 + 2 * hidden * intermediate) + 4 * squares * hidden)
 
 
 def matrix_ceiling(device: str) -> float:

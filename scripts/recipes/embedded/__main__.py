@@ -34,6 +34,7 @@ from recipes.embedded.ranking_sets import Decided, boolq_questions, squad_contex
 from recipes.embedded.recipe import PSEUDO, Data, Recipe, gather, train_stages
 from recipes.embedded.sets import builders
 from recipes.embedded.yes_no import train_yes_no
+from recipes.sources import minilm
 
 LOGGER = logging.getLogger("convinse.train_embedded")
 _QUICK = 24  # examples of a data set
@@ -186,8 +187,6 @@ def start_from(recipe: Recipe) -> tuple[Checkpoint, Any, Path]:
     from convinse.encoder.joint import JointConfig, JointModel
 
     if recipe.base is None:
-        from bench.rerank.data import minilm
-
         base = minilm()
     else:
         base = Path(recipe.base).expanduser()

@@ -13,21 +13,12 @@ from tempfile import TemporaryDirectory
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
-from convinse.support.errors import DataError
 from convinse.support.jsonlines import writing
 from recipes.embedded.examples import Candidate, Example, Part
 
 Finder = Callable[[str, int, Container[str], Sequence[str]], list[Candidate]]
 _DEPTH = 30  # hits that are looked through before random texts are taken
 _WORD = re.compile(r"\w+")
-
-
-def needed(data: Path, *names: str) -> Path:
-    """A file below the folder of shared data. Raises `DataError` where it is missing."""
-    path = data.joinpath(*names)
-    if not path.is_file():
-        raise DataError(f"{path}: no such data; set CONVINSE_DATA to the folder of shared data")
-    return path
 
 
 def part_of(source: str, key: str) -> Part:

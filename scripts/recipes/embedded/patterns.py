@@ -13,8 +13,8 @@ from typing import NamedTuple
 from convinse.language.answer_types import expected_type, is_existential, names_class
 from convinse.language.text import STOP_WORDS, fold
 from convinse.support.errors import DataError
-from recipes.embedded.negatives import needed
 from recipes.embedded.wikidata import Words
+from recipes.sources import needed
 
 FORWARD, BACKWARD, OF_QUALIFIER, BY_QUALIFIER = ">", "<", "?", "!"
 _PHRASINGS = Path(__file__).with_name("phrasings.txt")

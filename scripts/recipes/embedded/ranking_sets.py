@@ -16,7 +16,8 @@ from convinse.language.bm25 import bm25_order
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_documents, read_lines
 from recipes.embedded.examples import Candidate, Example
-from recipes.embedded.negatives import hard_texts, joined_keys, needed, negatives, part_of
+from recipes.embedded.negatives import hard_texts, joined_keys, negatives, part_of
+from recipes.sources import needed
 
 _BLOCK = 40  # sentences that follow each other
 _LEAST_WORDS = 3  # of a sentence: shorter ones are headings and marks

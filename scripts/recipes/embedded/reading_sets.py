@@ -15,8 +15,9 @@ from convinse.language.bm25 import bm25_order
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_lines
 from recipes.embedded.examples import Candidate, Example
-from recipes.embedded.negatives import hard_texts, holds, joined_keys, needed, negatives, part_of
+from recipes.embedded.negatives import hard_texts, holds, joined_keys, negatives, part_of
 from recipes.embedded.untokenise import untokenised
+from recipes.sources import needed
 
 MOST_ANSWER_WORDS = 40
 _SENTENCES_TOGETHER = 12  # that paragraphs are made of

@@ -11,8 +11,9 @@ from pathlib import Path
 from convinse.formats.converters import Question, Record, find_converter
 from convinse.language.bm25 import bm25_order
 from recipes.embedded.examples import Candidate, Example
-from recipes.embedded.negatives import hard_texts, holds, joined_keys, needed, negatives, part_of
+from recipes.embedded.negatives import hard_texts, holds, joined_keys, negatives, part_of
 from recipes.embedded.reading_sets import MOST_ANSWER_WORDS
+from recipes.sources import needed
 
 MOST_CHARACTERS = 3000
 _MOST_RELEVANT, _NEGATIVES = 2, 3

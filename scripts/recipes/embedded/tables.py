@@ -18,8 +18,9 @@ from convinse.support.jsonlines import read_lines
 from convinse.wikipedia.document import Snippet
 from convinse.wikipedia.page import parse_page
 from recipes.embedded.examples import Candidate, Example
-from recipes.embedded.negatives import joined_keys, needed
+from recipes.embedded.negatives import joined_keys
 from recipes.embedded.patterns import slots
+from recipes.sources import needed
 
 SOURCE = "tables"
 _NEGATIVES = 5

@@ -12,10 +12,10 @@ from convinse.support.jsonlines import read_lines
 from convinse.wikipedia.document import blocks, parse_html
 from convinse.wikipedia.sentences import sentences
 from recipes.embedded.examples import Example
-from recipes.embedded.negatives import needed
 from recipes.embedded.ranking_sets import boolq, selqa, squad_contexts, squad_sentences
 from recipes.embedded.reading_sets import fairytaleqa, policyqa, qamr, qed
 from recipes.embedded.sample_sets import mrqa_sample, multiqa_samples
+from recipes.sources import needed
 
 __all__ = ["TEXT_SETS", "squad_contexts", "wikipedia_sentences"]
 

@@ -28,9 +28,10 @@ from convinse.support.errors import DataError, one_line
 from convinse.training.answering import answer_spans
 from convinse.training.conversations import understood_conversations
 from recipes.embedded.examples import Candidate, Example
-from recipes.embedded.negatives import needed, part_of
+from recipes.embedded.negatives import part_of
 from recipes.embedded.wikidata import SOURCE as FACTS
 from recipes.embedded.wikidata import Bench, bench_items, is_item, knowledge_base
+from recipes.sources import needed
 
 _MOST_RIGHT = 5  # evidences with an answer: of more, most have it by chance
 _NEGATIVES = 6

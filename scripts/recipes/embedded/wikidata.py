@@ -18,7 +18,8 @@ from convinse.language.answer_types import entity_kind, heads, noun_types
 from convinse.support.errors import IndexFileError
 from convinse.support.files import sha256
 from recipes.embedded.examples import Part
-from recipes.embedded.negatives import needed, part_of
+from recipes.embedded.negatives import part_of
+from recipes.sources import needed, wikidata_27k
 
 SOURCE = "facts"  # of the examples, and what decides the part of a fact
 Span = tuple[int, int]
@@ -123,14 +124,9 @@ def is_item(entity_id: str) -> bool:
     return _ITEM.fullmatch(entity_id) is not None
 
 
-def dump_of(data: Path) -> Path:
-    """The dump of wikidata-27k."""
-    return needed(data, "wikidata-27k", "wikidata-27k.json.gz")
-
-
 def knowledge_base(data: Path, work: Path) -> KnowledgeBase:
     """The knowledge base of wikidata-27k in the folder `work`; built where there is none of the same dump."""
-    dump = dump_of(data)
+    dump = wikidata_27k(data)
     path = work / f"wikidata-27k-{sha256(dump)[:12]}"
     try:
         return KnowledgeBase(path)
@@ -178,7 +174,7 @@ class Facts:
         self.bench = bench_items(data)
         self.by_subject: dict[str, list[Told]] = {}
         self.by_object: dict[str, list[Told]] = {}
-        for document in read_dump(dump_of(data)):
+        for document in read_dump(wikidata_27k(data)):
             if document.kind == "item" and document.id not in self.bench.items:
                 self._add(document.id)
         self.labels = {entity_id: label for entity_id, label, _ in self.kb.properties()}
