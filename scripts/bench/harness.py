@@ -82,6 +82,16 @@ class Bound(NamedTuple):
         return self.value is not None and not (self.value >= self.bound if self.at_least else self.value <= self.bound)
 
 
+class Figure(NamedTuple):
+    """A row of a list of figures: how its value is written, and what it should be."""
+
+    label: str
+    value: float
+    form: str = "{:.1f}"
+    bound: float | None = None
+    at_least: bool = False
+
+
 @dataclass
 class Bench:
     """What the parts measure with, and what they add to.
@@ -138,6 +148,16 @@ class Bench:
             else:
                 table.add_row(*row)
         self.console.print(table)
+
+    def report(self, title: str, figures: Iterable[Figure]) -> None:
+        """Print figures beside what they should be, and note that."""
+        rows = []
+        for label, value, form, bound, at_least in figures:
+            wanted = "" if bound is None else f"{'>=' if at_least else '<='} {form.format(bound)}"
+            rows.append((label, form.format(value), wanted))
+            if bound is not None:
+                self.want(f"{title}: {label}", value, bound, at_least)
+        self.show(title, ("figure", "measured", "wanted"), rows)
 
 
 @dataclass(frozen=True)
@@ -365,10 +385,7 @@ def percentile(values: Iterable[float], share: float) -> float:
 
 
 class Usage(NamedTuple):
-    """What a call in a process of its own took: seconds of the call alone, bytes at the most, what it returned.
-
-    `anonymous` is what of the memory is no file; 0 where nobody looked.
-    """
+    """What a call in a process of its own took: seconds, bytes at the most, what of them is no file; what it returned."""
 
     seconds: float
     peak: int
@@ -379,29 +396,30 @@ class Usage(NamedTuple):
 def apart(function: Callable[..., Any], *arguments: Any, tree: bool = False) -> Usage:
     """Call a function of a module in a new process, with arguments and a result that JSON can hold (or paths).
 
-    Args:
-        function: found by the names of its module and its own.
-        arguments: its arguments.
-        tree: look at the memory of the process and of those that it starts, pages shared by them counted once.
-
-    Raises:
-        ChildError: with the last line that the process wrote to standard error.
+    The seconds are those of the call. With `tree`, processes that it starts count, pages shared by them once. Raises
+    `ChildError` with the last line that the process wrote to standard error.
     """
     module = function.__module__
     if module == "__main__":
         module = sys.modules[module].__spec__.name  # type: ignore[union-attr]
     call = json.dumps([module, function.__name__, arguments], default=str)
     path = os.pathsep.join(filter(None, [str(_SCRIPTS), os.environ.get("PYTHONPATH")]))
-    with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as out:
+    with (
+        tempfile.TemporaryFile("w+") as given,
+        tempfile.TemporaryFile("w+") as out,
+        tempfile.TemporaryFile("w+") as errors,
+    ):
         given.write(call)
         given.seek(0)
-        with tempfile.TemporaryFile("w+") as errors:
-            process = subprocess.Popen(
-                [sys.executable, "-c", _CHILD], stdin=given, stdout=out, stderr=errors,
-                env={**os.environ, "PYTHONPATH": path},
-            )  # fmt: skip
-            most, anonymous = _watched(process) if tree else (process.wait() * 0, 0)
-            _check(process.returncode, f"{module}.{function.__name__}", errors)
+        process = subprocess.Popen(
+            [sys.executable, "-c", _CHILD],
+            stdin=given,
+            stdout=out,
+            stderr=errors,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        most, anonymous = _watched(process) if tree else (0, 0)
+        _check(process.wait(), f"{module}.{function.__name__}", errors)
         out.seek(0)
         seconds, peak, result = json.loads(out.read().splitlines()[-1])
     return Usage(seconds, most or peak, anonymous, result)

@@ -1,13 +1,10 @@
 """The extractive reader beside the usual loop over transformers, and Haystack's reader: questions a second, answers.
 
-    bash run.sh bench read
-    bash run.sh bench read --quick
-    bash run.sh bench read --model FOLDER
+    bash run.sh bench read [--full] [--model FOLDER]
 
 All read the same questions with the same weights, one passage a question, in turn, with windows of 384 tokens that share
 128; tokenising is counted. The weights are those of all-MiniLM-L6-v2 with a random span head, or --model. The questions
-are BoolQ's with their passages and QED's with their paragraphs, from ../shared/data or CONVINSE_DATA; the figures go to
-results/bench/read.json.
+are BoolQ's with their passages and QED's with their paragraphs, from ../shared/data or CONVINSE_DATA: 100, with --full 300.
 
 The loop is what transformers' users write since its question-answering pipeline is gone: windows by the tokenizer, in
 the order of the data, batches of 16 padded to the longest, of each window the 20 best starts with the 20 best ends. A
@@ -20,40 +17,28 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import importlib.util
 import json
-import os
-import platform
 import random
 import statistics
-import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rich.console import Console
-from rich.table import Table
+from recipes.sources import minilm
 
-from bench.rerank.data import PACKAGE, minilm, need_packages
-from bench.rerank.measures import Bound, interleaved
-from convinse.config import project_root
-from convinse.support.errors import ConvinseError
+from .harness import MODELS, Bench, Figures, Spec, Spread, interleaved, note, positive, run
+from .measures import same_share
 
-OUTPUT = Path("results/bench/read.json")
 SEED = 6
 MAX_LENGTH, STRIDE, ANSWER = 384, 128, 30
 BATCH, BEST = 16, 20  # of the loop
 OURS = ("fp32", "bf16", "int8")
 LOOP, HAYSTACK = "loop over transformers", "Haystack"
 HAYSTACK_MODULE = "haystack_integrations.components.readers.transformers"
-HAYSTACK_PACKAGES = "haystack-ai transformers-haystack"
-TIMES = {LOOP: 2.0, HAYSTACK: 3.0}  # issue 6: the fp32 reader's questions a second, times theirs
+TIMES = {LOOP: 2.0, HAYSTACK: 3.0}  # what the fp32 reader's questions a second should be, times theirs
 SAME = 0.99  # of the loop's answers
-VERSIONS = ("torch", "transformers", "haystack-ai", "transformers-haystack")  # told beside the figures
 
 
 class Asked(NamedTuple):
@@ -66,20 +51,16 @@ class Asked(NamedTuple):
 System = Callable[[Sequence[Asked]], list[str]]
 
 
-def questions(number: int) -> list[Asked]:
-    """Random questions, two of BoolQ for each of QED; ends the program when there is no data."""
-    folder = Path(os.environ.get("CONVINSE_DATA") or project_root().parent / "shared" / "data")
+def questions(bench: Bench, number: int) -> list[Asked]:
+    """Random questions, two of BoolQ for each of QED."""
     chance = random.Random(SEED)
-    found = []
+    drawn = []
     for name, key, share in (("boolq", "passage", number - number // 3), ("qed", "context", number // 3)):
-        path = folder / name / "dev.jsonl.gz"
-        if not path.is_file():
-            raise SystemExit(f"bench: {path}: no such data; set CONVINSE_DATA to the folder of shared data")
-        with gzip.open(path, "rt", encoding="utf-8") as file:
+        with gzip.open(bench.data(name, "dev.jsonl.gz"), "rt", encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
-        found += [Asked(line["question"], line[key]) for line in chance.sample(lines, share)]
-    chance.shuffle(found)
-    return found
+        drawn += [Asked(line["question"], line[key]) for line in chance.sample(lines, share)]
+    chance.shuffle(drawn)
+    return drawn
 
 
 def span_head(folder: Path, output: Path) -> Path:
@@ -103,8 +84,8 @@ def ours(folder: Path, precision: Any) -> System:
 
     def read(asked: Sequence[Asked]) -> list[str]:
         reader.tokenizer = TextTokenizer.of(checkpoint, MAX_LENGTH)
-        found = reader.read_all([one.question for one in asked], [[one.passage] for one in asked], top_k=1)
-        return [spans[0].text if spans else "" for spans in found]
+        best = reader.read_all([row.question for row in asked], [[row.passage] for row in asked], top_k=1)
+        return [spans[0].text if spans else "" for spans in best]
 
     return read
 
@@ -119,7 +100,7 @@ def loop(folder: Path, most: int = BEST) -> System:
 
     def read(asked: Sequence[Asked]) -> list[str]:
         windows = tokenizer(
-            [one.question for one in asked], [one.passage for one in asked], truncation="only_second",
+            [row.question for row in asked], [row.passage for row in asked], truncation="only_second",
             max_length=MAX_LENGTH, stride=STRIDE, return_overflowing_tokens=True, return_offsets_mapping=True,
         )  # fmt: skip
         best = [(-float("inf"), "")] * len(asked)
@@ -135,11 +116,10 @@ def loop(folder: Path, most: int = BEST) -> System:
             for row, place in enumerate(places):
                 number = windows["overflow_to_sample_mapping"][place]
                 inside = [part == 1 for part in windows.sequence_ids(place)]
-                found = _best_span(starts[row], ends[row], inside, most)
-                if found is not None and found[0] > best[number][0]:
+                span = _best_span(starts[row], ends[row], inside, most)
+                if span is not None and span[0] > best[number][0]:
                     offsets = windows["offset_mapping"][place]
-                    text = asked[number].passage[offsets[found[1]][0] : offsets[found[2]][1]]
-                    best[number] = (found[0], text)
+                    best[number] = (span[0], asked[number].passage[offsets[span[1]][0] : offsets[span[2]][1]])
         return [text for _, text in best]
 
     return read
@@ -172,107 +152,68 @@ def haystack(folder: Path) -> System:
         reader.warm_up()
 
     def read(asked: Sequence[Asked]) -> list[str]:
-        found = [reader.run(query=one.question, documents=[Document(content=one.passage)])["answers"] for one in asked]
-        return [(answers[0].data or "") if answers else "" for answers in found]
+        best = [reader.run(query=row.question, documents=[Document(content=row.passage)])["answers"] for row in asked]
+        return [(answers[0].data or "") if answers else "" for answers in best]
 
     return read
 
 
-def has_haystack() -> bool:
-    """Whether Haystack's reader can be imported."""
-    try:
-        return importlib.util.find_spec(HAYSTACK_MODULE) is not None
-    except ModuleNotFoundError:
-        return False
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="a trial in half a minute; its figures say little")
-    parser.add_argument("--model", type=Path, metavar="FOLDER", help="a trained reader (default: a random span head)")
-    parser.add_argument("--questions", type=int, default=300, metavar="N", help="default 300")
-    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="the medians are of (default 3)")
-    parser.add_argument("--threads", type=int, metavar="N", help="of PyTorch; 1 on a machine that others use, too")
-    options = parser.parse_args()
-    need_packages(("torch", "transformers", *(() if options.model else (PACKAGE,))))
-    os.environ.update(HF_HUB_OFFLINE="1", HAYSTACK_TELEMETRY_ENABLED="False", TOKENIZERS_PARALLELISM="true")
-    if options.threads:
-        import torch
-
-        torch.set_num_threads(options.threads)
-    number, rounds = (30, 1) if options.quick else (options.questions, options.rounds)
-    try:
-        with tempfile.TemporaryDirectory() as work:
-            run(options.model, Path(work), questions(number), rounds)
-    except ConvinseError as error:
-        raise SystemExit(f"bench: {error}") from None
-
-
-def run(model: Path | None, work: Path, asked: list[Asked], rounds: int) -> None:
-    """Measure, print and write."""
+def reading(bench: Bench) -> Figures:
+    """All readers on the same questions; how often they answer as the loop."""
     import torch
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.disable_progress_bar()
     transformers_logging.set_verbosity_error()
-    folder = model or span_head(minilm(), work / "reader")
+    model = bench.options.model
+    if bench.options.threads:
+        torch.set_num_threads(bench.options.threads)
+    asked = questions(bench, bench.options.questions or bench.size)
+    folder = model or span_head(minilm(), bench.work / "reader")
     systems: dict[str, System] = {f"ExtractiveReader {name}": ours(folder, name) for name in OURS}
     systems[LOOP] = loop(folder)
-    if has_haystack():
+    if bench.has(HAYSTACK_MODULE):
         systems[HAYSTACK] = haystack(folder)
     for read in systems.values():
         read(asked[:8])  # chooses kernels
-    print(f"reading {len(asked)} questions, {rounds} rounds of {len(systems)} systems ...", file=sys.stderr)
-    seconds, answers = interleaved({name: partial(read, asked) for name, read in systems.items()}, rounds)
-    rates = {name: len(asked) / statistics.median(times) for name, times in seconds.items()}
-    print("reading once more, all spans tried ...", file=sys.stderr)
+    note(f"reading {len(asked)} questions, {bench.rounds} rounds of {len(systems)} systems ...")
+    seconds, answers = interleaved({name: partial(read, asked) for name, read in systems.items()}, bench.rounds)
+    rates = {name: [len(asked) / spent for spent in times] for name, times in seconds.items()}
+    medians = {name: statistics.median(own) for name, own in rates.items()}
+    note("reading once more, all spans tried ...")
     whole = loop(folder, MAX_LENGTH)(asked)
-    same = {name: (_share(answers[LOOP], found), _share(whole, found)) for name, found in answers.items()}
+    same = {name: (same_share(answers[LOOP], own), same_share(whole, own)) for name, own in answers.items()}
     fp32 = f"ExtractiveReader {OURS[0]}"
-    bounds = [Bound("fp32: share of the loop's answers", same[fp32][model is None], SAME)]
-    bounds += [Bound(f"fp32: times {name}", rates[fp32] / rates[name], TIMES[name]) for name in TIMES if name in rates]
-    failed = [str(bound) for bound in bounds if bound.failed]
+    bench.want("fp32: share of the loop's answers", same[fp32][model is None], SAME)
+    rows = []
+    for name, own in rates.items():
+        times = medians[fp32] / medians[name]
+        wanted = f">= {SAME:.0%}" if name == fp32 else ""
+        if name in TIMES:
+            bench.want(f"fp32: times {name}", times, TIMES[name])
+            wanted = f">= {TIMES[name]:g}x"
+        faster = f"{times:.2f}x" if name in TIMES else ""
+        rows.append((name, Spread.of(own).text(".1f"), faster, wanted, *(f"{share:.1%}" for share in same[name])))
     named = "all-MiniLM-L6-v2 with a random span head" if model is None else str(model)
-    _show(named, len(asked), rates, same, fp32)
-    print("all bounds kept" if not failed else "\n".join(failed))
-    OUTPUT.parent.mkdir(parents=True, exist_ok=True)
-    result = {
-        "machine": _machine(), "model": named, "questions": len(asked), "rounds": rounds, "max_length": MAX_LENGTH,
-        "stride": STRIDE, "questions_a_second": rates, "seconds": seconds, "same_as_loop": {name: shares[0] for name, shares in same.items()},
-        "same_as_loop_all_spans": {name: shares[1] for name, shares in same.items()}, "threads": torch.get_num_threads(),
-        "failed_bounds": failed,
+    columns = ("reader", "questions a second", "fp32 is faster", "wanted", "the loop's answers", "all spans tried")
+    bench.show(f"{len(asked)} questions, cpu; {named}", columns, rows)
+    return {
+        "model": named, "questions": len(asked), "max_length": MAX_LENGTH, "stride": STRIDE, "questions_a_second": medians,
+        "seconds": seconds, "same_as_loop": {name: shares[0] for name, shares in same.items()},
+        "same_as_loop_all_spans": {name: shares[1] for name, shares in same.items()},
     }  # fmt: skip
-    OUTPUT.write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    print(OUTPUT)
 
 
-def _share(wanted: list[str], found: list[str]) -> float:
-    return sum(a == b for a, b in zip(wanted, found, strict=True)) / len(wanted)
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", type=Path, metavar="FOLDER", help="a trained reader (default: a random span head)")
+    parser.add_argument("--questions", type=positive, metavar="N")
+    parser.add_argument("--threads", type=int, metavar="N", help="of PyTorch; 1 on a machine that others use, too")
 
 
-def _show(model: str, number: int, rates: dict[str, float], same: dict[str, tuple[float, float]], fp32: str) -> None:
-    console = Console(width=130)
-    table = Table(title=f"{number} questions, cpu; {model}", title_justify="left")
-    for column in ("reader", "questions a second", "fp32 is faster", "wanted", "the loop's answers", "all spans tried"):
-        table.add_column(column, justify="left" if column == "reader" else "right")
-    for name, rate in rates.items():
-        times = f"{rates[fp32] / rate:.2f}x" if name in TIMES else ""
-        wanted = f">= {TIMES[name]:g}x" if name in TIMES else f">= {SAME:.0%}" if name == fp32 else ""
-        table.add_row(name, f"{rate:.1f}", times, wanted, *(f"{share:.1%}" for share in same[name]))
-    console.print(table)
-    if HAYSTACK not in rates:
-        console.print(f"Haystack is not installed: pip install {HAYSTACK_PACKAGES}")
-
-
-def _machine() -> dict[str, object]:
-    found = {}
-    for name in VERSIONS:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return {"cores": os.cpu_count(), "kind": platform.machine(), "python": platform.python_version(), **found}
-
+SPEC = Spec(
+    "read", __doc__, {"reading": reading}, (20, 100, 300), (1, 3, 3), _options, needs={"reading": MODELS},
+    peers=(*MODELS, "haystack-ai", "transformers-haystack"),
+)  # fmt: skip
 
 if __name__ == "__main__":
-    main()
+    run(SPEC)

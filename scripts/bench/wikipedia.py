@@ -31,7 +31,7 @@ from convinse.support.progress import progress
 from convinse.wikipedia.page import page_evidences, parse_page
 from recipes.sources import needed
 
-from .harness import Bench, Figures, Spec, Spread, in_turn, run
+from .harness import Bench, Figure, Figures, Spec, Spread, in_turn, run
 
 PER_SOURCE = 100
 SEED = 4
@@ -252,43 +252,24 @@ def pages_part(bench: Bench) -> Figures:
         "evidences": {source: len(own) for source, own in by_source.items()},
         "pages_a_second": {name: spread._asdict() for name, spread in rates.items()},
     }  # fmt: skip
-    bench.want("rows found", counts.whole / max(1, counts.rows), ROWS_WANTED)
-    bench.want("pages that raise", len(raised), 0, at_least=False)
-    bench.want("evidences with markup", sum(markup.values()), 0, at_least=False)
-    if rates:
-        bench.want("pages a second", rates["evidences"].median, PAGES_A_SECOND)
+    found = {"rows found": counts.whole, "rows found in pieces, each beside the first cell": counts.cut,
+             "rows found, strict": counts.strict}  # fmt: skip
+    figures = [
+        Figure(label, number / max(1, counts.rows), "{:.2%}", None if place else ROWS_WANTED, at_least=True)
+        for place, (label, number) in enumerate(found.items())
+    ]
+    figures.append(Figure("pages that raise", len(raised), "{:.0f}", 0))
+    figures.append(Figure("evidences with markup", sum(markup.values()), "{:.0f}", 0))
+    figures += [Figure(f"{source} evidences a page", len(own) / len(pages)) for source, own in by_source.items()]
+    for name, (median, least, most) in rates.items():
+        form = f"{{:.1f}} ({least:.1f}-{most:.1f})" if name != "evidences" else "{:.1f}"
+        bound = PAGES_A_SECOND if name == "evidences" else None
+        figures.append(Figure(f"pages a second, {name}", median, form, bound, at_least=True))
     if "BeautifulSoup" in rates:
-        result["times_beautifulsoup"] = rates["evidences"].median / rates["BeautifulSoup"].median
-        bench.want("times BeautifulSoup's parsing", result["times_beautifulsoup"], TIMES_FASTER)
-    _show(bench, result, rates)
+        result["times_beautifulsoup"] = times = rates["evidences"].median / rates["BeautifulSoup"].median
+        figures.append(Figure("evidences against BeautifulSoup parsing", times, "{:.1f}x", TIMES_FASTER, at_least=True))
+    bench.report(f"{len(pages)} pages, {counts.tables} reference tables with {counts.rows} rows", figures)
     return result
-
-
-def _show(bench: Bench, result: Figures, rates: dict[str, Spread]) -> None:
-    counts = result["rows"]
-    labels = {
-        "whole": "rows found",
-        "cut": "rows found in pieces, each beside the first cell",
-        "strict": "rows found, strict",
-    }
-    rows: list[tuple[str, ...] | None] = [
-        (label, f"{counts[name] / max(1, counts['rows']):.2%} of {counts['rows']}",
-         f">= {ROWS_WANTED:.0%}" if name == "whole" else "") for name, label in labels.items()
-    ]  # fmt: skip
-    rows += [("pages that raise", str(result["raised"]), "0")]
-    rows += [("evidences with markup", str(sum(result["markup"].values())), "0")]
-    for source, count in result["evidences"].items():
-        rows.append((f"{source} evidences a page", f"{count / result['pages']:.1f}", ""))
-    rows.append(None)
-    for name, spread in rates.items():
-        rows.append(
-            (f"pages a second, {name}", spread.text(".1f"), f">= {PAGES_A_SECOND}" if name == "evidences" else "")
-        )
-    if "times_beautifulsoup" in result:
-        times = f"{result['times_beautifulsoup']:.1f}x"
-        rows.append(("evidences against BeautifulSoup parsing", times, f">= {TIMES_FASTER}x"))
-    title = f"{result['pages']} pages, {counts['tables']} reference tables"
-    bench.show(title, ("figure", "value", "wanted"), rows)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:

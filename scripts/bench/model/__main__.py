@@ -13,10 +13,10 @@ from __future__ import annotations
 import argparse
 
 from ..harness import MODELS, Spec, positive, run
-from .costs import agreement_part, speed_part
 from .decisions import decision_part
 from .quality import evidence_part, ranking_part, reading_part
 from .setup import DEFAULT, QUICK, Setup, Size
+from .speed import agreement_part, speed_part
 
 MODEL = "snapshot:model"
 PRECISIONS = ("auto", "fp32", "fp16", "bf16", "int8")

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.encoder.reranker import BertReranker
 
 if TYPE_CHECKING:
-    from convinse.encoder.bi_encoder import BiEncoder
-    from convinse.encoder.extractive_reader import ExtractiveReader
     from convinse.encoder.pool import ModelPool
     from convinse.encoder.precision import Precision
-    from convinse.encoder.reranker import BertReranker
     from convinse.encoder.yes_no_reader import YesNoReader
 
 SPANS = 5  # of a text, as the pipeline keeps them
@@ -36,7 +37,7 @@ class Model:
 
     @cached_property
     def pool(self) -> ModelPool:
-        """Through it all three share the weights."""
+        """Through it all heads share the weights."""
         from convinse.encoder.pool import ModelPool
 
         pool = ModelPool()
@@ -44,32 +45,28 @@ class Model:
             pool.share_spans()
         return pool
 
+    def _head(self, kind: Any, **settings: Any) -> Any:
+        given = {"precision": self.precision, "key": "--model", "models": self.pool, **settings}
+        return kind(self.folder, self.device, **given)
+
     @cached_property
     def reranker(self) -> BertReranker:
         """Ranks; long texts are cut as in the pipeline."""
-        from convinse.encoder.reranker import BertReranker
-
-        return BertReranker(self.folder, self.device, precision=self.precision, key="--model", models=self.pool)
+        return self._head(BertReranker)
 
     @cached_property
     def reader(self) -> ExtractiveReader:
         """Reads."""
-        from convinse.encoder.extractive_reader import ExtractiveReader
-
-        return ExtractiveReader(
-            self.folder, self.device, precision=self.precision, best=SPANS, key="--model", models=self.pool
-        )
+        return self._head(ExtractiveReader, best=SPANS)
 
     @cached_property
     def bi_encoder(self) -> BiEncoder:
         """Embeds."""
-        from convinse.encoder.bi_encoder import BiEncoder
-
-        return BiEncoder(self.folder, self.device, precision=self.precision, key="--model", models=self.pool)
+        return self._head(BiEncoder)
 
     @cached_property
     def yes_no(self) -> YesNoReader:
         """Reads whether a text says yes; the folder must have the head."""
         from convinse.encoder.yes_no_reader import YesNoReader
 
-        return YesNoReader(self.folder, self.device, precision=self.precision, key="--model", models=self.pool)
+        return self._head(YesNoReader)

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..harness import in_turn
+from ..harness import Bench, Figures, in_turn
 from ..measures import best_first, same_share
+from . import evidence
+from .model import Model
 from .ranking import Advance, log_odds
 from .reading import ALONE, AMONG, RELEVANCE, SPAN, WHOLE, readings
-from .sets import Asked, Question
+from .sets import SEED, Asked, Question, sample
+from .setup import counted
 
 if TYPE_CHECKING:
+    from convinse.encoder.precision import Precision
     from convinse.records.evidence import Evidence
-
-    from .model import Model
 
 RANKING, ONE_PASS, TWO_PASSES = "ranking alone", "ranking and reading, one pass", "ranking, then reading"
 _PORTION = 20  # questions computed together
 _LONG = 2000  # words of a text that does not fit
+MOST_ONE_PASS, TURN_MS = 1.1, 150
+_TABLES = 100  # questions over tables that precisions are compared on
+SAME = {"int8": 0.97, "bf16": 0.98}  # answers as fp32 has them
 
 
 class Turn(NamedTuple):
@@ -120,3 +126,79 @@ def always_numbers(model: Model, query: str) -> bool:
         return False
     values = [number for span in spans for number in (span.score, span.probability, span.no_answer)]
     return bool(np.isfinite(odds).all() and np.isfinite(values).all())
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def speed_part(bench: Bench) -> Figures:
+    """Milliseconds of ranking and reading 200 evidences in one pass, and of ranking 20."""
+    setup = bench.state
+    asked = evidence.asked_of(setup.pools.questions, setup.pools.evidences[evidence.WIDE])
+    number = bench.size.turns + 1
+    precisions: tuple[Precision, ...] = ("bf16", "fp32") if setup.on_gpu else ("int8", "fp32")
+    table: list[list[str] | None] = []
+    figures: Figures = {}
+    many = turns_of(asked, 200, number)
+    for precision in precisions:
+        models = [setup.other(precision, one_pass=one_pass) for one_pass in (False, True, False)]
+        times = milliseconds(one_pass_systems(*models), many)
+        medians = {name: statistics.median(values) for name, values in times.items()}
+        ratios = {name: median / medians[RANKING] for name, median in medians.items()}
+        figures[f"200 evidences, {precision}"] = {"turns": len(many) - 1, "ms": medians, "ratios": ratios}
+        bench.want(f"speed, {precision}: one pass to ranking alone", ratios[ONE_PASS], MOST_ONE_PASS, False)
+        for name, median in medians.items():
+            wanted = f"<= {MOST_ONE_PASS}" if name == ONE_PASS else ""
+            cells = (str(len(many) - 1), f"{median:.0f}", f"{ratios[name]:.2f}", wanted)
+            table.append([f"200 evidences, {name}", precision, *cells])
+        table.append(None)
+    few = turns_of(asked, 20, number)
+    systems = ranking_systems({precision: setup.other(precision, one_pass=False) for precision in precisions})
+    medians = {name: statistics.median(times) for name, times in milliseconds(systems, few).items()}
+    figures["20 evidences"] = {"turns": len(few) - 1, "ms": medians}
+    for name, median in medians.items():
+        wanted = f"< {TURN_MS}" if name == precisions[0] else ""
+        table.append(["20 evidences, ranking alone", name, str(len(few) - 1), f"{median:.1f}", "", wanted])
+    bench.want(f"speed, {precisions[0]}: ms of 20 evidences", medians[precisions[0]], TURN_MS, False)
+    columns = ("what", "precision", "turns", "ms", "ratio", "wanted")
+    bench.show("milliseconds of a turn, medians", columns, table, 2)
+    return figures
+
+
+def agreement_part(bench: Bench) -> Figures:
+    """How often another precision gives the answers and the best evidence of fp32 on the CPU."""
+    import torch
+
+    setup = bench.state
+    others = {"int8, cpu": setup.other("int8", "cpu")}
+    if torch.cuda.is_available():
+        others["bf16, cuda"] = setup.other("bf16", "cuda")
+    paragraphs = [question for questions in setup.sets.paragraphs.values() for question in questions]
+    asked = evidence.asked_of(setup.pools.questions, setup.pools.evidences[evidence.RETRIEVED])
+    asked += sample(setup.sets.ranked["tables"], _TABLES, SEED)
+    number = len(setup.sets.sentences) + len(paragraphs) + len(asked)
+
+    def read(name: str, model: Model) -> Answers:
+        with counted(name, number) as advance:
+            return answers_of(model, setup.sets.sentences, paragraphs, asked, advance)
+
+    reference = setup.other("fp32", "cpu")
+    wanted = read("fp32, cpu", reference)
+    table = []
+    figures: dict[str, Any] = {"answers": len(wanted.answers), "best evidences": len(wanted.best)}
+    for name, model in {"fp32, cpu": reference, **others}.items():
+        sound = always_numbers(model, paragraphs[0].query)
+        figures[name] = {"always numbers": sound}
+        bench.want(f"agreement, {name}: scores of odd texts are numbers", float(sound), 1)
+        said = "yes" if sound else "NO"
+        if model is reference:
+            table.append((name, "", "", said, ""))
+            continue
+        least = SAME[str(model.precision)]
+        shares = agreement(wanted, read(name, model))
+        figures[name] |= shares
+        bench.want(f"agreement, {name}: the same answers", shares["answers"], least)
+        table.append((name, f"{shares['answers']:.3f}", f"{shares['best text']:.3f}", said, f">= {least}"))
+    title = f"the same as fp32 on a CPU: {len(wanted.answers)} answers, {len(wanted.best)} best evidences"
+    bench.show(title, ("precision", "answers", "best evidence", "no NaN", "answers wanted"), table)
+    return figures

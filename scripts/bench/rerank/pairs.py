@@ -6,7 +6,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from ..candidates import draw_lists, draw_pairs
 from ..harness import Bench, Figures, Spread, interleaved
 from ..measures import spearman, top_overlap
 from .systems import DEFAULT_BATCH, Ours, Padding, Peer, flops, matrix_ceiling
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
 
 TOP = 20
 LEAST_LIST = 2 * TOP
@@ -29,7 +26,7 @@ class System(NamedTuple):
     """Something that gives the log odds of pairs."""
 
     odds: Callable[[Sequence[tuple[str, str]]], np.ndarray]
-    model: PreTrainedModel
+    model: Any  # of transformers
 
 
 class Material(NamedTuple):

@@ -1,29 +1,30 @@
-"""The scorers that are measured: the project's, sentence-transformers' CrossEncoder; and what a GPU could do."""
+"""What `bench rerank` shares: how much it measures, questions with candidates, the scorers; and what a GPU could do."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from convinse.config import Config
+from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.reranker import BertReranker
+from convinse.encoder.tokens import TextTokenizer
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
+from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.records.evidence import Evidence
+from convinse.support.vector_cache import VectorCache
+from recipes.sources import minilm
 
-from ..harness import interleaved
+from ..candidates import Gathered, gather
+from ..harness import Bench, interleaved, note
 from ..measures import best_first
-
-if TYPE_CHECKING:
-    import torch
-    from transformers import PreTrainedModel
-
-    from convinse.encoder.bi_encoder import BiEncoder
-    from convinse.evidence_retrieval_scoring.cascade import Cascade
-    from convinse.support.vector_cache import VectorCache
 
 SETTINGS = Config()
 SEED = 5
@@ -31,12 +32,82 @@ E = SETTINGS.evs_max_evidences
 MAX_LENGTH = SETTINGS.evs_max_length
 DEFAULT_BATCH = 32  # of CrossEncoder.predict
 _MATRIX, _PRODUCTS = 8192, 50
+RANDOM_HEAD = "all-MiniLM-L6-v2 with a random head"
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured; None: all there is."""
+
+    pairs: int = 2000
+    tried: int = 100  # pairs to find the peer's best batch size with
+    batches: tuple[int, ...] = (8, 16, 64)
+    list_pairs: int = 600
+    candidates: int = 3000
+    warm_turns: int = 5
+    questions: int | None = None
+    cross_candidates: int = 500  # of a turn that a cross-encoder scores exhaustively
+    cross_pairs: int = 25000
+    bm25_turns: int = 4
+    gathered: int | None = None  # questions that candidates are retrieved for
+
+
+DEFAULT = Size(
+    pairs=500, tried=60, list_pairs=300, candidates=1000, warm_turns=3, questions=40, cross_candidates=300, cross_pairs=6000,
+)  # fmt: skip
+QUICK = Size(
+    pairs=60, tried=20, batches=(16,), list_pairs=100, candidates=120, warm_turns=1, questions=4, cross_candidates=60,
+    cross_pairs=200, bm25_turns=1, gathered=60,
+)  # fmt: skip
+
+
+class Setup:
+    """What the parts share, made when it is asked for.
+
+    Attributes:
+        device: `cpu`, or a GPU.
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self.device: str = bench.options.device
+        if bench.options.parts != ["bm25"]:
+            from transformers.utils.logging import disable_progress_bar
+
+            from convinse.encoder.precision import find_device
+
+            find_device(self.device)  # or an error at once
+            disable_progress_bar()
+            self.models  # noqa: B018 - as well
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether models run on a GPU."""
+        return self.device != "cpu"
+
+    @cached_property
+    def gathered(self) -> Gathered:
+        """Questions and candidates."""
+        note("building knowledge base and Wikipedia dump, retrieving ...")
+        return gather(self._bench.folder, self._bench.kept, self._bench.size.gathered)
+
+    @cached_property
+    def bi_encoder(self) -> Path:
+        """The folder of the bi-encoder."""
+        return minilm()
+
+    @cached_property
+    def models(self) -> dict[str, Path]:
+        """Name -> folder of the cross-encoders; the first one has a random head, a trained one is the last."""
+        model = self._bench.options.model
+        if model is not None:
+            load_checkpoint(model, "sequence-classification", "--model")
+        models = {RANDOM_HEAD: one_logit(self.bi_encoder, self._bench.work / "random-head")}
+        return models if model is None else {**models, str(model): model}
 
 
 def one_logit(folder: Path, output: Path) -> Path:
     """A cross-encoder of an encoder's weights and a random head of one logit, the same at each call."""
-    from convinse.encoder.checkpoint import load_checkpoint
-
     checkpoint = load_checkpoint(folder, "sequence-classification", new_head=True, labels=1, seed=SEED)
     checkpoint.model.save_pretrained(output)
     checkpoint.tokenizer.save_pretrained(output)
@@ -47,16 +118,12 @@ class Ours:
     """`BertReranker`, which tokenises anew at each call: it would know the texts of the round before."""
 
     def __init__(self, folder: Path, device: str, precision: str) -> None:
-        from convinse.encoder.checkpoint import load_checkpoint
-
         self.reranker = BertReranker(folder, device, precision=precision, max_length=MAX_LENGTH)  # type: ignore[arg-type]
         self._checkpoint = load_checkpoint(folder, "sequence-classification")
         self.model = self.reranker.engine.model
 
     def forget(self) -> None:
         """Forget the tokens of all texts."""
-        from convinse.encoder.tokens import TextTokenizer
-
         self.reranker.tokenizer = TextTokenizer.of(self._checkpoint, MAX_LENGTH)
 
     def odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
@@ -112,9 +179,6 @@ class Dense:
 
 def new_cascade(bm25: BM25Scorer, scorer: Ours | None, encoder: BiEncoder, folder: Path) -> Cascade:
     """A cascade with the default settings, which opens the embeddings kept in a folder as a new process does."""
-    from convinse.evidence_retrieval_scoring.cascade import Cascade
-    from convinse.support.vector_cache import VectorCache
-
     vectors = VectorCache(folder, encoder.model_id, encoder.dimension)
     chosen = SETTINGS.evs_cascade
     reranker = None if scorer is None else scorer.reranker
@@ -124,10 +188,10 @@ def new_cascade(bm25: BM25Scorer, scorer: Ours | None, encoder: BiEncoder, folde
 class Padding:
     """Counts the tokens that a model computes, and those of them that only fill up a batch, while it is open."""
 
-    def __init__(self, model: PreTrainedModel) -> None:
+    def __init__(self, model: Any) -> None:
         self._model = model
         self._slots = 0
-        self._tokens: list[torch.Tensor] = []
+        self._tokens: list[Any] = []
 
     def __enter__(self) -> Padding:
         encoder = self._model.base_model  # sentence-transformers calls `forward` of the whole past its hooks
@@ -137,7 +201,7 @@ class Padding:
     def __exit__(self, *_: object) -> None:
         self._handle.remove()
 
-    def _count(self, _: torch.nn.Module, __: tuple[Any, ...], arguments: dict[str, Any]) -> None:
+    def _count(self, _: Any, __: tuple[Any, ...], arguments: dict[str, Any]) -> None:
         mask = arguments["attention_mask"]
         self._slots += mask.numel()
         self._tokens.append(mask.sum())  # read later: a GPU is not waited for

@@ -7,16 +7,17 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from convinse.encoder.bi_encoder import BiEncoder
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.language.bm25 import bm25_scores
 from convinse.language.text import stems
+from convinse.support.vector_cache import VectorCache
 
 from ..candidates import Candidates, Pool, pools, widened
 from ..harness import Bench, Figures, timed
 from ..measures import best_first, kept, share_within
 from ..questions import first_hit
-from .setup import Size
-from .systems import MAX_LENGTH, SETTINGS, Dense, E, Ours, new_cascade
+from .systems import MAX_LENGTH, SETTINGS, Dense, E, Ours, Size, new_cascade
 
 CUTS = (5, 10, 20, E)
 KNOWN, NEW, ALL = "cascade, embeddings known", "cascade, embeddings new", "cross-encoder over all"
@@ -27,8 +28,6 @@ BM25_QUERIES = 5  # of a pool
 
 def turn_part(bench: Bench) -> Figures:
     """Seconds of a turn: BM25, the cascade with and without known embeddings, the cross-encoder over all candidates."""
-    from convinse.encoder.bi_encoder import BiEncoder
-
     size, setup = bench.size, bench.state
     name, cross = list(setup.models.items())[-1]
     pool, other = pools(setup.gathered.questions, size.candidates)[:2]
@@ -88,9 +87,6 @@ def spread(queries: Sequence[str], number: int) -> list[str]:
 
 def presence_part(bench: Bench) -> Figures:
     """Answer presence of BM25, of the cascade, and of the cascade's last step over all candidates."""
-    from convinse.encoder.bi_encoder import BiEncoder
-    from convinse.support.vector_cache import VectorCache
-
     size, setup = bench.size, bench.state
     trained = len(setup.models) > 1
     name, cross = list(setup.models.items())[-1] if trained else ("all-MiniLM-L6-v2 as bi-encoder", None)

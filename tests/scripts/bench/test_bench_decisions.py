@@ -5,9 +5,9 @@ import json
 
 import numpy as np
 import pytest
+from model_bench import bench_of
 
-from bench.model import decisions, setup
-from bench.model.model import Model
+from bench.model import decisions
 from convinse.encoder.yes_no_head import YesNoHead
 from tiny_models import copy_of, joint, torch
 
@@ -38,18 +38,17 @@ def data(tmp_path):
     return folder.parent
 
 
-def run(folder, data, tmp_path, questions=100):
-    bench = setup.Bench(Model(folder, "cpu", "fp32"), data, tmp_path, setup.Size(questions, 4, 2))
-    decisions.decision_part(bench)
-    return bench
+def run(folder, data, work, monkeypatch, questions=100):
+    monkeypatch.setenv("CONVINSE_DATA", str(data))
+    bench = bench_of(folder, work, questions=questions)
+    return bench, decisions.decision_part(bench)
 
 
-def test_words_and_the_head_decide_the_held_out_questions(data, tmp_path, capsys):
+def test_words_and_the_head_decide_the_held_out_questions(data, tmp_path, capsys, monkeypatch):
     folder = copy_of(joint(), tmp_path / "model")
     torch.manual_seed(1)
     YesNoHead(32, 2, 1, 64).save(folder)
-    bench = run(folder, data, tmp_path)
-    found = bench.figures["yes_no"]
+    bench, found = run(folder, data, tmp_path, monkeypatch)
     assert 5 < found["questions"] < 60  # a tenth of the keys is held out
     assert found[decisions.WORDS]["accuracy"] == 1.0  # "not" is a denial
     assert found[decisions.FREQUENT]["accuracy"] >= 0.5
@@ -59,10 +58,10 @@ def test_words_and_the_head_decide_the_held_out_questions(data, tmp_path, capsys
         found[decisions.WORDS]["log loss"],
     )
     assert "questions of BoolQ" in capsys.readouterr().out
-    assert run(folder, data, tmp_path, 1).figures["yes_no"]["questions"] == 4
+    assert run(folder, data, tmp_path, monkeypatch, 1)[1]["questions"] == 4
 
 
-def test_without_the_head_words_decide(data, tmp_path, capsys):
-    bench = run(joint(), data, tmp_path)
-    assert set(bench.figures["yes_no"]) == {"questions", decisions.FREQUENT, decisions.WORDS} and not bench.bounds
+def test_without_the_head_words_decide(data, tmp_path, capsys, monkeypatch):
+    bench, found = run(joint(), data, tmp_path, monkeypatch)
+    assert set(found) == {"questions", decisions.FREQUENT, decisions.WORDS} and not bench.bounds
     assert "no yes/no head" in capsys.readouterr().out

@@ -1,18 +1,19 @@
-"""How the embedded model is measured: measures on hand-made cases, the dev sets, and the whole bench with a tiny model."""
+"""How the embedded model is measured: the dev sets, and the whole bench with a tiny model."""
 
 import gzip
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
+from model_bench import bench_of
 
-from bench.model import __main__ as bench_model
-from bench.model import evidence, measures, quality, quick, ranking, reading, sets, setup, speed
+from bench import candidates
+from bench import questions as real_questions
+from bench.harness import run
+from bench.model import evidence, quality, ranking, reading, sets, speed
+from bench.model.__main__ import PARTS, SPEC
 from bench.model.model import Model
-from bench.rerank import data as rerank_data
 from convinse.config import resolve
-from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.knowledge_base.index import KnowledgeBase
@@ -26,33 +27,6 @@ from tiny_models import copy_of, damage, joint, tiny
 
 def silent(_):
     pass
-
-
-# -- measures ----------------------------------------------------------------------------------------------------------
-
-
-def test_answers_count_after_normalisation_and_by_the_best_reference():
-    exact, f1 = measures.answer_scores(
-        ["The Hobbit!", "peter jackson", "", "in 1937"],
-        [["hobbit"], ["jackson", "peter robert jackson"], ["one"], ["1937"]],
-    )
-    assert exact == 25
-    assert f1 == pytest.approx(100 * (1 + 0.8 + 0 + 2 / 3) / 4)
-
-
-def test_ranks():
-    assert measures.first_right([4, 2, 0], {0, 2}) == 2
-    assert measures.first_right([4, 2], {1}) is None
-    assert measures.mean_reciprocal_rank([1, 2, None, 4]) == pytest.approx((1 + 0.5 + 0.25) / 4)
-    assert measures.share_within([1, 5, 6, None], 5) == 0.5
-    assert measures.same_share(["a", "b", ""], ["a", "c", ""]) == pytest.approx(2 / 3)
-
-
-def test_a_weight_is_measured_on_the_questions_that_it_was_not_chosen_on():
-    # the even questions (0, 2) like weight 1, the odd ones (1, 3) weight 2
-    found = measures.cross_fitted({1.0: [1, 9, 1, 9], 2.0: [7, 1, 7, 1]})
-    assert found.weights == (2.0, 1.0)
-    assert found.ranks == [7, 9, 7, 9]
 
 
 # -- dev sets ----------------------------------------------------------------------------------------------------------
@@ -278,7 +252,7 @@ def questions():
             facts = list({one["evidence_text"]: one for one in map(evidence_of, kb.neighborhood(item, 30))}.values())
             gold = facts[0]["wikidata_entities"][-1]["id"]
             query = f"{kb.label(item)} {facts[0]['evidence_text'].split(', ')[1]}"
-            made.append(rerank_data.Candidates(query, (gold,), True, facts, []))
+            made.append(candidates.Candidates(query, (gold,), True, facts, []))
         assert len(made) == 4
         yield made, kb
     finally:
@@ -293,7 +267,7 @@ def test_wide_candidates_hold_no_further_answer(questions):
         own = len(one.facts)
         assert texts[:own] == [evidence["evidence_text"] for evidence in one.facts]
         assert own < len(set(texts)) == len(texts) <= 520
-        assert not any(rerank_data.is_right(evidence, one.gold) for evidence in found[own:])
+        assert not any(real_questions.is_right(evidence, one.gold) for evidence in found[own:])
         scores = bm25_scores(one.query, texts[own:])
         assert scores[0] == max(scores)
 
@@ -315,10 +289,10 @@ def test_evidence_is_ranked_by_all_systems(questions):
     assert found["base bi-encoder"] == found["the model's bi-encoder"]
     for number, one in enumerate(pools.questions):
         ranked = model.reranker.rank(one.query, one.facts)
-        first = next(rank for rank, evidence in enumerate(ranked, 1) if rerank_data.is_right(evidence, one.gold))
+        first = next(rank for rank, evidence in enumerate(ranked, 1) if real_questions.is_right(evidence, one.gold))
         assert found["cross-encoder"][number] == first == found["cascade"][number]  # which reads all of so few
         ranked = BM25Scorer().rank(one.query, one.facts, 99)
-        first = next(rank for rank, evidence in enumerate(ranked, 1) if rerank_data.is_right(evidence, one.gold))
+        first = next(rank for rank, evidence in enumerate(ranked, 1) if real_questions.is_right(evidence, one.gold))
         assert found["BM25"][number] == first
 
 
@@ -333,19 +307,14 @@ def test_no_text_is_in_two_turns():
     assert [len(turn.texts) for turn in turns] == [6] * 5 and len(set(texts)) == 30
 
 
-def test_systems_take_turns_and_the_first_one_is_not_counted():
-    calls, now = [], [0.0]
+def test_the_first_turn_is_not_counted():
+    now = [0.0]
 
-    def system(name, seconds):
-        def run(turn):
-            calls.append((name, turn))
-            now[0] += seconds
+    def system(seconds):
+        return lambda turn: now.__setitem__(0, now[0] + seconds * turn)
 
-        return run
-
-    found = speed.milliseconds({"a": system("a", 1), "b": system("b", 2)}, [1, 2, 3], lambda: now[0])
-    assert calls == [("a", 1), ("b", 1), ("b", 2), ("a", 2), ("a", 3), ("b", 3)]
-    assert found == {"a": [1000, 1000], "b": [2000, 2000]}
+    times = speed.milliseconds({"a": system(1), "b": system(2)}, [1, 2, 3], lambda: now[0])
+    assert times == {"a": [2000, 3000], "b": [4000, 6000]}
 
 
 def test_one_pass_answers_as_two():
@@ -363,7 +332,7 @@ def test_agreement_counts_answers_and_best_texts():
     questions = reading_questions()
     asked = ranking_questions()[:5]
     both = [Model(joint(), "cpu", "fp32"), Model(joint(seed=3), "cpu", "fp32")]
-    first, other = (speed.found_by(model, questions[:2], questions, asked, silent) for model in both)
+    first, other = (speed.answers_of(model, questions[:2], questions, asked, silent) for model in both)
     assert len(first.answers) == 5 and len(first.best) == 5
     assert speed.agreement(first, first) == {"answers": 1, "best text": 1}
     shares = speed.agreement(first, other)
@@ -390,61 +359,34 @@ def small_sets():
     return sets.DevSets(questions, {"qed": questions[:2], "fairytaleqa": questions[1:]}, ranked)
 
 
-def test_a_checkpoint_in_memory_is_validated_and_stays_as_it_is():
-    checkpoint = load_checkpoint(joint(), "sequence-classification")
-    checkpoint.model.train()
-    before = {name: tensor.clone() for name, tensor in checkpoint.model.state_dict().items()}
-    found = quick.quick_validation(checkpoint, small_sets(), "cpu", "fp32")
-    ranked = [
-        f"{name}{kind}"
-        for name in ("squad_sentences", "selqa", "boolq", "tables")
-        for kind in (" MRR", " embedding MRR")
-    ]
-    assert list(found) == ["qamr F1", "qed F1", "fairytaleqa F1", *ranked]
-    assert all(0 <= value <= 1 for value in found.values())
-    assert checkpoint.model.training and all(parameter.requires_grad for parameter in checkpoint.model.parameters())
-    assert all((tensor == before[name]).all() for name, tensor in checkpoint.model.state_dict().items())
-    assert found == quick.quick_validation(checkpoint, small_sets(), "cpu", "fp32")
-
-
-def test_all_parts_print_their_tables_and_write_their_figures(questions, workdir, capsys):
-    model = Model(joint(), "cpu", "fp32")
-    all_parts = setup.Bench(model, workdir, workdir, setup.Size(6, 4, 2))
-    pools = pools_of(questions)
-    given = {"sets": small_sets(), "pools": pools, "base": model.bi_encoder}
-    all_parts.__dict__.update(given)
-    bench_model.run(all_parts, ["speed"])
-    figures = json.loads(Path("results/bench/model.json").read_text())
+def test_all_parts_print_their_tables_and_return_their_figures(questions, workdir, capsys):
+    bench = bench_of(joint(), workdir)
+    given = {"sets": small_sets(), "pools": pools_of(questions), "base": bench.state.model.bi_encoder}
+    bench.state.__dict__.update(given)
+    figures = {part: PARTS[part](bench) for part in ("speed", "reading", "ranking", "evidence", "agreement")}
+    assert json.loads(json.dumps(figures))
     assert set(figures["speed"]["200 evidences, int8"]["ms"]) == {
         "ranking alone", "ranking and reading, one pass", "ranking, then reading",
     }  # fmt: skip
-    assert set(figures["speed"]["20 evidences"]["ms"]) == {"int8", "fp32"} and "reading" not in figures
-    capsys.readouterr()
-    bench_model.run(all_parts, ["reading", "ranking", "evidence", "agreement"])
-    written = json.loads(Path("results/bench/model.json").read_text())
-    assert list(written["reading"]) == ["qamr", "qed", "fairytaleqa", "both"]
-    assert written["reading"]["both"]["questions"] == 4 and len(written["reading"]["both"]) == 8
-    assert written["ranking"]["tables"]["scored"] is None and written["ranking"]["selqa"]["scored"] == 20
-    assert set(written["evidence"]["widened"]["cascade"]) == {"5", "20", "100"}
-    assert (
-        written["agreement"]["int8, cpu"]["always numbers"] and 0 <= written["agreement"]["int8, cpu"]["answers"] <= 1
-    )
-    bounds = written["bounds"]
-    target = written["ranking"]["squad_sentences"]["base bi-encoder"]["mrr"] + 0.05
-    assert bounds["ranking, squad_sentences: MRR (0.05 above base bi-encoder)"]["bound"] == pytest.approx(target)
-    assert any("reading, qamr: F1" in line for line in written["failed_bounds"])  # nothing was trained
+    assert set(figures["speed"]["20 evidences"]["ms"]) == {"int8", "fp32"}
+    assert list(figures["reading"]) == ["qamr", "qed", "fairytaleqa", "both"]
+    assert figures["reading"]["both"]["questions"] == 4 and len(figures["reading"]["both"]) == 8
+    assert figures["ranking"]["tables"]["scored"] is None and figures["ranking"]["selqa"]["scored"] == 20
+    assert set(figures["evidence"]["widened"]["cascade"]) == {"5", "20", "100"}
+    agreement = figures["agreement"]["int8, cpu"]
+    assert agreement["always numbers"] and 0 <= agreement["answers"] <= 1
+    bounds = {bound.what: bound for bound in bench.bounds}
+    target = figures["ranking"]["squad_sentences"]["base bi-encoder"]["mrr"] + 0.05
+    assert bounds["ranking, squad_sentences: MRR (0.05 above base bi-encoder)"].bound == pytest.approx(target)
+    assert bounds["reading, qamr: F1"].failed  # nothing was trained
     output = capsys.readouterr().out
-    for title in ("reading, in %", "ranking", "one-hop questions", "the same as fp32"):
+    for title in ("reading, in %", "ranking", "one-hop questions", "the same as fp32", ">= 86"):
         assert title in output
-    assert ">= 86" in output and "missed:" in output
 
 
-def test_usage_errors_end_the_program(tmp_path, capsys):
-    with pytest.raises(SystemExit, match="no such model; give --model DIR"):
-        bench_model.main(["--model", str(tmp_path / "none")])
-    with pytest.raises(SystemExit):
-        bench_model.main(["--only", "reading,speeed"])
-    assert "unknown part 'speeed'" in capsys.readouterr().err
+def test_a_missing_model_ends_the_program(tmp_path):
+    with pytest.raises(SystemExit, match="bench model: .*no such model; give --model DIR"):
+        run(SPEC, ["--model", str(tmp_path / "none")])
 
 
 def test_another_kind_of_model_is_refused():

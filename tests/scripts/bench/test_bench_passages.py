@@ -1,30 +1,17 @@
-"""`bench passages`: its part with real questions, and figures that are added to those of earlier runs."""
+"""`bench passages`: its part with real questions, and one engine."""
 
 import gzip
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from bench import passages as bench_passages
-from bench import passages_boolq
+from bench.boolq import measures
+from bench.harness import run as run_bench
+from bench.passages import SPEC
 
 RESULTS = Path("results/bench/passages.json")
-NAMES = (
-    "hobbit",
-    "titanic",
-    "england",
-    "france",
-    "africa",
-    "author",
-    "actor",
-    "novel",
-    "song",
-    "film",
-    "award",
-    "city",
-)
+NAMES = "hobbit titanic england france africa author actor novel song film award city".split()
 
 
 @pytest.fixture
@@ -41,9 +28,8 @@ def run(workdir, monkeypatch):
     monkeypatch.setenv("CONVINSE_DATA", str(data.parent))
 
     def bench(*arguments):
-        monkeypatch.setattr(sys, "argv", ["bench_passages.py", *map(str, arguments)])
-        bench_passages.main()
-        return json.loads(RESULTS.read_text())
+        run_bench(SPEC, list(map(str, arguments)))
+        return {part: row["figures"] for part, row in json.loads(RESULTS.read_text()).items()}
 
     return bench
 
@@ -73,40 +59,21 @@ def test_all_rows_are_of_the_same_questions(run):
 
 def test_measures():
     found = {"a": ["x", "r"], "b": ["r"], "c": ["x"], "d": ["x", "y", "r"]}
-    row = passages_boolq.measures([(text, "r") for text in found], found.__getitem__)
+    row = measures([(text, "r") for text in found], found.__getitem__)
     assert (row["hit_at_1"], row["hit_at_10"]) == (25, 75)
     assert row["ndcg_at_10"] == pytest.approx(100 * (1 / 1.5849625 + 1 + 1 / 2) / 4)
 
 
-def test_figures_of_earlier_runs_stay(run):
-    RESULTS.parent.mkdir(parents=True)
-    earlier = {
-        "machine": {"cores": 64},
-        "synthetic": {"100000": {"convinse": {"disk_mb": 51}}},
-        "brute_force": {"same": 7},
-    }
-    RESULTS.write_text(json.dumps(earlier))
-    found = run("--only-boolq")
-    boolq = found.pop("boolq")
-    assert found == earlier
-    assert boolq["machine"]["cores"] < 64 and boolq["rows"]
-    again = run("--size", 300, "--only", "tantivy", "--no-boolq")
-    assert (
-        set(again["synthetic"]) == {"100000", "300"} and again["synthetic"]["100000"] == earlier["synthetic"]["100000"]
-    )
-    assert again["boolq"] == boolq and again["machine"]["cores"] < 64 and again["brute_force"] == {"same": 7}
+def test_an_engine_over_synthetic_passages(run, capsys):
+    found = run("--size", 300, "--only", "tantivy", "--no-boolq")
+    assert list(found) == ["synthetic"]
+    row = found["synthetic"]["300"]["tantivy"]
+    assert row["hit_at_10"] > 0.9 and row["index_seconds"] > 0 and row["search_peak_mb"] > 10 and row["disk_mb"] > 0
+    assert "300 synthetic passages" in capsys.readouterr().out
 
 
-def test_a_file_that_is_none_of_figures_is_kept(run):
-    RESULTS.parent.mkdir(parents=True)
-    RESULTS.write_text("mine")
-    with pytest.raises(SystemExit, match="is no file of figures"):
-        run("--only-boolq")
-    assert RESULTS.read_text() == "mine"
-
-
-def test_without_the_data(run, monkeypatch, capsys):
+def test_without_the_data(run, monkeypatch):
     monkeypatch.setenv("CONVINSE_DATA", "nowhere")
-    assert run("--only-boolq")["boolq"]["left_out"] == "nowhere/boolq is not there"
+    assert run("--only-boolq")["boolq"]["left_out"].startswith("nowhere/boolq/train.jsonl.gz: no such data")
     with pytest.raises(SystemExit):
         run("--only-boolq", "--no-boolq")
