@@ -94,25 +94,16 @@ class Figure(NamedTuple):
 
 @dataclass
 class Bench:
-    """What the parts measure with, and what they add to.
-
-    Attributes:
-        options: the arguments.
-        size: how much is measured; a record of the bench's own.
-        rounds: how often systems are timed that are timed as a whole.
-        work: a temporary folder.
-        kept: the folder of what is expensive to build: `--work`, or a temporary one.
-        state: what the parts of one bench share; of `Spec.prepare`.
-    """
+    """What the parts measure with, and what they add to."""
 
     options: argparse.Namespace
-    size: Any
-    rounds: int
-    work: Path
-    kept: Path
+    size: Any  # how much is measured; a record of the bench's own
+    rounds: int  # how often systems are timed that are timed as a whole
+    work: Path  # a temporary folder
+    kept: Path  # of what is expensive to build: `--work`, or a temporary one
     console: Console = field(default_factory=lambda: Console(width=140, highlight=False))
     bounds: list[Bound] = field(default_factory=list)
-    state: Any = None
+    state: Any = None  # what the parts of one bench share; of `Spec.prepare`
     _told: set[str] = field(default_factory=set)
 
     @property
@@ -162,35 +153,22 @@ class Bench:
 
 @dataclass(frozen=True)
 class Spec:
-    """A bench.
+    """A bench; triples are for `--quick`, the default and `--full`."""
 
-    Attributes:
-        name: of the command and of the file of figures.
-        about: its docstring.
-        parts: what is measured, in this order.
-        sizes: how much of it with `--quick`, by default and with `--full`.
-        rounds: of these three; None: nothing is measured in rounds.
-        options: adds arguments.
-        check: refuses arguments, before anything is built.
-        prepare: makes what the parts share.
-        needs: packages that a part cannot do without.
-        peers: distributions whose versions are told beside the figures.
-        part_options: names of the option that names parts.
-        default: the parts that run when none is named; None: all.
-    """
-
-    name: str
+    name: str  # of the command and of the file of figures
     about: str
-    parts: Mapping[str, Callable[[Bench], Figures]]
+    parts: Mapping[str, Callable[[Bench], Figures]]  # in the order in which they are measured
     sizes: tuple[Any, Any, Any] = (None, None, None)
-    rounds: tuple[int, int, int] | None = None
-    options: Callable[[argparse.ArgumentParser], object] = lambda parser: None
-    check: Callable[[argparse.ArgumentParser, argparse.Namespace], object] = lambda parser, options: None
-    prepare: Callable[[Bench], Any] = lambda bench: None
-    needs: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    peers: Sequence[str] = ()
-    part_options: Sequence[str] = ("--parts", "--only")
-    default: Callable[[argparse.Namespace], Sequence[str]] | None = None
+    rounds: tuple[int, int, int] | None = None  # None: nothing is measured in rounds
+    options: Callable[[argparse.ArgumentParser], object] = lambda parser: None  # adds arguments
+    check: Callable[[argparse.ArgumentParser, argparse.Namespace], object] = lambda parser, options: (
+        None
+    )  # refuses some
+    prepare: Callable[[Bench], Any] = lambda bench: None  # makes what the parts share
+    needs: Mapping[str, Sequence[str]] = field(default_factory=dict)  # packages that a part cannot do without
+    peers: Sequence[str] = ()  # distributions whose versions are told beside the figures
+    part_options: Sequence[str] = ("--parts", "--only")  # names of the option that names parts
+    default: Callable[[argparse.Namespace], Sequence[str]] | None = None  # parts when none is named; None: all
 
 
 def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:

@@ -32,9 +32,9 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.knowledge_base.search_space import SearchSpace
 from recipes.sources import wikidata_27k
 
+from .candidates import convquestions
 from .harness import Bench, Figure, Figures, Spec, apart, disk, note, own_memory, percentile, run, timed, tree_memory
 from .plain_dump import BruteForce, disagreements, read_lines
-from .questions import convquestions
 
 ASKED = 1000
 MEMORY = 4_000_000_000

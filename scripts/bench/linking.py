@@ -26,8 +26,8 @@ from convinse.records.evidence import Entity
 from recipes.embedded.wikidata import knowledge_base
 from recipes.sources import wikidata_27k
 
+from .candidates import SeedQuestion, convquestions, holds_answer, other_sets
 from .harness import Bench, Figures, Spec, in_turn, note, percentile, run
-from .questions import SeedQuestion, convquestions, holds_answer, other_sets
 
 P = 1000  # facts of an item
 BASELINE_ITEMS = 3  # of a mention

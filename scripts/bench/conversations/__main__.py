@@ -23,10 +23,9 @@ from convinse.support.registry import find_module
 
 from ..candidates import build_sources
 from ..harness import Bench, Figures, Spec, note, positive, run
-from .data import read_conversations
-from .failures import draw_failures, failure_text
 from .quality import MODULES, Quality, measure, show
 from .speed import FULL, speed_part
+from .turns import draw_failures, failure_text, read_conversations
 
 SOURCES = {"kb": "kb", "all": DEFAULT_SOURCES}  # part -> sources
 

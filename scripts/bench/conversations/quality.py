@@ -12,7 +12,7 @@ from convinse.records.evidence import Conversation
 from convinse.support.progress import progress
 
 from ..harness import Bench, Bound
-from .measures import SUBSETS, Figures, figures, losses, turns_of
+from .turns import SUBSETS, Figures, figures, losses, turns_of
 
 MODULES = ("nc_all", "nc_init", "nc_prev", "nc_init_prev", "slots", "history")
 HISTORIES = {"gold": True, "predicted": False}  # history -> whether earlier turns count with their gold answers
@@ -33,15 +33,12 @@ class Quality:
     """What was measured over one combination of sources.
 
     Attributes:
-        sources: such as `kb`.
-        default: the module that the configuration names.
-        runs: in the order of the table.
         answered: the conversations as the default module answered them with gold history.
     """
 
-    sources: str
-    default: str
-    runs: list[Run] = field(default_factory=list)
+    sources: str  # such as `kb`
+    default: str  # the module that the configuration names
+    runs: list[Run] = field(default_factory=list)  # in the order of the table
     answered: list[Conversation] = field(default_factory=list)
 
     def bounds(self) -> list[Bound]:

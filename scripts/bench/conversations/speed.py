@@ -13,8 +13,8 @@ from convinse.pipeline import Pipeline
 from convinse.records.evidence import DEFAULT_SOURCES, Conversation
 
 from ..harness import Bench, Figures, apart
-from .data import more_questions
 from .quality import load
+from .turns import more_questions
 
 STAGES = ("qu", "retrieval", "scoring", "answering")
 CACHES = {"cold": 600.0, "warm": 60.0}  # cache -> most seconds for FULL turns

@@ -6,7 +6,7 @@ import statistics
 
 from ..harness import Bench, Figures
 from ..measures import mean_reciprocal_rank, share_within
-from . import evidence, ranking, reading
+from . import ranking, reading
 from .sets import Question
 from .setup import counted
 
@@ -90,19 +90,19 @@ def ranking_part(bench: Bench) -> Figures:
 
 def evidence_part(bench: Bench) -> Figures:
     """Answer presence among the best facts of one-hop questions."""
-    setup, cuts = bench.state, evidence.CUTS
+    setup, cuts = bench.state, ranking.CUTS
     table: list[list[str] | None] = []
     figures: Figures = {}
     for kind, facts in setup.pools.evidences.items():
         with counted(f"facts {kind}", len(facts)) as advance:
-            by_system = evidence.evidence_ranks(setup.model, setup.base, setup.pools, kind, advance)
+            by_system = ranking.evidence_ranks(setup.model, setup.base, setup.pools, kind, advance)
         median = statistics.median(map(len, facts))
         figures[kind] = {"questions": len(facts), "candidates": median}
         for place, (system, ranks) in enumerate(by_system.items()):
             start = (f"{kind}, median {median:.0f}", str(len(facts))) if place == 0 else ("", "")
             shares = {e: share_within(ranks, e) for e in cuts}
             wanted = ""
-            if system == evidence.CASCADE:
+            if system == ranking.CASCADE:
                 wanted = " / ".join(f"{PRESENCE[e]:.2f}" for e in cuts)
                 for e in cuts:
                     bench.want(f"evidence, {kind}: presence at {e}", shares[e], PRESENCE[e])

@@ -1,14 +1,27 @@
-"""Ranking on the dev sets: BM25, bi-encoders, the cross-encoder over the best of a fusion, and their blend."""
+"""Ranking on the dev sets, and evidence for the one-hop questions of ConvQuestions: BM25, bi-encoders, cross-encoder, blend.
+
+No fact of training is about the items of these questions. Their candidates are the facts that are retrieved for them; the
+wide candidates are these and, up to 520, the best by BM25 of all facts two hops away, without those that hold an answer.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from convinse.language.bm25 import bm25_scores
+from convinse.config import Config
+from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
+from convinse.knowledge_base.index import Fact, KnowledgeBase
+from convinse.knowledge_base.search_space import fact_text
+from convinse.language.bm25 import bm25_order, bm25_scores
+from convinse.records.evidence import Evidence, unique_entities
 
+from ..candidates import Candidates, first_hit, gather, is_right
 from ..measures import Rank, best_first, cross_fitted, first_right
 from .sets import Asked
 
@@ -16,7 +29,7 @@ if TYPE_CHECKING:
     from convinse.encoder.bi_encoder import BiEncoder
     from convinse.encoder.reranker import BertReranker
 
-    from .model import Model
+    from .setup import Model
 
 Advance = Callable[[int], None]
 BM25, BASE, OWN = "BM25", "base bi-encoder", "the model's bi-encoder"
@@ -105,3 +118,112 @@ def reordered(order: Sequence[int], scores: np.ndarray, texts: Sequence[str]) ->
     """An order whose first places are sorted by their scores; the others follow as they are."""
     first = [order[place] for place in best_first(scores, [texts[place] for place in order[: len(scores)]])]
     return [*first, *order[len(scores) :]]
+
+
+RETRIEVED, WIDE = "as retrieved", "widened"
+EXPANDED, CASCADE = "BM25, expanded query", "cascade"
+CUTS = (5, 20, 100)
+_WIDTH = 520
+_ITEMS = 8  # whose facts are remembered: the questions of a conversation are about the same ones
+_FEW = 5  # questions computed together
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Questions with their candidate evidences."""
+
+    questions: tuple[Candidates, ...]  # with the gold answers
+    evidences: dict[str, list[list[Evidence]]]  # of each question, by kind of candidates
+    scorer: BM25Scorer  # BM25 as the pipeline has it, which knows the names of properties
+
+
+def evidence_pools(data: Path, work: Path, most: int) -> Pools:
+    """Build the knowledge base in the folder `work` and retrieve.
+
+    Args:
+        data: the folder of shared data.
+        work: where both are kept.
+        most: questions, from the first; there are about a hundred.
+    """
+    gathered = gather(data, work)
+    questions = tuple(question for question in gathered.questions if question.one_hop)[:most]
+    kb = KnowledgeBase(gathered.kb)
+    try:
+        two_hops = lru_cache(maxsize=_ITEMS)(kb.two_hop_neighborhood)
+        wide = [wide_facts(question, two_hops) for question in questions]
+    finally:
+        kb.close()
+    retrieved = [question.facts for question in questions]
+    return Pools(questions, {RETRIEVED: retrieved, WIDE: wide}, BM25Scorer(QueryExpansion(gathered.properties)))
+
+
+def wide_facts(question: Candidates, two_hops: Callable[[str], Sequence[Fact]]) -> list[Evidence]:
+    """The facts of a question, then others around the items that they were retrieved for, at most 520 of different texts.
+
+    Args:
+        question: with its facts.
+        two_hops: the facts of an item and of its neighbours.
+    """
+    found = {evidence["evidence_text"]: evidence for evidence in question.facts}
+    items = dict.fromkeys(evidence["retrieved_for_entity"]["id"] for evidence in question.facts)
+    others = {fact_text(fact): fact for item in items for fact in two_hops(item)}
+    texts = [text for text in others if text not in found]
+    for place, _ in bm25_order(question.query, texts):
+        if len(found) >= _WIDTH:
+            break
+        evidence = _evidence(others[texts[place]])
+        if not is_right(evidence, question.gold):
+            found[texts[place]] = evidence
+    return list(found.values())
+
+
+def _evidence(fact: Fact) -> Evidence:
+    entities = unique_entities([fact[0], *fact[2::2]])
+    mentions = [[entity["label"], entity["id"]] for entity in entities]
+    return {
+        "evidence_text": fact_text(fact), "source": "kb", "disambiguations": mentions, "wikidata_entities": entities,
+    }  # fmt: skip
+
+
+def asked_of(questions: Sequence[Candidates], evidences: Sequence[Sequence[Evidence]]) -> list[Asked]:
+    """The questions with their candidates as texts."""
+    return [
+        Asked(
+            question.query,
+            [evidence["evidence_text"] for evidence in own],
+            frozenset(place for place, evidence in enumerate(own) if is_right(evidence, question.gold)),
+        )
+        for question, own in zip(questions, evidences, strict=True)
+    ]
+
+
+def evidence_ranks(
+    model: Model, base: BiEncoder | None, pools: Pools, kind: str, advance: Callable[[int], None]
+) -> dict[str, list[Rank]]:
+    """The rank of the first evidence with an answer, of each question, by system; the cross-encoder scores all."""
+    from convinse.evidence_retrieval_scoring.cascade import Cascade
+
+    evidences = pools.evidences[kind]
+    asked = asked_of(pools.questions, evidences)
+    expanded = [pools.scorer.scores(one.query, own) for one, own in zip(asked, evidences, strict=True)]
+    plain = [BM25Scorer().scores(one.query, own) for one, own in zip(asked, evidences, strict=True)]
+    ranks = {BM25: ranks_of(asked, plain), EXPANDED: ranks_of(asked, expanded)}
+    if base is not None:
+        ranks[BASE] = ranks_of(asked, cosines(base, asked))
+    own = cosines(model.bi_encoder, asked)
+    ranks[OWN] = ranks_of(asked, own)
+    chosen = Config().evs_cascade
+    cascade = Cascade(pools.scorer, model.reranker, model.bi_encoder, lexical=chosen.lexical, dense=chosen.dense)
+    odds, hits = [], []
+    for start in range(0, len(asked), _FEW):
+        portion = asked[start : start + _FEW]
+        odds += log_odds(model.reranker, portion, [range(len(one.texts)) for one in portion])
+        best = cascade.rank_all([one.query for one in portion], evidences[start : start + _FEW], max(CUTS))
+        of_portion = pools.questions[start : start + _FEW]
+        hits += [first_hit(found, one.gold) for found, one in zip(best, of_portion, strict=True)]
+        advance(len(portion))
+    ranks[CASCADE] = hits
+    ranks[CROSS] = ranks_of(asked, odds)
+    sums = {weight: [scores + weight * cosine for scores, cosine in zip(odds, own, strict=True)] for weight in WEIGHTS}
+    ranks[BLENDED] = cross_fitted({weight: ranks_of(asked, scores) for weight, scores in sums.items()}).ranks
+    return ranks

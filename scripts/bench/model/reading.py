@@ -14,7 +14,7 @@ from .sets import Question
 if TYPE_CHECKING:
     from convinse.encoder.extractive_reader import AnswerSpan
 
-    from .model import Model
+    from .setup import Model
 
 Advance = Callable[[int], None]
 _PORTION = 20  # questions computed together
@@ -39,15 +39,12 @@ class Reading:
 
     Attributes:
         contexts: the question's text and its distractors, then the sentences of the text, then those of the others.
-        bounds: where these four kinds begin, and the end.
-        spans: of all contexts.
-        relevance: [contexts] from 0 to 1.
     """
 
     contexts: list[str]
-    bounds: tuple[int, int, int, int, int]
-    spans: list[AnswerSpan]
-    relevance: np.ndarray
+    bounds: tuple[int, int, int, int, int]  # where these four kinds begin, and the end
+    spans: list[AnswerSpan]  # of all contexts
+    relevance: np.ndarray  # [contexts] from 0 to 1
 
     def answer(self, texts: str, unit: str, choice: str) -> str:
         """The best span's text, "" where there is none."""

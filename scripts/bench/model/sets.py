@@ -30,19 +30,12 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Question:
-    """A question to read an answer for.
+    """A question to read an answer for."""
 
-    Attributes:
-        query: the question.
-        text: holds the answer.
-        answers: any one of them is right.
-        distractors: other texts, none of which holds an answer.
-    """
-
-    query: str
-    text: str
-    answers: tuple[str, ...]
-    distractors: tuple[str, ...] = ()
+    query: str  # the question
+    text: str  # holds the answer
+    answers: tuple[str, ...]  # any one of them is right
+    distractors: tuple[str, ...] = ()  # other texts, none of which holds an answer
 
 
 @dataclass(frozen=True)
@@ -56,17 +49,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class DevSets:
-    """Prepared questions by data set.
+    """Prepared questions by data set."""
 
-    Attributes:
-        sentences: QAMR: each text is one sentence.
-        paragraphs: with distractors.
-        ranked: questions with all texts of their section, table or corpus.
-    """
-
-    sentences: tuple[Question, ...]
-    paragraphs: dict[str, tuple[Question, ...]]
-    ranked: dict[str, tuple[Asked, ...]]
+    sentences: tuple[Question, ...]  # QAMR: each text is one sentence
+    paragraphs: dict[str, tuple[Question, ...]]  # with distractors
+    ranked: dict[str, tuple[Asked, ...]]  # questions with all texts of their section, table or corpus
 
 
 def dev_examples(build: Callable[[], Iterator[Example]]) -> list[Example]:

@@ -11,12 +11,11 @@ import numpy as np
 
 from ..harness import Bench, Figures, in_turn
 from ..measures import best_first, same_share
-from . import evidence
-from .model import Model
+from . import ranking
 from .ranking import Advance, log_odds
 from .reading import ALONE, AMONG, RELEVANCE, SPAN, WHOLE, readings
 from .sets import SEED, Asked, Question, sample
-from .setup import counted
+from .setup import Model, counted
 
 if TYPE_CHECKING:
     from convinse.encoder.precision import Precision
@@ -134,7 +133,7 @@ def always_numbers(model: Model, query: str) -> bool:
 def speed_part(bench: Bench) -> Figures:
     """Milliseconds of ranking and reading 200 evidences in one pass, and of ranking 20."""
     setup = bench.state
-    asked = evidence.asked_of(setup.pools.questions, setup.pools.evidences[evidence.WIDE])
+    asked = ranking.asked_of(setup.pools.questions, setup.pools.evidences[ranking.WIDE])
     number = bench.size.turns + 1
     precisions: tuple[Precision, ...] = ("bf16", "fp32") if setup.on_gpu else ("int8", "fp32")
     table: list[list[str] | None] = []
@@ -174,7 +173,7 @@ def agreement_part(bench: Bench) -> Figures:
     if torch.cuda.is_available():
         others["bf16, cuda"] = setup.other("bf16", "cuda")
     paragraphs = [question for questions in setup.sets.paragraphs.values() for question in questions]
-    asked = evidence.asked_of(setup.pools.questions, setup.pools.evidences[evidence.RETRIEVED])
+    asked = ranking.asked_of(setup.pools.questions, setup.pools.evidences[ranking.RETRIEVED])
     asked += sample(setup.sets.ranked["tables"], _TABLES, SEED)
     number = len(setup.sets.sentences) + len(paragraphs) + len(asked)
 

@@ -13,10 +13,9 @@ from convinse.language.bm25 import bm25_scores
 from convinse.language.text import stems
 from convinse.support.vector_cache import VectorCache
 
-from ..candidates import Candidates, Pool, pools, widened
+from ..candidates import Candidates, Pool, first_hit, pools, widened
 from ..harness import Bench, Figures, timed
 from ..measures import best_first, kept, share_within
-from ..questions import first_hit
 from .systems import MAX_LENGTH, SETTINGS, Dense, E, Ours, Size, new_cascade
 
 CUTS = (5, 10, 20, E)

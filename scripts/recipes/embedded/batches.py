@@ -21,18 +21,14 @@ class Batch:
     """The pairs of some examples, in the order of the examples.
 
     Attributes:
-        sequences: the model inputs, one for each pair.
-        sizes: candidates of each example.
-        relevant: [p] whether the text answers.
-        readable: [p] whether its span is learned (irrelevant texts: that they have none).
         firsts, ends: [p] where the text begins and ends (exclusive) in the sequence.
         spans: for each pair [n, 2] first and last token of its answers; (0, 0), which is [CLS], where it has none.
     """
 
-    sequences: Sequences
-    sizes: list[int]
-    relevant: np.ndarray
-    readable: np.ndarray
+    sequences: Sequences  # the model inputs, one for each pair
+    sizes: list[int]  # candidates of each example
+    relevant: np.ndarray  # [p] whether the text answers
+    readable: np.ndarray  # [p] whether its span is learned (irrelevant texts: that they have none)
     firsts: np.ndarray
     ends: np.ndarray
     spans: list[np.ndarray]

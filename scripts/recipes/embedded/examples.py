@@ -16,15 +16,12 @@ class Candidate:
     """A text that may answer the query.
 
     Attributes:
-        text: an evidence, a sentence or a paragraph.
-        relevant: whether it answers the query.
-        spans: character offsets (start, end) of its answers; any one of them is right.
         readable: False for a relevant text of which nobody marked the answer: it is ranked, its span is not learned.
     """
 
-    text: str
-    relevant: bool = False
-    spans: tuple[tuple[int, int], ...] = ()
+    text: str  # an evidence, a sentence or a paragraph
+    relevant: bool = False  # whether it answers the query
+    spans: tuple[tuple[int, int], ...] = ()  # character offsets (start, end) of its answers; any one of them is right
     readable: bool = True
 
     def __post_init__(self) -> None:
@@ -37,21 +34,13 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Example:
-    """A query and its candidates.
+    """A query and its candidates."""
 
-    Attributes:
-        query: a question, or the representation of a turn.
-        candidates: relevant ones first (at least one), then negatives, the hardest first.
-        source: the data set, such as `qamr`.
-        key: what must not be in two parts: the sentence, document, table or item that the example is about.
-        group: texts of one example are negatives of others in a batch unless their groups are equal.
-    """
-
-    query: str
-    candidates: tuple[Candidate, ...]
-    source: str
-    key: str
-    group: str = ""
+    query: str  # a question, or the representation of a turn
+    candidates: tuple[Candidate, ...]  # relevant ones first (at least one), then negatives, the hardest first
+    source: str  # the data set, such as `qamr`
+    key: str  # what must not be in two parts: the sentence, document, table or item that the example is about
+    group: str = ""  # texts of one example are negatives of others in a batch unless their groups are equal
 
     def __post_init__(self) -> None:
         if not self.candidates or not self.candidates[0].relevant:

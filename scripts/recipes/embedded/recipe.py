@@ -39,20 +39,15 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One run over the mixture.
 
     Attributes:
-        mixture: examples drawn from each data set in an epoch (all, where it has fewer).
-        epochs: of that size.
-        validations: of an epoch; each keeps the best weights and what a stopped run goes on from.
-        learning_rate: the highest.
         alone: share of a data set's examples that are learned from without negatives: reading costs a third so.
-        minutes: of training steps, after which the stage ends early; None: no limit.
     """
 
-    mixture: dict[str, Positive]
-    epochs: Positive = 1
-    validations: Positive = 4
-    learning_rate: Weight = 1e-4
+    mixture: dict[str, Positive]  # examples drawn from each data set in an epoch (all, where it has fewer)
+    epochs: Positive = 1  # of that size
+    validations: Positive = 4  # of an epoch; each keeps the best weights and what a stopped run goes on from
+    learning_rate: Weight = 1e-4  # the highest
     alone: dict[str, Share] = {}
-    minutes: Weight | None = None
+    minutes: Weight | None = None  # of training steps, after which the stage ends early; None: no limit
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -60,41 +55,29 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     Attributes:
         base: a folder with the weights to start from, or None for those of the package that carries all-MiniLM-L6-v2.
-        stages: one after the other.
-        batch_size: examples of a step.
-        negatives: irrelevant texts beside each relevant one, of the same example; 1 beside a long one.
-        foreign: share of the examples that get one more from another example, the easy case.
-        max_length: tokens of a pair; of longer texts a window is learned from.
-        portion: tokens, padding counted, that are computed at once.
-        token_budget: tokens that are computed at once where nothing is learned.
-        embedding_every: steps between those that also train the embedding.
         contrast, distillation: weights of the embedding's two losses.
-        sure: the least probability of an answer that a model marks alone, not among others.
-        unmarked: most texts that are marked.
-        dev_examples: of each data set, that a validation looks at.
-        yes_no: how the yes/no head is trained when the rest is done; None: there is none.
     """
 
     base: str | None = None
-    stages: Annotated[list[Stage], msgspec.Meta(min_length=1)]
-    batch_size: Positive = 32
-    negatives: NotNegative = 2
-    foreign: Share = 0.3
-    max_length: Annotated[int, msgspec.Meta(ge=64)] = 192
-    portion: Positive = 1408
-    token_budget: Positive = 4096
-    embedding_every: Positive = 4
+    stages: Annotated[list[Stage], msgspec.Meta(min_length=1)]  # one after the other
+    batch_size: Positive = 32  # examples of a step
+    negatives: NotNegative = 2  # irrelevant texts beside each relevant one, of the same example; 1 beside a long one
+    foreign: Share = 0.3  # share of the examples that get one more from another example, the easy case
+    max_length: Annotated[int, msgspec.Meta(ge=64)] = 192  # tokens of a pair; of longer texts a window is learned from
+    portion: Positive = 1408  # tokens, padding counted, that are computed at once
+    token_budget: Positive = 4096  # tokens that are computed at once where nothing is learned
+    embedding_every: Positive = 4  # steps between those that also train the embedding
     contrast: Weight = 0.5
     distillation: Weight = 0.5
-    sure: Share = 0.6
-    unmarked: NotNegative = 20_000
-    dev_examples: Positive = 80
+    sure: Share = 0.6  # the least probability of an answer that a model marks alone, not among others
+    unmarked: NotNegative = 20_000  # most texts that are marked
+    dev_examples: Positive = 80  # of each data set, that a validation looks at
     warmup: Share = 0.06
     weight_decay: Weight = 0.01
     patience: Positive = 99
     seed: int = 42
     device: Device = "auto"
-    yes_no: YesNo | None = YesNo()
+    yes_no: YesNo | None = YesNo()  # how the yes/no head is trained when the rest is done; None: there is none
 
 
 @dataclass(frozen=True)

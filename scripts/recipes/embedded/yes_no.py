@@ -33,17 +33,13 @@ class YesNo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the head is trained.
 
     Attributes:
-        epochs: over all questions; the best by log loss on the held-out ones is kept.
-        learning_rate: the highest.
-        batch_size: questions of a step.
-        dropout: in the head.
         layer: of the trunk, that the head reads: the last ones know less of what ranking and reading do not ask for.
     """
 
-    epochs: Positive = 4
-    learning_rate: Weight = 3e-4
-    batch_size: Positive = 32
-    dropout: Weight = 0.1
+    epochs: Positive = 4  # over all questions; the best by log loss on the held-out ones is kept
+    learning_rate: Weight = 3e-4  # the highest
+    batch_size: Positive = 32  # questions of a step
+    dropout: Weight = 0.1  # in the head
     layer: Positive = 4
 
 

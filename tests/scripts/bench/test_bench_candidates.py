@@ -3,7 +3,6 @@
 import pytest
 
 from bench import candidates as data
-from bench import questions
 from convinse.support.errors import DataError, ModelError
 from recipes import sources
 
@@ -25,7 +24,7 @@ def test_a_question_of_a_seed_counts_once():
     turns = [{"question": text, "answers": [{"id": "Q5"}], "entities": [{"id": "Q1", "label": "Ada"}], "one_hop": hop}
              for text, hop in (("Where?", True), ("When?", False), ("Where?", True))]  # fmt: skip
     other = [{**turns[0], "entities": [{"id": "Q2", "label": "Bo"}]}]
-    distinct = list(questions.distinct_turns([{"questions": turns}, {"questions": turns}, {"questions": other}]))
+    distinct = list(data.distinct_turns([{"questions": turns}, {"questions": turns}, {"questions": other}]))
     assert [(seed["label"], turn["question"], gold) for seed, turn, gold in distinct] == [
         ("Ada", "Where?", ("Q5",)), ("Ada", "When?", ("Q5",)), ("Bo", "Where?", ("Q5",)),
     ]  # fmt: skip
@@ -83,5 +82,5 @@ def test_other_weights_are_refused(tmp_path):
 
 def test_the_first_hit():
     right, wrong = evidence("a", "kb", "Q7"), evidence("b", "kb", "Q8")
-    assert questions.first_hit([wrong, right, right], ["Q7"]) == 2
-    assert questions.first_hit([wrong], ["Q7"]) is None
+    assert data.first_hit([wrong, right, right], ["Q7"]) == 2
+    assert data.first_hit([wrong], ["Q7"]) is None

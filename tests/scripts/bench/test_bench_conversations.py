@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.conversations import data, failures, measures, quality, speed
+from bench.conversations import quality, speed
+from bench.conversations import turns as measures
 from bench.conversations.__main__ import SPEC
 from bench.harness import run
 from handmade import dump_bytes, world
@@ -48,8 +49,8 @@ def test_each_wording_of_a_group_is_measured_once():
         version(5, 8, "Who?", "Where?"),
         version(6, 7, "Who?", "Where?"),
     ]
-    assert [one["conv_id"] for one in data.each_wording_once(versions)] == [1, 4, 5]
-    assert [one["conv_id"] for one in data.each_wording_once(versions, 1)] == [1, 4]
+    assert [one["conv_id"] for one in measures.each_wording_once(versions)] == [1, 4, 5]
+    assert [one["conv_id"] for one in measures.each_wording_once(versions, 1)] == [1, 4]
 
 
 def test_turns_for_speed_are_those_given_then_single_questions(workdir):
@@ -131,7 +132,7 @@ def test_failures_are_drawn_from_failed_turns_always_the_same():
         {"conv_id": number, "domain": "d", "questions": [turn(ranked=[CAMERON]), turn(one_hop=number > 7)]}
         for number in range(10)
     ]
-    draw = failures.draw_failures
+    draw = measures.draw_failures
     drawn = draw(conversations, 4, one_hop=False)
     assert drawn == draw(conversations, 4, one_hop=False) and len(drawn) == 4
     assert {place for _, place in drawn} == {1}
@@ -140,7 +141,7 @@ def test_failures_are_drawn_from_failed_turns_always_the_same():
 
 def test_a_failure_shows_history_answers_and_the_evidence_with_the_answer():
     failed = turn(ranked=[item(1), CAMERON], held=[*map(item, range(7)), CAMERON])
-    text = failures.failure_text(
+    text = measures.failure_text(
         3, {"conv_id": "c", "domain": "movies", "questions": [turn(DAY), failed]}, 1
     )  # fmt: skip
     assert text.startswith("3. c, movies, turn 1, one hop: present, ranked 2 to 5\n   Who? -> 16 August 1954 (1954-08")

@@ -8,11 +8,10 @@ import pytest
 from model_bench import bench_of
 
 from bench import candidates
-from bench import questions as real_questions
 from bench.harness import run
-from bench.model import evidence, quality, ranking, reading, sets, speed
+from bench.model import quality, ranking, reading, sets, speed
 from bench.model.__main__ import PARTS, SPEC
-from bench.model.model import Model
+from bench.model.setup import Model
 from convinse.config import resolve
 from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
@@ -262,12 +261,12 @@ def questions():
 def test_wide_candidates_hold_no_further_answer(questions):
     made, kb = questions
     for one in made:
-        found = evidence.wide_facts(one, kb.two_hop_neighborhood)
+        found = ranking.wide_facts(one, kb.two_hop_neighborhood)
         texts = [evidence["evidence_text"] for evidence in found]
         own = len(one.facts)
         assert texts[:own] == [evidence["evidence_text"] for evidence in one.facts]
         assert own < len(set(texts)) == len(texts) <= 520
-        assert not any(real_questions.is_right(evidence, one.gold) for evidence in found[own:])
+        assert not any(candidates.is_right(evidence, one.gold) for evidence in found[own:])
         scores = bm25_scores(one.query, texts[own:])
         assert scores[0] == max(scores)
 
@@ -277,22 +276,22 @@ def pools_of(questions):
     wide = [[{**one.facts[0], "evidence_text": f"fact {number} {place}"} for place in range(210)]
             for number, one in enumerate(made)]  # fmt: skip
     evidences = {"as retrieved": [one.facts for one in made], "widened": wide}
-    return evidence.Pools(tuple(made), evidences, BM25Scorer())
+    return ranking.Pools(tuple(made), evidences, BM25Scorer())
 
 
 def test_evidence_is_ranked_by_all_systems(questions):
     pools = pools_of(questions)
     model = Model(joint(), "cpu", "fp32")
     done = []
-    found = evidence.evidence_ranks(model, model.bi_encoder, pools, "as retrieved", done.append)
+    found = ranking.evidence_ranks(model, model.bi_encoder, pools, "as retrieved", done.append)
     assert sum(done) == 4 and all(len(ranks) == 4 and None not in ranks for ranks in found.values())
     assert found["base bi-encoder"] == found["the model's bi-encoder"]
     for number, one in enumerate(pools.questions):
         ranked = model.reranker.rank(one.query, one.facts)
-        first = next(rank for rank, evidence in enumerate(ranked, 1) if real_questions.is_right(evidence, one.gold))
+        first = next(rank for rank, evidence in enumerate(ranked, 1) if candidates.is_right(evidence, one.gold))
         assert found["cross-encoder"][number] == first == found["cascade"][number]  # which reads all of so few
         ranked = BM25Scorer().rank(one.query, one.facts, 99)
-        first = next(rank for rank, evidence in enumerate(ranked, 1) if real_questions.is_right(evidence, one.gold))
+        first = next(rank for rank, evidence in enumerate(ranked, 1) if candidates.is_right(evidence, one.gold))
         assert found["BM25"][number] == first
 
 
