@@ -13,7 +13,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.reranker import BertReranker
+from convinse.evidence_retrieval_scoring.cascade import Cascade
+from convinse.evidence_retrieval_scoring.passage_retriever import GivenScores
+from convinse.passages.build import build_index
+from convinse.passages.index import PassageIndex
+from convinse.passages.layout import Parameters
+from convinse.passages.search import candidate_evidences, passage_text
 from convinse.support.errors import DataError
+from convinse.support.vector_cache import VectorCache
+from recipes.embedded.negatives import part_of
 
 from .harness import Bench, Figures
 
@@ -62,14 +72,6 @@ def boolq(bench: Bench) -> Figures:
     except DataError as error:
         bench.console.print(f"BoolQ: {error}")
         return {"left_out": str(error)}
-    from convinse.evidence_retrieval_scoring.cascade import Cascade
-    from convinse.evidence_retrieval_scoring.passage_retriever import GivenScores
-    from convinse.passages.build import build_index
-    from convinse.passages.index import PassageIndex
-    from convinse.passages.layout import Parameters
-    from convinse.passages.search import candidate_evidences, passage_text
-    from recipes.embedded.negatives import part_of
-
     options = bench.options
     if bench.options.quick:
         questions = questions[:QUESTIONS]
@@ -104,9 +106,6 @@ def boolq(bench: Bench) -> Figures:
 
     bi_encoder = vectors = None
     if options.bi_encoder:
-        from convinse.encoder.bi_encoder import BiEncoder
-        from convinse.support.vector_cache import VectorCache
-
         bi_encoder = BiEncoder(options.bi_encoder)
         texts = [passage_text(*key) for key in passages]
         start = time.perf_counter()
@@ -123,8 +122,6 @@ def boolq(bench: Bench) -> Figures:
         measured["bi-encoder"] = measures(sample, dense)
         measured["BM25 and bi-encoder, fused"] = measures(sample, cascade(None, bi_encoder, vectors))
     if options.reranker:
-        from convinse.encoder.reranker import BertReranker
-
         name = "cascade" if options.bi_encoder else "BM25, then cross-encoder"
         measured[name] = measures(sample, cascade(BertReranker(options.reranker), bi_encoder, vectors))
     table = [(name, f"{row['questions']:,}", *(f"{figure:.2f}" for figure in itertools.islice(row.values(), 1, None)))

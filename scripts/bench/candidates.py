@@ -22,6 +22,7 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.records.evidence import SOURCES, Entity, Evidence
 from convinse.support.errors import DataError
 from convinse.support.files import sha256
+from convinse.wikipedia.build import build
 from recipes.embedded.wikidata import knowledge_base
 from recipes.sources import needed
 
@@ -133,8 +134,6 @@ class Sources(NamedTuple):
 
 def build_sources(data: Path, work: Path) -> Sources:
     """Knowledge base and Wikipedia dump of `config/wikidata-27k.yml` in the folder `work`; what is there already is kept."""
-    from convinse.wikipedia.build import build
-
     pages, titles = _pages(data), data / "wikipedia-pages" / "title2qid.tsv.gz"
     with closing(knowledge_base(data, work)) as kb:
         dump = work / f"wikidata-27k-pages-{sha256(pages)[:12]}.db"

@@ -1,5 +1,6 @@
 """The engines of `bench passages`: each indexes a folder's passages.jl, and searches what it has indexed.
 
+They load what they need when they are asked to: an engine's memory is its own.
 All use the Polish stop words and the Polish Snowball stemmer.
 """
 
@@ -8,16 +9,19 @@ from __future__ import annotations
 import functools
 import json
 import os
+import statistics
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from .harness import importable
+from .harness import Figures, importable, percentile, timed
 
 TOP = 10
 LANGUAGE = "pl"
+QUESTIONS, SEED = 1_291, 1
+FEW_QUESTIONS = {"rank_bm25": 50}
 Search = Callable[[str], Sequence[str]]  # question -> ids of passages, best first
 
 
@@ -167,3 +171,38 @@ ENGINES: dict[str, tuple[Callable[[Path, int], None], Callable[[Path], Search]]]
     "bm25s": (index_bm25s, load_bm25s),
     "rank_bm25": (index_rank_bm25, load_rank_bm25),
 }
+
+
+# -- in processes of their own -----------------------------------------------------------------------------------------
+
+
+def write_corpus(folder: str, passages: int) -> None:
+    """Write passages, questions and which passage answers which."""
+    from recipes.synthetic_passages import write
+
+    write(Path(folder), passages, QUESTIONS, SEED, quiet=True)
+
+
+def index_engine(engine: str, folder: str, memory: int) -> None:
+    """Index a folder's passages."""
+    ENGINES[engine][0](Path(folder), memory)
+
+
+def search_engine(engine: str, name: str) -> Figures:
+    """Open an engine's index and ask all questions."""
+    folder = Path(name)
+    questions = [json.loads(line) for line in (folder / "questions.jl").read_text("utf-8").splitlines()]
+    questions = questions[: FEW_QUESTIONS.get(engine)]
+    gold = dict(line.split("\t")[:2] for line in (folder / "pairs.tsv").read_text("utf-8").splitlines()[1:])
+    opened, search = timed(lambda: ENGINES[engine][1](folder))
+    search(questions[0]["text"])
+    seconds, hits = [], 0
+    for question in questions:
+        spent, ids = timed(lambda question=question: search(question["text"]))
+        seconds.append(spent)
+        hits += gold[question["id"]] in ids
+    return {
+        "open_seconds": opened, "questions": len(questions), "median_ms": 1000 * statistics.median(seconds),
+        "p95_ms": 1000 * percentile(seconds, 0.95), "queries_per_second": len(seconds) / sum(seconds),
+        "hit_at_10": hits / len(questions),
+    }  # fmt: skip

@@ -27,13 +27,13 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from convinse.config import ClocqParams
 from convinse.knowledge_base.index import KnowledgeBase
-from convinse.knowledge_base.search_space import SearchSpace
 from recipes.sources import wikidata_27k
+from recipes.synthetic_dump import popular_items, write_dump
 
 from .candidates import convquestions
-from .harness import Bench, Figure, Figures, Spec, apart, disk, note, own_memory, percentile, run, timed, tree_memory
+from .harness import Bench, Figure, Figures, Spec, apart, disk, note, percentile, run, timed, tree_memory
+from .kb_processes import ask, build_index, open_index
 from .plain_dump import BruteForce, disagreements, read_lines
 
 ASKED = 1000
@@ -58,26 +58,9 @@ class Size(NamedTuple):
 # -- in processes of their own -----------------------------------------------------------------------------------------
 
 
-def build_index(dump: str, index: str, memory: int) -> None:
-    """Build an index in bounded memory."""
-    from convinse.knowledge_base.build import build
-
-    build(Path(dump), Path(index), memory=memory, quiet=True)
-
-
-def open_index(index: str) -> list[float]:
-    """Milliseconds of opening in a new process (which loads numpy, too), of the first search, of opening again."""
-    opened, kb = timed(lambda: KnowledgeBase(Path(index)))
-    searched, _ = timed(lambda: SearchSpace(kb, ClocqParams(), 1000).search("Who directed Titanic?"))
-    again, _ = timed(lambda: KnowledgeBase(Path(index)))
-    return [1000 * seconds for seconds in (opened, searched, again)]
-
-
 def made_up_questions(index: str, count: int, seed: int) -> list[str]:
     """Questions for popular items of a synthetic index."""
     import numpy as np
-
-    from recipes.synthetic_dump import popular_items
 
     with closing(KnowledgeBase(Path(index))) as kb:
         drawn = popular_items(np.random.default_rng(seed), kb.manifest.items, 2 * count).tolist()
@@ -86,25 +69,6 @@ def made_up_questions(index: str, count: int, seed: int) -> list[str]:
     chance = random.Random(seed)
     pairs = zip(names[::2], names[1::2], strict=True)
     return [chance.choice(_QUESTION_FORMS).format(w=chance.choice(words), a=a, b=b) for a, b in pairs]
-
-
-def ask(index: str, questions: list[str]) -> Figures:
-    """Ask questions of an index, each once."""
-    kb = KnowledgeBase(Path(index))
-    space = SearchSpace(kb, ClocqParams(), 1000)
-    space.search(questions[0])
-    milliseconds, facts, linked = [], 0, 0
-    for question in questions:
-        seconds, (own, entities) = timed(lambda question=question: space.search(question))
-        milliseconds.append(1000 * seconds)
-        facts += len(own)
-        linked += bool(entities)
-    memory = own_memory()
-    return {
-        "questions": len(questions), "questions_linked": linked, "mean_facts": facts / len(questions),
-        "search_median_ms": statistics.median(milliseconds), "search_p95_ms": percentile(milliseconds, 0.95),
-        "resident_bytes": memory.get("VmRSS", 0), "resident_anonymous_bytes": memory.get("RssAnon", 0),
-    }  # fmt: skip
 
 
 def measured(bench: Bench, dump: Path, index: Path, facts: int | None, questions: list[str] | None) -> Figures:
@@ -268,8 +232,6 @@ def synthetic_part(bench: Bench) -> Figures:
 
 def _synthetic(bench: Bench, work: Path, items: int, facts: int) -> Figures:
     """Write a dump, build its index in bounded memory, and ask it questions."""
-    from recipes.synthetic_dump import write_dump
-
     dump, index = work / "dump.json.gz", work / "index"
     note(f"{facts:,} facts: writing the dump ...")
     seconds, _ = timed(lambda: write_dump(dump, items, facts, SEED, processes=os.cpu_count() or 1))

@@ -85,11 +85,7 @@ class CrossFitted(NamedTuple):
 
 
 def cross_fitted(ranks_of: Mapping[float, Sequence[Rank]]) -> CrossFitted:
-    """Each question with the weight that has the best mean reciprocal rank on the other half of the questions.
-
-    Args:
-        ranks_of: the ranks of all questions with each weight. Of equally good weights the first one is taken.
-    """
+    """Each question with the first weight that has the best mean reciprocal rank on the other half of the questions."""
     chosen: list[float] = []
     ranks: list[Rank] = [None] * len(next(iter(ranks_of.values())))
     for half in (0, 1):

@@ -15,61 +15,25 @@ import argparse
 import json
 import math
 import shutil
-import statistics
 from collections import Counter
 from pathlib import Path
 
-from . import boolq
-from .engines import ENGINES, LANGUAGE, TOP
-from .harness import Bench, ChildError, Figures, Spec, apart, disk, percentile, run, timed
+from convinse.passages.analysis import Analyzer
+from convinse.passages.build import build_index
+from convinse.passages.index import PassageIndex
+from convinse.passages.layout import Parameters
 
-QUESTIONS, SEED = 1_291, 1
+from . import boolq
+from .engines import ENGINES, LANGUAGE, QUESTIONS, TOP, index_engine, search_engine, write_corpus
+from .harness import Bench, ChildError, Figures, Spec, apart, disk, run
+
 MOST = {"tantivy": 1_000_000, "bm25s": 1_000_000, "rank_bm25": 100_000}  # passages that an engine is given
-FEW_QUESTIONS = {"rank_bm25": 50}
 CHECKED = 20_000  # passages of the comparison with brute force
 COLUMNS = {
     "index s": ("index_seconds", ".1f"), "peak MB": ("index_peak_mb", ",.0f"), "disk MB": ("disk_mb", ",.0f"),
     "open s": ("open_seconds", ".3f"), "median ms": ("median_ms", ".2f"), "p95 ms": ("p95_ms", ".2f"),
     "queries/s": ("queries_per_second", ",.0f"), "peak MB ": ("search_peak_mb", ",.0f"), "hit@10": ("hit_at_10", ".3f"),
 }  # fmt: skip
-
-
-# -- in processes of their own -----------------------------------------------------------------------------------------
-
-
-def write_corpus(folder: str, passages: int) -> None:
-    """Write passages, questions and which passage answers which."""
-    from recipes.synthetic_passages import write
-
-    write(Path(folder), passages, QUESTIONS, SEED, quiet=True)
-
-
-def index_engine(engine: str, folder: str, memory: int) -> None:
-    """Index a folder's passages."""
-    ENGINES[engine][0](Path(folder), memory)
-
-
-def search_engine(engine: str, name: str) -> Figures:
-    """Open an engine's index and ask all questions."""
-    folder = Path(name)
-    questions = [json.loads(line) for line in (folder / "questions.jl").read_text("utf-8").splitlines()]
-    questions = questions[: FEW_QUESTIONS.get(engine)]
-    gold = dict(line.split("\t")[:2] for line in (folder / "pairs.tsv").read_text("utf-8").splitlines()[1:])
-    opened, search = timed(lambda: ENGINES[engine][1](folder))
-    search(questions[0]["text"])
-    seconds, hits = [], 0
-    for question in questions:
-        spent, ids = timed(lambda question=question: search(question["text"]))
-        seconds.append(spent)
-        hits += gold[question["id"]] in ids
-    return {
-        "open_seconds": opened, "questions": len(questions), "median_ms": 1000 * statistics.median(seconds),
-        "p95_ms": 1000 * percentile(seconds, 0.95), "queries_per_second": len(seconds) / sum(seconds),
-        "hit_at_10": hits / len(questions),
-    }  # fmt: skip
-
-
-# -- parts -------------------------------------------------------------------------------------------------------------
 
 
 def synthetic(bench: Bench) -> Figures:
@@ -111,11 +75,6 @@ def _engine(engine: str, folder: Path, memory: int) -> Figures:
 
 def brute_force(bench: Bench) -> Figures:
     """How many questions have the same ten passages as every passage scored by the formula, one after the other."""
-    from convinse.passages.analysis import Analyzer
-    from convinse.passages.build import build_index
-    from convinse.passages.index import PassageIndex
-    from convinse.passages.layout import Parameters
-
     folder, parameters, analyzer = bench.work / "checked", Parameters(LANGUAGE), Analyzer(LANGUAGE)
     apart(write_corpus, folder, CHECKED // 10 if bench.options.quick else CHECKED)
     build_index(folder / "passages.jl", folder / "index", parameters)

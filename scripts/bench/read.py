@@ -26,6 +26,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from convinse.encoder.checkpoint import load_checkpoint, save_checkpoint
+from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.encoder.tokens import TextTokenizer
 from recipes.sources import minilm
 
 from .harness import MODELS, Bench, Figures, Spec, Spread, interleaved, note, positive, run
@@ -65,18 +68,12 @@ def questions(bench: Bench, number: int) -> list[Asked]:
 
 def span_head(folder: Path, output: Path) -> Path:
     """A reader of an encoder's weights and a random head, the same at each call."""
-    from convinse.encoder.checkpoint import load_checkpoint, save_checkpoint
-
     save_checkpoint(load_checkpoint(folder, "question-answering", new_head=True, seed=SEED), output)
     return output
 
 
 def ours(folder: Path, precision: Any) -> System:
     """The project's reader; texts are tokenised anew at each call."""
-    from convinse.encoder.checkpoint import load_checkpoint
-    from convinse.encoder.extractive_reader import ExtractiveReader
-    from convinse.encoder.tokens import TextTokenizer
-
     reader = ExtractiveReader(
         folder, "cpu", precision=precision, max_length=MAX_LENGTH, stride=STRIDE, max_answer_length=ANSWER
     )

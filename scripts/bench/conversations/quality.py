@@ -93,15 +93,7 @@ def load(name: str, overrides: dict[str, str], module: str | None = None) -> Con
 def measure(
     name: str, overrides: dict[str, str], conversations: Sequence[Conversation], sources: str, modules: Iterable[str]
 ) -> Quality:
-    """Answer all conversations with every module; retrieval, scoring and answering are shared by all of them.
-
-    Args:
-        name: of the configuration.
-        overrides: keys that replace those of the file: where the sources and the cache are.
-        conversations: with gold answers.
-        sources: such as `kb_text`.
-        modules: of question understanding; that of the configuration is measured in any case.
-    """
+    """Answer all conversations with every module; retrieval, scoring and answering are shared by all of them."""
     default = load(name, overrides)
     quality = Quality(sources, default.qu)
     with Pipeline(default) as shared:

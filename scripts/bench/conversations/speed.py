@@ -37,12 +37,6 @@ def measure(name: str, overrides: dict[str, str], conversations: Sequence[Conver
     """Seconds of each stage with a cold cache, then with the warm one.
 
     Every run is a process of its own: what the stages keep in memory is no cache that the next command has.
-
-    Args:
-        name: of the configuration.
-        overrides: keys that replace those of the file.
-        conversations: what to answer from all sources, with gold history.
-        cache: an empty folder.
     """
     settings = {**overrides, "ers_cache_path": str(cache)}
     return {kind: apart(timed_run, name, settings, list(conversations)).result for kind in CACHES}

@@ -24,12 +24,7 @@ from ..candidates import convquestions_path
 
 
 def read_conversations(data: Path, groups: int | None = None) -> list[Conversation]:
-    """The conversations that are measured; see `each_wording_once`. Gold answers have the ids of the contract.
-
-    Args:
-        data: the shared data.
-        groups: only the first so many groups.
-    """
+    """The conversations that are measured; see `each_wording_once`. Gold answers have the ids of the contract."""
     return list(each_wording_once(read_benchmark(convquestions_path(data), "convmix"), groups))
 
 
@@ -163,13 +158,7 @@ EVIDENCES = 5
 
 
 def draw_failures(conversations: Sequence[Conversation], number: int, one_hop: bool) -> list[tuple[Conversation, int]]:
-    """Failed turns as (conversation, place), drawn at random but always the same, in the order of the conversations.
-
-    Args:
-        conversations: answered.
-        number: how many at most.
-        one_hop: from one-hop turns only.
-    """
+    """Failed turns as (conversation, place), drawn at random but always the same, in the order of the conversations."""
     failed = [
         (conversation, place)
         for conversation in conversations

@@ -16,6 +16,7 @@ import numpy as np
 
 from convinse.config import Config
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
+from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.knowledge_base.index import Fact, KnowledgeBase
 from convinse.knowledge_base.search_space import fact_text
 from convinse.language.bm25 import bm25_order, bm25_scores
@@ -51,15 +52,7 @@ class Ranked(NamedTuple):
 def rank_sets(
     model: Model, base: BiEncoder | None, asked: Sequence[Asked], advance: Advance, top: int | None = TOP
 ) -> Ranked:
-    """Rank the texts of all questions with all systems.
-
-    Args:
-        model: with its cross-encoder and its bi-encoder.
-        base: another bi-encoder to compare with.
-        asked: the questions.
-        advance: is called with the number of questions that are done.
-        top: texts that the cross-encoder scores, the best of the fusion; the others follow in its order. None: all.
-    """
+    """Rank the texts of all questions with all systems; the cross-encoder scores the `top` best of the fusion (None: all)."""
     own = cosines(model.bi_encoder, asked)
     ranks: dict[str, list[Rank]] = {system: [] for system in SYSTEMS if system not in (BASE, BLENDED)}
     if base is not None:
@@ -138,13 +131,7 @@ class Pools:
 
 
 def evidence_pools(data: Path, work: Path, most: int) -> Pools:
-    """Build the knowledge base in the folder `work` and retrieve.
-
-    Args:
-        data: the folder of shared data.
-        work: where both are kept.
-        most: questions, from the first; there are about a hundred.
-    """
+    """Build the knowledge base in the folder `work` and retrieve."""
     gathered = gather(data, work)
     questions = tuple(question for question in gathered.questions if question.one_hop)[:most]
     kb = KnowledgeBase(gathered.kb)
@@ -158,12 +145,7 @@ def evidence_pools(data: Path, work: Path, most: int) -> Pools:
 
 
 def wide_facts(question: Candidates, two_hops: Callable[[str], Sequence[Fact]]) -> list[Evidence]:
-    """The facts of a question, then others around the items that they were retrieved for, at most 520 of different texts.
-
-    Args:
-        question: with its facts.
-        two_hops: the facts of an item and of its neighbours.
-    """
+    """The facts of a question, then others around the items that they were retrieved for, at most 520 of different texts."""
     found = {evidence["evidence_text"]: evidence for evidence in question.facts}
     items = dict.fromkeys(evidence["retrieved_for_entity"]["id"] for evidence in question.facts)
     others = {fact_text(fact): fact for item in items for fact in two_hops(item)}
@@ -201,8 +183,6 @@ def evidence_ranks(
     model: Model, base: BiEncoder | None, pools: Pools, kind: str, advance: Callable[[int], None]
 ) -> dict[str, list[Rank]]:
     """The rank of the first evidence with an answer, of each question, by system; the cross-encoder scores all."""
-    from convinse.evidence_retrieval_scoring.cascade import Cascade
-
     evidences = pools.evidences[kind]
     asked = asked_of(pools.questions, evidences)
     expanded = [pools.scorer.scores(one.query, own) for one, own in zip(asked, evidences, strict=True)]

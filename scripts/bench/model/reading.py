@@ -59,13 +59,7 @@ class Reading:
 
 
 def best_answer(spans: Iterable[AnswerSpan], contexts: Collection[int], relevance: np.ndarray | None) -> str:
-    """The best span of some contexts.
-
-    Args:
-        spans: of all contexts.
-        contexts: the places of those that count.
-        relevance: [contexts] what a span's probability is multiplied by; None: the best score wins.
-    """
+    """The best span of some contexts by its score, or by relevance [contexts] times probability."""
 
     def value(span: AnswerSpan) -> float:
         return span.score if relevance is None else float(relevance[span.context]) * span.probability

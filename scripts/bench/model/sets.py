@@ -62,17 +62,7 @@ def dev_examples(build: Callable[[], Iterator[Example]]) -> list[Example]:
 
 
 def dev_sets(data: Path, work: Path, most: int, seed: int = SEED) -> DevSets:
-    """The dev sets over text and tables.
-
-    Args:
-        data: the folder of shared data.
-        work: for what a builder makes on its way.
-        most: questions of a set; a random choice where it has more.
-        seed: of all choices.
-
-    Raises:
-        DataError: a data set is missing.
-    """
+    """The dev sets over text and tables."""
     names = ("qamr", *PARAGRAPHS, *RANKED)
     found = {name: dev_examples(lambda name=name: TEXT_SETS[name](data, seed)) for name in names}
     passages = texts_of(found["boolq"])

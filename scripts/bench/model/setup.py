@@ -126,8 +126,6 @@ class Setup:
         """The bi-encoder whose weights the training begins with."""
         if not self._bench.has(BASE_PACKAGE):
             return None
-        from convinse.encoder.bi_encoder import BiEncoder
-
         return BiEncoder(minilm(), self.model.device, precision=self.model.precision)
 
     def other(self, precision: Precision, device: str | None = None, one_pass: bool = True) -> Model:

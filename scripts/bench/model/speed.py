@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from convinse.support.errors import ModelError
+
 from ..harness import Bench, Figures, in_turn
 from ..measures import best_first, same_share
 from . import ranking
@@ -115,8 +117,6 @@ def agreement(first: Answers, second: Answers) -> dict[str, float]:
 
 def always_numbers(model: Model, query: str) -> bool:
     """Whether scores are finite for texts without words and for far too long ones; an error of the model says no."""
-    from convinse.support.errors import ModelError
-
     texts = ["", " ", "?", " ".join(["word"] * _LONG), " ".join(map(str, range(_LONG)))]
     try:
         odds = model.reranker.predict([(query, text) for text in texts], logits=True)
