@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gzip
 import itertools
 import json
 import math
@@ -11,7 +10,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.reranker import BertReranker
@@ -24,6 +23,7 @@ from convinse.passages.search import candidate_evidences, passage_text
 from convinse.support.errors import DataError
 from convinse.support.vector_cache import VectorCache
 from recipes.embedded.negatives import part_of
+from recipes.sources import json_lines
 
 from .harness import Bench, Figures
 
@@ -31,13 +31,6 @@ SEED, TOP = 1, 10
 CANDIDATES = 200  # passages of a question that models see
 READ = 10  # of them that the cross-encoder reads by BM25's choice, and as many by the bi-encoder's
 QUESTIONS = 500  # that models see, by default
-
-
-class BoolQ(NamedTuple):
-    """Passages (title, text) with their ids, and questions with the id of the passage that answers each."""
-
-    passages: dict[tuple[str, str], str]
-    questions: list[tuple[str, str]]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -49,16 +42,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read(paths: Sequence[Path]) -> BoolQ:
-    """All passages and questions."""
-    data = BoolQ({}, [])
-    for path in paths:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            for line in file:
-                row = json.loads(line)
-                key = (row["title"], row["passage"])
-                data.questions.append((row["question"], data.passages.setdefault(key, str(len(data.passages)))))
-    return data
+def read(paths: Sequence[Path]) -> tuple[dict[tuple[str, str], str], list[tuple[str, str]]]:
+    """Passages (title, text) with their ids, and questions with the id of the passage that answers each."""
+    passages: dict[tuple[str, str], str] = {}
+    questions = []
+    for row in itertools.chain.from_iterable(map(json_lines, paths)):
+        questions.append((row["question"], passages.setdefault((row["title"], row["passage"]), str(len(passages)))))
+    return passages, questions
 
 
 def boolq(bench: Bench) -> Figures:

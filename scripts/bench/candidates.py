@@ -24,7 +24,7 @@ from convinse.support.errors import DataError
 from convinse.support.files import sha256
 from convinse.wikipedia.build import build
 from recipes.embedded.wikidata import knowledge_base
-from recipes.sources import needed
+from recipes.sources import json_lines, needed
 
 _ITEM = re.compile(r"Q[1-9][0-9]*")
 _YEAR = re.compile(r"[0-9]{4}")
@@ -125,21 +125,17 @@ def first_hit(ranked: Iterable[Evidence], gold: Iterable[str]) -> int | None:
 SEED = 5
 
 
-class Sources(NamedTuple):
-    """The folder of the knowledge base and the file of the Wikipedia dump."""
+def build_sources(data: Path, work: Path) -> dict[str, str]:
+    """Knowledge base and Wikipedia dump of `config/wikidata-27k.yml` in the folder `work`, as keys of a configuration.
 
-    kb: Path
-    pages: Path
-
-
-def build_sources(data: Path, work: Path) -> Sources:
-    """Knowledge base and Wikipedia dump of `config/wikidata-27k.yml` in the folder `work`; what is there already is kept."""
+    What is there already is kept.
+    """
     pages, titles = _pages(data), data / "wikipedia-pages" / "title2qid.tsv.gz"
     with closing(knowledge_base(data, work)) as kb:
         dump = work / f"wikidata-27k-pages-{sha256(pages)[:12]}.db"
         if not dump.is_file():
             build(pages, dump, titles=titles if titles.is_file() else None)
-        return Sources(kb.path, dump)
+        return {"kb_path": str(kb.path), "ers_wikipedia_dump": str(dump)}
 
 
 def _pages(data: Path) -> Path:
@@ -187,9 +183,7 @@ class Gathered(NamedTuple):
 def gather(data: Path, work: Path, most: int | None = None) -> Gathered:
     """Build knowledge base and Wikipedia dump in the folder `work`, and retrieve for all questions, or the first `most`."""
     sources = build_sources(data, work)
-    retriever = ClocqRetriever(
-        parse_config({"kb_path": str(sources.kb), "ers_wikipedia_dump": str(sources.pages), "ers_use_cache": False})
-    )
+    retriever = ClocqRetriever(parse_config({**sources, "ers_use_cache": False}))
     try:
         of_pages = list(_page_evidences(retriever, _pages(data)))
         questions = []
@@ -200,7 +194,7 @@ def gather(data: Path, work: Path, most: int | None = None) -> Gathered:
             facts, _ = retriever.retrieve_evidences(query, SOURCES)
             page = of_pages[number % len(of_pages)]
             questions.append(Candidates(query, gold, turn["one_hop"], facts, page))
-        return Gathered(questions, list(retriever.kb.properties()), sources.kb)
+        return Gathered(questions, list(retriever.kb.properties()), Path(sources["kb_path"]))
     finally:
         retriever.store_cache()
         retriever.kb.close()
@@ -208,15 +202,11 @@ def gather(data: Path, work: Path, most: int | None = None) -> Gathered:
 
 def _page_evidences(retriever: ClocqRetriever, pages: Path) -> Iterator[list[Evidence]]:
     """What users get of each saved page, filters applied."""
-    with gzip.open(pages, "rt", encoding="utf-8") as file:
-        for line in file:
-            page = json.loads(line)
-            item = {"id": page["qid"], "label": retriever.kb.label(page["qid"])}
-            found = retriever.retrieve_wikipedia_evidences(
-                {"item": item, "question_word": item["label"], "score": 1.0, "rank": 0}
-            )
-            if found:
-                yield found
+    for page in json_lines(pages):
+        item = {"id": page["qid"], "label": retriever.kb.label(page["qid"])}
+        linked = {"item": item, "question_word": item["label"], "score": 1.0, "rank": 0}
+        if evidences := retriever.retrieve_wikipedia_evidences(linked):
+            yield evidences
 
 
 def draw_pairs(questions: Sequence[Candidates], size: int) -> list[Pair]:

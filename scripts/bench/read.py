@@ -16,8 +16,6 @@ Haystack's reader takes one question at a time; it is measured where it is insta
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import random
 import statistics
 import warnings
@@ -29,7 +27,7 @@ from typing import Any, NamedTuple
 from convinse.encoder.checkpoint import load_checkpoint, save_checkpoint
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.tokens import TextTokenizer
-from recipes.sources import minilm
+from recipes.sources import json_lines, minilm
 
 from .harness import MODELS, Bench, Figures, Spec, Spread, interleaved, note, positive, run
 from .measures import same_share
@@ -59,8 +57,7 @@ def questions(bench: Bench, number: int) -> list[Asked]:
     chance = random.Random(SEED)
     drawn = []
     for name, key, share in (("boolq", "passage", number - number // 3), ("qed", "context", number // 3)):
-        with gzip.open(bench.data(name, "dev.jsonl.gz"), "rt", encoding="utf-8") as file:
-            lines = [json.loads(line) for line in file]
+        lines = list(json_lines(bench.data(name, "dev.jsonl.gz")))
         drawn += [Asked(line["question"], line[key]) for line in chance.sample(lines, share)]
     chance.shuffle(drawn)
     return drawn

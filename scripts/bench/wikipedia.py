@@ -16,20 +16,18 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import json
 import random
 import re
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from convinse.records.evidence import Entity, Evidence
 from convinse.support.progress import progress
 from convinse.wikipedia.page import page_evidences, parse_page
-from recipes.sources import needed
+from recipes.sources import json_lines, needed
 
 from .harness import Bench, Figure, Figures, Spec, Spread, in_turn, run
 
@@ -62,34 +60,9 @@ class SavedPage(NamedTuple):
     item: Entity
 
 
-class Reference(NamedTuple):
-    """A table that others extracted."""
-
-    page_id: int
-    title: str
-    table_index: int
-    rows: list[list[str]]
-
-
-@dataclass
-class Rows:
-    """Found rows of the reference."""
-
-    tables: int = 0
-    rows: int = 0
-    whole: int = 0
-    cut: int = 0
-    strict: int = 0
-
-
-def _lines(path: Path) -> Iterator[str]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        yield from file
-
-
 def read_pages(folder: Path) -> list[SavedPage]:
     """All saved pages."""
-    records = [json.loads(line) for name in FILES for line in _lines(needed(folder, "wikipedia-pages", name))]
+    records = [record for name in FILES for record in json_lines(needed(folder, "wikipedia-pages", name))]
     return [
         SavedPage(r["page_id"], r["title"], r["html"], {"id": r["qid"] or f"Q{10**9 + n}", "label": r["title"]})
         for n, r in enumerate(records)
@@ -98,17 +71,10 @@ def read_pages(folder: Path) -> list[SavedPage]:
 
 def read_items(folder: Path) -> dict[str, Entity]:
     """Title -> item."""
-    pairs = (line.rstrip("\n").split("\t") for line in _lines(needed(folder, "wikipedia-pages", "title2qid.tsv.gz")))
-    next(pairs)
+    with gzip.open(needed(folder, "wikipedia-pages", "title2qid.tsv.gz"), "rt", encoding="utf-8") as file:
+        next(file)
+        pairs = [line.rstrip("\n").split("\t") for line in file]
     return {title: {"id": qid, "label": title} for title, qid, *_ in pairs}
-
-
-def read_references(folder: Path, page_ids: set[int]) -> list[Reference]:
-    """The reference tables of the pages."""
-    tables = (json.loads(line) for line in _lines(needed(folder, "wikitablequestions", "tables.jsonl.gz")))
-    return [
-        Reference(t["page_id"], t["title"], t["table_index"], t["rows"]) for t in tables if t["page_id"] in page_ids
-    ]
 
 
 def normal(text: str) -> str:
@@ -122,7 +88,7 @@ def strict(text: str) -> str:
 
 
 def find_rows(
-    page: SavedPage, references: Iterable[Reference], counts: Rows, misses: list[tuple[str, list[str]]]
+    page: SavedPage, references: Iterable[dict], counts: Counter[str], misses: list[tuple[str, list[str]]]
 ) -> None:
     """Count the rows of a page's reference tables that are found."""
 
@@ -133,20 +99,20 @@ def find_rows(
     normals, stricts = [normal(text) for text in whole], [strict(text) for text in whole]
     pieces = [normal(s.text) for s in parse_page(page.title, page.html).snippets if s.source == "table"]
     for reference in references:
-        counts.tables += 1
-        for row in reference.rows:
+        counts["tables"] += 1
+        for row in reference["rows"]:
             cells = [cell for cell in map(normal, row) if cell]
             if not cells:
                 continue
-            counts.rows += 1
+            counts["rows"] += 1
             found = any(all(cell in text for cell in cells) for text in normals)
-            counts.whole += found
+            counts["whole"] += found
             of_row = [text for text in pieces if cells[0] in text] if found else []
-            counts.cut += bool(of_row) and all(any(cell in text for text in of_row) for cell in cells)
+            counts["cut"] += bool(of_row) and all(any(cell in text for text in of_row) for cell in cells)
             plain = [cell for cell in map(strict, row) if cell]
-            counts.strict += any(all(cell in text for cell in plain) for text in stricts)
+            counts["strict"] += any(all(cell in text for cell in plain) for text in stricts)
             if not found:
-                misses.append((f"{page.title} #{reference.table_index}", row))
+                misses.append((f"{page.title} #{reference['table_index']}", row))
 
 
 def evidences_of(page: SavedPage, items: dict[str, Entity]) -> list[Evidence]:
@@ -218,10 +184,10 @@ def pages_part(bench: Bench) -> Figures:
     """Read all pages, compare, look for markup, measure the speed."""
     options, folder = bench.options, bench.folder
     pages, items = read_pages(folder)[: bench.size], read_items(folder)
-    references: dict[int, list[Reference]] = defaultdict(list)
-    for reference in read_references(folder, {page.page_id for page in pages}):
-        references[reference.page_id].append(reference)
-    counts, misses, raised = Rows(), [], []
+    references: dict[int, list[dict]] = defaultdict(list)  # tables that others extracted, by page
+    for reference in json_lines(needed(folder, "wikitablequestions", "tables.jsonl.gz")):
+        references[reference["page_id"]].append(reference)
+    counts, misses, raised = Counter(), [], []
     markup: dict[str, int] = dict.fromkeys(MARKUP, 0)
     by_source: dict[str, list[tuple[str, Evidence]]] = {"text": [], "table": [], "info": []}
     with progress("reading", len(pages), "pages") as advance:
@@ -248,15 +214,18 @@ def pages_part(bench: Bench) -> Figures:
     write_sample(options.output.with_name("wikipedia-sample.txt"), by_source)
     rates = speed(bench, pages, items, options.seconds)
     result = {
-        "pages": len(pages), "rows": asdict(counts), "raised": len(raised), "markup": markup,
+        "pages": len(pages), "rows": counts, "raised": len(raised), "markup": markup,
         "evidences": {source: len(own) for source, own in by_source.items()},
         "pages_a_second": {name: spread._asdict() for name, spread in rates.items()},
     }  # fmt: skip
-    found = {"rows found": counts.whole, "rows found in pieces, each beside the first cell": counts.cut,
-             "rows found, strict": counts.strict}  # fmt: skip
+    labels = {
+        "whole": "rows found",
+        "cut": "rows found in pieces, each beside the first cell",
+        "strict": "rows found, strict",
+    }
     figures = [
-        Figure(label, number / max(1, counts.rows), "{:.2%}", None if place else ROWS_WANTED, at_least=True)
-        for place, (label, number) in enumerate(found.items())
+        Figure(label, counts[name] / max(1, counts["rows"]), "{:.2%}", ROWS_WANTED if name == "whole" else None, True)
+        for name, label in labels.items()
     ]
     figures.append(Figure("pages that raise", len(raised), "{:.0f}", 0))
     figures.append(Figure("evidences with markup", sum(markup.values()), "{:.0f}", 0))
@@ -268,7 +237,7 @@ def pages_part(bench: Bench) -> Figures:
     if "BeautifulSoup" in rates:
         result["times_beautifulsoup"] = times = rates["evidences"].median / rates["BeautifulSoup"].median
         figures.append(Figure("evidences against BeautifulSoup parsing", times, "{:.1f}x", TIMES_FASTER, at_least=True))
-    bench.report(f"{len(pages)} pages, {counts.tables} reference tables with {counts.rows} rows", figures)
+    bench.report(f"{len(pages)} pages, {counts['tables']} reference tables with {counts['rows']} rows", figures)
     return result
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
+import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from convinse.config import project_root
 from convinse.support.errors import DataError, ModelError
@@ -26,6 +30,12 @@ def needed(data: Path, *names: str) -> Path:
     if not path.is_file():
         raise DataError(f"{path}: no such data; set CONVINSE_DATA to the folder of shared data")
     return path
+
+
+def json_lines(path: Path) -> Iterator[Any]:
+    """The documents of a compressed file of JSON lines."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
 
 
 def wikidata_27k(data: Path) -> Path:

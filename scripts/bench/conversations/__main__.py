@@ -51,12 +51,8 @@ def prepare(bench: Bench) -> Work:
     for module in (load_config(options.config).qu, *options.modules):  # a wrong name shows before anything is built
         find_module("qu", module, QuestionUnderstanding)
     note(f"knowledge base and pages of wikidata-27k in {bench.kept} ...")
-    sources = build_sources(bench.folder, bench.kept)
-    overrides = {
-        "kb_path": str(sources.kb),
-        "ers_wikipedia_dump": str(sources.pages),
-        "ers_cache_path": str(bench.work / "cache"),  # of this run only: older results may be of older code
-    }
+    # the cache is of this run only: older results may be of older code
+    overrides = {**build_sources(bench.folder, bench.kept), "ers_cache_path": str(bench.work / "cache")}
     return Work(options.config, overrides, read_conversations(bench.folder, options.limit or bench.size.groups))
 
 

@@ -15,8 +15,8 @@ from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_lines
 from recipes.embedded.examples import Example, of_part
 from recipes.embedded.negatives import holds
+from recipes.embedded.sets import TEXT_SETS
 from recipes.embedded.tables import tables, verbalised
-from recipes.embedded.texts import TEXT_SETS
 from recipes.sources import needed
 
 SEED = 9

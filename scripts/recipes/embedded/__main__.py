@@ -17,6 +17,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,7 @@ LOGGER = logging.getLogger("convinse.train_embedded")
 _QUICK = 24  # examples of a data set
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="the shared data sets")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="the model folder to write")
@@ -51,7 +52,7 @@ def main() -> int:
     parser.add_argument("--trunk", type=Path, metavar="DIR", help="a finished model: only its yes/no head is trained")
     parser.add_argument("--work", type=Path, metavar="DIR", help="where the knowledge base is built and kept")
     parser.add_argument("--quick", action="store_true", help="a few steps of everything, to see that it works")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr)
     try:
         run(options)

@@ -3,18 +3,14 @@
 import gzip
 import itertools
 import json
-import os
-from pathlib import Path
 
 import pytest
 
 from convinse.support.errors import DataError
 from handmade import claim, document, dump_bytes, q, quantity, time
-from places import ROOT
+from places import DATA, ROOT
 from recipes.embedded import facts, patterns, tables, turns, wikidata
 
-SCRIPTS = ROOT / "scripts"
-DATA = Path(os.environ.get("CONVINSE_DATA") or SCRIPTS.parents[1] / "shared" / "data")
 NAMES = ["wikidata-27k", "convquestions", "simplequestions-wikidata", "wikitablequestions", "timequestions"]
 needs_data = pytest.mark.skipif(
     not all((DATA / name).is_dir() for name in NAMES), reason="no shared data; set CONVINSE_DATA"
@@ -255,7 +251,7 @@ def test_facts_that_hold_the_answer_against_others(small):
 
 def test_train_conversations_only(tmp_path):
     found = list(turns.conversations(tmp_path, tmp_path, 1))
-    path = SCRIPTS.parent / "convinse" / "snapshot" / "conversations" / "train.json"
+    path = ROOT / "convinse" / "snapshot" / "conversations" / "train.json"
     assert {example.key for example in found} <= {one["conv_id"] for one in json.loads(path.read_text())}
     assert len(found) > 100 and any(" || " in example.query for example in found)
     for example in found:

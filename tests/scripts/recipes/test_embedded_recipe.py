@@ -1,6 +1,5 @@
 """The recipe of the embedded model: its steps and losses, and the whole of it on a few examples with a tiny model."""
 
-import gzip
 import json
 import os
 import random
@@ -8,7 +7,6 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -29,9 +27,6 @@ from recipes.embedded.card import SOURCES
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.sets import builders
 from tiny_models import WORDS, joint, tiny, torch
-
-DATA = Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
-
 
 PSEUDO = recipes.PSEUDO
 
@@ -214,13 +209,18 @@ QED = {"mixture": {"qed": 4}}
 GOOD = {"stages": [QED, QED]}
 
 
-def refused(capsys, monkeypatch, *arguments):
-    """The line with which the script refuses some arguments."""
-    monkeypatch.setattr(sys, "argv", ["train_embedded.py", *map(str, arguments)])
-    assert script.main() == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("train embedded: ")
-    return line.removeprefix("train embedded: ")
+@pytest.fixture
+def refused(capsys):
+    """The line with which the recipe refuses some arguments beside the data and the output."""
+
+    def line(*arguments):
+        given = () if "--data" in arguments else ("--data", ".")
+        assert script.main([*map(str, arguments), *given, "--output", "out"]) == 1
+        (text,) = capsys.readouterr().err.splitlines()
+        assert text.startswith("train embedded: ")
+        return text.removeprefix("train embedded: ")
+
+    return line
 
 
 def written(content):
@@ -246,33 +246,22 @@ def written(content):
         ("", "stages"),
     ],
 )
-def test_a_recipe_that_cannot_be_used_is_one_line(capsys, monkeypatch, content, message):
-    line = refused(capsys, monkeypatch, "--config", written(content), "--data", ".", "--output", "out")
+def test_a_recipe_that_cannot_be_used_is_one_line(refused, content, message):
+    line = refused("--config", written(content))
     assert line.startswith("mine.yml: ") and message in line
     assert not Path("out").exists()
 
 
-def test_a_recipe_that_is_not_there(capsys, monkeypatch):
-    line = refused(capsys, monkeypatch, "--config", "model/embeded.yml", "--data", ".", "--output", "out")
+def test_a_recipe_that_is_not_there(refused):
+    line = refused("--config", "model/embeded.yml")
     assert "model/embeded.yml" in line and "did you mean 'model/embedded.yml'" in line
 
 
-def test_an_unknown_data_set_is_refused_with_the_nearest_name(capsys, monkeypatch):
+def test_an_unknown_data_set_is_refused_with_the_nearest_name(refused):
     unknown = {"mixture": {"qed": 4, "squad_sentence": 4}}
     for stages in ([unknown, QED], [QED, unknown]):
         config = written({"stages": stages})
-        line = refused(
-            capsys,
-            monkeypatch,
-            "--config",
-            config,
-            "--data",
-            ".",
-            "--output",
-            "out",
-            "--base",
-            tiny("bert", "embedding"),
-        )
+        line = refused("--config", config, "--base", tiny("bert", "embedding"))
         assert "squad_sentence;" in line and "did you mean 'squad_sentences'?" in line
     assert not Path("out").exists()
 
@@ -298,22 +287,22 @@ def test_a_share_of_a_set_is_learned_from_without_negatives():
     assert all(one.candidates[0].relevant for one in made)
 
 
-def test_missing_data_and_bases(capsys, monkeypatch):
+def test_missing_data_and_bases(refused):
     config = written(GOOD)
-    line = refused(capsys, monkeypatch, "--config", config, "--data", "nowhere", "--output", "out")
+    line = refused("--config", config, "--data", "nowhere")
     assert line.startswith("nowhere: no such folder") and "--data" in line
-    line = refused(capsys, monkeypatch, "--config", config, "--data", ".", "--output", "out", "--base", "some/name")
+    line = refused("--config", config, "--base", "some/name")
     assert line.startswith("base: some/name: no such folder")  # a name of the hub is none
     base = tiny("bert", "embedding")
-    line = refused(capsys, monkeypatch, "--config", config, "--data", ".", "--output", "out", "--base", base)
+    line = refused("--config", config, "--base", base)
     assert "qed" in line and "no such data" in line
     assert not Path("out").exists()
 
 
-def test_what_is_something_else_is_not_replaced(capsys, monkeypatch):
+def test_what_is_something_else_is_not_replaced(refused):
     Path("out").mkdir()
     Path("out/thesis.txt").write_text("important")
-    line = refused(capsys, monkeypatch, "--config", written(GOOD), "--data", ".", "--output", "out")
+    line = refused("--config", written(GOOD))
     assert line.startswith("out: ") and "--output" in line
     assert [path.name for path in Path("out").iterdir()] == ["thesis.txt"]
     assert Path("out/thesis.txt").read_text() == "important"
@@ -354,18 +343,9 @@ QUICK = {
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory):
+def shared(beginnings):
     """The beginnings of the data sets of the quick recipe."""
-    if not all((DATA / f"{name}.jsonl.gz").is_file() for name in LINES) or not (DATA / "selqa").is_dir():
-        pytest.skip("needs the shared data")
-    folder = tmp_path_factory.mktemp("data")
-    shutil.copytree(DATA / "selqa", folder / "selqa")
-    for name, number in LINES.items():
-        target = folder / f"{name}.jsonl.gz"
-        target.parent.mkdir(exist_ok=True)
-        with gzip.open(DATA / f"{name}.jsonl.gz") as lines, gzip.open(target, "wb", 1) as file:
-            file.writelines(islice(lines, number))
-    return folder
+    return beginnings(LINES, ("selqa",))
 
 
 @pytest.fixture(scope="module")
@@ -443,7 +423,7 @@ def test_card_and_record_say_what_was_done(trained):
     assert str(trained) not in card
 
 
-def test_the_same_seed_gives_the_same_weights_and_an_older_model_is_replaced(trained, shared, tmp_path, monkeypatch):
+def test_the_same_seed_gives_the_same_weights_and_an_older_model_is_replaced(trained, shared, tmp_path):
     """Once more, in this process: another order of hashes, and a model in the way."""
     target = shutil.copytree(trained / "model", tmp_path / "model")
     before = (target / "model.safetensors").read_bytes()
@@ -451,8 +431,7 @@ def test_the_same_seed_gives_the_same_weights_and_an_older_model_is_replaced(tra
     (tmp_path / "mine.yml").write_text(json.dumps(QUICK))
     base = tiny("bert", "embedding", initializer_range=0.05)
     options = ["--data", shared, "--output", target, "--config", tmp_path / "mine.yml", "--quick", "--base", base]
-    monkeypatch.setattr(sys, "argv", ["train_embedded.py", *map(str, options)])
-    assert script.main() == 0
+    assert script.main(list(map(str, options))) == 0
     assert (target / "model.safetensors").read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == {"model", "mine.yml"}
 

@@ -4,15 +4,14 @@ import gzip
 import json
 import random
 import re
-import shutil
-from itertools import islice
 
 import pytest
 
 from convinse.support.errors import DataError
-from places import DATA
-from recipes.embedded import negatives, texts
+from recipes.embedded import negatives
+from recipes.embedded.ranking_sets import squad_contexts
 from recipes.embedded.sample_sets import cut
+from recipes.embedded.sets import TEXT_SETS
 from recipes.embedded.untokenise import untokenised
 
 EXTRACTIVE = ("qamr", "fairytaleqa", "policyqa", "qed", "multiqa_samples", "mrqa_sample")
@@ -23,24 +22,13 @@ WHOLE = ("policyqa", "selqa", "multiqa-samples", "mrqa-sample")
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    """The beginnings of the larger files, the smaller ones whole."""
-    if not (DATA / "qamr").is_dir():
-        pytest.skip("needs the shared data")
-    folder = tmp_path_factory.mktemp("data")
-    for name in WHOLE:
-        shutil.copytree(DATA / name, folder / name)
-    for name, number in LINES.items():
-        target = folder / f"{name}.jsonl.gz"
-        target.parent.mkdir(exist_ok=True)
-        with gzip.open(DATA / f"{name}.jsonl.gz") as lines, gzip.open(target, "wb", 1) as file:
-            file.writelines(islice(lines, number))
-    return folder
+def data(beginnings):
+    return beginnings(LINES, WHOLE)
 
 
 @pytest.fixture(scope="module")
 def built(data):
-    return {name: list(build(data, 5)) for name, build in texts.TEXT_SETS.items()}
+    return {name: list(build(data, 5)) for name, build in TEXT_SETS.items()}
 
 
 def lines(data, name, *files):
@@ -207,14 +195,14 @@ def write_pairs(data, pairs):
 def test_another_answer_is_no_negative(tmp_path):
     pairs = [("who?", "ada did it."), ("who?", "she did it."), ("when?", "it was in may."), ("where?", "it was here.")]
     write_pairs(tmp_path, pairs)
-    found = [[one.text for one in example.candidates] for example in texts.TEXT_SETS["squad_sentences"](tmp_path, 0)]
+    found = [[one.text for one in example.candidates] for example in TEXT_SETS["squad_sentences"](tmp_path, 0)]
     assert found[0] == ["ada did it.", "it was in may.", "it was here."]
     assert found[1] == ["she did it.", "it was in may.", "it was here."]
     many = tmp_path / "many"
     many.mkdir()
     write_pairs(many, [pairs[0], *((f"what {n}?", f"it was thing {n}.") for n in range(12)), pairs[1]])
     for seed in range(10):
-        for example, _ in texts.squad_contexts(many, seed):
+        for example, _ in squad_contexts(many, seed):
             if example.query == "who?":
                 assert len(example.candidates) == 2 and "did it" not in example.candidates[1].text
 
@@ -223,8 +211,8 @@ def test_squad_contexts_tell_where_the_sentence_is(data):
     right = {}
     for line in lines(data, "squad-sentences", "pairs"):
         right.setdefault(line["question"], set()).add(line["sentence"])
-    found = list(texts.squad_contexts(data, 5))
-    assert found == list(texts.squad_contexts(data, 5)) != list(texts.squad_contexts(data, 6))
+    found = list(squad_contexts(data, 5))
+    assert found == list(squad_contexts(data, 5)) != list(squad_contexts(data, 6))
     starts = set()
     for example, (start, end) in found:
         text = example.candidates[0].text
@@ -245,13 +233,13 @@ def test_answers_of_selqa(built, data):
 
 
 def test_equal_arguments_give_equal_examples(data, built):
-    for name, build in texts.TEXT_SETS.items():
+    for name, build in TEXT_SETS.items():
         assert list(build(data, 5)) == built[name], name
-    assert list(texts.TEXT_SETS["qamr"](data, 6)) != built["qamr"]
+    assert list(TEXT_SETS["qamr"](data, 6)) != built["qamr"]
 
 
 def test_missing_data_is_named_with_the_remedy(tmp_path):
-    for build in (*texts.TEXT_SETS.values(), texts.squad_contexts, texts.wikipedia_sentences):
+    for build in (*TEXT_SETS.values(), squad_contexts):
         with pytest.raises(DataError, match=r"\.gz: no such data; set CONVINSE_DATA"):
             next(iter(build(tmp_path, 0)))
 
@@ -261,22 +249,7 @@ def test_a_span_beside_the_answer_is_refused(tmp_path):
     line = {"title": "t", "context": "one two", "question": "q", "answer": "two", "answer_start": 3}
     (tmp_path / "qed" / "dev.jsonl.gz").write_bytes(gzip.compress(json.dumps(line).encode()))
     with pytest.raises(DataError, match=r"dev\.jsonl\.gz:1: 'two' does not stand at character 3"):
-        list(texts.TEXT_SETS["qed"](tmp_path, 0))
-
-
-def test_wikipedia_sentences(tmp_path):
-    folder = tmp_path / "wikipedia-pages"
-    folder.mkdir()
-    html = (
-        "<p>The old mill stands on the river bank.[1] Too short. The old mill stands on the river bank. "
-        f"{'A very long sentence ' * 20}.</p><table class='wikitable'><tr><th>Name</th></tr>"
-        "<tr><td>A cell of a table with a good many words in it</td></tr></table>"
-        "<p>It was built by <a href='/wiki/Ada'>Ada</a> in the year 1801.</p>"
-    )
-    for name in ("pages_with_qid", "pages_sample"):
-        (folder / f"{name}.jsonl.gz").write_bytes(gzip.compress(json.dumps({"html": html, "title": "Mill"}).encode()))
-    wanted = ["It was built by Ada in the year 1801.", "The old mill stands on the river bank."]
-    assert sorted(texts.wikipedia_sentences(tmp_path, 1)) == wanted
+        list(TEXT_SETS["qed"](tmp_path, 0))
 
 
 def test_tokens_are_written_as_usual():

@@ -105,13 +105,22 @@ def test_a_seed_gives_one_head_and_the_best_epoch_is_kept(data, tmp_path):
         assert torch.equal(one, other)
 
 
-def test_a_finished_model_gets_a_head(data, tmp_path, monkeypatch, workdir):
-    recipe = tmp_path / "recipe.yml"
-    recipe.write_text("stages: [{mixture: {boolq: 5}}]\nyes_no: {epochs: 1, layer: 2}\nmax_length: 64\n")
+@pytest.fixture
+def run(data, tmp_path):
+    """Train the head of a finished model by the command, with settings of the head; the exit status."""
+
+    def main(settings):
+        recipe = tmp_path / "recipe.yml"
+        recipe.write_text(f"stages: [{{mixture: {{boolq: 5}}}}]\nyes_no: {settings}\nmax_length: 64\n")
+        given = {"data": data, "output": tmp_path / "out", "config": recipe, "trunk": joint()}
+        return script.main([word for name, value in given.items() for word in (f"--{name}", str(value))])
+
+    return main
+
+
+def test_a_finished_model_gets_a_head(run, tmp_path, workdir):
+    assert run("{epochs: 1, layer: 2}") == 0
     output = tmp_path / "out"
-    command = ["train_embedded.py", "--data", str(data), "--output", str(output), "--config", str(recipe), "--trunk"]
-    monkeypatch.setattr("sys.argv", [*command, str(joint())])
-    assert script.main() == 0
     head = load_yes_no(output, load_checkpoint(output, "question-answering").model.config)
     assert head.layer == 2
     for file in joint().iterdir():
@@ -124,11 +133,7 @@ def test_a_finished_model_gets_a_head(data, tmp_path, monkeypatch, workdir):
     ("settings", "message"),
     [("null", "the recipe has no yes/no head"), ("{layer: 0}", "layer"), ("{epoch: 1}", "epoch")],
 )
-def test_recipes_without_a_head(data, tmp_path, monkeypatch, capsys, workdir, settings, message):
-    recipe = tmp_path / "recipe.yml"
-    recipe.write_text(f"stages: [{{mixture: {{boolq: 5}}}}]\nyes_no: {settings}\nmax_length: 64\n")
-    command = ["train_embedded.py", "--data", str(data), "--output", str(tmp_path / "out"), "--config", str(recipe)]
-    monkeypatch.setattr("sys.argv", [*command, "--trunk", str(joint())])
-    assert script.main() == 1
+def test_recipes_without_a_head(run, tmp_path, capsys, workdir, settings, message):
+    assert run(settings) == 1
     error = capsys.readouterr().err.strip().splitlines()[-1]
     assert message in error and not (tmp_path / "out").exists()
