@@ -255,12 +255,12 @@ def pools(questions: Iterable[Candidates], size: int) -> list[Pool]:
 
 def widened(question: Candidates, others: Sequence[Evidence], size: int, seed: int) -> list[Evidence]:
     """The facts of a question and random other evidences, none of them with a gold answer, up to `size` texts."""
-    found = list({evidence["evidence_text"]: evidence for evidence in question.facts}.values())
-    texts = {evidence["evidence_text"] for evidence in found}
+    chosen = list({evidence["evidence_text"]: evidence for evidence in question.facts}.values())
+    texts = {evidence["evidence_text"] for evidence in chosen}
     for evidence in random.Random(seed).sample(others, len(others)):
-        if len(found) >= size:
+        if len(chosen) >= size:
             break
         if evidence["evidence_text"] not in texts and not is_right(evidence, question.gold):
             texts.add(evidence["evidence_text"])
-            found.append(evidence)
-    return found
+            chosen.append(evidence)
+    return chosen

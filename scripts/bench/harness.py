@@ -57,7 +57,7 @@ _SCRIPTS = Path(__file__).resolve().parents[1]
 W = TypeVar("W")
 R = TypeVar("R")
 Figures = dict[str, Any]
-Row = Sequence[str] | None  # None: a line between two groups of rows
+Row = Sequence[str]
 
 
 class ChildError(ConvinseError):
@@ -128,8 +128,8 @@ class Bench:
             self.console.print(f"{package.split('.')[0]} is not measured: pip install {PACKAGES[package]}")
         return False
 
-    def show(self, title: str, columns: Sequence[str], rows: Iterable[Row], words: int = 1) -> None:
-        """Print a table whose first `words` columns are text, the others numbers."""
+    def show(self, title: str, columns: Sequence[str], rows: Iterable[Row | None], words: int = 1) -> None:
+        """Print a table whose first `words` columns are text, the others numbers; None is a line between two rows."""
         table = Table(title=title, title_justify="left")
         for place, column in enumerate(columns):
             table.add_column(column, justify="left" if place < words else "right")
@@ -139,6 +139,17 @@ class Bench:
             else:
                 table.add_row(*row)
         self.console.print(table)
+
+    def show_groups(
+        self, title: str, columns: Sequence[str], groups: Iterable[tuple[Row, list[Row]]], words: int
+    ) -> None:
+        """Print a table of groups of rows; the cells that all rows of a group begin with stand in the first one only."""
+        rows: list[Row | None] = []
+        for start, own in groups:
+            for place, row in enumerate(own):
+                rows.append([*(start if place == 0 else [""] * len(start)), *row])
+            rows.append(None)
+        self.show(title, columns, rows, words)
 
     def report(self, title: str, figures: Iterable[Figure]) -> None:
         """Print figures beside what they should be, and note that."""
@@ -237,8 +248,8 @@ def _parts(spec: Spec, parser: argparse.ArgumentParser, options: argparse.Namesp
         chosen = given.split(",")
     if unknown := [part for part in chosen if part not in spec.parts]:
         parser.error(f"{spec.part_options[-1]}: unknown part '{unknown[0]}'; valid: {', '.join(spec.parts)}")
-    options.parts = [part for part in spec.parts if part in chosen]
-    return options.parts
+    options.parts = parts = [part for part in spec.parts if part in chosen]
+    return parts
 
 
 def positive(text: str) -> int:
@@ -423,7 +434,7 @@ def _check(status: int, what: str, errors: Any) -> None:
         raise ChildError(f"{what}: {(errors.read().strip().splitlines() or [f'status {status}'])[-1]}")
 
 
-def _watched(process: subprocess.Popen) -> tuple[int, int]:
+def _watched(process: subprocess.Popen[bytes]) -> tuple[int, int]:
     """The most memory of a process and those below it until it ends: all, and what of it is no file."""
     peak = anonymous = 0
     while process.poll() is None:

@@ -101,7 +101,7 @@ def engine_search(kb: KnowledgeBase) -> Callable[[SeedQuestion], Linked]:
     def search(question: SeedQuestion) -> Linked:
         facts, entities = space.search(question.text)
         items = [(e["item"]["id"], e["score"], e["question_word"]) for e in entities]
-        return Linked([found.fact for found in facts], sorted(items, key=lambda item: -item[1]))
+        return Linked([evidence.fact for evidence in facts], sorted(items, key=lambda item: -item[1]))
 
     return search
 
@@ -175,18 +175,17 @@ def linking(bench: Bench) -> Figures:
 
 
 def _show(bench: Bench, figures: dict[str, dict[str, Any]], counts: dict[str, int]) -> None:
-    rows: list[list[str] | None] = []
-    for name, systems in figures.items():
-        for system, row in systems.items():
-            shares = ("-" if row[share] is None else f"{row[share]:.1%}".rstrip("%") for share in SHARES)
-            start = (name, str(counts[name])) if system == ENGINE else ("", "")
-            numbers = (f"{row['mean_facts']:.0f}", f"{row['median_ms']:.1f}", f"{row['p95_ms']:.1f}")
-            rows.append([start[0], system, start[1], *shares, *numbers])
-        rows.append(None)
+    def cells(system: str, row: dict[str, Any]) -> list[str]:
+        shares = ("-" if row[share] is None else f"{row[share]:.1%}".rstrip("%") for share in SHARES)
+        return [system, *shares, f"{row['mean_facts']:.0f}", f"{row['median_ms']:.1f}", f"{row['p95_ms']:.1f}"]
+
+    groups = [
+        ((name, str(counts[name])), [cells(*row) for row in systems.items()]) for name, systems in figures.items()
+    ]
     columns = (
         "questions",
-        "system",
         "n",
+        "system",
         "seed linked",
         f"in {BEST} best",
         "seed or gold",
@@ -195,7 +194,7 @@ def _show(bench: Bench, figures: dict[str, dict[str, Any]], counts: dict[str, in
         "ms",
         "p95 ms",
     )
-    bench.show(f"wikidata-27k, distinct questions; shares in %, {P} facts an item", columns, rows, 2)
+    bench.show_groups(f"wikidata-27k, distinct questions; shares in %, {P} facts an item", columns, groups, 3)
 
 
 def _show_misses(name: str, tally: Tally, kb: KnowledgeBase) -> None:

@@ -105,13 +105,13 @@ def find_rows(
             if not cells:
                 continue
             counts["rows"] += 1
-            found = any(all(cell in text for cell in cells) for text in normals)
-            counts["whole"] += found
-            of_row = [text for text in pieces if cells[0] in text] if found else []
+            is_whole = any(all(cell in text for cell in cells) for text in normals)
+            counts["whole"] += is_whole
+            of_row = [text for text in pieces if cells[0] in text] if is_whole else []
             counts["cut"] += bool(of_row) and all(any(cell in text for text in of_row) for cell in cells)
             plain = [cell for cell in map(strict, row) if cell]
             counts["strict"] += any(all(cell in text for cell in plain) for text in stricts)
-            if not found:
+            if not is_whole:
                 misses.append((f"{page.title} #{reference['table_index']}", row))
 
 

@@ -99,7 +99,7 @@ def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None
 SPEC = Spec(
     "conversations", __doc__,
     {**{part: lambda bench, part=part: quality_part(bench, part) for part in SOURCES}, "speed": speed_part},
-    (Size(2, 30), Size(15, 200), Size()), options=_options, check=_check, prepare=prepare,
+    (Size(1, 10), Size(15, 200), Size()), options=_options, check=_check, prepare=prepare,
 )  # fmt: skip
 
 if __name__ == "__main__":

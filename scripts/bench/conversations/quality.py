@@ -16,7 +16,7 @@ from .turns import SUBSETS, Figures, figures, losses, turns_of
 
 MODULES = ("nc_all", "nc_init", "nc_prev", "nc_init_prev", "slots", "history")
 HISTORIES = {"gold": True, "predicted": False}  # history -> whether earlier turns count with their gold answers
-# what issue 10 asks of the default module on one-hop turns
+# what the default module should reach on one-hop turns
 PRESENCE, P_AT_1 = 0.90, {"gold": 0.45, "predicted": 0.35}
 
 
@@ -43,21 +43,21 @@ class Quality:
 
     def bounds(self) -> list[Bound]:
         """What the default module should reach on one-hop turns, and the naive modules should not."""
-        found = []
+        bounds = []
         hop = {(run.module, run.history): run.figures["one_hop"] for run in self.runs}
         for history, least in P_AT_1.items():
             own = hop.get((self.default, history))
             if own is None:
                 continue
             if history == "gold":
-                found.append(Bound(f"{self.sources}, {history}: answer presence", own.answer_presence, PRESENCE))
-            found.append(Bound(f"{self.sources}, {history}: P@1", own.p_at_1, least))
+                bounds.append(Bound(f"{self.sources}, {history}: answer presence", own.answer_presence, PRESENCE))
+            bounds.append(Bound(f"{self.sources}, {history}: P@1", own.p_at_1, least))
             naive = [f.p_at_1 for (module, other), f in hop.items() if other == history and module[:3] == "nc_"]
             if naive:
-                found.append(
+                bounds.append(
                     Bound(f"{self.sources}, {history}: P@1 above the best nc_*", own.p_at_1, max(naive) + 1e-9)
                 )
-        return found
+        return bounds
 
     @property
     def turns_with_pages(self) -> int:
@@ -97,7 +97,7 @@ def measure(
     default = load(name, overrides)
     quality = Quality(sources, default.qu)
     with Pipeline(default) as shared:
-        for module in [*(one for one in modules if one != default.qu), default.qu]:
+        for module in [*(name for name in modules if name != default.qu), default.qu]:
             pipeline = Pipeline(load(name, overrides, module), ers=shared.ers, ha=shared.ha)
             for history, use_gold in HISTORIES.items():
                 answered = _answer(pipeline, conversations, sources, use_gold, f"{sources}, {module}, {history}")
@@ -125,18 +125,20 @@ def _answer(
 def show(bench: Bench, quality: Quality) -> None:
     """A row a module and history, all turns beside the one-hop turns; where the default module's turns are lost."""
     first = quality.runs[0].figures
-    rows: list[list[str] | None] = []
+    groups = []
     for history in HISTORIES:
+        rows = []
         for run in (run for run in quality.runs if run.history == history):
             name = f"{run.module} (default)" if run.module == quality.default else run.module
-            values = [value for f in run.figures.values() for value in f[1:]]
-            rows.append([history, name, *(f"{value:.1%}".rstrip("%") for value in values)])
-        rows.append(None)
+            rows.append([name, *(f"{value:.1%}".rstrip("%") for f in run.figures.values() for value in f[1:])])
+        groups.append(((history,), rows))
     title = (
         f"{quality.sources}: {first['all'].turns} turns | the {first['one_hop'].turns} one-hop turns of them; shares in %; "
         f"{quality.turns_with_pages} turns of the default with evidences of pages"
     )
-    bench.show(title, ("history", "module", *("presence", "P@1", "MRR", "Hit@5", "P@1 label") * len(SUBSETS)), rows, 2)
+    bench.show_groups(
+        title, ("history", "module", *("presence", "P@1", "MRR", "Hit@5", "P@1 label") * len(SUBSETS)), groups, 2
+    )
     counts = {subset: losses(turns_of(quality.answered, subset)) for subset in SUBSETS}
     lost = [(reason, str(number), str(counts["one_hop"][reason])) for reason, number in counts["all"].most_common()]
     lost.append(("together", *(str(sum(counts[subset].values())) for subset in SUBSETS)))

@@ -80,14 +80,14 @@ def is_right(entity: Entity, gold: Iterable[Entity]) -> bool:
     gold = list(gold)
     if is_answer(entity, gold):
         return True
-    years = {one["label"] for one in gold if is_date(one["id"]) and _YEAR.fullmatch(one["label"])}
+    years = {entity["label"] for entity in gold if is_date(entity["id"]) and _YEAR.fullmatch(entity["label"])}
     return is_date(entity["id"]) and entity["id"][:4] in years
 
 
 def is_right_by_label(entity: Entity, gold: Iterable[Entity]) -> bool:
     """Whether an entity is right, or has the label of a gold answer but for case, accents and punctuation."""
     gold = list(gold)
-    return is_right(entity, gold) or (fold(entity["label"]) or "-") in {fold(one["label"]) for one in gold}
+    return is_right(entity, gold) or (fold(entity["label"]) or "-") in {fold(entity["label"]) for entity in gold}
 
 
 def rank_of_gold(turn: Turn) -> int | None:
@@ -184,9 +184,9 @@ def _lines(number: int, conversation: Conversation, turn: Turn, place: int) -> I
     if resolved := turn.get("resolved_question"):
         yield f"   resolved        {resolved}"
     linked = turn.get("question_entities", [])
-    yield f"   linked          {'; '.join(_linked(one) for one in linked[:HIT]) or 'nothing'}"
+    yield f"   linked          {'; '.join(_linked(entity) for entity in linked[:HIT]) or 'nothing'}"
     yield f"   gold            {_named(turn['answers'])}"
-    answers = [f"{_named([one['answer']])} {one['score']:.2f}" for one in turn["pred_answers"][:HIT]]
+    answers = [f"{_named([entity['answer']])} {entity['score']:.2f}" for entity in turn["pred_answers"][:HIT]]
     yield f"   predicted       {'; '.join(answers) or 'nothing'}"
     held = place_of_gold(turn)
     yield f"   gold is         answer {rank_of_gold(turn) or '-'}, in evidence {held or '-'} of {len(turn['top_evidences'])}"
@@ -198,7 +198,10 @@ def _lines(number: int, conversation: Conversation, turn: Turn, place: int) -> I
 
 
 def _named(entities: Sequence[Entity]) -> str:
-    return ", ".join(one["label"] if one["label"] == one["id"] else f"{one['label']} ({one['id']})" for one in entities)
+    return ", ".join(
+        entity["label"] if entity["label"] == entity["id"] else f"{entity['label']} ({entity['id']})"
+        for entity in entities
+    )
 
 
 def _linked(found: dict) -> str:

@@ -25,7 +25,7 @@ BOTH = "both"
 def reading_part(bench: Bench) -> Figures:
     """EM and F1 of the answers in sentences and paragraphs, by what is read and how the best span is chosen."""
     setup = bench.state
-    table: list[list[str] | None] = []
+    groups = []
     figures: Figures = {}
     sets: dict[str, tuple[Question, ...]] = {"qamr": setup.sets.sentences, **setup.sets.paragraphs}
     read = {}
@@ -39,24 +39,26 @@ def reading_part(bench: Bench) -> Figures:
         layouts = [SENTENCE_LAYOUT] if name == "qamr" else reading.LAYOUTS
         scores = reading.reading_scores(questions, read[name], layouts)
         is_wanted = name in ("qamr", BOTH)
-        for place, (layout, values) in enumerate(scores.items()):
-            start = (name, str(len(questions))) if place == 0 else ("", "")
+        rows = []
+        for layout, values in scores.items():
             cells = ("a sentence", "", "") if name == "qamr" else layout
             bound = f">= {target:g}" if is_wanted and layout == wanted else ""
-            table.append([*start, *cells, f"{values.exact:.1f}", f"{values.f1:.1f}", bound])
-        table.append(None)
+            rows.append([*cells, f"{values.exact:.1f}", f"{values.f1:.1f}", bound])
+        groups.append(((name, str(len(questions))), rows))
         own = {", ".join(layout): values._asdict() for layout, values in scores.items()}
         figures[name] = {"questions": len(questions), **own}
         if is_wanted:
             bench.want(f"reading, {name}: F1", scores[wanted].f1, target)
-    bench.show("reading, in %", ("set", "n", "texts", "read", "best span by", "EM", "F1", "F1 wanted"), table, 5)
+    bench.show_groups(
+        "reading, in %", ("set", "n", "texts", "read", "best span by", "EM", "F1", "F1 wanted"), groups, 5
+    )
     return figures
 
 
 def ranking_part(bench: Bench) -> Figures:
     """MRR and hits of BM25, bi-encoders and the cross-encoder over sentences, passages and rows of tables."""
     setup = bench.state
-    table: list[list[str] | None] = []
+    groups = []
     figures: Figures = {}
     for name, asked in setup.sets.ranked.items():
         top = None if name in ALL_ROWS else ranking.TOP
@@ -74,13 +76,13 @@ def ranking_part(bench: Bench) -> Figures:
             bench.want(f"ranking, {name}: row first", share_within(ranked.ranks[RANKED_SYSTEM], 1), ROW_FIRST)
         texts = statistics.median(len(question.texts) for question in asked)
         figures[name] = {"questions": len(asked), "texts": texts, "scored": top, "weights": ranked.weights}
-        for place, (system, ranks) in enumerate(ranked.ranks.items()):
-            start = (name, str(len(asked)), f"{texts:.0f}") if place == 0 else ("", "", "")
+        rows = []
+        for system, ranks in ranked.ranks.items():
             first = share_within(ranks, 1)
-            table.append([*start, system, f"{mrr[system]:.3f}", f"{first:.3f}", wanted.get(system, "")])
+            rows.append([system, f"{mrr[system]:.3f}", f"{first:.3f}", wanted.get(system, "")])
             figures[name][system] = {"mrr": mrr[system], "first": first}
-        table.append(None)
-    bench.show("ranking", ("set", "n", "texts", "system", "MRR", "first", "wanted"), table, 4)
+        groups.append(((name, str(len(asked)), f"{texts:.0f}"), rows))
+    bench.show_groups("ranking", ("set", "n", "texts", "system", "MRR", "first", "wanted"), groups, 4)
     bench.console.print(
         f"the cross-encoder scores the {ranking.TOP} best of the fusion, of tables all rows; its blend adds the cosine "
         "with the weight that is best for the other half of the questions"
@@ -91,25 +93,25 @@ def ranking_part(bench: Bench) -> Figures:
 def evidence_part(bench: Bench) -> Figures:
     """Answer presence among the best facts of one-hop questions."""
     setup, cuts = bench.state, ranking.CUTS
-    table: list[list[str] | None] = []
+    groups = []
     figures: Figures = {}
     for kind, facts in setup.pools.evidences.items():
         with counted(f"facts {kind}", len(facts)) as advance:
             by_system = ranking.evidence_ranks(setup.model, setup.base, setup.pools, kind, advance)
         median = statistics.median(map(len, facts))
         figures[kind] = {"questions": len(facts), "candidates": median}
-        for place, (system, ranks) in enumerate(by_system.items()):
-            start = (f"{kind}, median {median:.0f}", str(len(facts))) if place == 0 else ("", "")
+        rows = []
+        for system, ranks in by_system.items():
             shares = {e: share_within(ranks, e) for e in cuts}
             wanted = ""
             if system == ranking.CASCADE:
                 wanted = " / ".join(f"{PRESENCE[e]:.2f}" for e in cuts)
                 for e in cuts:
                     bench.want(f"evidence, {kind}: presence at {e}", shares[e], PRESENCE[e])
-            table.append([*start, system, *(f"{share:.3f}" for share in shares.values()), wanted])
+            rows.append([system, *(f"{share:.3f}" for share in shares.values()), wanted])
             figures[kind][system] = {str(e): share for e, share in shares.items()}
-        table.append(None)
+        groups.append(((f"{kind}, median {median:.0f}", str(len(facts))), rows))
     columns = ("candidates", "n", "system", *(f"e={e}" for e in cuts), "wanted")
-    bench.show("one-hop questions: answers among the best e facts", columns, table, 3)
+    bench.show_groups("one-hop questions: answers among the best e facts", columns, groups, 3)
     bench.console.print("widened: by the best by BM25 of all facts two hops away that hold no answer")
     return figures

@@ -61,18 +61,18 @@ def rank_sets(
     for start in range(0, len(asked), _PORTION):
         portion = asked[start : start + _PORTION]
         orders = []
-        for one, cosine in zip(portion, own[start:], strict=False):
-            lexical = best_first(bm25_scores(one.query, one.texts), one.texts)
-            dense = best_first(cosine, one.texts)
-            order = fused(lexical, dense, one.texts)
-            for system, found in ((BM25, lexical), (OWN, dense), (FUSED, order)):
-                ranks[system].append(first_right(found, one.right))
+        for question, cosine in zip(portion, own[start:], strict=False):
+            lexical = best_first(bm25_scores(question.query, question.texts), question.texts)
+            dense = best_first(cosine, question.texts)
+            order = fused(lexical, dense, question.texts)
+            for system, places in ((BM25, lexical), (OWN, dense), (FUSED, order)):
+                ranks[system].append(first_right(places, question.right))
             orders.append(order)
         odds = log_odds(model.reranker, portion, [order[:top] for order in orders])
-        for one, cosine, order, scores in zip(portion, own[start:], orders, odds, strict=False):
+        for question, cosine, order, scores in zip(portion, own[start:], orders, odds, strict=False):
             for weight in WEIGHTS:
-                best = reordered(order, scores + weight * cosine[order[:top]], one.texts)
-                blended[weight].append(first_right(best, one.right))
+                best = reordered(order, scores + weight * cosine[order[:top]], question.texts)
+                blended[weight].append(first_right(best, question.right))
             ranks[CROSS].append(blended[0.0][-1])
         advance(len(portion))
     ranks[BLENDED], weights = cross_fitted(blended)
@@ -81,21 +81,31 @@ def rank_sets(
 
 def ranks_of(asked: Sequence[Asked], scores: Sequence[np.ndarray]) -> list[Rank]:
     """The rank of the first right text of each question by scores of all its texts."""
-    return [first_right(best_first(own, one.texts), one.right) for one, own in zip(asked, scores, strict=True)]
+    return [
+        first_right(best_first(own, question.texts), question.right)
+        for question, own in zip(asked, scores, strict=True)
+    ]
 
 
 def cosines(encoder: BiEncoder, asked: Sequence[Asked]) -> list[np.ndarray]:
     """The cosine of each question with each of its texts; each text is embedded once."""
-    texts = list(dict.fromkeys(text for one in asked for text in one.texts))
+    texts = list(dict.fromkeys(text for question in asked for text in question.texts))
     vectors = encoder.embed(texts)
     place_of = {text: place for place, text in enumerate(texts)}
-    queries = encoder.embed([one.query for one in asked])
-    return [vectors[[place_of[text] for text in one.texts]] @ query for one, query in zip(asked, queries, strict=True)]
+    queries = encoder.embed([question.query for question in asked])
+    return [
+        vectors[[place_of[text] for text in question.texts]] @ query
+        for question, query in zip(asked, queries, strict=True)
+    ]
 
 
 def log_odds(reranker: BertReranker, asked: Sequence[Asked], orders: Sequence[Sequence[int]]) -> list[np.ndarray]:
     """The log odds of relevance of some texts of each question, in the given order."""
-    pairs = [(one.query, one.texts[place]) for one, order in zip(asked, orders, strict=True) for place in order]
+    pairs = [
+        (question.query, question.texts[place])
+        for question, order in zip(asked, orders, strict=True)
+        for place in order
+    ]
     return np.split(reranker.predict(pairs, logits=True), np.cumsum([len(order) for order in orders])[:-1])
 
 
@@ -146,17 +156,17 @@ def evidence_pools(data: Path, work: Path, most: int) -> Pools:
 
 def wide_facts(question: Candidates, two_hops: Callable[[str], Sequence[Fact]]) -> list[Evidence]:
     """The facts of a question, then others around the items that they were retrieved for, at most 520 of different texts."""
-    found = {evidence["evidence_text"]: evidence for evidence in question.facts}
+    facts = {evidence["evidence_text"]: evidence for evidence in question.facts}
     items = dict.fromkeys(evidence["retrieved_for_entity"]["id"] for evidence in question.facts)
     others = {fact_text(fact): fact for item in items for fact in two_hops(item)}
-    texts = [text for text in others if text not in found]
+    texts = [text for text in others if text not in facts]
     for place, _ in bm25_order(question.query, texts):
-        if len(found) >= _WIDTH:
+        if len(facts) >= _WIDTH:
             break
         evidence = _evidence(others[texts[place]])
         if not is_right(evidence, question.gold):
-            found[texts[place]] = evidence
-    return list(found.values())
+            facts[texts[place]] = evidence
+    return list(facts.values())
 
 
 def _evidence(fact: Fact) -> Evidence:
@@ -185,8 +195,8 @@ def evidence_ranks(
     """The rank of the first evidence with an answer, of each question, by system; the cross-encoder scores all."""
     evidences = pools.evidences[kind]
     asked = asked_of(pools.questions, evidences)
-    expanded = [pools.scorer.scores(one.query, own) for one, own in zip(asked, evidences, strict=True)]
-    plain = [BM25Scorer().scores(one.query, own) for one, own in zip(asked, evidences, strict=True)]
+    expanded = [pools.scorer.scores(question.query, own) for question, own in zip(asked, evidences, strict=True)]
+    plain = [BM25Scorer().scores(question.query, own) for question, own in zip(asked, evidences, strict=True)]
     ranks = {BM25: ranks_of(asked, plain), EXPANDED: ranks_of(asked, expanded)}
     if base is not None:
         ranks[BASE] = ranks_of(asked, cosines(base, asked))
@@ -197,10 +207,10 @@ def evidence_ranks(
     odds, hits = [], []
     for start in range(0, len(asked), _FEW):
         portion = asked[start : start + _FEW]
-        odds += log_odds(model.reranker, portion, [range(len(one.texts)) for one in portion])
-        best = cascade.rank_all([one.query for one in portion], evidences[start : start + _FEW], max(CUTS))
+        odds += log_odds(model.reranker, portion, [range(len(question.texts)) for question in portion])
+        best = cascade.rank_all([question.query for question in portion], evidences[start : start + _FEW], max(CUTS))
         of_portion = pools.questions[start : start + _FEW]
-        hits += [first_hit(found, one.gold) for found, one in zip(best, of_portion, strict=True)]
+        hits += [first_hit(best_of, question.gold) for best_of, question in zip(best, of_portion, strict=True)]
         advance(len(portion))
     ranks[CASCADE] = hits
     ranks[CROSS] = ranks_of(asked, odds)

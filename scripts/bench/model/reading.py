@@ -77,7 +77,7 @@ def sentences(text: str) -> list[str]:
 
 def readings(model: Model, questions: Sequence[Question], advance: Advance, by_sentence: bool = True) -> list[Reading]:
     """Read all texts of the questions and score their relevance; each pair once."""
-    found = []
+    made = []
     for start in range(0, len(questions), _PORTION):
         portion = questions[start : start + _PORTION]
         laid = [_laid_out(question, by_sentence) for question in portion]
@@ -86,9 +86,9 @@ def readings(model: Model, questions: Sequence[Question], advance: Advance, by_s
         # first the relevance: the reader has most spans from the same pass
         relevance = np.split(model.reranker.predict(pairs), np.cumsum([len(contexts) for contexts, _ in laid])[:-1])
         spans = model.reader.read_all(queries, [contexts for contexts, _ in laid])
-        found += [Reading(*one, own, odds) for one, own, odds in zip(laid, spans, relevance, strict=True)]
+        made += [Reading(*layout, own, odds) for layout, own, odds in zip(laid, spans, relevance, strict=True)]
         advance(len(portion))
-    return found
+    return made
 
 
 def _laid_out(question: Question, by_sentence: bool) -> tuple[list[str], tuple[int, int, int, int, int]]:
@@ -101,8 +101,8 @@ def _laid_out(question: Question, by_sentence: bool) -> tuple[list[str], tuple[i
 
 
 def reading_scores(
-    questions: Sequence[Question], found: Sequence[Reading], layouts: Iterable[Layout] = LAYOUTS
+    questions: Sequence[Question], made: Sequence[Reading], layouts: Iterable[Layout] = LAYOUTS
 ) -> dict[Layout, AnswerScores]:
     """Exact match and F1 of each way to read."""
     references = [question.answers for question in questions]
-    return {layout: answer_scores([reading.answer(*layout) for reading in found], references) for layout in layouts}
+    return {layout: answer_scores([reading.answer(*layout) for reading in made], references) for layout in layouts}

@@ -64,18 +64,18 @@ def dev_examples(build: Callable[[], Iterator[Example]]) -> list[Example]:
 def dev_sets(data: Path, work: Path, most: int, seed: int = SEED) -> DevSets:
     """The dev sets over text and tables."""
     names = ("qamr", *PARAGRAPHS, *RANKED)
-    found = {name: dev_examples(lambda name=name: TEXT_SETS[name](data, seed)) for name in names}
-    passages = texts_of(found["boolq"])
-    fill = [candidate.text for example in found["selqa"] for candidate in example.candidates]
+    prepared = {name: dev_examples(lambda name=name: TEXT_SETS[name](data, seed)) for name in names}
+    passages = texts_of(prepared["boolq"])
+    fill = [candidate.text for example in prepared["selqa"] for candidate in example.candidates]
     ranked = {
-        "squad_sentences": against_one_pool(found["squad_sentences"], fill, SENTENCES, most, seed),
-        "selqa": own_candidates(found["selqa"], most, seed),
-        "boolq": against_one_pool(found["boolq"], (), 0, most, seed),
+        "squad_sentences": against_one_pool(prepared["squad_sentences"], fill, SENTENCES, most, seed),
+        "selqa": own_candidates(prepared["selqa"], most, seed),
+        "boolq": against_one_pool(prepared["boolq"], (), 0, most, seed),
         "tables": whole_tables(data, sample(dev_examples(lambda: tables(data, work, seed)), most, seed)),
     }
     return DevSets(
-        sample(single_sentences(found["qamr"]), most, seed),
-        {name: with_distractors(sample(questions(found[name]), most, seed), passages, seed) for name in PARAGRAPHS},
+        sample(single_sentences(prepared["qamr"]), most, seed),
+        {name: with_distractors(sample(questions(prepared[name]), most, seed), passages, seed) for name in PARAGRAPHS},
         ranked,
     )
 
@@ -95,13 +95,13 @@ def texts_of(examples: Iterable[Example]) -> list[str]:
 
 def questions(examples: Iterable[Example]) -> list[Question]:
     """The questions whose relevant text has its answer marked; asked again on the same text, they are one."""
-    found: dict[tuple[str, str], dict[str, None]] = {}
+    prepared: dict[tuple[str, str], dict[str, None]] = {}
     for example in examples:
         first = example.candidates[0]
         if first.spans:
-            own = found.setdefault((example.query, first.text), {})
+            own = prepared.setdefault((example.query, first.text), {})
             own |= dict.fromkeys(first.text[start:end] for start, end in first.spans)
-    return [Question(query, text, tuple(answers)) for (query, text), answers in found.items()]
+    return [Question(query, text, tuple(answers)) for (query, text), answers in prepared.items()]
 
 
 def single_sentences(examples: Iterable[Example]) -> list[Question]:

@@ -42,11 +42,11 @@ def turns_of(asked: Sequence[Asked], size: int, number: int) -> list[Turn]:
     """So many turns, or fewer, of exactly `size` texts; no text is in two of them."""
     made: list[Turn] = []
     seen: set[str] = set()
-    for one in asked:
-        texts = [text for text in dict.fromkeys(one.texts) if text not in seen][:size]
+    for question in asked:
+        texts = [text for text in dict.fromkeys(question.texts) if text not in seen][:size]
         if len(texts) == size and len(made) < number:
             seen.update(texts)
-            made.append(Turn(one.query, texts))
+            made.append(Turn(question.query, texts))
     return made
 
 
@@ -104,8 +104,10 @@ def answers_of(
     best = []
     for start in range(0, len(asked), _PORTION):
         portion = asked[start : start + _PORTION]
-        odds = log_odds(model.reranker, portion, [range(len(one.texts)) for one in portion])
-        best += [one.texts[best_first(own, one.texts)[0]] for one, own in zip(portion, odds, strict=True)]
+        odds = log_odds(model.reranker, portion, [range(len(question.texts)) for question in portion])
+        best += [
+            question.texts[best_first(own, question.texts)[0]] for question, own in zip(portion, odds, strict=True)
+        ]
         advance(len(portion))
     return Answers(answers, best)
 

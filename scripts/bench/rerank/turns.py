@@ -109,24 +109,24 @@ def presence_part(bench: Bench) -> Figures:
         "as retrieved": [(question, question.facts) for question in questions],
         f"widened to {wide}": [(question, widened(question, others, wide, seed)) for seed, question in enumerate(some)],
     }
-    rows: list[list[str] | None] = []
+    tables = []
     figures: Figures = {"model": name, "device": setup.device}
     for label, turns in groups.items():
         hits = {system: _hits(scorer, turns) for system, scorer in systems.items()}
         median = statistics.median(len(evidences) for _, evidences in turns)
         figures[label] = {"questions": len(turns), "candidates": median}
+        rows = []
         for system, ranks in hits.items():
             shares = {str(e): share_within(ranks, e) for e in CUTS}
             keeps = {str(e): kept(ranks, hits[last], e) for e in CUTS}
             figures[label][system] = {"presence": shares, "kept": keeps}
-            start = (f"{label}, median {median:.0f}", str(len(turns))) if system == "BM25" else ("", "")
             cells = [*shares.values(), *(None if system == last else keep for keep in keeps.values())]
             percents = ("" if cell is None else f"{cell:.1%}".rstrip("%") for cell in cells)
-            rows.append([start[0], system, start[1], *percents])
-        rows.append(None)
+            rows.append([system, *percents])
+        tables.append(((f"{label}, median {median:.0f}", str(len(turns))), rows))
         bench.want(f"answers kept at {E}, {label}", figures[label]["cascade"]["kept"][str(E)], 0.99)
-    columns = ("candidates", "scorer", "n", *(f"e={e}" for e in CUTS), *(f"kept {e}" for e in CUTS))
-    bench.show(f"answers among the best e, one-hop questions, {setup.device}; {name}; in %", columns, rows, 2)
+    columns = ("candidates", "n", "scorer", *(f"e={e}" for e in CUTS), *(f"kept {e}" for e in CUTS))
+    bench.show_groups(f"answers among the best e, one-hop questions, {setup.device}; {name}; in %", columns, tables, 3)
     bench.console.print(
         "kept: of the questions that the scorer over all candidates has an answer for; widened: by evidences of other "
         "questions that hold no answer"

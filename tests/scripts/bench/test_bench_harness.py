@@ -14,6 +14,7 @@ RESULTS = Path("results/bench/trial.json")
 
 def first(bench):
     bench.show("a table", ("system", "seconds"), [("ours", "1.0"), None, ("theirs", "2.0")])
+    bench.show_groups("groups", ("set", "n", "system"), [(("one", "12"), [["a"], ["b"]]), (("two", "3"), [["c"]])], 3)
     bench.want("speed", bench.size, 3)
     return {"size": bench.size, "rounds": bench.rounds}
 
@@ -45,6 +46,7 @@ def test_sizes_and_rounds(arguments, size, rounds, capsys):
         and "flags" in parts["first"]["machine"]
     )
     output = capsys.readouterr().out
+    assert "groups" in output and output.count("12") == 1 and "│ one │ 12 │ a" in output and "│     │    │ b" in output
     assert "a table" in output and "theirs" in output and output.endswith(f"{RESULTS}\n")
     assert "time: 5, wanted at most 4" in output and ("speed: 1, wanted at least 3" in output) is (size < 3)
     assert not Path(parts["second"]["figures"]["work"]).exists()
