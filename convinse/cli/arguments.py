@@ -25,10 +25,16 @@ class Commands:
         self._common = common
 
     def add(
-        self, name: str, function: Callable[[argparse.Namespace], int], text: str, interrupted: str = UNCHANGED
+        self,
+        name: str,
+        function: Callable[[argparse.Namespace], int],
+        text: str,
+        interrupted: str = UNCHANGED,
+        listed: bool = True,
     ) -> argparse.ArgumentParser:
-        """A command that runs `function`, which returns the exit status."""
-        parser = self._subparsers.add_parser(name, help=text, description=text, parents=[self._common])
+        """A command that runs `function`, which returns the exit status; one that is not listed has no help text."""
+        shown = {"help": text} if listed else {}
+        parser = self._subparsers.add_parser(name, **shown, description=text, parents=[self._common])
         parser.set_defaults(run=function, interrupted=interrupted, takes_more=False)
         return parser
 

@@ -1,46 +1,64 @@
-"""Commands for who works on the project: bench, test."""
+"""Commands for who works on the project: bench, test. They need a checkout, and are listed only in one."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from ..support.errors import ConfigError
+from ..support.errors import ConfigError, nearest
 from .arguments import Commands
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 # what a step frees is kept for the next: giving it back to the system took a tenth of a training's time
 _KEEP_MEMORY = MappingProxyType(
     {"MALLOC_TRIM_THRESHOLD_": "10000000000", "MALLOC_TOP_PAD_": "500000000", "MALLOC_MMAP_THRESHOLD_": "10000000000"}
 )
+_BENCHES, _TESTS = "scripts/bench", "tests"
 
 
 def add(commands: Commands) -> None:
     """`bench`, `test`."""
-    sub = commands.add("bench", _bench, "a benchmark: prints a table and writes JSON; further arguments go to it")
+    text = "a benchmark: prints a table and writes JSON; further arguments go to it"
+    sub = commands.add("bench", _bench, text, listed=in_checkout(_BENCHES))
     sub.add_argument("name", help="such as pipeline")
     sub.set_defaults(takes_more=True)
 
-    sub = commands.add("test", _test, "run the test suite; further arguments go to pytest")
+    text = "run the test suite; further arguments go to pytest"
+    sub = commands.add("test", _test, text, listed=in_checkout(_TESTS))
     sub.add_argument("files", nargs="*", metavar="FILE")
     sub.set_defaults(takes_more=True)
 
 
-def _bench(options: argparse.Namespace) -> int:
-    from ..config import project_root
+def in_checkout(folder: str = _BENCHES) -> bool:
+    """Whether the package lies in a checkout of the project: one with its scripts and tests."""
+    return (root() / folder).is_dir()
 
-    return _run_script(project_root() / "scripts" / f"bench_{options.name}.py", "bench", options.name, options.rest)
+
+def root() -> Path:
+    """The folder that the package lies in; as `config.project_root`, which is slow to load for a help text."""
+    return Path(__file__).resolve().parents[2]
+
+
+def _bench(options: argparse.Namespace) -> int:
+    scripts = _checkout("bench", _BENCHES) / "scripts"
+    known = benches(scripts / "bench")
+    if options.name not in known:
+        raise ConfigError(f"bench: unknown name '{options.name}'; {nearest(options.name, known)}")
+    return _run_module(scripts, f"bench.{options.name}", options.rest)
+
+
+def benches(folder: Path) -> list[str]:
+    """The benches in a folder: modules and packages that can be run."""
+    files = [*folder.glob("*.py"), *folder.glob("*/__main__.py")]
+    runs = [file for file in files if '__name__ == "__main__"' in file.read_text(encoding="utf-8")]
+    return sorted(file.parent.name if file.stem == "__main__" else file.stem for file in runs)
 
 
 def train_embedded(options: argparse.Namespace) -> int:
     """`train embedded`: the recipe of the model that ships with the project."""
-    from ..config import project_root
-
+    scripts = _checkout("train embedded", "scripts/recipes") / "scripts"
     if options.data is None or options.output is None:
         raise ConfigError("train embedded needs --data DIR (the shared data) and --output FOLDER")
     if options.words:
@@ -49,35 +67,35 @@ def train_embedded(options: argparse.Namespace) -> int:
     arguments = [
         word for name in given if getattr(options, name) is not None for word in (f"--{name}", getattr(options, name))
     ]
-    script = project_root() / "scripts" / "train_embedded.py"
-    return _run_script(script, "train", "embedded", [*arguments, *(["--quick"] if options.quick else [])], _KEEP_MEMORY)
+    arguments += ["--quick"] if options.quick else []
+    return _run_module(scripts, "recipes.embedded", arguments, _KEEP_MEMORY)
 
 
 def _test(options: argparse.Namespace) -> int:
     import importlib.util
     import subprocess
-    from pathlib import Path
 
-    from ..config import project_root
-
-    tests = project_root() / "tests"
-    if not tests.is_dir():
-        raise ConfigError(f"{tests}: no tests here; they belong to a checkout of the project")
+    folder = _checkout("test", _TESTS)
     if importlib.util.find_spec("pytest") is None:
         raise ConfigError("pytest is not installed; run pip install 'convinse[test]'")
-    files = [str(Path(file).resolve()) for file in options.files] or [str(tests)]
-    return subprocess.call([sys.executable, "-m", "pytest", *files, *options.rest], cwd=project_root())
+    files = [str(Path(file).resolve()) for file in options.files] or [str(folder / _TESTS)]
+    return subprocess.call([sys.executable, "-m", "pytest", *files, *options.rest], cwd=folder)
 
 
-def _run_script(
-    script: Path, kind: str, name: str, arguments: list[str], environment: Mapping[str, str] = MappingProxyType({})
+def _checkout(command: str, folder: str) -> Path:
+    """The checkout, which has a folder that the command needs."""
+    if not in_checkout(folder):
+        raise ConfigError(f"{command} needs a checkout of the project, which an installed package is not: no {folder}")
+    return root()
+
+
+def _run_module(
+    scripts: Path, module: str, arguments: list[str], environment: Mapping[str, str] = MappingProxyType({})
 ) -> int:
+    """Run a module of the folder `scripts` in a process of its own; as a module, for its names are common ones."""
     import os
     import subprocess
 
-    if not script.is_file():
-        from ..support.errors import nearest
-
-        known = [path.stem.removeprefix(f"{kind}_") for path in script.parent.glob(f"{kind}_*.py")]
-        raise ConfigError(f"{kind}: unknown name '{name}'; {nearest(name, known)}")
-    return subprocess.call([sys.executable, str(script), *arguments], env={**environment, **os.environ})
+    path = os.pathsep.join(filter(None, [str(scripts), os.environ.get("PYTHONPATH")]))
+    command = [sys.executable, "-m", module, *arguments]
+    return subprocess.call(command, env={**environment, **os.environ, "PYTHONPATH": path})

@@ -42,9 +42,7 @@ class ExtractiveAnswering(EntityVoting):
 
     trainer = "convinse.training.answering:train_answering"
 
-    def __init__(
-        self, config: Config, kb: KnowledgeBase | None = None, reader: ExtractiveReader | None = None
-    ) -> None:
+    def __init__(self, config: Config, kb: KnowledgeBase | None = None, reader: ExtractiveReader | None = None) -> None:
         super().__init__(config, kb)
         if reader is not None:
             self.reader = reader

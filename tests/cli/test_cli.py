@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from convinse.cli import main
+from convinse.cli import develop, main
 from places import ROOT
 
 SMALL = ["--limit", "2", "--quiet"]
@@ -224,7 +224,7 @@ def test_full_disk_while_writing_keeps_what_is_finished(small):
         "import resource, signal, sys\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
-        "from convinse.cli import main\n"
+        "from convinse.cli import develop, main\n"
         "sys.exit(main(['pipeline', 'kb_text_table_info', 'full.yml', '--quiet']))\n"
     )
     Path("full.yml").write_text("name: full\ners_use_cache: false\n")
@@ -387,3 +387,30 @@ def test_help_loads_nothing_heavy():
 def test_bench_with_an_unknown_name(capsys):
     assert main(["bench", "pipelin"]) == 1
     assert "did you mean 'pipeline'" in capsys.readouterr().err
+
+
+def test_benches_are_those_that_can_be_run():
+    names = "conversations datasets kb linking model passages pipeline read rerank wikipedia"
+    assert develop.benches(develop.root() / "scripts" / "bench") == names.split()
+
+
+@pytest.mark.parametrize("command", [["bench", "kb"], ["test"], ["train", "embedded", "--data", "d", "--output", "o"]])
+def test_an_installed_package_says_what_needs_a_checkout(command, workdir, monkeypatch, capsys):
+    monkeypatch.setattr(develop, "root", lambda: workdir)
+    assert main(command) == 1
+    assert capsys.readouterr().err.startswith(
+        f"convinse: {' '.join(command[:2]) if command[0] == 'train' else command[0]} needs a checkout"
+    )
+
+
+def test_an_installed_package_lists_no_command_that_needs_a_checkout(workdir, monkeypatch, capsys):
+    def listed():
+        with pytest.raises(SystemExit):
+            main(["--help"])
+        return {
+            line.split()[0] for line in capsys.readouterr().out.splitlines() if line.startswith("    ") and line.strip()
+        }
+
+    assert {"bench", "test", "pipeline"} <= listed()
+    monkeypatch.setattr(develop, "root", lambda: workdir)
+    assert not {"bench", "test"} & listed() and "pipeline" in listed()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import bench_kb
+from bench import plain_dump
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from handmade import (
@@ -64,26 +64,26 @@ def test_handmade_dumps(workdir, documents):
     dump = write(workdir / "dump.json", documents)
     build(dump, workdir / "kb")
     kb = KnowledgeBase(workdir / "kb")
-    truth = bench_kb.BruteForce(bench_kb.read_lines(dump))
+    truth = plain_dump.BruteForce(plain_dump.read_lines(dump))
     assert truth.facts and kb.manifest.facts == len(truth.facts)
     items = sorted(item for item in truth.labels if item[0] == "Q")
-    assert list(bench_kb.disagreements(kb, truth, items, random.Random(1))) == []
+    assert list(plain_dump.disagreements(kb, truth, items, random.Random(1))) == []
     pairs = permutations(items, 2)
-    assert [line for pair in pairs for line in bench_kb.path_disagreements(kb, truth, *pair)] == []
+    assert [line for pair in pairs for line in plain_dump.path_disagreements(kb, truth, *pair)] == []
     kb.close()
 
 
 @pytest.mark.skipif(not DUMP.is_file(), reason="no ../shared/data")
 def test_a_slice_of_wikidata_27k(workdir):
     dump = workdir / "dump.json"
-    dump.write_bytes(b"".join(islice(bench_kb.read_lines(DUMP), SLICE)))  # values without documents, a torn array
+    dump.write_bytes(b"".join(islice(plain_dump.read_lines(DUMP), SLICE)))  # values without documents, a torn array
     build(dump, workdir / "kb")
     kb = KnowledgeBase(workdir / "kb")
-    truth = bench_kb.BruteForce(bench_kb.read_lines(dump))
+    truth = plain_dump.BruteForce(plain_dump.read_lines(dump))
     assert kb.manifest.facts == len(truth.facts) > 10_000
     rng = random.Random(1)
     items = rng.sample(sorted(item for item in truth.labels if item[0] == "Q"), CHECKED)
-    assert list(bench_kb.disagreements(kb, truth, items, rng)) == []
+    assert list(plain_dump.disagreements(kb, truth, items, rng)) == []
     kb.close()
 
 
@@ -91,9 +91,9 @@ def test_a_difference_is_found(world_kb, workdir):
     def lines_of(change):
         documents = world()
         change({one["id"]: one for one in documents})
-        truth = bench_kb.BruteForce(bench_kb.read_lines(write(workdir / "dump.json", documents)))
+        truth = plain_dump.BruteForce(plain_dump.read_lines(write(workdir / "dump.json", documents)))
         items = [item for item in truth.labels if item[0] == "Q"]
-        return " ".join(bench_kb.disagreements(world_kb, truth, items, random.Random(1)))
+        return " ".join(plain_dump.disagreements(world_kb, truth, items, random.Random(1)))
 
     assert lines_of(lambda documents: None) == ""
     assert "label" in lines_of(lambda documents: documents["Q892"]["labels"]["en"].update(value="Tolkien"))

@@ -90,5 +90,5 @@ def test_other_features(written):
 
 def test_the_one_that_ships_is_of_the_model_that_ships():
     weights = read_weights(resolve("snapshot:history"))
-    assert weights.encoder == folder_id(resolve("snapshot:model")), "run scripts/train_history.py"
+    assert weights.encoder == folder_id(resolve("snapshot:model")), "run scripts/recipes/history.py"
     assert 0 < weights.threshold < 1

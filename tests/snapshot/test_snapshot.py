@@ -7,7 +7,6 @@ from collections import Counter
 
 import pytest
 
-import build_snapshot
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.formats.convmix import read_conversations
@@ -17,6 +16,7 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.records.evidence import SOURCES
 from convinse.wikipedia.dump import WikipediaDump
 from places import ROOT
+from recipes.snapshot import build as build_snapshot
 
 SNAPSHOT = ROOT / "convinse" / "snapshot"
 PARTS = ("train", "dev", "test")
@@ -78,7 +78,7 @@ def plain(turn):
 
 def test_the_knowledge_base_is_built_from_the_entity_documents(kb, workdir):
     manifest = build(SNAPSHOT / "entities.json.gz", workdir / "kb")
-    assert manifest.build_id == kb.build_id, "run scripts/build_snapshot.py"
+    assert manifest.build_id == kb.build_id, "run scripts/recipes/snapshot/build.py"
     assert (manifest.items, manifest.properties, manifest.facts) == (
         kb.manifest.items,
         kb.manifest.properties,
@@ -96,7 +96,7 @@ def test_the_script_builds_what_ships(kb, dump, workdir, monkeypatch, capsys):
     build_snapshot.main()
     assert kb.build_id in capsys.readouterr().out
     rebuilt = WikipediaDump(source / "wikipedia.db")
-    assert rebuilt.build_id == dump.build_id, "run scripts/build_snapshot.py"
+    assert rebuilt.build_id == dump.build_id, "run scripts/recipes/snapshot/build.py"
     assert rebuilt.items() == dump.items()
     rebuilt.close()
 

@@ -1,0 +1,1 @@
+"""Benches: `python -m bench.NAME`, by way of `convinse bench NAME`."""

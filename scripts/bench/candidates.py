@@ -1,0 +1,266 @@
+"""Real questions over wikidata-27k with candidate evidences, pairs and pools of them: what benches of linking and scoring ask.
+
+The candidates are the facts that are retrieved. None of the items of ConvQuestions has a page among wikipedia-pages, so
+each of its questions also gets the evidences of a saved page, all pages in turn: real texts of real lengths, from all
+four sources.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from convinse.config import parse_config
+from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.records.evidence import SOURCES, Entity, Evidence
+from convinse.support.errors import DataError
+from convinse.support.files import sha256
+from convinse.wikipedia.build import build
+from recipes.embedded.wikidata import knowledge_base
+from recipes.sources import json_lines, needed
+
+_ITEM = re.compile(r"Q[1-9][0-9]*")
+_YEAR = re.compile(r"[0-9]{4}")
+_STAMP = re.compile(r"([0-9]{4})-[0-9]{2}-[0-9]{2}T")
+
+
+class SeedQuestion(NamedTuple):
+    """A question, its seed entity where one is known, and its gold answers: item ids, time stamps or texts."""
+
+    text: str
+    seed: str | None
+    gold: tuple[str, ...]
+
+
+def read_json(path: Path) -> Any:
+    """A whole compressed JSON file."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def convquestions_path(data: Path) -> Path:
+    """The conversations of ConvQuestions over wikidata-27k."""
+    return needed(data, "convquestions", "val_wd27k.json.gz")
+
+
+def distinct_turns(conversations: Iterable[dict]) -> Iterator[tuple[dict, dict, tuple[str, ...]]]:
+    """(seed entity, turn, gold answers) of each (seed entity, question) once: a conversation is there in 32 wordings."""
+    seen = set()
+    for conversation in conversations:
+        seed = conversation["questions"][0]["entities"][0]
+        for turn in conversation["questions"]:
+            key = (seed["id"], turn["question"])
+            if key not in seen:
+                seen.add(key)
+                yield seed, turn, tuple(answer["id"] for answer in turn["answers"])
+
+
+def convquestions(data: Path) -> dict[str, list[SeedQuestion]]:
+    """Turn 0, and the turns one hop from the seed entity with its label in front."""
+    first, one_hop = [], []
+    for seed, turn, gold in distinct_turns(read_json(convquestions_path(data))):
+        if turn["turn"] == 0:
+            first.append(SeedQuestion(turn["question"], seed["id"], gold))
+        if turn["one_hop"] and turn["label_agrees"] is not False:
+            one_hop.append(SeedQuestion(f"{seed['label']} {turn['question']}", seed["id"], gold))
+    return {"ConvQuestions, turn 0": first, "ConvQuestions, one hop": one_hop}
+
+
+def other_sets(data: Path, kb: KnowledgeBase) -> dict[str, list[SeedQuestion]]:
+    """The questions of three more data sets that have an answer in the knowledge base; they name no seed entities."""
+
+    def known(pairs: Iterable[tuple[str, list[str]]]) -> list[SeedQuestion]:
+        distinct = {
+            text: SeedQuestion(text, None, tuple(gold))
+            for text, gold in pairs
+            if any(_ITEM.fullmatch(answer) and kb.has(answer) for answer in gold)
+        }
+        return list(distinct.values())
+
+    def faith(name: str) -> list[SeedQuestion]:
+        return known(
+            (entry["Question"], [a.get("WikidataQid") or a.get("AnswerArgument") or "" for a in entry["Answer"]])
+            for entry in read_json(needed(data, name, "dev.json.gz"))
+        )
+
+    lcquad = read_json(needed(data, "lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz"))
+    return {
+        "LC-QuAD 2.0 CQ dev": known((entry["question"], entry["answers"]) for entry in lcquad),
+        "TimeQuestions dev": faith("timequestions"),
+        "TIQ dev": faith("tiq"),
+    }
+
+
+def holds_answer(facts: Iterable[list[Entity]], gold: Iterable[str]) -> bool:
+    """Whether a gold answer is among the entities of the facts; a year also as the year of a date."""
+    entities = [entity for fact in facts for entity in fact]
+    ids = {entity["id"] for entity in entities}
+    texts = [answer for answer in gold if not _ITEM.fullmatch(answer) and answer.casefold() not in ("yes", "no", "")]
+    if any(answer in ids for answer in gold if _ITEM.fullmatch(answer)):
+        return True
+    if not texts:
+        return False
+    labels = {entity["label"].casefold() for entity in entities}
+    years = {match[1] for entity_id in ids if (match := _STAMP.match(entity_id))}
+    return any(text in ids or text.casefold() in labels or (_YEAR.fullmatch(text) and text in years) for text in texts)
+
+
+def is_right(evidence: Evidence, gold: Iterable[str]) -> bool:
+    """Whether an evidence holds a gold answer; a year also as the year of a date."""
+    return holds_answer([evidence["wikidata_entities"]], gold)
+
+
+def first_hit(ranked: Iterable[Evidence], gold: Iterable[str]) -> int | None:
+    """The rank (from 1) of the first evidence with a gold answer."""
+    return next((rank for rank, evidence in enumerate(ranked, 1) if is_right(evidence, gold)), None)
+
+
+SEED = 5
+
+
+def build_sources(data: Path, work: Path) -> dict[str, str]:
+    """Knowledge base and Wikipedia dump of `config/wikidata-27k.yml` in the folder `work`, as keys of a configuration.
+
+    What is there already is kept.
+    """
+    pages, titles = _pages(data), data / "wikipedia-pages" / "title2qid.tsv.gz"
+    with closing(knowledge_base(data, work)) as kb:
+        dump = work / f"wikidata-27k-pages-{sha256(pages)[:12]}.db"
+        if not dump.is_file():
+            build(pages, dump, titles=titles if titles.is_file() else None)
+        return {"kb_path": str(kb.path), "ers_wikipedia_dump": str(dump)}
+
+
+def _pages(data: Path) -> Path:
+    return needed(data, "wikipedia-pages", "pages_with_qid.jsonl.gz")
+
+
+class Candidates(NamedTuple):
+    """A question and its candidate evidences."""
+
+    query: str  # the seed entity's label and the question
+    gold: tuple[str, ...]  # the answers: item ids or texts
+    one_hop: bool  # whether an answer is one fact away from the seed entity
+    facts: list[Evidence]  # evidences retrieved from the knowledge base
+    page: list[Evidence]  # evidences of a saved page, which need not have to do with the question
+
+    @property
+    def evidences(self) -> list[Evidence]:
+        """All candidates."""
+        return self.facts + self.page
+
+
+class Pair(NamedTuple):
+    """What a cross-encoder scores."""
+
+    query: str
+    text: str
+    source: str
+
+
+class Pool(NamedTuple):
+    """Many candidates of different texts, and questions that some of them were retrieved for."""
+
+    queries: list[str]
+    evidences: list[Evidence]
+
+
+class Gathered(NamedTuple):
+    """The questions with their candidates, (id, label, aliases) of the knowledge base's properties, and its folder."""
+
+    questions: list[Candidates]
+    properties: list[tuple[str, str, list[str]]]
+    kb: Path
+
+
+def gather(data: Path, work: Path, most: int | None = None) -> Gathered:
+    """Build knowledge base and Wikipedia dump in the folder `work`, and retrieve for all questions, or the first `most`."""
+    sources = build_sources(data, work)
+    retriever = ClocqRetriever(parse_config({**sources, "ers_use_cache": False}))
+    try:
+        of_pages = list(_page_evidences(retriever, _pages(data)))
+        questions = []
+        for number, (seed, turn, gold) in enumerate(distinct_turns(read_json(convquestions_path(data)))):
+            if number == most:
+                break
+            query = f"{seed['label']} {turn['question']}"
+            facts, _ = retriever.retrieve_evidences(query, SOURCES)
+            page = of_pages[number % len(of_pages)]
+            questions.append(Candidates(query, gold, turn["one_hop"], facts, page))
+        return Gathered(questions, list(retriever.kb.properties()), Path(sources["kb_path"]))
+    finally:
+        retriever.store_cache()
+        retriever.kb.close()
+
+
+def _page_evidences(retriever: ClocqRetriever, pages: Path) -> Iterator[list[Evidence]]:
+    """What users get of each saved page, filters applied."""
+    for page in json_lines(pages):
+        item = {"id": page["qid"], "label": retriever.kb.label(page["qid"])}
+        linked = {"item": item, "question_word": item["label"], "score": 1.0, "rank": 0}
+        if evidences := retriever.retrieve_wikipedia_evidences(linked):
+            yield evidences
+
+
+def draw_pairs(questions: Sequence[Candidates], size: int) -> list[Pair]:
+    """Random pairs of a question and one of its candidates, of all sources; each at most once."""
+    pairs = {
+        Pair(question.query, evidence["evidence_text"], evidence["source"]): None
+        for question in questions
+        for evidence in question.evidences
+    }
+    if len(pairs) < size:
+        raise DataError(f"the data gives {len(pairs)} pairs only, not {size}")
+    drawn = random.Random(SEED).sample(list(pairs), size)
+    lacking = set(SOURCES) - {pair.source for pair in drawn}
+    if lacking:
+        raise DataError(f"no pair from {', '.join(sorted(lacking))}; draw more than {size}")
+    return drawn
+
+
+def draw_lists(questions: Sequence[Candidates], least: int, most_pairs: int) -> list[tuple[str, list[str]]]:
+    """Random questions with all texts of their candidates, `least` or more, as long as the pairs suffice."""
+    lists = []
+    for question in random.Random(SEED).sample(list(questions), len(questions)):
+        texts = list(dict.fromkeys(evidence["evidence_text"] for evidence in question.evidences))
+        if least <= len(texts) <= most_pairs:
+            lists.append((question.query, texts))
+            most_pairs -= len(texts)
+    return lists
+
+
+def pools(questions: Iterable[Candidates], size: int) -> list[Pool]:
+    """As many pools of exactly `size` different texts as the candidates give; no text is in two of them."""
+    made: list[Pool] = []
+    seen: set[str] = set()
+    pool = Pool([], [])
+    for question in questions:
+        pool.queries.append(question.query)
+        for evidence in question.evidences:
+            if evidence["evidence_text"] not in seen:
+                seen.add(evidence["evidence_text"])
+                pool.evidences.append(evidence)
+                if len(pool.evidences) == size:
+                    made.append(pool)
+                    pool = Pool([question.query], [])
+    return made
+
+
+def widened(question: Candidates, others: Sequence[Evidence], size: int, seed: int) -> list[Evidence]:
+    """The facts of a question and random other evidences, none of them with a gold answer, up to `size` texts."""
+    chosen = list({evidence["evidence_text"]: evidence for evidence in question.facts}.values())
+    texts = {evidence["evidence_text"] for evidence in chosen}
+    for evidence in random.Random(seed).sample(others, len(others)):
+        if len(chosen) >= size:
+            break
+        if evidence["evidence_text"] not in texts and not is_right(evidence, question.gold):
+            texts.add(evidence["evidence_text"])
+            chosen.append(evidence)
+    return chosen

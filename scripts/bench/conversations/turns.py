@@ -1,0 +1,208 @@
+"""What `bench conversations` asks and how it counts: each wording once; measures; failed turns as text.
+
+The file has every conversation in 32 versions, one per choice between two wordings of each of its five turns. Versions
+of one group share their questions, so most of them repeat what others have measured already.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from convinse.formats.conversations.benchmark import read_benchmark
+from convinse.language.text import fold
+from convinse.records.evidence import Conversation, Entity, Turn
+from convinse.records.literals import is_date
+from convinse.scoring.convqa import is_answer
+from recipes.sources import needed
+
+from ..candidates import convquestions_path
+
+
+def read_conversations(data: Path, groups: int | None = None) -> list[Conversation]:
+    """The conversations that are measured; see `each_wording_once`. Gold answers have the ids of the contract."""
+    return list(each_wording_once(read_benchmark(convquestions_path(data), "convmix"), groups))
+
+
+def each_wording_once(versions: Iterable[Conversation], groups: int | None = None) -> Iterator[Conversation]:
+    """Versions of each group, none of which repeats a wording: no (group, turn, question) is in two of them.
+
+    In the order of the file, a version is taken when all of its wordings are new to its group. Of two wordings a turn
+    these are two versions: the first one of the group, and the one that differs from it in every turn.
+    """
+    seen: dict[int, set[tuple[int, str]]] = defaultdict(set)
+    for version in versions:
+        group: int = version["group"]  # type: ignore[typeddict-item]
+        if group not in seen and groups is not None and len(seen) >= groups:
+            continue
+        wordings = {(place, turn["question"]) for place, turn in enumerate(version["questions"])}
+        if not wordings & seen[group]:
+            seen[group] |= wordings
+            yield version
+
+
+def more_questions(data: Path, number: int) -> list[Conversation]:
+    """The first distinct questions of LC-QuAD 2.0 CQ dev, also over Wikidata, as conversations of one turn."""
+    path = needed(data, "lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz")
+    questions = {c["questions"][0]["question"]: c for c in read_benchmark(path, "lcquad2")}
+    return [{**c, "conv_id": f"lcquad-{c['conv_id']}"} for c in list(questions.values())[:number]]
+
+
+_YEAR = re.compile(r"[0-9]{4}")
+HIT = 5
+SUBSETS: dict[str, Callable[[Turn], bool]] = {
+    "all": lambda turn: True,
+    "one_hop": lambda turn: bool(turn["one_hop"]),  # type: ignore[typeddict-item]
+}
+
+
+class Figures(NamedTuple):
+    """Means over turns.
+
+    Attributes:
+        p_at_1, mrr, h_at_5: of the ranked answers.
+    """
+
+    turns: int  # how many
+    answer_presence: float  # share of turns with a gold answer among the entities of the top evidences
+    p_at_1: float
+    mrr: float
+    h_at_5: float
+    p_at_1_label: float  # P@1 when an answer also counts by its label, where the published id is of another item
+
+
+def is_right(entity: Entity, gold: Iterable[Entity]) -> bool:
+    """Whether an entity is a gold answer: of the same id, or a date in the year where the gold answer is a bare year."""
+    gold = list(gold)
+    if is_answer(entity, gold):
+        return True
+    years = {entity["label"] for entity in gold if is_date(entity["id"]) and _YEAR.fullmatch(entity["label"])}
+    return is_date(entity["id"]) and entity["id"][:4] in years
+
+
+def is_right_by_label(entity: Entity, gold: Iterable[Entity]) -> bool:
+    """Whether an entity is right, or has the label of a gold answer but for case, accents and punctuation."""
+    gold = list(gold)
+    return is_right(entity, gold) or (fold(entity["label"]) or "-") in {fold(entity["label"]) for entity in gold}
+
+
+def rank_of_gold(turn: Turn) -> int | None:
+    """The rank of the first right answer."""
+    return next((a["rank"] for a in turn["pred_answers"] if is_right(a["answer"], turn["answers"])), None)
+
+
+def place_of_gold(turn: Turn) -> int | None:
+    """The place of the first top evidence with a gold answer, from 1."""
+    for place, evidence in enumerate(turn["top_evidences"], 1):
+        if any(is_right(entity, turn["answers"]) for entity in evidence["wikidata_entities"]):
+            return place
+    return None
+
+
+def figures(turns: Sequence[Turn]) -> Figures:
+    """The means over answered turns."""
+    ranks = [rank_of_gold(turn) for turn in turns]
+    labels = [
+        bool(turn["pred_answers"]) and is_right_by_label(turn["pred_answers"][0]["answer"], turn["answers"])
+        for turn in turns
+    ]
+
+    def mean(values: Iterable[float]) -> float:
+        return round(sum(values) / len(turns), 4) if turns else 0.0
+
+    return Figures(
+        len(turns),
+        mean(place_of_gold(turn) is not None for turn in turns),
+        mean(rank == 1 for rank in ranks),
+        mean(1 / rank for rank in ranks if rank),
+        mean(rank is not None and rank <= HIT for rank in ranks),
+        mean(labels),
+    )
+
+
+def turns_of(conversations: Iterable[Conversation], subset: str = "all") -> list[Turn]:
+    """The turns of a subset."""
+    return [turn for c in conversations for turn in c["questions"] if SUBSETS[subset](turn)]
+
+
+def where_lost(turn: Turn) -> str | None:
+    """Why a turn has no right answer in front, as far as the data tells; None where it has one."""
+    rank = rank_of_gold(turn)
+    if rank == 1:
+        return None
+    if is_yes_or_no(turn):
+        return "yes or no"
+    if turn["label_agrees"] is False:  # type: ignore[typeddict-item]
+        return "gold id is not of the gold label"
+    if place_of_gold(turn) is not None:
+        return f"present, ranked 2 to {HIT}" if rank and rank <= HIT else f"present, not in the best {HIT}"
+    return "present in no evidence" if turn["in_kb"] else "not in the knowledge base"  # type: ignore[typeddict-item]
+
+
+def is_yes_or_no(turn: Turn) -> bool:
+    """Whether the gold answer is yes or no."""
+    return any(answer["id"] in ("Yes", "No") for answer in turn["answers"])
+
+
+def losses(turns: Iterable[Turn]) -> Counter[str]:
+    """How many turns are lost where."""
+    return Counter(reason for turn in turns if (reason := where_lost(turn)))
+
+
+SEED = 10
+EVIDENCES = 5
+
+
+def draw_failures(conversations: Sequence[Conversation], number: int, one_hop: bool) -> list[tuple[Conversation, int]]:
+    """Failed turns as (conversation, place), drawn at random but always the same, in the order of the conversations."""
+    failed = [
+        (conversation, place)
+        for conversation in conversations
+        for place, turn in enumerate(conversation["questions"])
+        if where_lost(turn) and (turn["one_hop"] or not one_hop)  # type: ignore[typeddict-item]
+    ]
+    drawn = random.Random(SEED).sample(range(len(failed)), min(number, len(failed)))
+    return [failed[place] for place in sorted(drawn)]
+
+
+def failure_text(number: int, conversation: Conversation, place: int) -> str:
+    """All that the pipeline knew and did of one turn."""
+    return "\n".join(_lines(number, conversation, conversation["questions"][place], place))
+
+
+def _lines(number: int, conversation: Conversation, turn: Turn, place: int) -> Iterator[str]:
+    hop = ", one hop" if turn["one_hop"] else ""  # type: ignore[typeddict-item]
+    yield f"{number}. {conversation['conv_id']}, {conversation['domain']}, turn {place}{hop}: {where_lost(turn)}"
+    for before in conversation["questions"][:place]:
+        yield f"   {before['question']} -> {_named(before['answers'])}"
+    yield f"   QUESTION        {turn['question']}"
+    yield f"   representation  {turn['structured_representation']}"
+    if resolved := turn.get("resolved_question"):
+        yield f"   resolved        {resolved}"
+    linked = turn.get("question_entities", [])
+    yield f"   linked          {'; '.join(_linked(entity) for entity in linked[:HIT]) or 'nothing'}"
+    yield f"   gold            {_named(turn['answers'])}"
+    answers = [f"{_named([entity['answer']])} {entity['score']:.2f}" for entity in turn["pred_answers"][:HIT]]
+    yield f"   predicted       {'; '.join(answers) or 'nothing'}"
+    held = place_of_gold(turn)
+    yield f"   gold is         answer {rank_of_gold(turn) or '-'}, in evidence {held or '-'} of {len(turn['top_evidences'])}"
+    for rank, evidence in enumerate(turn["top_evidences"], 1):
+        if rank <= EVIDENCES or rank == held:
+            mark = "*" if rank == held else " "
+            yield f"   {mark}{rank:3} {evidence.get('score', 0.0):6.2f} {evidence['source']:5} {evidence['evidence_text']}"
+    yield ""
+
+
+def _named(entities: Sequence[Entity]) -> str:
+    return ", ".join(
+        entity["label"] if entity["label"] == entity["id"] else f"{entity['label']} ({entity['id']})"
+        for entity in entities
+    )
+
+
+def _linked(found: dict) -> str:
+    return f"{found['question_word']} = {_named([found['item']])} {found['score']:.2f}"

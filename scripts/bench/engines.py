@@ -1,0 +1,208 @@
+"""The engines of `bench passages`: each indexes a folder's passages.jl, and searches what it has indexed.
+
+They load what they need when they are asked to: an engine's memory is its own.
+All use the Polish stop words and the Polish Snowball stemmer.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .harness import Figures, importable, percentile, timed
+
+TOP = 10
+LANGUAGE = "pl"
+QUESTIONS, SEED = 1_291, 1
+FEW_QUESTIONS = {"rank_bm25": 50}
+Search = Callable[[str], Sequence[str]]  # question -> ids of passages, best first
+
+
+def passages(folder: Path) -> Iterator[tuple[str, str]]:
+    """Id, and title and text in one."""
+    from convinse.passages.blocks import Passage
+
+    decoder = msgspec.json.Decoder(Passage)
+    with (folder / "passages.jl").open("rb") as file:
+        for line in file:
+            passage = decoder.decode(line)
+            yield passage.id, f"{passage.title} {passage.text}"
+
+
+def _analyzer() -> Any:
+    """For tantivy and rank_bm25: the first has no Polish stemmer, the second no analysis at all."""
+    from convinse.passages.analysis import Analyzer
+
+    return Analyzer(LANGUAGE)
+
+
+def index_convinse(folder: Path, memory: int) -> None:
+    from convinse.passages.build import build_index
+    from convinse.passages.layout import Parameters
+
+    build_index(folder / "passages.jl", folder / "convinse", Parameters(LANGUAGE), memory=memory)
+
+
+def load_convinse(folder: Path) -> Search:
+    from convinse.passages.index import PassageIndex
+
+    index = PassageIndex(folder / "convinse")
+    return lambda question: [hit.id for hit in index.search(question, TOP)]
+
+
+def _tantivy_schema() -> Any:
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("id", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
+    return builder.build()
+
+
+def index_tantivy(folder: Path, memory: int) -> None:
+    import tantivy
+
+    (folder / "tantivy").mkdir()
+    index = tantivy.Index(_tantivy_schema(), path=str(folder / "tantivy"))
+    terms = functools.lru_cache(1_000_000)(_analyzer().term)
+    split = _analyzer().words
+    writer = index.writer(heap_size=memory // 4, num_threads=os.cpu_count() or 1)
+    for key, text in passages(folder):
+        writer.add_document(tantivy.Document(id=key, text=" ".join(filter(None, map(terms, split(text))))))
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+def load_tantivy(folder: Path) -> Search:
+    import tantivy
+
+    index = tantivy.Index.open(str(folder / "tantivy"))
+    index.reload()
+    searcher, analyzer, schema = index.searcher(), _analyzer(), _tantivy_schema()
+
+    def search(question: str) -> list[str]:
+        parts = [
+            (tantivy.Occur.Should, tantivy.Query.term_query(schema, "text", term, index_option="freq"))
+            for term in dict.fromkeys(analyzer.terms([question]))
+        ]
+        hits = searcher.search(tantivy.Query.boolean_query(parts), TOP, count=False).hits
+        return [searcher.doc(address)["id"][0] for _, address in hits]
+
+    return search
+
+
+def _bm25s_tokens(texts: str | list[str], **options: Any) -> Any:
+    import bm25s
+
+    words, stemmer = _bm25s_analysis()
+    return bm25s.tokenize(texts, stopwords=words, stemmer=stemmer, show_progress=False, **options)
+
+
+@functools.cache
+def _bm25s_analysis() -> tuple[list[str], Any]:
+    import Stemmer
+
+    from convinse.passages.analysis import stop_words
+
+    return sorted(stop_words(LANGUAGE)), Stemmer.Stemmer("polish")
+
+
+def index_bm25s(folder: Path, memory: int) -> None:
+    import bm25s
+
+    ids, texts = zip(*passages(folder), strict=True)
+    engine = bm25s.BM25(k1=1.2, b=0.75)
+    engine.index(_bm25s_tokens(list(texts)), show_progress=False)
+    engine.save(str(folder / "bm25s"))
+    (folder / "bm25s" / "ids.json").write_text(json.dumps(ids))
+
+
+def load_bm25s(folder: Path) -> Search:
+    import bm25s
+
+    engine = bm25s.BM25.load(str(folder / "bm25s"), mmap=True)
+    if importable("numba"):
+        engine.backend = "numba"
+        engine.activate_numba_scorer()
+    ids = json.loads((folder / "bm25s" / "ids.json").read_text())
+
+    def search(question: str) -> list[str]:
+        places, _ = engine.retrieve(_bm25s_tokens(question, return_ids=False), k=TOP, show_progress=False, n_threads=1)
+        return [ids[number] for number in places[0].tolist()]
+
+    return search
+
+
+def index_rank_bm25(folder: Path, memory: int) -> None:
+    _rank_bm25(folder)  # it has no file: what is built here is built again to search
+
+
+def load_rank_bm25(folder: Path) -> Search:
+    import numpy as np
+
+    analyzer, ids, engine = _rank_bm25(folder)
+
+    def search(question: str) -> list[str]:
+        scores = engine.get_scores(list(dict.fromkeys(analyzer.terms([question]))))
+        best = np.argpartition(scores, -TOP)[-TOP:]
+        return [ids[number] for number in best[np.argsort(-scores[best])].tolist()]
+
+    return search
+
+
+def _rank_bm25(folder: Path) -> tuple[Any, list[str], Any]:
+    from rank_bm25 import BM25Okapi
+
+    analyzer = _analyzer()
+    ids, terms = zip(*((key, analyzer.terms([text])) for key, text in passages(folder)), strict=True)
+    return analyzer, list(ids), BM25Okapi(terms, k1=1.2, b=0.75)
+
+
+ENGINES: dict[str, tuple[Callable[[Path, int], None], Callable[[Path], Search]]] = {
+    "convinse": (index_convinse, load_convinse),
+    "tantivy": (index_tantivy, load_tantivy),
+    "bm25s": (index_bm25s, load_bm25s),
+    "rank_bm25": (index_rank_bm25, load_rank_bm25),
+}
+
+
+# -- in processes of their own -----------------------------------------------------------------------------------------
+
+
+def write_corpus(folder: str, passages: int) -> None:
+    """Write passages, questions and which passage answers which."""
+    from recipes.synthetic_passages import write
+
+    write(Path(folder), passages, QUESTIONS, SEED, quiet=True)
+
+
+def index_engine(engine: str, folder: str, memory: int) -> None:
+    """Index a folder's passages."""
+    ENGINES[engine][0](Path(folder), memory)
+
+
+def search_engine(engine: str, name: str) -> Figures:
+    """Open an engine's index and ask all questions."""
+    folder = Path(name)
+    questions = [json.loads(line) for line in (folder / "questions.jl").read_text("utf-8").splitlines()]
+    questions = questions[: FEW_QUESTIONS.get(engine)]
+    gold = dict(line.split("\t")[:2] for line in (folder / "pairs.tsv").read_text("utf-8").splitlines()[1:])
+    opened, search = timed(lambda: ENGINES[engine][1](folder))
+    search(questions[0]["text"])
+    seconds, hits = [], 0
+    for question in questions:
+        spent, ids = timed(lambda question=question: search(question["text"]))
+        seconds.append(spent)
+        hits += gold[question["id"]] in ids
+    return {
+        "open_seconds": opened, "questions": len(questions), "median_ms": 1000 * statistics.median(seconds),
+        "p95_ms": 1000 * percentile(seconds, 0.95), "queries_per_second": len(seconds) / sum(seconds),
+        "hit_at_10": hits / len(questions),
+    }  # fmt: skip

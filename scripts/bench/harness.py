@@ -1,0 +1,490 @@
+"""What all benches share: options, sizes and parts; systems in turn; processes of their own; tables; the file of figures.
+
+A bench is a `Spec`: parts that each measure something, show it and return their figures. `run` reads the arguments,
+runs the parts, and writes results/bench/NAME.json: of each part the machine, its figures and what is wanted of them.
+Parts of earlier runs that were not measured now stay in the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import importlib.util
+import json
+import logging
+import os
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from rich.console import Console
+from rich.table import Table
+
+from convinse.support.errors import ConvinseError
+from convinse.support.files import replacing
+from recipes.sources import BASE_INSTALL, BASE_PACKAGE, needed, shared_data
+
+# what benches compare with, or need besides the project's own: to import -> to install
+PACKAGES = {
+    "bm25s": "bm25s numba",
+    "bs4": "beautifulsoup4",
+    "haystack_integrations.components.readers.transformers": "haystack-ai transformers-haystack",
+    "lxml": "lxml",
+    "rank_bm25": "rank_bm25==0.2.2",
+    "sentence_transformers": "sentence-transformers==6.2.0",
+    "tantivy": "tantivy",
+    "torch": "torch",
+    "transformers": "transformers",
+    BASE_PACKAGE: BASE_INSTALL,
+}
+MODELS = ("torch", "transformers")
+_FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_vnni", "avx_vnni", "amx_int8", "asimd")
+_SETTINGS = {"HF_HUB_OFFLINE": "1", "HAYSTACK_TELEMETRY_ENABLED": "False", "TOKENIZERS_PARALLELISM": "true"}
+_CHILD = "from bench.harness import child; child()"
+_EVERY = 0.2  # seconds between two looks at the memory of a process
+_SCRIPTS = Path(__file__).resolve().parents[1]
+
+W = TypeVar("W")
+R = TypeVar("R")
+Figures = dict[str, Any]
+Row = Sequence[str]
+
+
+class ChildError(ConvinseError):
+    """A process that a bench has started failed."""
+
+
+class Bound(NamedTuple):
+    """What a figure should be."""
+
+    what: str
+    value: float | None
+    bound: float
+    at_least: bool = True
+
+    def __str__(self) -> str:
+        value = "nothing" if self.value is None else f"{self.value:.4g}"
+        return f"{self.what}: {value}, wanted at {'least' if self.at_least else 'most'} {self.bound:g}"
+
+    @property
+    def failed(self) -> bool:
+        """Whether the measured value misses it."""
+        return self.value is not None and not (self.value >= self.bound if self.at_least else self.value <= self.bound)
+
+
+class Figure(NamedTuple):
+    """A row of a list of figures: how its value is written, and what it should be."""
+
+    label: str
+    value: float
+    form: str = "{:.1f}"
+    bound: float | None = None
+    at_least: bool = False
+
+
+@dataclass
+class Bench:
+    """What the parts measure with, and what they add to."""
+
+    options: argparse.Namespace
+    size: Any  # how much is measured; a record of the bench's own
+    rounds: int  # how often systems are timed that are timed as a whole
+    work: Path  # a temporary folder
+    kept: Path  # of what is expensive to build: `--work`, or a temporary one
+    console: Console = field(default_factory=lambda: Console(width=140, highlight=False))
+    bounds: list[Bound] = field(default_factory=list)
+    state: Any = None  # what the parts of one bench share; of `Spec.prepare`
+    _told: set[str] = field(default_factory=set)
+
+    @property
+    def folder(self) -> Path:
+        """The shared data."""
+        return shared_data()
+
+    def data(self, *names: str) -> Path:
+        """A file of the shared data. Raises `DataError` where it is missing."""
+        return needed(self.folder, *names)
+
+    def want(self, what: str, value: float | None, bound: float, at_least: bool = True) -> None:
+        """Note what a figure should be."""
+        self.bounds.append(Bound(what, value, bound, at_least))
+
+    def has(self, package: str) -> bool:
+        """Whether a peer can be measured; says once how to install it where it is missing."""
+        if importable(package):
+            return True
+        if package not in self._told:
+            self._told.add(package)
+            self.console.print(f"{package.split('.')[0]} is not measured: pip install {PACKAGES[package]}")
+        return False
+
+    def show(self, title: str, columns: Sequence[str], rows: Iterable[Row | None], words: int = 1) -> None:
+        """Print a table whose first `words` columns are text, the others numbers; None is a line between two rows."""
+        table = Table(title=title, title_justify="left")
+        for place, column in enumerate(columns):
+            table.add_column(column, justify="left" if place < words else "right")
+        for row in rows:
+            if row is None:
+                table.add_section()
+            else:
+                table.add_row(*row)
+        self.console.print(table)
+
+    def show_groups(
+        self, title: str, columns: Sequence[str], groups: Iterable[tuple[Row, list[Row]]], words: int
+    ) -> None:
+        """Print a table of groups of rows; the cells that all rows of a group begin with stand in the first one only."""
+        rows: list[Row | None] = []
+        for start, own in groups:
+            for place, row in enumerate(own):
+                rows.append([*(start if place == 0 else [""] * len(start)), *row])
+            rows.append(None)
+        self.show(title, columns, rows, words)
+
+    def report(self, title: str, figures: Iterable[Figure]) -> None:
+        """Print figures beside what they should be, and note that."""
+        rows = []
+        for label, value, form, bound, at_least in figures:
+            wanted = "" if bound is None else f"{'>=' if at_least else '<='} {form.format(bound)}"
+            rows.append((label, form.format(value), wanted))
+            if bound is not None:
+                self.want(f"{title}: {label}", value, bound, at_least)
+        self.show(title, ("figure", "measured", "wanted"), rows)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A bench; triples are for `--quick`, the default and `--full`."""
+
+    name: str  # of the command and of the file of figures
+    about: str
+    parts: Mapping[str, Callable[[Bench], Figures]]  # in the order in which they are measured
+    sizes: tuple[Any, Any, Any] = (None, None, None)
+    rounds: tuple[int, int, int] | None = None  # None: nothing is measured in rounds
+    options: Callable[[argparse.ArgumentParser], object] = lambda parser: None  # adds arguments
+    check: Callable[[argparse.ArgumentParser, argparse.Namespace], object] = lambda parser, options: (
+        None
+    )  # refuses some
+    prepare: Callable[[Bench], Any] = lambda bench: None  # makes what the parts share
+    needs: Mapping[str, Sequence[str]] = field(default_factory=dict)  # packages that a part cannot do without
+    peers: Sequence[str] = ()  # distributions whose versions are told beside the figures
+    part_options: Sequence[str] = ("--parts", "--only")  # names of the option that names parts
+    default: Callable[[argparse.Namespace], Sequence[str]] | None = None  # parts when none is named; None: all
+
+
+def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
+    """Measure the parts of a bench, print, and write; ends the program with one line where that cannot be."""
+    parser = argparse.ArgumentParser(prog=f"bench {spec.name}", description=spec.about.split("\n")[0])
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument("--quick", action="store_true", help="a trial in seconds; its figures say little")
+    amount.add_argument("--full", action="store_true", help="all there is, however long it takes")
+    if spec.rounds is not None:
+        parser.add_argument(
+            "--rounds", type=positive, metavar="N", help=f"that medians are of (default: {spec.rounds[1]})"
+        )
+    parser.add_argument("--output", type=Path, default=Path(f"results/bench/{spec.name}.json"), metavar="FILE")
+    parser.add_argument(
+        "--work", type=Path, metavar="DIR", help="keep what is built here (default: a temporary folder)"
+    )
+    if len(spec.parts) > 1:
+        parser.add_argument(*spec.part_options, dest="parts", metavar="PART", help=f"of {','.join(spec.parts)}")
+    spec.options(parser)
+    options = parser.parse_args(arguments)
+    parts = _parts(spec, parser, options)
+    spec.check(parser, options)
+    for name, value in _SETTINGS.items():
+        os.environ.setdefault(name, value)
+    logging.basicConfig(format="%(message)s")
+    logging.getLogger("convinse").setLevel(logging.INFO)
+    level = 0 if options.quick else 2 if options.full else 1
+    rounds = (options.rounds or spec.rounds[level]) if spec.rounds else 1
+    try:
+        need(dict.fromkeys(name for part in parts for name in spec.needs.get(part, ())))
+        written = earlier(options.output)
+        with tempfile.TemporaryDirectory(prefix="convinse-bench-") as name:
+            work = Path(name)
+            kept = options.work or work / "kept"
+            kept.mkdir(parents=True, exist_ok=True)
+            bench = Bench(options, spec.sizes[level], rounds, work, kept)
+            bench.state = spec.prepare(bench)
+            for part in parts:
+                start, before = time.perf_counter(), len(bench.bounds)
+                note(f"measuring {part} ..." if len(spec.parts) > 1 else "measuring ...")
+                figures = spec.parts[part](bench)
+                seconds = time.perf_counter() - start
+                bounds = {
+                    b.what: {"value": b.value, "bound": b.bound, "kept": not b.failed} for b in bench.bounds[before:]
+                }
+                written[part] = {
+                    "machine": machine(spec.peers), "seconds": round(seconds, 1), "rounds": bench.rounds,
+                    "figures": figures, "bounds": bounds,
+                }  # fmt: skip
+                with replacing(options.output) as temporary:
+                    temporary.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
+                note(f"{part}: {seconds:.1f} seconds")
+        missed = [str(bound) for bound in bench.bounds if bound.failed]
+        if bench.bounds:
+            bench.console.print("all bounds kept" if not missed else "\n".join(["missed:", *missed]))
+    except ConvinseError as error:
+        raise SystemExit(f"bench {spec.name}: {error}") from None
+    print(options.output)
+
+
+def _parts(spec: Spec, parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[str]:
+    given = getattr(options, "parts", None)
+    if given is None:
+        chosen: Sequence[str] = list(spec.parts) if spec.default is None else spec.default(options)
+    else:
+        chosen = given.split(",")
+    if unknown := [part for part in chosen if part not in spec.parts]:
+        parser.error(f"{spec.part_options[-1]}: unknown part '{unknown[0]}'; valid: {', '.join(spec.parts)}")
+    options.parts = parts = [part for part in spec.parts if part in chosen]
+    return parts
+
+
+def positive(text: str) -> int:
+    """A number of an argument, 1 or more."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1")
+    return number
+
+
+def earlier(output: Path) -> Figures:
+    """The parts of earlier runs. Raises `ConvinseError` for a file of something else, which is to be kept."""
+    if not output.exists():
+        return {}
+    try:
+        parts = json.loads(output.read_text(encoding="utf-8"))
+        if not isinstance(parts, dict):
+            raise ValueError("no object")
+    except ValueError as error:
+        raise ConvinseError(f"{output}: is no file of figures ({error}); move it away") from None
+    return parts
+
+
+def importable(name: str) -> bool:
+    """Whether a module is there; it is not imported."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def need(names: Iterable[str]) -> None:
+    """Raise `ConvinseError` when packages are missing that a part cannot do without."""
+    missing = [PACKAGES.get(name, name) for name in names if not importable(name)]
+    if missing:
+        raise ConvinseError(f"packages are missing; run pip install {' '.join(missing)}")
+
+
+def note(text: str) -> None:
+    """Say on standard error what is done now."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def machine(peers: Iterable[str] = ()) -> Figures:
+    """What figures depend on besides the code: the processor, the load, Python, versions of packages, the date."""
+    told: Figures = {
+        "date": time.strftime("%Y-%m-%d"), "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 2),
+        "architecture": platform.machine(), "python": platform.python_version(),
+    }  # fmt: skip
+    with contextlib.suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        values = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+        told["processor"] = values.get("model name", "")
+        own = (values.get("flags") or values.get("Features") or "").split()
+        told["flags"] = [flag for flag in _FLAGS if flag in own]
+    for name in peers:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            told[name] = metadata.version(name)
+    if (torch := sys.modules.get("torch")) is not None:
+        told["threads"] = torch.get_num_threads()
+        if torch.cuda.is_available():
+            told["gpu"] = torch.cuda.get_device_name()
+    return told
+
+
+# -- systems in turn ---------------------------------------------------------------------------------------------------
+
+
+class Spread(NamedTuple):
+    """Of some values."""
+
+    median: float
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """The spread of at least one value."""
+        return cls(statistics.median(values), min(values), max(values))
+
+    def text(self, form: str = ".2f") -> str:
+        """The median, and the others in brackets."""
+        return f"{self.median:{form}} ({self.least:{form}}-{self.most:{form}})"
+
+
+def in_turn(
+    systems: Mapping[str, Callable[[W], R]], works: Iterable[W], clock: Callable[[], float] = time.perf_counter
+) -> Iterator[tuple[str, W, float, R]]:
+    """(system, work, seconds, result): all systems do a piece of work before the next; every other one backwards."""
+    for number, work in enumerate(works):
+        for name in list(systems) if number % 2 == 0 else reversed(list(systems)):
+            start = clock()
+            result = systems[name](work)
+            yield name, work, clock() - start, result
+
+
+def interleaved(systems: Mapping[str, Callable[[], R]], rounds: int) -> tuple[dict[str, list[float]], dict[str, R]]:
+    """Each system once a round: the seconds of all rounds, the results of the last."""
+    seconds: dict[str, list[float]] = {name: [] for name in systems}
+    results: dict[str, R] = {}
+    calls = {name: lambda _, call=call: call() for name, call in systems.items()}
+    for name, _, spent, result in in_turn(calls, range(rounds)):
+        seconds[name].append(spent)
+        results[name] = result
+    return seconds, results
+
+
+def timed(call: Callable[[], R]) -> tuple[float, R]:
+    """Seconds and result of a call."""
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
+
+
+def percentile(values: Iterable[float], share: float) -> float:
+    """The value that `share` of the values do not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+# -- processes of their own --------------------------------------------------------------------------------------------
+
+
+class Usage(NamedTuple):
+    """What a call in a process of its own took: seconds, bytes at the most, what of them is no file; what it returned."""
+
+    seconds: float
+    peak: int
+    anonymous: int
+    result: Any
+
+
+def apart(function: Callable[..., Any], *arguments: Any, tree: bool = False) -> Usage:
+    """Call a function of a module in a new process, with arguments and a result that JSON can hold (or paths).
+
+    The seconds are those of the call. With `tree`, processes that it starts count, pages shared by them once. Raises
+    `ChildError` with the last line that the process wrote to standard error.
+    """
+    module = function.__module__
+    if module == "__main__":
+        module = sys.modules[module].__spec__.name  # type: ignore[union-attr]
+    call = json.dumps([module, function.__name__, arguments], default=str)
+    path = os.pathsep.join(filter(None, [str(_SCRIPTS), os.environ.get("PYTHONPATH")]))
+    with (
+        tempfile.TemporaryFile("w+") as given,
+        tempfile.TemporaryFile("w+") as out,
+        tempfile.TemporaryFile("w+") as errors,
+    ):
+        given.write(call)
+        given.seek(0)
+        process = subprocess.Popen(
+            [sys.executable, "-c", _CHILD],
+            stdin=given,
+            stdout=out,
+            stderr=errors,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        most, anonymous = _watched(process) if tree else (0, 0)
+        _check(process.wait(), f"{module}.{function.__name__}", errors)
+        out.seek(0)
+        seconds, peak, result = json.loads(out.read().splitlines()[-1])
+    return Usage(seconds, most or peak, anonymous, result)
+
+
+def command(arguments: Sequence[str], folder: Path | None = None) -> Usage:
+    """Run a command of the project; its seconds are those of the whole process."""
+    with tempfile.TemporaryFile("w+") as errors:
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "convinse", *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=errors
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        _check(process.returncode, f"convinse {' '.join(arguments)}", errors)
+    return Usage(seconds, _bytes(usage.ru_maxrss), 0, None)
+
+
+def _check(status: int, what: str, errors: Any) -> None:
+    if status:
+        errors.seek(0)
+        raise ChildError(f"{what}: {(errors.read().strip().splitlines() or [f'status {status}'])[-1]}")
+
+
+def _watched(process: subprocess.Popen[bytes]) -> tuple[int, int]:
+    """The most memory of a process and those below it until it ends: all, and what of it is no file."""
+    peak = anonymous = 0
+    while process.poll() is None:
+        total, own = tree_memory(process.pid)
+        peak, anonymous = max(peak, total), max(anonymous, own)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_EVERY)
+    return peak, anonymous
+
+
+def tree_memory(root: int) -> tuple[int, int]:
+    """Bytes in memory of a process and those below it: proportional set size, and what of it is no file; Linux only."""
+    total = anonymous = 0
+    waiting = [root]
+    while waiting:
+        pid = waiting.pop()
+        with contextlib.suppress(OSError, ValueError):
+            children = (path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/children"))
+            waiting += [int(child) for row in children for child in row]
+            for name, size in _sizes(Path(f"/proc/{pid}/smaps_rollup")):
+                total += size if name == "Pss" else 0
+                anonymous += size if name in ("Pss_Anon", "Pss_Shmem") else 0
+    return total, anonymous
+
+
+def own_memory() -> dict[str, int]:
+    """Bytes of this process now (`VmRSS`), of it no file (`RssAnon`), and at the most (`VmHWM`); Linux only."""
+    status = Path("/proc/self/status")
+    return dict(_sizes(status)) if status.exists() else {}
+
+
+def _sizes(path: Path) -> Iterator[tuple[str, int]]:
+    for line in path.read_text().splitlines():
+        name, _, rest = line.partition(":")
+        if rest.endswith(" kB"):
+            yield name, int(rest.split()[0]) * 1024
+
+
+def _bytes(maxrss: int) -> int:
+    return maxrss if sys.platform == "darwin" else maxrss * 1024
+
+
+def disk(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder."""
+    return sum(file.stat().st_size for file in [path, *path.rglob("*")] if file.is_file())
+
+
+def child() -> None:
+    """What the process of `apart` does."""
+    module, name, arguments = json.loads(sys.stdin.read())
+    seconds, result = timed(lambda: getattr(importlib.import_module(module), name)(*arguments))
+    peak = own_memory().get("VmHWM") or _bytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    print(f"\n{json.dumps([seconds, peak, result])}")

@@ -1,0 +1,295 @@
+"""The knowledge base measured: size, speed, memory, agreement with a plain reading of the dump, many clients at once.
+
+    bash run.sh bench kb [--full]
+
+`--full` (or CONVINSE_BENCH_FULL=1) adds a synthetic dump of 20 million facts and two smaller ones, from which all of
+Wikidata is projected. The dumps and indexes lie in a temporary folder (TMPDIR; about 9 GB).
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+from convinse.knowledge_base.index import KnowledgeBase
+from recipes.sources import wikidata_27k
+from recipes.synthetic_dump import popular_items, write_dump
+
+from .candidates import convquestions
+from .harness import Bench, Figure, Figures, Spec, apart, disk, note, percentile, run, timed, tree_memory
+from .kb_processes import ask, build_index, open_index
+from .plain_dump import BruteForce, disagreements, read_lines
+
+ASKED = 1000
+MEMORY = 4_000_000_000
+ITEMS, FACTS = 3_000_000, 20_000_000
+WIKIDATA_ITEMS, WIKIDATA_FACTS = 115_000_000, 1_500_000_000
+SEED = 1
+_QUESTION_FORMS = (
+    "who is the {w} of {a}?", "What is the {w} of {a}", "When was {a} founded?", "which {w} did {a} and {b} share?",
+)  # fmt: skip
+
+
+class Size(NamedTuple):
+    """How much is measured."""
+
+    opens: int = 20
+    checked: int = 2000
+    clients: int = 8
+    seconds: float = 30.0
+
+
+# -- in processes of their own -----------------------------------------------------------------------------------------
+
+
+def made_up_questions(index: str, count: int, seed: int) -> list[str]:
+    """Questions for popular items of a synthetic index."""
+    import numpy as np
+
+    with closing(KnowledgeBase(Path(index))) as kb:
+        drawn = popular_items(np.random.default_rng(seed), kb.manifest.items, 2 * count).tolist()
+        names = [kb.label(f"Q{number}") for number in drawn]
+        words = [label for _, label, _ in kb.properties()]
+    chance = random.Random(seed)
+    pairs = zip(names[::2], names[1::2], strict=True)
+    return [chance.choice(_QUESTION_FORMS).format(w=chance.choice(words), a=a, b=b) for a, b in pairs]
+
+
+def measured(bench: Bench, dump: Path, index: Path, facts: int | None, questions: list[str] | None) -> Figures:
+    """Build, open in new processes and ask: what is measured on every dump. Without questions, some are made up."""
+    memory = bench.options.memory
+    note("building ...")
+    usage = apart(build_index, dump, index, memory, tree=True)
+    with closing(KnowledgeBase(index)) as kb:
+        items, facts = kb.manifest.items, facts or kb.manifest.facts
+    note(f"opening in {bench.size.opens} processes, searching ...")
+    times = zip(*(apart(open_index, index).result for _ in range(bench.size.opens)), strict=True)
+    asked = made_up(index) if questions is None else questions
+    return {
+        "items": items, "facts": facts, "memory_limit_bytes": memory, "build_seconds": usage.seconds,
+        "build_peak_bytes": usage.peak, "build_peak_anonymous_bytes": usage.anonymous,
+        "disk_bytes": disk(index), "disk_bytes_per_fact": disk(index) / facts,
+        **dict(zip(("open_ms", "first_search_ms", "open_again_ms"), map(statistics.median, times), strict=True)),
+        **apart(ask, index, asked).result,
+    }  # fmt: skip
+
+
+def made_up(index: Path) -> list[str]:
+    """Made-up questions; in a process of its own, for they need much memory."""
+    return apart(made_up_questions, index, ASKED, SEED).result
+
+
+# -- wikidata-27k ------------------------------------------------------------------------------------------------------
+
+
+def wikidata_27k_part(bench: Bench) -> Figures:
+    """Everything that is measured on wikidata-27k."""
+    size, dump, index = bench.size, wikidata_27k(bench.folder), bench.work / "wikidata-27k"
+    questions = [question.text for own in convquestions(bench.folder).values() for question in own]
+    result = measured(bench, dump, index, None, questions)
+    note(f"comparing {size.checked} items with the dump ...")
+    truth = BruteForce(read_lines(dump))
+    chance = random.Random(SEED)
+    items = chance.sample(sorted(item for item in truth.labels if item[0] == "Q"), size.checked)
+    with closing(KnowledgeBase(index)) as kb:
+        lines = list(disagreements(kb, truth, items, chance))
+    for line in lines[:20]:
+        note(line)
+    note(f"{size.clients} clients for {size.seconds:.0f} s ...")
+    served = serve(index, questions, items, size)
+    result |= {
+        "items_checked": size.checked,
+        "disagreements": len(lines),
+        "first_disagreements": lines[:20],
+        "served": served,
+    }
+    bench.report(f"wikidata-27k: {result['items']:,} items, {result['facts']:,} facts", [
+        Figure("build", result["build_seconds"], "{:.1f} s", 90),
+        Figure("peak memory of the build", result["build_peak_bytes"] / 1e6, "{:,.0f} MB"),
+        Figure("disk, bytes a fact", result["disk_bytes_per_fact"]),
+        Figure(f"open, median of {size.opens} processes", result["open_ms"], "{:.1f} ms", 100),
+        Figure("open again in the same process", result["open_again_ms"], "{:.1f} ms"),
+        Figure("first search of a process", result["first_search_ms"], "{:.1f} ms"),
+        Figure(f"search, median of {result['questions']} questions", result["search_median_ms"], "{:.1f} ms", 15),
+        Figure("search, 95th percentile", result["search_p95_ms"], "{:.1f} ms", 50),
+        Figure(f"disagreements with the dump, {size.checked} items", len(lines), "{:.0f}", 0),
+        Figure(f"{size.clients} clients, {served['seconds']:.0f} s: errors", served["errors"], "{:.0f}", 0),
+        Figure("requests a second", served["requests_per_second"], "{:.0f}"),
+        Figure("/search_space under load, median", served["/search_space"]["median_ms"], "{:.1f} ms"),
+    ])  # fmt: skip
+    return result
+
+
+def serve(index: Path, questions: list[str], items: list[str], size: Size) -> Figures:
+    """Throughput and errors of the HTTP server with several clients."""
+    command = [sys.executable, "-m", "convinse", "kb", "serve", str(index), "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            match = re.search(r"http://\S+", process.stdout.readline() if process.stdout else "")
+            if match is None:
+                raise SystemExit("bench kb: the server did not start")
+            clients = [_Client(match[0], questions, items, seed, size.seconds) for seed in range(size.clients)]
+            start = time.perf_counter()
+            for client in clients:
+                client.start()
+            for client in clients:
+                client.join()
+            seconds = time.perf_counter() - start
+            memory = tree_memory(process.pid)[0]
+        finally:
+            process.terminate()
+    requests = [request for client in clients for request in client.requests]
+    errors = [error for client in clients for error in client.errors]
+    times = {path: [ms for other, ms in requests if other == path] for path in sorted({path for path, _ in requests})}
+    return {
+        "clients": size.clients, "seconds": seconds, "requests": len(requests), "errors": len(errors),
+        "first_errors": errors[:5], "requests_per_second": len(requests) / seconds, "server_bytes": memory,
+        **{path: {"requests": len(ms), "median_ms": statistics.median(ms), "p95_ms": percentile(ms, 0.95)}
+           for path, ms in times.items()},
+    }  # fmt: skip
+
+
+class _Client(threading.Thread):
+    """Sends requests one after the other over one connection."""
+
+    def __init__(self, address: str, questions: list[str], items: list[str], seed: int, seconds: float) -> None:
+        super().__init__(daemon=True)
+        self._host, self._seconds = urlsplit(address).netloc, seconds
+        self._questions, self._items, self._chance = questions, items, random.Random(seed)
+        self.requests: list[tuple[str, float]] = []
+        self.errors: list[str] = []
+
+    def run(self) -> None:
+        connection = http.client.HTTPConnection(self._host, timeout=30)
+        end = time.perf_counter() + self._seconds
+        while time.perf_counter() < end:
+            path, body = self._request()
+            start = time.perf_counter()
+            try:
+                connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+                response = connection.getresponse()
+                answer = response.read()
+                if response.status != 200:
+                    self.errors.append(f"{path}: {response.status} {answer[:200]!r}")
+                msgspec.json.decode(answer)
+            except (OSError, http.client.HTTPException, msgspec.DecodeError) as error:
+                self.errors.append(f"{path}: {error!r}")
+                connection.close()
+            self.requests.append((path, (time.perf_counter() - start) * 1000))
+        connection.close()
+
+    def _request(self) -> tuple[str, dict[str, Any]]:
+        item, another, question = (self._chance.choice(own) for own in (self._items, self._items, self._questions))
+        return self._chance.choice((
+            *(("/search_space", {"question": question}),) * 2,
+            ("/entity_linking", {"question": question}),
+            ("/neighborhood", {"item": item, "p": 1000, "include_labels": True}),
+            ("/connectivity_check", {"item1": item, "item2": another}),
+            *((path, {"item": item}) for path in ("/item_to_types", "/item_to_label", "/frequency")),
+        ))  # fmt: skip
+
+
+# -- synthetic dumps ---------------------------------------------------------------------------------------------------
+
+
+def synthetic_part(bench: Bench) -> Figures:
+    """The large dump, one of a tenth, and one of a tenth of the items with as many facts an item as Wikidata has."""
+    items, facts = bench.options.items, bench.options.facts
+    rich = round(items / 10 * WIKIDATA_FACTS / WIKIDATA_ITEMS)
+    sizes = []
+    for one_items, one_facts in ((items // 10, facts // 10), (items // 10, rich), (items, facts)):
+        with tempfile.TemporaryDirectory(dir=bench.work) as folder:
+            sizes.append(_synthetic(bench, Path(folder), one_items, one_facts))
+    projection = project(sizes)
+    for size in sizes:
+        _show_synthetic(bench, size)
+    whole = {name: figure["value"] for name, figure in projection.items() if isinstance(figure, dict)}
+    bench.report(f"all of Wikidata, projected: {WIKIDATA_ITEMS:,} items, {WIKIDATA_FACTS:,} facts", [
+        Figure("build", whole["build_seconds"] / 3600, "{:.1f} h"),
+        Figure("disk", whole["disk_bytes"] / 1e9, "{:,.0f} GB"),
+        Figure("open", whole["open_ms"], "{:,.0f} ms"),
+        Figure("peak memory of the build", whole["build_peak_bytes"] / 1e9, "{:,.1f} GB"),
+        Figure(f"resident after {ASKED} questions", whole["resident_bytes"] / 1e9, "{:,.1f} GB"),
+    ])  # fmt: skip
+    return {"sizes": sizes, "projection": projection}
+
+
+def _synthetic(bench: Bench, work: Path, items: int, facts: int) -> Figures:
+    """Write a dump, build its index in bounded memory, and ask it questions."""
+    dump, index = work / "dump.json.gz", work / "index"
+    note(f"{facts:,} facts: writing the dump ...")
+    seconds, _ = timed(lambda: write_dump(dump, items, facts, SEED, processes=os.cpu_count() or 1))
+    return {"dump_bytes": disk(dump), "dump_seconds": seconds, **measured(bench, dump, index, facts, None)}
+
+
+def _show_synthetic(bench: Bench, size: Figures) -> None:
+    is_whole = size["facts"] == FACTS
+    bench.report(f"synthetic: {size['items']:,} items, {size['facts']:,} facts", [
+        Figure("dump", size["dump_bytes"] / 1e6, f"{{:,.0f}} MB in {size['dump_seconds']:.0f} s"),
+        Figure("build", size["build_seconds"], "{:,.0f} s", 1800 if is_whole else None),
+        Figure("peak memory of the build", size["build_peak_bytes"] / 1e6, "{:,.0f} MB", 4000),
+        Figure("of it no file", size["build_peak_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
+        Figure("disk, bytes a fact", size["disk_bytes_per_fact"], "{:.1f}", 70 if is_whole else None),
+        Figure("open", size["open_ms"], "{:,.0f} ms", 1000),
+        Figure(f"resident after {size['questions']} questions", size["resident_bytes"] / 1e6, "{:,.0f} MB", 1000),
+        Figure("of it no file", size["resident_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
+        Figure(f"search, median ({size['mean_facts']:.0f} facts)", size["search_median_ms"], "{:.1f} ms", 40),
+        Figure("search, 95th percentile", size["search_p95_ms"], "{:.1f} ms", 150),
+    ])  # fmt: skip
+
+
+def project(sizes: list[Figures]) -> Figures:
+    """The figures of all of Wikidata, if they grow on in a line: constant + slope * items + slope * facts."""
+    import numpy as np
+
+    places = np.array([[1.0, size["items"], size["facts"]] for size in sizes])
+    whole = np.array([1.0, WIKIDATA_ITEMS, WIKIDATA_FACTS])
+    projected: Figures = {"items": WIKIDATA_ITEMS, "facts": WIKIDATA_FACTS}
+    for figure in ("build_seconds", "disk_bytes"):
+        slopes = np.linalg.solve(places, np.array([size[figure] for size in sizes]))
+        projected[figure] = {"value": float(whole @ slopes), "an_item": float(slopes[1]), "a_fact": float(slopes[2])}
+    # these do not tell items from facts: a line through the smallest and the largest size
+    small, _, large = sizes
+    for figure in ("build_peak_bytes", "open_ms", "resident_bytes"):
+        slope = (large[figure] - small[figure]) / (large["facts"] - small["facts"])
+        projected[figure] = {"value": large[figure] + slope * (WIKIDATA_FACTS - large["facts"]), "a_fact": slope}
+    return projected
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--only-synthetic", action="store_true", help="synthetic dumps only")
+    parser.add_argument("--items", type=int, default=ITEMS, help="of the largest synthetic dump")
+    parser.add_argument("--facts", type=int, default=FACTS)
+    parser.add_argument("--memory", type=int, default=MEMORY, metavar="BYTES", help="that the build may use")
+
+
+def _default(options: argparse.Namespace) -> list[str]:
+    if options.only_synthetic:
+        return ["synthetic"]
+    everything = options.full or os.environ.get("CONVINSE_BENCH_FULL", "0") not in ("", "0")
+    return ["wikidata-27k", *(["synthetic"] if everything else [])]
+
+
+SPEC = Spec(
+    "kb", __doc__, {"wikidata-27k": wikidata_27k_part, "synthetic": synthetic_part},
+    (Size(2, 100, 2, 2.0), Size(), Size()), options=_options, default=_default,
+)  # fmt: skip
+
+if __name__ == "__main__":
+    run(SPEC)

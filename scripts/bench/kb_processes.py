@@ -1,0 +1,46 @@
+"""What `bench kb` runs in processes of their own: this module loads no more than a command that opens an index."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+from convinse.config import ClocqParams
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.knowledge_base.search_space import SearchSpace
+
+from .harness import Figures, own_memory, percentile, timed
+
+
+def open_index(index: str) -> list[float]:
+    """Milliseconds of opening in a new process (which loads numpy, too), of the first search, of opening again."""
+    opened, kb = timed(lambda: KnowledgeBase(Path(index)))
+    searched, _ = timed(lambda: SearchSpace(kb, ClocqParams(), 1000).search("Who directed Titanic?"))
+    again, _ = timed(lambda: KnowledgeBase(Path(index)))
+    return [1000 * seconds for seconds in (opened, searched, again)]
+
+
+def build_index(dump: str, index: str, memory: int) -> None:
+    """Build an index in bounded memory."""
+    from convinse.knowledge_base.build import build
+
+    build(Path(dump), Path(index), memory=memory, quiet=True)
+
+
+def ask(index: str, questions: list[str]) -> Figures:
+    """Ask questions of an index, each once."""
+    kb = KnowledgeBase(Path(index))
+    space = SearchSpace(kb, ClocqParams(), 1000)
+    space.search(questions[0])
+    milliseconds, facts, linked = [], 0, 0
+    for question in questions:
+        seconds, (own, entities) = timed(lambda question=question: space.search(question))
+        milliseconds.append(1000 * seconds)
+        facts += len(own)
+        linked += bool(entities)
+    memory = own_memory()
+    return {
+        "questions": len(questions), "questions_linked": linked, "mean_facts": facts / len(questions),
+        "search_median_ms": statistics.median(milliseconds), "search_p95_ms": percentile(milliseconds, 0.95),
+        "resident_bytes": memory.get("VmRSS", 0), "resident_anonymous_bytes": memory.get("RssAnon", 0),
+    }  # fmt: skip

@@ -1,0 +1,95 @@
+"""Measures of answers and rankings that several benches share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from convinse.scoring import squad2
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Rank = int | None  # of the first text that answers, from 1
+
+
+class AnswerScores(NamedTuple):
+    """Exact match and F1 in percent, SQuAD's normalisation, the best over the references."""
+
+    exact: float
+    f1: float
+
+
+def answer_scores(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> AnswerScores:
+    """The scores of predicted answers ("" for none), each against its references (at least one)."""
+    scores = squad2.evaluate(
+        {str(place): answers for place, answers in enumerate(references)},
+        {str(place): text for place, text in enumerate(predictions)},
+    )
+    return AnswerScores(scores["exact"], scores["f1"])
+
+
+def first_right(order: Sequence[int], right: Collection[int]) -> Rank:
+    """The rank of the first of the right places in an order of places."""
+    return next((rank for rank, place in enumerate(order, 1) if place in right), None)
+
+
+def mean_reciprocal_rank(ranks: Sequence[Rank]) -> float:
+    """The mean of 1 / rank; 0 for a question without one."""
+    return sum(1 / rank for rank in ranks if rank is not None) / max(1, len(ranks))
+
+
+def share_within(ranks: Sequence[Rank], depth: int) -> float:
+    """The share of questions with a right text among the best `depth`."""
+    return sum(rank is not None and rank <= depth for rank in ranks) / max(1, len(ranks))
+
+
+def kept(ranks: Sequence[Rank], exhaustive: Sequence[Rank], depth: int) -> float | None:
+    """Of the questions whose answer the exhaustive scorer has among its best `depth`, the share where it is here too."""
+    wanted = [rank for rank, best in zip(ranks, exhaustive, strict=True) if best is not None and best <= depth]
+    return share_within(wanted, depth) if wanted else None
+
+
+def same_share(first: Sequence[object], second: Sequence[object]) -> float:
+    """How often two systems give the same."""
+    return sum(a == b for a, b in zip(first, second, strict=True)) / max(1, len(first))
+
+
+def spearman(first: Sequence[float] | np.ndarray, second: Sequence[float] | np.ndarray) -> float:
+    """The rank correlation of two scorings; equal scores share their mean rank."""
+    import numpy as np
+
+    ranks = []
+    for scores in (first, second):
+        _, places, counts = np.unique(np.asarray(scores), return_inverse=True, return_counts=True)
+        ranks.append((np.cumsum(counts) - (counts - 1) / 2)[places])
+    return float(np.corrcoef(*ranks)[0, 1])
+
+
+def top_overlap(first: Sequence[float] | np.ndarray, second: Sequence[float] | np.ndarray, top: int) -> float:
+    """The share of the best `top` places of one scoring that are among the best of the other."""
+    best = [set(sorted(range(len(scores)), key=lambda place: -scores[place])[:top]) for scores in (first, second)]
+    return len(best[0] & best[1]) / max(1, len(best[0]))
+
+
+def best_first(scores: Sequence[float] | np.ndarray, texts: Sequence[str]) -> list[int]:
+    """Places, best first; scores that are equal to 6 digits in the order of the texts."""
+    return sorted(range(len(texts)), key=lambda place: (-round(float(scores[place]), 6), texts[place]))
+
+
+class CrossFitted(NamedTuple):
+    """Ranks of all questions, and the weights that were chosen for the even and for the odd ones."""
+
+    ranks: list[Rank]
+    weights: tuple[float, float]
+
+
+def cross_fitted(ranks_of: Mapping[float, Sequence[Rank]]) -> CrossFitted:
+    """Each question with the first weight that has the best mean reciprocal rank on the other half of the questions."""
+    chosen: list[float] = []
+    ranks: list[Rank] = [None] * len(next(iter(ranks_of.values())))
+    for half in (0, 1):
+        best = max(ranks_of, key=lambda weight: mean_reciprocal_rank(ranks_of[weight][1 - half :: 2]))
+        ranks[half::2] = ranks_of[best][half::2]
+        chosen.append(best)
+    return CrossFitted(ranks, (chosen[0], chosen[1]))

@@ -1,0 +1,219 @@
+"""Ranking on the dev sets, and evidence for the one-hop questions of ConvQuestions: BM25, bi-encoders, cross-encoder, blend.
+
+No fact of training is about the items of these questions. Their candidates are the facts that are retrieved for them; the
+wide candidates are these and, up to 520, the best by BM25 of all facts two hops away, without those that hold an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from convinse.config import Config
+from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
+from convinse.evidence_retrieval_scoring.cascade import Cascade
+from convinse.knowledge_base.index import Fact, KnowledgeBase
+from convinse.knowledge_base.search_space import fact_text
+from convinse.language.language import english
+from convinse.records.evidence import Evidence, unique_entities
+
+from ..candidates import Candidates, first_hit, gather, is_right
+from ..measures import Rank, best_first, cross_fitted, first_right
+from .sets import Asked
+
+if TYPE_CHECKING:
+    from convinse.encoder.bi_encoder import BiEncoder
+    from convinse.encoder.reranker import BertReranker
+
+    from .setup import Model
+
+Advance = Callable[[int], None]
+BM25, BASE, OWN = "BM25", "base bi-encoder", "the model's bi-encoder"
+FUSED, CROSS, BLENDED = "BM25 and bi-encoder fused", "cross-encoder", "cross-encoder and cosine"
+SYSTEMS = (BM25, BASE, OWN, FUSED, CROSS, BLENDED)
+TOP = 20  # that the cross-encoder reads
+WEIGHTS = (0.0, 2.5, 5.0, 10.0, 20.0, 40.0)  # of the cosine beside the log odds
+_RRF_K = 60
+_PORTION = 25  # questions computed together
+
+
+class Ranked(NamedTuple):
+    """The rank of the first right text of each question, by system; the weights that the blend had."""
+
+    ranks: dict[str, list[Rank]]
+    weights: tuple[float, float]
+
+
+def rank_sets(
+    model: Model, base: BiEncoder | None, asked: Sequence[Asked], advance: Advance, top: int | None = TOP
+) -> Ranked:
+    """Rank the texts of all questions with all systems; the cross-encoder scores the `top` best of the fusion (None: all)."""
+    own = cosines(model.bi_encoder, asked)
+    ranks: dict[str, list[Rank]] = {system: [] for system in SYSTEMS if system not in (BASE, BLENDED)}
+    if base is not None:
+        ranks[BASE] = ranks_of(asked, cosines(base, asked))
+    blended: dict[float, list[Rank]] = {weight: [] for weight in WEIGHTS}
+    for start in range(0, len(asked), _PORTION):
+        portion = asked[start : start + _PORTION]
+        orders = []
+        for question, cosine in zip(portion, own[start:], strict=False):
+            lexical = best_first(english().bm25.scores(question.query, question.texts), question.texts)
+            dense = best_first(cosine, question.texts)
+            order = fused(lexical, dense, question.texts)
+            for system, places in ((BM25, lexical), (OWN, dense), (FUSED, order)):
+                ranks[system].append(first_right(places, question.right))
+            orders.append(order)
+        odds = log_odds(model.reranker, portion, [order[:top] for order in orders])
+        for question, cosine, order, scores in zip(portion, own[start:], orders, odds, strict=False):
+            for weight in WEIGHTS:
+                best = reordered(order, scores + weight * cosine[order[:top]], question.texts)
+                blended[weight].append(first_right(best, question.right))
+            ranks[CROSS].append(blended[0.0][-1])
+        advance(len(portion))
+    ranks[BLENDED], weights = cross_fitted(blended)
+    return Ranked({system: ranks[system] for system in SYSTEMS if system in ranks}, weights)
+
+
+def ranks_of(asked: Sequence[Asked], scores: Sequence[np.ndarray]) -> list[Rank]:
+    """The rank of the first right text of each question by scores of all its texts."""
+    return [
+        first_right(best_first(own, question.texts), question.right)
+        for question, own in zip(asked, scores, strict=True)
+    ]
+
+
+def cosines(encoder: BiEncoder, asked: Sequence[Asked]) -> list[np.ndarray]:
+    """The cosine of each question with each of its texts; each text is embedded once."""
+    texts = list(dict.fromkeys(text for question in asked for text in question.texts))
+    vectors = encoder.embed(texts)
+    place_of = {text: place for place, text in enumerate(texts)}
+    queries = encoder.embed([question.query for question in asked])
+    return [
+        vectors[[place_of[text] for text in question.texts]] @ query
+        for question, query in zip(asked, queries, strict=True)
+    ]
+
+
+def log_odds(reranker: BertReranker, asked: Sequence[Asked], orders: Sequence[Sequence[int]]) -> list[np.ndarray]:
+    """The log odds of relevance of some texts of each question, in the given order."""
+    pairs = [
+        (question.query, question.texts[place])
+        for question, order in zip(asked, orders, strict=True)
+        for place in order
+    ]
+    return np.split(reranker.predict(pairs, logits=True), np.cumsum([len(order) for order in orders])[:-1])
+
+
+def fused(first: Sequence[int], second: Sequence[int], texts: Sequence[str]) -> list[int]:
+    """Places by reciprocal rank fusion of two orders, as the cascade fuses them."""
+    values = np.zeros(len(texts))
+    for order in (first, second):
+        values[list(order)] += 1 / (_RRF_K + 1 + np.arange(len(order)))
+    return best_first(values, texts)
+
+
+def reordered(order: Sequence[int], scores: np.ndarray, texts: Sequence[str]) -> list[int]:
+    """An order whose first places are sorted by their scores; the others follow as they are."""
+    first = [order[place] for place in best_first(scores, [texts[place] for place in order[: len(scores)]])]
+    return [*first, *order[len(scores) :]]
+
+
+RETRIEVED, WIDE = "as retrieved", "widened"
+EXPANDED, CASCADE = "BM25, expanded query", "cascade"
+CUTS = (5, 20, 100)
+_WIDTH = 520
+_ITEMS = 8  # whose facts are remembered: the questions of a conversation are about the same ones
+_FEW = 5  # questions computed together
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Questions with their candidate evidences."""
+
+    questions: tuple[Candidates, ...]  # with the gold answers
+    evidences: dict[str, list[list[Evidence]]]  # of each question, by kind of candidates
+    scorer: BM25Scorer  # BM25 as the pipeline has it, which knows the names of properties
+
+
+def evidence_pools(data: Path, work: Path, most: int) -> Pools:
+    """Build the knowledge base in the folder `work` and retrieve."""
+    gathered = gather(data, work)
+    questions = tuple(question for question in gathered.questions if question.one_hop)[:most]
+    kb = KnowledgeBase(gathered.kb)
+    try:
+        two_hops = lru_cache(maxsize=_ITEMS)(kb.two_hop_neighborhood)
+        wide = [wide_facts(question, two_hops) for question in questions]
+    finally:
+        kb.close()
+    retrieved = [question.facts for question in questions]
+    return Pools(questions, {RETRIEVED: retrieved, WIDE: wide}, BM25Scorer(QueryExpansion(gathered.properties)))
+
+
+def wide_facts(question: Candidates, two_hops: Callable[[str], Sequence[Fact]]) -> list[Evidence]:
+    """The facts of a question, then others around the items that they were retrieved for, at most 520 of different texts."""
+    facts = {evidence["evidence_text"]: evidence for evidence in question.facts}
+    items = dict.fromkeys(evidence["retrieved_for_entity"]["id"] for evidence in question.facts)
+    others = {fact_text(fact): fact for item in items for fact in two_hops(item)}
+    texts = [text for text in others if text not in facts]
+    for place, _ in english().bm25.order(question.query, texts):
+        if len(facts) >= _WIDTH:
+            break
+        evidence = _evidence(others[texts[place]])
+        if not is_right(evidence, question.gold):
+            facts[texts[place]] = evidence
+    return list(facts.values())
+
+
+def _evidence(fact: Fact) -> Evidence:
+    entities = unique_entities([fact[0], *fact[2::2]])
+    mentions = [[entity["label"], entity["id"]] for entity in entities]
+    return {
+        "evidence_text": fact_text(fact), "source": "kb", "disambiguations": mentions, "wikidata_entities": entities,
+    }  # fmt: skip
+
+
+def asked_of(questions: Sequence[Candidates], evidences: Sequence[Sequence[Evidence]]) -> list[Asked]:
+    """The questions with their candidates as texts."""
+    return [
+        Asked(
+            question.query,
+            [evidence["evidence_text"] for evidence in own],
+            frozenset(place for place, evidence in enumerate(own) if is_right(evidence, question.gold)),
+        )
+        for question, own in zip(questions, evidences, strict=True)
+    ]
+
+
+def evidence_ranks(
+    model: Model, base: BiEncoder | None, pools: Pools, kind: str, advance: Callable[[int], None]
+) -> dict[str, list[Rank]]:
+    """The rank of the first evidence with an answer, of each question, by system; the cross-encoder scores all."""
+    evidences = pools.evidences[kind]
+    asked = asked_of(pools.questions, evidences)
+    expanded = [pools.scorer.scores(question.query, own) for question, own in zip(asked, evidences, strict=True)]
+    plain = [BM25Scorer().scores(question.query, own) for question, own in zip(asked, evidences, strict=True)]
+    ranks = {BM25: ranks_of(asked, plain), EXPANDED: ranks_of(asked, expanded)}
+    if base is not None:
+        ranks[BASE] = ranks_of(asked, cosines(base, asked))
+    own = cosines(model.bi_encoder, asked)
+    ranks[OWN] = ranks_of(asked, own)
+    chosen = Config().evs_cascade
+    cascade = Cascade(pools.scorer, model.reranker, model.bi_encoder, lexical=chosen.lexical, dense=chosen.dense)
+    odds, hits = [], []
+    for start in range(0, len(asked), _FEW):
+        portion = asked[start : start + _FEW]
+        odds += log_odds(model.reranker, portion, [range(len(question.texts)) for question in portion])
+        best = cascade.rank_all([question.query for question in portion], evidences[start : start + _FEW], max(CUTS))
+        of_portion = pools.questions[start : start + _FEW]
+        hits += [first_hit(best_of, question.gold) for best_of, question in zip(best, of_portion, strict=True)]
+        advance(len(portion))
+    ranks[CASCADE] = hits
+    ranks[CROSS] = ranks_of(asked, odds)
+    sums = {weight: [scores + weight * cosine for scores, cosine in zip(odds, own, strict=True)] for weight in WEIGHTS}
+    ranks[BLENDED] = cross_fitted({weight: ranks_of(asked, scores) for weight, scores in sums.items()}).ranks
+    return ranks

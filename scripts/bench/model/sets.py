@@ -1,0 +1,174 @@
+"""What the embedded model is measured on: the dev parts of the data sets, which no row of its training comes from."""
+
+from __future__ import annotations
+
+import html
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from convinse.support.errors import DataError
+from convinse.support.jsonlines import read_lines
+from recipes.embedded.examples import Example, of_part
+from recipes.embedded.negatives import holds
+from recipes.embedded.sets import TEXT_SETS
+from recipes.embedded.tables import tables, verbalised
+from recipes.sources import needed
+
+SEED = 9
+PARAGRAPHS = ("qed", "fairytaleqa")
+RANKED = ("squad_sentences", "selqa", "boolq")
+DISTRACTORS = 3  # passages of BoolQ beside each paragraph
+SENTENCES = 1000  # that a question of SQuAD is asked against
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question to read an answer for."""
+
+    query: str  # the question
+    text: str  # holds the answer
+    answers: tuple[str, ...]  # any one of them is right
+    distractors: tuple[str, ...] = ()  # other texts, none of which holds an answer
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with the texts to rank; `right` are the places of those that answer it."""
+
+    query: str
+    texts: Sequence[str]
+    right: frozenset[int]
+
+
+@dataclass(frozen=True)
+class DevSets:
+    """Prepared questions by data set."""
+
+    sentences: tuple[Question, ...]  # QAMR: each text is one sentence
+    paragraphs: dict[str, tuple[Question, ...]]  # with distractors
+    ranked: dict[str, tuple[Asked, ...]]  # questions with all texts of their section, table or corpus
+
+
+def dev_examples(build: Callable[[], Iterator[Example]]) -> list[Example]:
+    """The dev part of a builder's examples."""
+    return list(of_part(build(), "dev"))
+
+
+def dev_sets(data: Path, work: Path, most: int, seed: int = SEED) -> DevSets:
+    """The dev sets over text and tables."""
+    names = ("qamr", *PARAGRAPHS, *RANKED)
+    prepared = {name: dev_examples(lambda name=name: TEXT_SETS[name](data, seed)) for name in names}
+    passages = texts_of(prepared["boolq"])
+    fill = [candidate.text for example in prepared["selqa"] for candidate in example.candidates]
+    ranked = {
+        "squad_sentences": against_one_pool(prepared["squad_sentences"], fill, SENTENCES, most, seed),
+        "selqa": own_candidates(prepared["selqa"], most, seed),
+        "boolq": against_one_pool(prepared["boolq"], (), 0, most, seed),
+        "tables": whole_tables(data, sample(dev_examples(lambda: tables(data, work, seed)), most, seed)),
+    }
+    return DevSets(
+        sample(single_sentences(prepared["qamr"]), most, seed),
+        {name: with_distractors(sample(questions(prepared[name]), most, seed), passages, seed) for name in PARAGRAPHS},
+        ranked,
+    )
+
+
+def sample(items: Sequence[_T], most: int, seed: int) -> tuple[_T, ...]:
+    """At most so many, in their order; the same for the same seed."""
+    places = sorted(random.Random(f"sample {seed}").sample(range(len(items)), min(most, len(items))))
+    return tuple(items[place] for place in places)
+
+
+def texts_of(examples: Iterable[Example]) -> list[str]:
+    """The different relevant texts."""
+    return list(
+        dict.fromkeys(candidate.text for example in examples for candidate in example.candidates if candidate.relevant)
+    )
+
+
+def questions(examples: Iterable[Example]) -> list[Question]:
+    """The questions whose relevant text has its answer marked; asked again on the same text, they are one."""
+    prepared: dict[tuple[str, str], dict[str, None]] = {}
+    for example in examples:
+        first = example.candidates[0]
+        if first.spans:
+            own = prepared.setdefault((example.query, first.text), {})
+            own |= dict.fromkeys(first.text[start:end] for start, end in first.spans)
+    return [Question(query, text, tuple(answers)) for (query, text), answers in prepared.items()]
+
+
+def single_sentences(examples: Iterable[Example]) -> list[Question]:
+    """The questions on one sentence, which is its example's key; the others are on paragraphs made of several."""
+    return questions(example for example in examples if example.candidates[0].text == example.key)
+
+
+def with_distractors(asked: Iterable[Question], passages: Sequence[str], seed: int) -> tuple[Question, ...]:
+    """The questions with random passages that hold none of their answers."""
+    chance = random.Random(f"distractors {seed}")
+    made = []
+    for question in asked:
+        others = (text for text in chance.sample(passages, len(passages)) if text != question.text)
+        free = (text for text in others if not holds(text, question.answers))
+        distractors = tuple(text for text, _ in zip(free, range(DISTRACTORS), strict=False))
+        made.append(Question(question.query, question.text, question.answers, distractors))
+    return tuple(made)
+
+
+def own_candidates(examples: Sequence[Example], most: int, seed: int) -> tuple[Asked, ...]:
+    """Each question with the candidates of its example."""
+    return tuple(
+        Asked(
+            example.query,
+            tuple(candidate.text for candidate in example.candidates),
+            frozenset(place for place, candidate in enumerate(example.candidates) if candidate.relevant),
+        )
+        for example in sample(examples, most, seed)
+    )
+
+
+def against_one_pool(
+    examples: Sequence[Example], fill: Iterable[str], size: int, most: int, seed: int
+) -> tuple[Asked, ...]:
+    """Each question with the relevant texts of all questions, and further ones until they are `size`."""
+    pool = texts_of(examples)
+    others = [text for text in dict.fromkeys(fill) if text not in set(pool)]
+    pool += sample(others, max(0, size - len(pool)), seed)
+    place_of = {text: place for place, text in enumerate(pool)}
+    right: dict[str, set[int]] = {}
+    for example in examples:
+        own = right.setdefault(example.query, set())
+        own |= {place_of[candidate.text] for candidate in example.candidates if candidate.relevant}
+    return tuple(Asked(query, pool, frozenset(right[query])) for query in sample(list(right), most, seed))
+
+
+class _Table(msgspec.Struct):
+    context: str
+    title: str
+    header: list[str]
+    rows: list[list[str]]
+
+
+def whole_tables(data: Path, examples: Sequence[Example]) -> tuple[Asked, ...]:
+    """Each question with all rows of its table, of which an example has a few."""
+    wanted = {example.group for example in examples}
+    rows: dict[str, list[str]] = {}
+    for _, table in read_lines(needed(data, "wikitablequestions", "tables.jsonl.gz"), _Table):
+        group = f"tables:{table.context}"
+        if group in wanted:
+            evidences = verbalised(html.unescape(table.title), table.header, table.rows)
+            rows[group] = list(dict.fromkeys(row.text for row in evidences))
+    made = []
+    for example in examples:
+        if example.group not in rows:
+            raise DataError(f"{example.group}: no such table among wikitablequestions/tables.jsonl.gz")
+        right = {candidate.text for candidate in example.candidates if candidate.relevant}
+        texts = rows[example.group]
+        made.append(Asked(example.query, texts, frozenset(place for place, text in enumerate(texts) if text in right)))
+    return tuple(made)

@@ -1,0 +1,1 @@
+"""Evidence scoring: cross-encoders, the cascade, BM25."""

@@ -1,0 +1,239 @@
+"""What `bench rerank` shares: how much it measures, questions with candidates, the scorers; and what a GPU could do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from convinse.config import Config
+from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.checkpoint import load_checkpoint
+from convinse.encoder.reranker import BertReranker
+from convinse.encoder.tokens import TextTokenizer
+from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
+from convinse.evidence_retrieval_scoring.cascade import Cascade
+from convinse.records.evidence import Evidence
+from convinse.support.vector_cache import VectorCache
+from recipes.sources import minilm
+
+from ..candidates import Gathered, gather
+from ..harness import Bench, interleaved, note
+from ..measures import best_first
+
+SETTINGS = Config()
+SEED = 5
+E = SETTINGS.evs_max_evidences
+MAX_LENGTH = SETTINGS.evs_max_length
+DEFAULT_BATCH = 32  # of CrossEncoder.predict
+_MATRIX, _PRODUCTS = 8192, 50
+RANDOM_HEAD = "all-MiniLM-L6-v2 with a random head"
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much is measured; None: all there is."""
+
+    pairs: int = 2000
+    tried: int = 100  # pairs to find the peer's best batch size with
+    batches: tuple[int, ...] = (8, 16, 64)
+    list_pairs: int = 600
+    candidates: int = 3000
+    warm_turns: int = 5
+    questions: int | None = None
+    cross_candidates: int = 500  # of a turn that a cross-encoder scores exhaustively
+    cross_pairs: int = 25000
+    bm25_turns: int = 4
+    gathered: int | None = None  # questions that candidates are retrieved for
+
+
+DEFAULT = Size(
+    pairs=500, tried=60, list_pairs=300, candidates=1000, warm_turns=3, questions=40, cross_candidates=300, cross_pairs=6000,
+)  # fmt: skip
+QUICK = Size(
+    pairs=60, tried=20, batches=(16,), list_pairs=100, candidates=120, warm_turns=1, questions=4, cross_candidates=60,
+    cross_pairs=200, bm25_turns=1, gathered=60,
+)  # fmt: skip
+
+
+class Setup:
+    """What the parts share, made when it is asked for.
+
+    Attributes:
+        device: `cpu`, or a GPU.
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self.device: str = bench.options.device
+        if bench.options.parts != ["bm25"]:
+            from transformers.utils.logging import disable_progress_bar
+
+            from convinse.encoder.precision import find_device
+
+            find_device(self.device)  # or an error at once
+            disable_progress_bar()
+            self.models  # noqa: B018 - as well
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether models run on a GPU."""
+        return self.device != "cpu"
+
+    @cached_property
+    def gathered(self) -> Gathered:
+        """Questions and candidates."""
+        note("building knowledge base and Wikipedia dump, retrieving ...")
+        return gather(self._bench.folder, self._bench.kept, self._bench.size.gathered)
+
+    @cached_property
+    def bi_encoder(self) -> Path:
+        """The folder of the bi-encoder."""
+        return minilm()
+
+    @cached_property
+    def models(self) -> dict[str, Path]:
+        """Name -> folder of the cross-encoders; the first one has a random head, a trained one is the last."""
+        model = self._bench.options.model
+        if model is not None:
+            load_checkpoint(model, "sequence-classification", "--model")
+        models = {RANDOM_HEAD: one_logit(self.bi_encoder, self._bench.work / "random-head")}
+        return models if model is None else {**models, str(model): model}
+
+
+def one_logit(folder: Path, output: Path) -> Path:
+    """A cross-encoder of an encoder's weights and a random head of one logit, the same at each call."""
+    checkpoint = load_checkpoint(folder, "sequence-classification", new_head=True, labels=1, seed=SEED)
+    checkpoint.model.save_pretrained(output)
+    checkpoint.tokenizer.save_pretrained(output)
+    return output
+
+
+class Ours:
+    """`BertReranker`, which tokenises anew at each call: it would know the texts of the round before."""
+
+    def __init__(self, folder: Path, device: str, precision: str) -> None:
+        self.reranker = BertReranker(folder, device, precision=precision, max_length=MAX_LENGTH)  # type: ignore[arg-type]
+        self._checkpoint = load_checkpoint(folder, "sequence-classification")
+        self.model = self.reranker.engine.model
+
+    def forget(self) -> None:
+        """Forget the tokens of all texts."""
+        self.reranker.tokenizer = TextTokenizer.of(self._checkpoint, MAX_LENGTH)
+
+    def odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """[n] log odds."""
+        self.forget()
+        return self.reranker.predict(pairs, logits=True)
+
+
+class Peer:
+    """sentence-transformers' `CrossEncoder`, fed as its users do."""
+
+    def __init__(self, folder: Path, device: str, dtype: str = "float32") -> None:
+        import torch
+        from sentence_transformers import CrossEncoder
+
+        self._encoder = CrossEncoder(
+            str(folder), device=device, max_length=MAX_LENGTH, local_files_only=True, model_kwargs={"dtype": dtype}
+        )
+        self._raw = torch.nn.Identity()
+        self.model = self._encoder.transformers_model
+
+    def odds(self, pairs: Sequence[tuple[str, str]], batch: int = DEFAULT_BATCH) -> np.ndarray:
+        """[n] log odds; a probability is their sigmoid, or the softmax of two logits."""
+        logits = self._encoder.predict(
+            list(pairs), batch_size=batch, show_progress_bar=False, activation_fn=self._raw, convert_to_numpy=True
+        )
+        return logits if logits.ndim == 1 else logits[:, 1] - logits[:, 0]
+
+    def best_batch(self, pairs: Sequence[tuple[str, str]], sizes: Sequence[int]) -> int:
+        """The fastest of some batch sizes: the mean of two passes, in turn."""
+        passes = {size: lambda size=size: self.odds(pairs, size) for size in sizes}
+        seconds, _ = interleaved(passes, 2)
+        return min(sizes, key=lambda size: sum(seconds[size]))
+
+
+class Dense:
+    """The bi-encoder alone, over all candidates."""
+
+    def __init__(self, encoder: BiEncoder, vectors: VectorCache) -> None:
+        self._encoder = encoder
+        self._vectors = vectors
+
+    def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
+        """The best evidences; of equal ones the first by text."""
+        texts = [evidence["evidence_text"] for evidence in evidences]
+        vectors, known = self._vectors.get(texts)
+        unknown = np.flatnonzero(~known)
+        if len(unknown):
+            vectors[unknown] = self._encoder.embed([texts[place] for place in unknown])
+        scores = vectors.astype(np.float32) @ self._encoder.embed([query])[0]
+        return [evidences[place] for place in best_first(scores, texts)[:top_k]]
+
+
+def new_cascade(bm25: BM25Scorer, scorer: Ours | None, encoder: BiEncoder, folder: Path) -> Cascade:
+    """A cascade with the default settings, which opens the embeddings kept in a folder as a new process does."""
+    vectors = VectorCache(folder, encoder.model_id, encoder.dimension)
+    chosen = SETTINGS.evs_cascade
+    reranker = None if scorer is None else scorer.reranker
+    return Cascade(bm25, reranker, encoder, vectors, lexical=chosen.lexical, dense=chosen.dense)
+
+
+class Padding:
+    """Counts the tokens that a model computes, and those of them that only fill up a batch, while it is open."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._slots = 0
+        self._tokens: list[Any] = []
+
+    def __enter__(self) -> Padding:
+        encoder = self._model.base_model  # sentence-transformers calls `forward` of the whole past its hooks
+        self._handle = encoder.register_forward_pre_hook(self._count, with_kwargs=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._handle.remove()
+
+    def _count(self, _: Any, __: tuple[Any, ...], arguments: dict[str, Any]) -> None:
+        mask = arguments["attention_mask"]
+        self._slots += mask.numel()
+        self._tokens.append(mask.sum())  # read later: a GPU is not waited for
+
+    @property
+    def tokens(self) -> int:
+        """Tokens without padding."""
+        return sum(int(number) for number in self._tokens)
+
+    @property
+    def share(self) -> float:
+        """Of the padding among all."""
+        return 1 - self.tokens / max(1, self._slots)
+
+
+def flops(lengths: Sequence[int], hidden: int, intermediate: int, layers: int) -> float:
+    """Multiplications and additions of a BERT over sequences of some lengths: matrix products only, no padding."""
+    tokens = float(sum(lengths))
+    squares = float(sum(length * length for length in lengths))
+    return layers * (2 * tokens * (4 * hidden**2 + 2 * hidden * intermediate) + 4 * squares * hidden)
+
+
+def matrix_ceiling(device: str) -> float:
+    """Operations a second of a large bf16 matrix product, measured."""
+    import torch
+
+    a, b = (torch.randn(_MATRIX, _MATRIX, device=device, dtype=torch.bfloat16) for _ in range(2))
+    for _ in range(_PRODUCTS):
+        a @ b
+    torch.cuda.synchronize(device)
+    start = time.perf_counter()
+    for _ in range(_PRODUCTS):
+        a @ b
+    torch.cuda.synchronize(device)
+    return _PRODUCTS * 2 * _MATRIX**3 / (time.perf_counter() - start)

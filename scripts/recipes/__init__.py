@@ -1,0 +1,1 @@
+"""What makes the data and the models that the project ships or measures with."""

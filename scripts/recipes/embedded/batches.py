@@ -1,0 +1,128 @@
+"""Examples as model inputs: one window of each pair, the answer's tokens marked in it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from convinse.encoder.tokens import Sequences, TextTokenizer, token_spans
+from recipes.embedded.examples import Candidate, Example
+
+_STRIDE = 64
+_ANY_WINDOW = 0.2  # of texts that are cut: how often a window without the answer is learned from
+
+
+@dataclass(frozen=True)
+class Batch:
+    """The pairs of some examples, in the order of the examples.
+
+    Attributes:
+        firsts, ends: [p] where the text begins and ends (exclusive) in the sequence.
+        spans: for each pair [n, 2] first and last token of its answers; (0, 0), which is [CLS], where it has none.
+    """
+
+    sequences: Sequences  # the model inputs, one for each pair
+    sizes: list[int]  # candidates of each example
+    relevant: np.ndarray  # [p] whether the text answers
+    readable: np.ndarray  # [p] whether its span is learned (irrelevant texts: that they have none)
+    firsts: np.ndarray
+    ends: np.ndarray
+    spans: list[np.ndarray]
+
+
+def drawn(example: Example, negatives: int, chance: random.Random) -> Example:
+    """The example with one relevant candidate and some negatives; the hardest is always among them."""
+    relevant = [candidate for candidate in example.candidates if candidate.relevant]
+    others = [candidate for candidate in example.candidates if not candidate.relevant]
+    kept = others[:1] + chance.sample(others[1:], min(negatives - 1, len(others) - 1)) if others and negatives else []
+    return replace(example, candidates=(chance.choice(relevant), *kept))
+
+
+def with_foreign(examples: Sequence[Example], share: float, chance: random.Random) -> list[Example]:
+    """The examples, a share of them with a relevant text of another one, of another group, as one more negative."""
+    made = []
+    for example in examples:
+        if chance.random() >= share:
+            made.append(example)
+            continue
+        other = chance.choice(examples)
+        mine = {candidate.text for candidate in example.candidates}
+        text = other.candidates[0].text
+        if other.group != example.group and other.key != example.key and text not in mine:
+            example = replace(example, candidates=(*example.candidates, Candidate(text)))
+        made.append(example)
+    return made
+
+
+def batch(examples: Sequence[Example], tokenizer: TextTokenizer, chance: random.Random | None) -> Batch:
+    """The model inputs of some examples.
+
+    Args:
+        examples: with the candidates to learn from.
+        tokenizer: its `max_length` is that of a window.
+        chance: draws the window of a text that does not fit, mostly one with the answer; None: the first such window.
+    """
+    pairs = [(example.query, candidate) for example in examples for candidate in example.candidates]
+    windows = tokenizer.windows([(query, candidate.text) for query, candidate in pairs], _STRIDE)
+    firsts = windows.sequences.firsts
+    ends = windows.sequences.lengths - windows.trailing
+    of_pair: list[list[int]] = [[] for _ in pairs]
+    for place, pair in enumerate(windows.pair_of.tolist()):
+        of_pair[pair].append(place)
+    kept, spans, readable = [], [], np.empty(len(pairs), dtype=bool)
+    nothing = np.zeros((1, 2), dtype=np.int64)
+    for number, (_, candidate) in enumerate(pairs):
+        all_spans = token_spans(candidate.spans, windows.offsets[number])
+        held = {}
+        for place in of_pair[number]:
+            begin = windows.begins[place]
+            stop = begin + ends[place] - firsts[place]
+            inside = all_spans[(all_spans[:, 0] >= begin) & (all_spans[:, 1] < stop)]
+            if len(inside):
+                held[place] = inside + (firsts[place] - begin)
+        choices = list(held) or of_pair[number]
+        if chance is None:
+            place = choices[0]
+        else:
+            place = chance.choice(of_pair[number] if chance.random() < _ANY_WINDOW else choices)
+        kept.append(place)
+        spans.append(held.get(place, nothing))
+        readable[number] = candidate.readable and (not candidate.relevant or place in held)
+    chosen = np.array(kept, dtype=np.int64)
+    sequences = replace(
+        windows.sequences,
+        ids=[windows.sequences.ids[place] for place in kept],
+        lengths=windows.sequences.lengths[chosen],
+        firsts=firsts[chosen],
+    )
+    return Batch(
+        sequences,
+        [len(example.candidates) for example in examples],
+        np.array([candidate.relevant for _, candidate in pairs]),
+        readable,
+        firsts[chosen],
+        ends[chosen],
+        spans,
+    )
+
+
+def example_batches(examples: Sequence[Example], size: int) -> Iterator[list[Example]]:
+    """Examples in portions of about `size` characters, each of texts of nearly the same length, longest first."""
+
+    def longest(example: Example) -> int:
+        return max(len(candidate.text) for candidate in example.candidates) + len(example.query)
+
+    portion: list[Example] = []
+    width = count = 0
+    for example in sorted(examples, key=longest, reverse=True):
+        if portion and (count + len(example.candidates)) * width > size:
+            yield portion
+            portion, count = [], 0
+        width = longest(portion[0]) if portion else longest(example)
+        portion.append(example)
+        count += len(example.candidates)
+    if portion:
+        yield portion

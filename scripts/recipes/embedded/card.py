@@ -1,0 +1,125 @@
+"""The model card that `train embedded` writes beside the weights."""
+
+from __future__ import annotations
+
+import msgspec
+
+from convinse.training.learning import FitResult
+from convinse.training.output import settings_list, validation_table
+from recipes.embedded.recipe import PSEUDO, Recipe, Stage
+
+# what each set is, and its licence as its source states it
+SOURCES = {
+    "boolq": ("BoolQ: question and passage (the passage is to be ranked first)", "CC BY-SA"),
+    "conversations": ("the project's own train conversations, evidences by distant supervision", "MIT"),
+    "facts": (
+        "facts of a Wikidata subset; question patterns of wikidata-simplequestions and of our own",
+        "CC0 (Wikidata), CC BY 3.0 (patterns)",
+    ),
+    "fairytaleqa": ("FairytaleQA: question, story section, span", "Apache-2.0"),
+    "lcquad": ("LC-QuAD 2.0 questions (CLOCQ's selection), retrieved facts by distant supervision", "MIT repository"),
+    "multiqa_samples": ("samples of MultiQA's data sets", "as each data set"),
+    "policyqa": ("PolicyQA (dev file): question, passage of a privacy policy, span", "MIT repository"),
+    "qamr": ("QAMR (its dev file and most of its test file): question, sentence, spans", "MIT"),
+    "qed": ("QED: question, Wikipedia paragraph, span", "CC BY-SA 3.0 (texts)"),
+    "selqa": ("SelQA (dev): question, sentences of a section", "Apache-2.0"),
+    PSEUDO: ("paragraphs of SQuAD sentences, answers marked by the stage before", "CC BY-SA 4.0"),
+    "squad_sentences": ("SQuAD questions and the sentences that answer them, without spans", "CC BY-SA 4.0"),
+    "tables": ("WikiTableQuestions whose answer is one cell: rows, the cell", "CC BY-SA 4.0"),
+    "timequestions": ("TimeQuestions (dev), retrieved facts by distant supervision", "MIT repository"),
+    "tiq": ("TIQ (dev), retrieved facts by distant supervision", "MIT repository"),
+}
+
+
+def _drawn(stage: Stage, name: str, sizes: dict[str, int]) -> int:
+    """Examples of a data set in an epoch."""
+    return min(stage.mixture.get(name, 0), sizes.get(name, 0))
+
+
+def model_card(
+    recipe: Recipe, sizes: dict[str, int], last: FitResult, base: str, minutes: float, decided: FitResult | None = None
+) -> str:
+    """What a user of the folder must know.
+
+    Args:
+        recipe: as it was run.
+        sizes: examples of each data set to train on.
+        last: what the last stage gave.
+        base: the name of the model it was trained from.
+        minutes: that the run took.
+        decided: what the training of the yes/no head gave; None: there is none.
+    """
+    names = sorted({name for stage in recipe.stages for name in stage.mixture})
+    rows = "\n".join(
+        f"| {SOURCES.get(name, ('', ''))[0] or name} | {SOURCES.get(name, ('', ''))[1]} | {sizes.get(name, 0):,} | "
+        + " | ".join(f"{_drawn(stage, name, sizes):,}" for stage in recipe.stages)
+        + " |"
+        for name in names
+    )
+    stages = range(1, len(recipe.stages) + 1)
+    head = "".join(f" an epoch of stage {number} |" for number in stages)
+    shown = [name for name in last.history[0] if name == "mean" or name.endswith((" F1", " first"))]
+    settings = {key: value for key, value in msgspec.to_builtins(recipe).items() if key not in ("stages", "base")}
+    settings |= {
+        f"stage {number}": f"{stage.epochs} epochs, learning rate {stage.learning_rate:g}"
+        + "".join(f", {share:.0%} of {name} without negatives" for name, share in sorted(stage.alone.items()))
+        for number, stage in zip(stages, recipe.stages, strict=True)
+    }
+    return f"""---
+license: mit
+language: en
+library_name: transformers
+base_model: {"sentence-transformers/all-MiniLM-L6-v2" if recipe.base is None else base}
+---
+# The embedded model
+
+A BERT with three heads: it ranks texts for a question, marks answers in them, and embeds them. English only. Trained from
+`{base}` in {minutes:.0f} minutes by `train embedded`; matrices are stored in int8 with a scale per row.
+
+- Ranking: `[CLS] question or representation [SEP] evidence [SEP]` -> `logits`, log odds that the evidence answers.
+- Reading: the same pass -> `start_logits`, `end_logits`; the span of [CLS] says that there is no answer.
+- Embedding: `[CLS] text [SEP]` -> the mean of `last_hidden_state`.{_yes_no_use(decided)}
+
+## Limits
+
+Small, trained on questions over single sentences, paragraphs, facts and rows: no reasoning over several evidences, no counting,
+no comparison of rows, no other language. Probabilities were calibrated on held-out examples with a few negatives each; over
+hundreds of candidates they are too high. QAMR's test sentences are in the training data: report no figure on them.
+
+## Data
+
+| set | licence | examples to train on |{head}
+|---|---|---:|{"---:|" * len(stages)}
+{rows}
+
+One key of ten (sentence, page, table, item) is held out of all sets; validation and calibration look at up to {recipe.dev_examples}
+held-out examples of each set. Items of the conversations that `bench model` ranks facts for are in no example.
+
+## Settings
+{settings_list(settings)}
+
+## Validation of the last stage on held-out examples
+
+`first`: the relevant text before its negatives; `F1`: of tokens of the span read in it. Epoch 0 is what it began with.
+
+{validation_table(last, shown)}
+{_yes_no_validation(decided)}"""
+
+
+def _yes_no_use(decided: FitResult | None) -> str:
+    if decided is None:
+        return ""
+    return (
+        "\n- Yes or no: the same pass as for ranking, then a head of its own (`yes_no.safetensors`), trained on BoolQ over the\n"
+        "  finished trunk -> log odds that the text answers with yes."
+    )
+
+
+def _yes_no_validation(decided: FitResult | None) -> str:
+    if decided is None:
+        return ""
+    return f"""
+## Validation of the yes/no head on held-out questions of BoolQ
+
+{validation_table(decided)}
+"""

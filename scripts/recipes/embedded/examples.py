@@ -1,0 +1,58 @@
+"""What the embedded model learns from: a query with candidate texts, the answers marked in those that hold them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Part = Literal["train", "dev"]
+_DEV_SHARE = 10  # one key of ten is held out
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A text that may answer the query.
+
+    Attributes:
+        readable: False for a relevant text of which nobody marked the answer: it is ranked, its span is not learned.
+    """
+
+    text: str  # an evidence, a sentence or a paragraph
+    relevant: bool = False  # whether it answers the query
+    spans: tuple[tuple[int, int], ...] = ()  # character offsets (start, end) of its answers; any one of them is right
+    readable: bool = True
+
+    def __post_init__(self) -> None:
+        for start, end in self.spans:
+            if not 0 <= start < end <= len(self.text):
+                raise ValueError(f"span {start}:{end} lies outside of {self.text[:80]!r}")
+        if self.spans and not self.relevant:
+            raise ValueError(f"an irrelevant text has no answer: {self.text[:80]!r}")
+
+
+@dataclass(frozen=True)
+class Example:
+    """A query and its candidates."""
+
+    query: str  # a question, or the representation of a turn
+    candidates: tuple[Candidate, ...]  # relevant ones first (at least one), then negatives, the hardest first
+    source: str  # the data set, such as `qamr`
+    key: str  # what must not be in two parts: the sentence, document, table or item that the example is about
+    group: str = ""  # texts of one example are negatives of others in a batch unless their groups are equal
+
+    def __post_init__(self) -> None:
+        if not self.candidates or not self.candidates[0].relevant:
+            raise ValueError(f"{self.source}: {self.query[:80]!r} has no relevant candidate in front")
+
+    @property
+    def part(self) -> Part:
+        """Where the example belongs, by its key alone: the same page is in the same part of all data sets."""
+        digest = hashlib.sha256(self.key.encode()).digest()
+        return "dev" if int.from_bytes(digest[:4], "big") % _DEV_SHARE == 0 else "train"
+
+
+def of_part(examples: Iterable[Example], part: Part) -> Iterator[Example]:
+    """The examples of a part."""
+    return (example for example in examples if example.part == part)

@@ -1,0 +1,117 @@
+"""What the embedded model is trained to minimise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from convinse.encoder.batches import token_batches
+from convinse.encoder.bi_encoder import pooled
+from convinse.encoder.engine import model_inputs
+from convinse.encoder.tokens import Sequences
+from recipes.embedded.batches import Batch
+
+_LOWEST = -1e4
+_TEMPERATURE = 0.05  # of cosines
+_SURE = 0.3  # weight of each pair's own loss beside that of its list: it keeps the odds meaningful between lists
+_NOTHING = 0.5  # weight of "no answer here" beside an answer
+
+
+def pair_losses(model: Any, batch: Batch, budget: int) -> tuple[Tensor, Tensor]:
+    """(ranking, reading): sums over the examples of a batch.
+
+    Pairs of similar length are computed together, of whichever examples: where an example's texts were, a third of the
+    work was padding.
+
+    Ranking: cross-entropy of the relevant candidates among all of the example, and of each pair alone. Reading: negative
+    log-likelihood of the answers' spans (any of them), or of [CLS] for texts without one.
+
+    Args:
+        model: the joint model.
+        batch: pairs of some examples.
+        budget: most tokens that are computed together, padding counted.
+    """
+    scored, read, order = [], [], []
+    for places in token_batches(batch.sequences.lengths, budget):
+        output = model(**model_inputs(model, batch.sequences, places, model.device))
+        scored.append(output.logits.float()[:, 0])
+        read.append(_reading(output, batch, places))
+        order.append(places)
+    back = torch.from_numpy(np.argsort(np.concatenate(order)))
+    odds = torch.cat(scored)[back.to(scored[0].device)]
+    relevant = torch.from_numpy(batch.relevant).to(odds.device)
+    lists = []
+    for own, right in zip(odds.split(batch.sizes), relevant.split(batch.sizes), strict=True):
+        if not bool(right.all()):
+            lists.append(torch.logsumexp(own, 0) - torch.logsumexp(own[right], 0))
+    each = functional.binary_cross_entropy_with_logits(odds, relevant.float(), reduction="none")
+    balance = sum(part.mean() for part in each.split(batch.sizes))
+    ranking = (torch.stack(lists).sum() if lists else odds.sum() * 0) + _SURE * balance
+    return ranking, torch.stack(read).sum()
+
+
+def _reading(output: Any, batch: Batch, places: np.ndarray) -> Tensor:
+    """The loss of the pairs at these places, of which the output is."""
+    starts, ends = _log_probabilities(output, batch.firsts[places], batch.ends[places])
+    losses = []
+    for row, place in enumerate(places.tolist()):
+        if batch.readable[place]:
+            spans = torch.from_numpy(batch.spans[place]).to(starts.device)
+            likelihood = torch.logsumexp(starts[row, spans[:, 0]] + ends[row, spans[:, 1]], 0)
+            losses.append(-likelihood * (1.0 if batch.relevant[place] else _NOTHING))
+    return torch.stack(losses).sum() if losses else starts.sum() * 0
+
+
+def _log_probabilities(output: Any, firsts: np.ndarray, stops: np.ndarray) -> tuple[Tensor, Tensor]:
+    """[p, tokens] of start and end, over the text's tokens and [CLS]."""
+    start, end = output.start_logits.float(), output.end_logits.float()
+    columns = torch.arange(start.shape[1], device=start.device)[None, :]
+    lowest, highest = (torch.from_numpy(array).to(start.device)[:, None] for array in (firsts, stops))
+    allowed = ((columns >= lowest) & (columns < highest)) | (columns == 0)
+    return tuple(functional.log_softmax(logits.masked_fill(~allowed, _LOWEST), dim=1) for logits in (start, end))  # type: ignore[return-value]
+
+
+def embed(model: Any, sequences: Sequences, budget: int) -> Tensor:
+    """[n, hidden] mean-pooled embeddings of length 1, computed in batches of similar length."""
+    parts, order = [], []
+    for places in token_batches(sequences.lengths, budget):
+        inputs = model_inputs(model, sequences, places, model.device)
+        hidden = model(**inputs).last_hidden_state.float()
+        parts.append(functional.normalize(pooled(hidden, inputs["attention_mask"]), dim=1))
+        order.append(places)
+    back = torch.from_numpy(np.argsort(np.concatenate(order)))
+    return torch.cat(parts)[back.to(parts[0].device)]
+
+
+def embedding_losses(
+    queries: Tensor,
+    texts: Tensor,
+    teacher_queries: Tensor,
+    teacher_texts: Tensor,
+    groups: Sequence[str],
+    owners: Sequence[int],
+) -> tuple[Tensor, Tensor]:
+    """(contrast, distillation): means over the queries.
+
+    Args:
+        queries: [q, hidden] of length 1.
+        texts: [t, hidden]: first the relevant text of each query, in their order, then other texts.
+        teacher_queries, teacher_texts: the same of the model to stay close to.
+        groups: [q] texts of queries of the same group are not each other's negatives.
+        owners: [t] the number of the query that a text belongs to, as its relevant text or as its negative.
+    """
+    cosines = queries @ texts.T / _TEMPERATURE
+    own = torch.arange(len(groups), device=cosines.device)
+    allowed = torch.tensor(
+        [[owner == query or groups[owner] != group for owner in owners] for query, group in enumerate(groups)],
+        device=cosines.device,
+    )
+    contrast = functional.cross_entropy(cosines.masked_fill(~allowed, _LOWEST), own)
+    target = functional.softmax(teacher_queries @ teacher_texts.T / _TEMPERATURE, dim=1)
+    distillation = functional.kl_div(functional.log_softmax(cosines, dim=1), target, reduction="batchmean")
+    return contrast, distillation

@@ -1,0 +1,257 @@
+"""The recipe of the embedded model: mixtures of data sets, stages of training, calibration, a model folder.
+
+Each stage goes on from the one before. A stage after the first may also learn from texts of which the model so far has
+marked the answers: paragraphs of SQuAD's sentences, of which it is known which sentence answers (self-training).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import random
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import torch
+
+from convinse.config import Device, FitSettings, NotNegative, Positive, Share, Weight
+from convinse.encoder.checkpoint import Checkpoint
+from convinse.encoder.tokens import TextTokenizer
+from convinse.support.errors import ConfigError
+from convinse.training.learning import FitResult, Learning
+from convinse.training.loop import fit
+from recipes.embedded.batches import batch, drawn, with_foreign
+from recipes.embedded.examples import Example, of_part
+from recipes.embedded.losses import embed, embedding_losses, pair_losses
+from recipes.embedded.validation import calibrate, marked, validate
+from recipes.embedded.yes_no import YesNo
+
+LOGGER = logging.getLogger("convinse.train_embedded")
+PSEUDO = "squad_pseudo"
+_LONG = 300  # characters of a text beside which there is one negative only
+_LONGEST_EMBEDDED = 600  # characters of a text that the embedding learns from
+
+
+class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One run over the mixture.
+
+    Attributes:
+        alone: share of a data set's examples that are learned from without negatives: reading costs a third so.
+    """
+
+    mixture: dict[str, Positive]  # examples drawn from each data set in an epoch (all, where it has fewer)
+    epochs: Positive = 1  # of that size
+    validations: Positive = 4  # of an epoch; each keeps the best weights and what a stopped run goes on from
+    learning_rate: Weight = 1e-4  # the highest
+    alone: dict[str, Share] = {}
+    minutes: Weight | None = None  # of training steps, after which the stage ends early; None: no limit
+
+
+class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How the embedded model is trained; see `config/model/embedded.yml`.
+
+    Attributes:
+        base: a folder with the weights to start from, or None for those of the package that carries all-MiniLM-L6-v2.
+        contrast, distillation: weights of the embedding's two losses.
+    """
+
+    base: str | None = None
+    stages: Annotated[list[Stage], msgspec.Meta(min_length=1)]  # one after the other
+    batch_size: Positive = 32  # examples of a step
+    negatives: NotNegative = 2  # irrelevant texts beside each relevant one, of the same example; 1 beside a long one
+    foreign: Share = 0.3  # share of the examples that get one more from another example, the easy case
+    max_length: Annotated[int, msgspec.Meta(ge=64)] = 192  # tokens of a pair; of longer texts a window is learned from
+    portion: Positive = 1408  # tokens, padding counted, that are computed at once
+    token_budget: Positive = 4096  # tokens that are computed at once where nothing is learned
+    embedding_every: Positive = 4  # steps between those that also train the embedding
+    contrast: Weight = 0.5
+    distillation: Weight = 0.5
+    sure: Share = 0.6  # the least probability of an answer that a model marks alone, not among others
+    unmarked: NotNegative = 20_000  # most texts that are marked
+    dev_examples: Positive = 80  # of each data set, that a validation looks at
+    warmup: Share = 0.06
+    weight_decay: Weight = 0.01
+    patience: Positive = 99
+    seed: int = 42
+    device: Device = "auto"
+    yes_no: YesNo | None = YesNo()  # how the yes/no head is trained when the rest is done; None: there is none
+
+
+@dataclass(frozen=True)
+class Data:
+    """The examples of all data sets by name, and sentences in their paragraphs for self-training."""
+
+    train: dict[str, list[Example]]
+    dev: dict[str, list[Example]]
+    contexts: list[tuple[Example, tuple[int, int]]]
+    run_id: str
+
+
+def gather(builders: dict[str, Callable[[], Iterable[Example]]], contexts: Iterable[Any]) -> Data:
+    """Build all data sets; each example is in the part that its key says."""
+    train: dict[str, list[Example]] = {}
+    dev: dict[str, list[Example]] = {}
+    digest = hashlib.sha256()
+    for name, build in builders.items():
+        start = time.perf_counter()
+        examples = list(build())
+        train[name], dev[name] = list(of_part(examples, "train")), list(of_part(examples, "dev"))
+        digest.update(repr(examples).encode())
+        LOGGER.info(
+            "%s: %d examples to train on, %d held out (%.0f s)",
+            name, len(train[name]), len(dev[name]), time.perf_counter() - start,
+        )  # fmt: skip
+    return Data(train, dev, [pair for pair in contexts if pair[0].part == "train"], digest.hexdigest()[:32])
+
+
+def train_stages(
+    checkpoint: Checkpoint, teacher: Any, data: Data, recipe: Recipe, state: Path
+) -> tuple[list[FitResult], int]:
+    """Train in place; returns what each stage gave, and the number of texts in which answers were marked."""
+    tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
+    checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(False)
+    chance = random.Random(recipe.seed)
+    dev = {
+        name: chance.sample(examples, min(recipe.dev_examples, len(examples)))
+        for name, examples in data.dev.items()
+        if examples and name in recipe.stages[-1].mixture
+    }
+    contexts = chance.sample(data.contexts, min(recipe.unmarked, len(data.contexts)))
+    results: list[FitResult] = []
+    pseudo: list[Example] = []
+    run_id, done = data.run_id, 0
+    for number, stage in enumerate(recipe.stages, 1):
+        train = data.train
+        if PSEUDO in stage.mixture and number > 1:
+            pseudo = marked(checkpoint.model, tokenizer, contexts, recipe.sure, recipe.token_budget)
+            sure = sum(len(example.candidates[0].spans) == 1 for example in pseudo)
+            LOGGER.info("self-training: sure of %d answers in %d texts", sure, len(pseudo))
+            train = {**train, PSEUDO: pseudo}
+            run_id = f"{data.run_id} {hashlib.sha256(repr(pseudo).encode()).hexdigest()}"
+        results.append(_stage(number, done, checkpoint, teacher, tokenizer, train, dev, recipe, state, run_id))
+        done += stage.epochs
+    checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(True)
+    calibrate(checkpoint.model, tokenizer, [example for examples in dev.values() for example in examples])
+    return results, len(pseudo)
+
+
+def _stage(
+    place: int,
+    done: int,
+    checkpoint: Checkpoint,
+    teacher: Any,
+    tokenizer: TextTokenizer,
+    train: dict[str, list[Example]],
+    dev: dict[str, list[Example]],
+    recipe: Recipe,
+    state: Path,
+    run_id: str,
+) -> FitResult:
+    """Train one stage, the `place`-th, after `done` epochs of those before."""
+    stage = recipe.stages[place - 1]
+    unknown = sorted(set(stage.mixture) - set(train))
+    if unknown:
+        raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; known: {', '.join(sorted(train))}")
+    unknown = sorted(set(stage.alone) - set(stage.mixture))
+    if unknown:
+        raise ConfigError(f"stages: alone: {unknown[0]} is not in the mixture; it has {', '.join(stage.mixture)}")
+    settings = FitSettings(
+        epochs=stage.epochs * stage.validations,
+        minutes=stage.minutes,
+        patience=recipe.patience,
+        learning_rate=stage.learning_rate,
+        warmup=recipe.warmup,
+        weight_decay=recipe.weight_decay,
+    )
+    learning = Learning(
+        steps=lambda number: _steps(train, stage, recipe, done * stage.validations + number),
+        loss=lambda model, step: _losses(model, teacher, tokenizer, step, recipe),
+        validate=lambda model: validate(model, tokenizer, dev, recipe.token_budget),
+        criterion=lambda measures: measures["mean"],
+    )
+    return fit(
+        checkpoint.model,
+        learning,
+        settings,
+        state / f"stage {place}",
+        hashlib.sha256(repr((run_id, _shared(recipe), recipe.stages[:place])).encode()).hexdigest()[:32],
+        device=recipe.device,
+        seed=recipe.seed,
+        title=f"stage {place} of {len(recipe.stages)}",
+    )
+
+
+def _shared(recipe: Recipe) -> dict[str, Any]:
+    """The settings that hold for all stages: a change of what comes later does not undo an earlier one."""
+    return {key: value for key, value in msgspec.to_builtins(recipe).items() if key not in ("stages", "yes_no")}
+
+
+@dataclass(frozen=True)
+class Step:
+    """Examples to learn from at once; whether the embedding learns from them, too; of the windows drawn."""
+
+    examples: list[Example]
+    embeds: bool
+    seed: str
+
+
+def _steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number: int) -> list[Step]:
+    """The steps of one part of an epoch, counted on through the stages: each data set spread evenly over them."""
+    epoch, part = divmod(number - 1, stage.validations)
+    chance = random.Random(f"{recipe.seed} {epoch}")
+    order = []
+    for name, most in sorted(stage.mixture.items()):
+        examples = train[name]
+        places = chance.sample(range(len(examples)), min(most, len(examples)))
+        order += [((rank + chance.random()) / len(places), name, place) for rank, place in enumerate(places)]
+    order.sort()
+    count = max(1, len(order) // (recipe.batch_size * stage.validations)) * stage.validations
+    bounds = [len(order) * step // count for step in range(count + 1)]
+    steps = []
+    for step in range(part * count // stage.validations, (part + 1) * count // stage.validations):
+        examples = []
+        for _, name, place in order[bounds[step] : bounds[step + 1]]:
+            example = train[name][place]
+            most = 1 if len(example.candidates[0].text) > _LONG else recipe.negatives
+            if name in stage.alone and chance.random() < stage.alone[name]:
+                most = 0
+            examples.append(drawn(example, most, chance))
+        embeds = step % recipe.embedding_every == 0
+        steps.append(Step(with_foreign(examples, recipe.foreign, chance), embeds, f"{recipe.seed} {epoch} {step}"))
+    return steps
+
+
+def _losses(model: Any, teacher: Any, tokenizer: TextTokenizer, step: Step, recipe: Recipe) -> Iterable[torch.Tensor]:
+    chance = random.Random(step.seed)
+    ranking, reading = pair_losses(model, batch(step.examples, tokenizer, chance), recipe.portion)
+    yield (ranking + reading) / len(step.examples)
+    if step.embeds:
+        examples = [example for example in step.examples if len(example.candidates[0].text) <= _LONGEST_EMBEDDED]
+        if len(examples) > 1:
+            yield _embedding_loss(model, teacher, tokenizer, examples, recipe)
+
+
+def _embedding_loss(
+    model: Any, teacher: Any, tokenizer: TextTokenizer, examples: Sequence[Example], recipe: Recipe
+) -> torch.Tensor:
+    queries = tokenizer.singles([example.query for example in examples])
+    texts = [example.candidates[0].text for example in examples]
+    hard = [(place, one.text) for place, example in enumerate(examples) for one in example.candidates[1:2]]
+    texts += [text for _, text in hard]
+    sequences = tokenizer.singles([text[:_LONGEST_EMBEDDED] for text in texts])
+    with torch.no_grad():
+        teacher.to(model.device)
+        targets = [embed(teacher, part, recipe.portion) for part in (queries, sequences)]
+    groups = [example.group or example.key for example in examples]
+    contrast, distillation = embedding_losses(
+        embed(model, queries, recipe.portion),
+        embed(model, sequences, recipe.portion),
+        *targets,
+        groups,
+        [*range(len(examples)), *(place for place, _ in hard)],
+    )
+    return recipe.contrast * contrast + recipe.distillation * distillation

@@ -1,0 +1,196 @@
+"""Held-out examples: ranked and read during training; answers marked for self-training; the calibration of both heads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from convinse.encoder.engine import model_inputs
+from convinse.encoder.tokens import TextTokenizer
+from convinse.training.loop import autocast
+from recipes.embedded.batches import Batch, batch, example_batches
+from recipes.embedded.examples import Candidate, Example
+
+_MOST_CANDIDATES = 12
+_LONGEST_ANSWER = 30
+_UNSURE_SPANS = 20  # of a sentence, where the model is not sure of one
+_CHARACTERS = 4  # about as many a token
+_FURTHEST = 3.0  # logarithm of the largest factor of a calibration
+_COUNTED = 50  # examples of a set without which its measures do not count in the mean
+
+
+def _passes(
+    model: Any, tokenizer: TextTokenizer, examples: Sequence[Example], budget: int
+) -> Iterator[tuple[list[Example], Batch, np.ndarray, np.ndarray, np.ndarray]]:
+    """(examples, batch, log odds [p], start [p, t], end [p, t]), portion by portion, in evaluation mode."""
+    model.eval()
+    for portion in example_batches(examples, budget * _CHARACTERS):
+        made = batch(portion, tokenizer, None)
+        with torch.inference_mode(), autocast(model.device):
+            output = model(**model_inputs(model, made.sequences, np.arange(len(made.relevant)), model.device))
+        arrays = (output.logits[:, 0], output.start_logits, output.end_logits)
+        yield portion, made, *(array.float().cpu().numpy() for array in arrays)
+
+
+def best_span(start: np.ndarray, end: np.ndarray, first: int, stop: int) -> tuple[int, int, float]:
+    """First and last token of the best span in `first:stop` [t], and its score."""
+    return best_spans(start, end, first, stop, 1)[0]
+
+
+def best_spans(start: np.ndarray, end: np.ndarray, first: int, stop: int, most: int) -> list[tuple[int, int, float]]:
+    """First and last token of the best spans in `first:stop` [t], and their scores, the best first."""
+    scores = start[first:stop, None] + end[None, first:stop]
+    scores = np.where(np.tril(np.triu(np.ones_like(scores)), _LONGEST_ANSWER - 1) > 0, scores, -np.inf)
+    best = np.argsort(-scores, axis=None, kind="stable")[:most]
+    rows, columns = np.unravel_index(best, scores.shape)
+    places = zip(rows.tolist(), columns.tolist(), scores[rows, columns].tolist(), strict=True)
+    return [(first + one, first + two, score) for one, two, score in places if score > -np.inf]
+
+
+def validate(
+    model: Any, tokenizer: TextTokenizer, dev: Mapping[str, Sequence[Example]], budget: int
+) -> dict[str, float]:
+    """Of each data set: the share of examples whose relevant text is first, and the token F1 of the spans read in it.
+
+    The mean over sets of 50 examples or more is `mean`: small ones would choose the epoch by chance. Spans are compared
+    as sets of tokens in the window, against the nearest reference.
+    """
+    measures: dict[str, float] = {}
+    least = min(_COUNTED, max(map(len, dev.values()), default=0))
+    counted: list[float] = []
+    for name, examples in dev.items():
+        first, f1 = [], []
+        shown = [replace(example, candidates=example.candidates[:_MOST_CANDIDATES]) for example in examples]
+        for _, made, odds, start, end in _passes(model, tokenizer, shown, budget):
+            place = 0
+            for size in made.sizes:
+                own = odds[place : place + size]
+                right = made.relevant[place : place + size]
+                if not right.all():
+                    first.append(float(right[int(own.argmax())]))
+                row = place
+                if made.readable[row]:
+                    one, two, _ = best_span(start[row], end[row], int(made.firsts[row]), int(made.ends[row]))
+                    f1.append(max(_overlap((one, two), tuple(span)) for span in made.spans[row].tolist()))
+                place += size
+        if first:
+            measures[f"{name} first"] = float(np.mean(first))
+        if f1:
+            measures[f"{name} F1"] = float(np.mean(f1))
+        if len(examples) >= least:
+            counted += [float(np.mean(values)) for values in (first, f1) if values]
+    measures["mean"] = float(np.mean(counted)) if counted else 0.0
+    return measures
+
+
+def _overlap(found: tuple[int, int], wanted: tuple[int, int]) -> float:
+    one, two = (Counter(range(span[0], span[1] + 1)) for span in (found, wanted))
+    common = (one & two).total()
+    return 2 * common / (one.total() + two.total())
+
+
+def marked(
+    model: Any, tokenizer: TextTokenizer, contexts: Sequence[tuple[Example, tuple[int, int]]], sure: float, budget: int
+) -> list[Example]:
+    """The examples with the answers that the model finds in the right sentence.
+
+    An answer that the model is sure of is the example's only span. Elsewhere the best spans of the sentence are all
+    right: the loss, which sums over them, then teaches which sentence answers, and leaves open which of them does.
+
+    Args:
+        contexts: examples with the offsets (in their first candidate) of the sentence that holds the answer.
+        sure: the least probability of the best span among all spans of the sentence.
+    """
+    found = []
+    sentences = {id(example): sentence for example, sentence in contexts}
+    for portion, made, _, start, end in _passes(model, tokenizer, [example for example, _ in contexts], budget):
+        place = 0
+        for example, size in zip(portion, made.sizes, strict=True):
+            row, place = place, place + size
+            text = example.candidates[0].text
+            offsets = tokenizer.windows([(example.query, text)], 0).offsets[0]
+            begin, stop = sentences[id(example)]
+            inside = np.flatnonzero((offsets[:, 0] >= begin) & (offsets[:, 1] <= stop))
+            shift, limit = int(made.firsts[row]), int(made.ends[row] - made.firsts[row])
+            inside = inside[inside < limit]
+            if not len(inside):
+                continue
+            low, high = shift + int(inside[0]), shift + int(inside[-1]) + 1
+            best = best_spans(start[row], end[row], low, high, _UNSURE_SPANS)
+            one, two, _ = best[0]
+            probability = _share(start[row, low:high], one - low) * _share(end[row, low:high], two - low)
+            kept = best[:1] if probability >= sure else best
+            spans = tuple((int(offsets[one - shift, 0]), int(offsets[two - shift, 1])) for one, two, _ in kept)
+            found.append(replace(example, candidates=(Candidate(text, True, spans), *example.candidates[1:])))
+    return sorted(found, key=lambda example: (example.key, example.query))
+
+
+def _share(values: np.ndarray, place: int) -> float:
+    shares = np.exp(values - values.max())
+    return float(shares[place] / shares.sum())
+
+
+def calibrate(model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budget: int = 8192) -> dict[str, float]:
+    """Scale the last layers of both heads by the temperatures that fit held-out examples best (Guo et al., ICML 2017).
+
+    Relevance also gets a new bias. The order of texts and of spans does not change, however wrong the model is.
+    """
+    odds, right, losses = [], [], []
+    for _, made, own, start, end in _passes(model, tokenizer, dev, budget):
+        odds.append(own)
+        right.append(made.relevant)
+        for row, spans in enumerate(made.spans):
+            if made.readable[row] and made.relevant[row]:
+                columns = [0, *range(int(made.firsts[row]), int(made.ends[row]))]
+                place = {column: number for number, column in enumerate(columns)}
+                losses.append(
+                    (start[row, columns], end[row, columns], [(place[a], place[b]) for a, b in spans.tolist()])
+                )
+    wanted = torch.from_numpy(np.concatenate(right)).float()
+    given = torch.from_numpy(np.concatenate(odds))
+    steepness, bias, acuity = (torch.zeros((), requires_grad=True) for _ in range(3))
+
+    def ranking() -> torch.Tensor:
+        return functional.binary_cross_entropy_with_logits(given * _factor(steepness) + bias, wanted)
+
+    def reading() -> torch.Tensor:
+        parts, sharpness = [], _factor(acuity)
+        for start, end, spans in losses:
+            one = functional.log_softmax(torch.from_numpy(start) * sharpness, 0)
+            two = functional.log_softmax(torch.from_numpy(end) * sharpness, 0)
+            parts.append(-torch.logsumexp(torch.stack([one[a] + two[b] for a, b in spans]), 0))
+        return torch.stack(parts).mean()
+
+    _minimise([steepness, bias], ranking)
+    if losses:
+        _minimise([acuity], reading)
+    with torch.no_grad():
+        scale, sharpness = _factor(steepness), _factor(acuity)
+        model.relevance.weight.mul_(scale)
+        model.relevance.bias.mul_(scale).add_(bias)
+        model.span.weight.mul_(sharpness)
+        model.span.bias.mul_(sharpness)
+    return {"scale": scale.item(), "bias": bias.item(), "sharpness": sharpness.item()}
+
+
+def _factor(logarithm: torch.Tensor) -> torch.Tensor:
+    """What scores are multiplied by: above 0, or orders would be reversed; bounded, or rounding would blur them."""
+    return logarithm.clamp(-_FURTHEST, _FURTHEST).exp()
+
+
+def _minimise(parameters: list[torch.Tensor], loss_of: Any) -> None:
+    optimizer = torch.optim.LBFGS(parameters, max_iter=40, line_search_fn="strong_wolfe")
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = loss_of()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)

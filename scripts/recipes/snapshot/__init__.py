@@ -1,0 +1,1 @@
+"""The embedded snapshot: which entities it has, and how its index is built."""

@@ -1,0 +1,44 @@
+"""Build the index and the Wikipedia dump of the embedded snapshot from their sources in `convinse/snapshot/`.
+
+    python scripts/recipes/snapshot/build.py
+
+Sources: `entities.json.gz` (entity documents in the official Wikidata dump format), `pages/*.html` (articles as
+MediaWiki renders them; the file name is the title), `redirects.tsv` (other titles). Results: `kb/`, `wikipedia.db`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote
+
+from convinse.knowledge_base.build import build
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.wikipedia.dump import write_dump
+from convinse.wikipedia.page import page_evidences, parse_page
+
+SNAPSHOT = Path(__file__).resolve().parents[3] / "convinse" / "snapshot"
+
+
+def evidences(kb: KnowledgeBase):
+    items = {title: kb.entity(item) for title, item in kb.titles().items()}
+    for line in (SNAPSHOT / "redirects.tsv").read_text(encoding="utf-8").splitlines():
+        title, item = line.split("\t")
+        items.setdefault(title, kb.entity(item))
+    for file in sorted((SNAPSHOT / "pages").glob("*.html")):
+        title = unquote(file.stem).replace("_", " ")
+        page = parse_page(title, file.read_text(encoding="utf-8"))
+        item = items[title]
+        yield item["id"], page_evidences(page, item, items)
+
+
+def main() -> None:
+    manifest = build(SNAPSHOT / "entities.json.gz", SNAPSHOT / "kb")
+    print(
+        f"kb: {manifest.items} items, {manifest.properties} properties, {manifest.facts} facts, {manifest.size} bytes, {manifest.build_id}"
+    )
+    pages = write_dump(SNAPSHOT / "wikipedia.db", evidences(KnowledgeBase(SNAPSHOT / "kb")))
+    print(f"wikipedia: {pages} pages")
+
+
+if __name__ == "__main__":
+    main()

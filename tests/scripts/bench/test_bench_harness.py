@@ -1,0 +1,121 @@
+"""The harness of the benches: arguments, sizes and parts, systems in turn, processes of their own, the file of figures."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from bench import harness
+from bench.harness import Bench, Bound, ChildError, Spec, Spread, apart, in_turn, interleaved, run
+
+RESULTS = Path("results/bench/trial.json")
+
+
+def first(bench):
+    bench.show("a table", ("system", "seconds"), [("ours", "1.0"), None, ("theirs", "2.0")])
+    bench.show_groups("groups", ("set", "n", "system"), [(("one", "12"), [["a"], ["b"]]), (("two", "3"), [["c"]])], 3)
+    bench.want("speed", bench.size, 3)
+    return {"size": bench.size, "rounds": bench.rounds}
+
+
+def second(bench):
+    bench.want("time", 5, 4, at_least=False)
+    return {"work": str(bench.work), "kept": str(bench.kept), "state": bench.state}
+
+
+def trial(**changes):
+    given = {"rounds": (1, 5, 7), "prepare": lambda bench: "made"} | changes
+    return Spec("trial", "A trial.", {"first": first, "second": second}, (1, 3, 9), **given)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "size", "rounds"),
+    [([], 3, 5), (["--quick"], 1, 1), (["--full"], 9, 7), (["--full", "--rounds", "2"], 9, 2)],
+)
+def test_sizes_and_rounds(arguments, size, rounds, capsys):
+    run(trial(), arguments)
+    parts = json.loads(RESULTS.read_text())
+    assert (
+        parts["first"]["figures"] == {"size": size, "rounds": rounds} and parts["second"]["figures"]["state"] == "made"
+    )
+    assert parts["first"]["bounds"] == {"speed": {"value": size, "bound": 3, "kept": size >= 3}}
+    assert (
+        parts["first"]["machine"]["cores"]
+        and parts["first"]["machine"]["date"]
+        and "flags" in parts["first"]["machine"]
+    )
+    output = capsys.readouterr().out
+    assert "groups" in output and output.count("12") == 1 and "│ one │ 12 │ a" in output and "│     │    │ b" in output
+    assert "a table" in output and "theirs" in output and output.endswith(f"{RESULTS}\n")
+    assert "time: 5, wanted at most 4" in output and ("speed: 1, wanted at least 3" in output) is (size < 3)
+    assert not Path(parts["second"]["figures"]["work"]).exists()
+
+
+def test_parts_that_are_not_measured_stay(capsys):
+    run(trial(), ["--output", "figures.json", "--work", "kept"])
+    before = json.loads(Path("figures.json").read_text())
+    run(trial(), ["--output", "figures.json", "--parts", "first", "--quick"])
+    after = json.loads(Path("figures.json").read_text())
+    assert after["second"] == before["second"] and after["first"]["figures"]["size"] == 1
+    assert before["second"]["figures"]["kept"] == "kept" and Path("kept").is_dir()
+
+
+def test_a_file_that_is_none_of_figures_is_kept():
+    Path("figures.json").write_text("mine")
+    with pytest.raises(SystemExit, match="bench trial: figures.json: is no file of figures"):
+        run(trial(), ["--output", "figures.json"])
+    assert Path("figures.json").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--parts", "firs"], "unknown part 'firs'; valid: first, second"),
+        (["--rounds", "0"], "--rounds: at least 1"),
+        (["--quick", "--full"], "not allowed with"),
+    ],
+)
+def test_wrong_usage(arguments, words, capsys):
+    with pytest.raises(SystemExit) as error:
+        run(trial(), arguments)
+    assert error.value.code == 2 and words in capsys.readouterr().err
+
+
+def test_missing_packages_and_data_are_named_with_the_remedy(workdir, monkeypatch, capsys):
+    monkeypatch.setitem(harness.PACKAGES, "no_such.package", "some-name")
+    with pytest.raises(SystemExit, match="bench trial: packages are missing; run pip install some-name$"):
+        run(trial(needs={"second": ("json", "no_such.package")}), [])
+    bench = Bench(argparse.Namespace(), None, 1, workdir, workdir)
+    assert bench.has("json") and not bench.has("no_such.package") and not bench.has("no_such.package")
+    assert capsys.readouterr().out == "no_such is not measured: pip install some-name\n"
+    monkeypatch.setenv("CONVINSE_DATA", "nowhere")
+    with pytest.raises(SystemExit, match="bench trial: nowhere/a/b: no such data; set CONVINSE_DATA"):
+        run(trial(prepare=lambda bench: bench.data("a", "b")), [])
+
+
+def test_systems_take_turns():
+    calls = []
+    seconds, results = interleaved({name: lambda name=name: calls.append(name) or name for name in "abc"}, 3)
+    assert calls == list("abccbaabc")
+    assert [len(times) for times in seconds.values()] == [3, 3, 3] and results == {"a": "a", "b": "b", "c": "c"}
+    now = iter(range(100))
+    found = list(in_turn({"a": str, "b": repr}, ["x"], lambda: next(now)))
+    assert found == [("a", "x", 1, "x"), ("b", "x", 1, "'x'")]
+
+
+def test_spreads_and_bounds():
+    assert Spread.of([3, 1, 2]) == (2, 1, 3) and Spread.of([3, 1, 2]).text(".1f") == "2.0 (1.0-3.0)"
+    assert not Bound("speed", 3.0, 3).failed and Bound("speed", 2.9, 3).failed
+    assert Bound("seconds", 1.1, 1, at_least=False).failed and not Bound("share", None, 1).failed
+    assert str(Bound("speed", 2.9, 3)) == "speed: 2.9, wanted at least 3"
+    assert harness.percentile([5, 1, 4, 2, 3], 0.8) == 5 and harness.percentile([1], 0.95) == 1
+
+
+def test_a_call_in_a_process_of_its_own():
+    usage = apart(harness.importable, "json", tree=True)
+    assert usage.result is True and usage.peak > 10**6 and usage.seconds < 10
+    with pytest.raises(ChildError, match="importable: .*TypeError"):
+        apart(harness.importable)
+    with pytest.raises(ChildError, match="convinse kb info nowhere: convinse: nowhere"):
+        harness.command(["kb", "info", "nowhere"])

@@ -1,0 +1,450 @@
+"""The recipe of the embedded model: its steps and losses, and the whole of it on a few examples with a tiny model."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.checkpoint import load_checkpoint
+from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.encoder.joint import JointModel
+from convinse.encoder.reranker import BertReranker
+from convinse.encoder.tokens import TextTokenizer
+from convinse.encoder.yes_no_reader import YesNoReader
+from convinse.support.errors import ConfigError
+from places import ROOT
+from recipes.embedded import __main__ as script
+from recipes.embedded import recipe as recipes
+from recipes.embedded.card import SOURCES
+from recipes.embedded.examples import Candidate, Example
+from recipes.embedded.sets import builders
+from tiny_models import WORDS, joint, tiny, torch
+
+PSEUDO = recipes.PSEUDO
+
+
+def example(name, number, negatives=3, words=6):
+    chance = random.Random(f"{name} {number}")
+    text = " ".join(chance.choices(WORDS, k=words))
+    right = Candidate(text, True, ((0, len(text.split()[0])),))
+    wrong = [Candidate(" ".join(chance.choices(WORDS, k=words))) for _ in range(negatives)]
+    return Example(f"{name} {number}", (right, *wrong), name, f"key {number}", f"{name} {number}")
+
+
+def data(**sizes):
+    return {name: [example(name, number) for number in range(size)] for name, size in sizes.items()}
+
+
+def recipe(*stages, **settings):
+    return recipes.Recipe(stages=list(stages), **settings)
+
+
+def asked(steps):
+    return [one.query for step in steps for one in step.examples]
+
+
+# -- steps -------------------------------------------------------------------------------------------------------------
+
+STAGE = recipes.Stage(mixture={"a": 50, "b": 30, "c": 1000}, epochs=2, validations=3)
+TRAIN = data(a=200, b=30, c=17)
+
+
+def steps(number, stage=STAGE, **settings):
+    return recipes._steps(TRAIN, stage, recipe(stage, **{"batch_size": 8, **settings}), number)
+
+
+def test_an_epoch_holds_what_the_mixture_says_and_each_example_once():
+    for epoch in range(2):
+        parts = [steps(epoch * 3 + part) for part in (1, 2, 3)]
+        assert {len(part) for part in parts} == {4}  # 97 examples by eights, in three parts of as many steps
+        sizes = [len(step.examples) for part in parts for step in part]
+        assert sum(sizes) == 97 and max(sizes) - min(sizes) <= 1
+        found = asked(step for part in parts for step in part)
+        assert len(set(found)) == len(found)
+        assert Counter(query.split()[0] for query in found) == {"a": 50, "b": 30, "c": 17}
+
+
+def test_each_set_is_spread_evenly():
+    for part in (1, 2, 3):
+        for step in steps(part):
+            number = Counter(one.source for one in step.examples)
+            assert 3 <= number["a"] <= 6 and 1 <= number["b"] <= 4 and number["c"] <= 3
+
+
+def test_steps_are_the_same_each_time_and_differ_between_parts_epochs_stages_and_seeds():
+    assert [steps(number) for number in range(1, 7)] == [steps(number) for number in range(1, 7)]
+    different = [asked(steps(number)) for number in range(1, 13)] + [asked(steps(1, seed=7))]
+    assert len({tuple(queries) for queries in different}) == len(different)
+    assert set(asked(step for n in (1, 2, 3) for step in steps(n))) != set(
+        asked(step for n in (4, 5, 6) for step in steps(n))
+    )
+    seeds = [step.seed for number in range(1, 13) for step in steps(number)]
+    assert len(set(seeds)) == len(seeds)
+
+
+def test_the_second_stage_draws_other_negatives_and_another_order():
+    stage = recipes.Stage(mixture={"b": 30}, validations=1)
+    first, second = ([one for step in steps(number, stage) for one in step.examples] for number in (1, 2))
+    assert [one.query for one in first] != [one.query for one in second]
+    of = [{one.query: one.candidates for one in made} for made in (first, second)]
+    assert of[0].keys() == of[1].keys() and of[0] != of[1]
+
+
+def test_each_example_has_so_many_negatives():
+    train = {
+        "short": [example("short", n, 4) for n in range(40)],
+        "long": [example("long", n, 4, words=80) for n in range(40)],
+        PSEUDO: [example(PSEUDO, n, 4) for n in range(40)],
+    }
+    stage = recipes.Stage(mixture=dict.fromkeys(train, 40), validations=1)
+    for share, more in ((0.0, (0,)), (1.0, (0, 1))):
+        made = recipes._steps(train, stage, recipe(stage, negatives=3, foreign=share), 1)
+        for one in (one for step in made for one in step.examples):
+            least = 1 if one.source == "long" else 3
+            assert len(one.candidates) - 1 - least in more
+            original = next(e for e in train[one.source] if e.query == one.query)
+            assert one.candidates[0].relevant and one.candidates[1] == original.candidates[1]
+        extra = sum(len(one.candidates) for step in made for one in step.examples) - 120 - 40 * 7
+        assert extra == 0 if share == 0 else extra > 90
+
+
+def test_every_few_steps_the_embedding_learns_too():
+    stage = recipes.Stage(mixture={"a": 200}, validations=2)
+    made = [step.embeds for number in (1, 2) for step in steps(number, stage, embedding_every=3)]
+    assert made == [step % 3 == 0 for step in range(24)]
+    assert all(step.embeds for step in steps(1, stage, embedding_every=1))
+
+
+def test_fewer_examples_than_a_step():
+    stage = recipes.Stage(mixture={"c": 4}, validations=2)
+    assert [[len(step.examples) for step in steps(number, stage)] for number in (1, 2)] == [[2], [2]]
+
+
+# -- the loss of a step ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def checkpoint():
+    return load_checkpoint(joint(), "embedding")
+
+
+def loss(model, tokenizer, embeds, teacher=None, **settings):
+    examples = [example("a", number, negatives=number % 3) for number in range(12)]
+    step = recipes.Step(examples, embeds, "seed")
+    with torch.no_grad():
+        return list(recipes._losses(model, teacher, tokenizer, step, recipe(STAGE, **settings)))
+
+
+def test_the_loss_of_a_step_does_not_depend_on_its_portions(checkpoint):
+    model, tokenizer = checkpoint.model.eval(), TextTokenizer.of(checkpoint, 192)
+    whole, parts = (loss(model, tokenizer, False, portion=size) for size in (10**9, 200))
+    assert len(whole) == 1 == len(parts)
+    assert parts[0].item() == pytest.approx(whole[0].item(), rel=1e-4)
+    examples = [example("a", number, negatives=number % 3) for number in range(12)]
+    alone = [recipes.pair_losses(model, recipes.batch([one], tokenizer, None), 10**9) for one in examples]
+    assert whole[0].item() == pytest.approx(np.mean([(a + b).item() for a, b in alone]), rel=1e-4)
+
+
+def test_the_embedding_stays_where_the_teacher_is(checkpoint):
+    model, tokenizer = checkpoint.model.eval(), TextTokenizer.of(checkpoint, 192)
+    other = load_checkpoint(joint(seed=3), "embedding").model.eval()
+
+    def embedding(teacher, contrast, distillation):
+        found = loss(model, tokenizer, True, teacher, contrast=contrast, distillation=distillation)
+        return found[-1].item()
+
+    assert embedding(model, 0.0, 1.0) == pytest.approx(0, abs=1e-5)
+    assert embedding(other, 0.0, 1.0) > 0.01
+    assert embedding(other, 2.0, 3.0) == pytest.approx(
+        2 * embedding(other, 1.0, 0.0) + 3 * embedding(other, 0.0, 1.0), rel=1e-4
+    )
+    assert len(loss(model, tokenizer, True, other)) == 1 + len(loss(model, tokenizer, False))
+
+
+# -- data and recipe ---------------------------------------------------------------------------------------------------
+
+
+def test_examples_are_gathered_by_their_part():
+    train, contexts = data(a=100, b=40), [(example("c", number), (0, 3)) for number in range(100)]
+    found = recipes.gather({name: lambda name=name: iter(train[name]) for name in train}, iter(contexts))
+    assert found.train.keys() == found.dev.keys() == train.keys()
+    for name, examples in train.items():
+        assert found.train[name] == [one for one in examples if one.part == "train"]
+        assert found.dev[name] == [one for one in examples if one.part == "dev"]
+        assert len(found.train[name]) + len(found.dev[name]) == len(examples) and found.dev[name]
+    assert found.contexts == [pair for pair in contexts if pair[0].part == "train"] != contexts
+    changed = {**train, "b": [*train["b"][:-1], example("b", 999)]}
+    other = recipes.gather({name: lambda name=name: changed[name] for name in changed}, contexts)
+    again = recipes.gather({name: lambda name=name: train[name] for name in train}, contexts)
+    assert found.run_id == again.run_id != other.run_id
+
+
+def test_the_recipe_of_the_project_names_known_sets_only(tmp_path):
+    found = script.load_settings(recipes.Recipe, "model/embedded.yml")
+    known = {*builders(tmp_path, tmp_path, 1), PSEUDO}
+    for stage in found.stages:
+        assert set(stage.alone) <= set(stage.mixture) <= known and all(most > 0 for most in stage.mixture.values())
+    assert [PSEUDO in stage.mixture for stage in found.stages] == [False, True]
+
+
+def test_a_quick_recipe_leaves_no_set_out():
+    given = script.load_settings(recipes.Recipe, "model/embedded.yml")
+    found = script.quick(given)
+    for before, after in zip(given.stages, found.stages, strict=True):
+        assert before.mixture.keys() == after.mixture.keys() and max(after.mixture.values()) <= 50
+        assert (after.epochs, after.validations) == (1, 1) and after.learning_rate == before.learning_rate
+        assert after.alone == before.alone
+    assert (found.batch_size, found.seed, found.max_length) == (given.batch_size, given.seed, given.max_length)
+
+
+QED = {"mixture": {"qed": 4}}
+GOOD = {"stages": [QED, QED]}
+
+
+@pytest.fixture
+def refused(capsys):
+    """The line with which the recipe refuses some arguments beside the data and the output."""
+
+    def line(*arguments):
+        given = () if "--data" in arguments else ("--data", ".")
+        assert script.main([*map(str, arguments), *given, "--output", "out"]) == 1
+        (text,) = capsys.readouterr().err.splitlines()
+        assert text.startswith("train embedded: ")
+        return text.removeprefix("train embedded: ")
+
+    return line
+
+
+def written(content):
+    Path("mine.yml").write_text(content if isinstance(content, str) else json.dumps(content))
+    return "mine.yml"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({**GOOD, "batchsize": 3}, "batchsize"),
+        ({**GOOD, "batch_size": "many"}, "batch_size"),
+        ({"stages": [QED, {**QED, "epoch": 2}]}, "epoch"),
+        ({"stages": [{"mixture": {"qed": "all"}}]}, "mixture"),
+        ({"batch_size": 8}, "stages"),
+        ({"stages": []}, "stages"),
+        ({**GOOD, "batch_size": 0}, "batch_size"),
+        ({"stages": [{"mixture": {"qed": 0}}]}, "stages[0].mixture"),
+        ({"stages": [{**QED, "alone": {"qed": 1.5}}]}, "stages[0].alone"),
+        ({**GOOD, "device": "tpu"}, "device"),
+        ("- a\n- b", "expected a mapping"),
+        ("stages: [", "line 1"),
+        ("", "stages"),
+    ],
+)
+def test_a_recipe_that_cannot_be_used_is_one_line(refused, content, message):
+    line = refused("--config", written(content))
+    assert line.startswith("mine.yml: ") and message in line
+    assert not Path("out").exists()
+
+
+def test_a_recipe_that_is_not_there(refused):
+    line = refused("--config", "model/embeded.yml")
+    assert "model/embeded.yml" in line and "did you mean 'model/embedded.yml'" in line
+
+
+def test_an_unknown_data_set_is_refused_with_the_nearest_name(refused):
+    unknown = {"mixture": {"qed": 4, "squad_sentence": 4}}
+    for stages in ([unknown, QED], [QED, unknown]):
+        config = written({"stages": stages})
+        line = refused("--config", config, "--base", tiny("bert", "embedding"))
+        assert "squad_sentence;" in line and "did you mean 'squad_sentences'?" in line
+    assert not Path("out").exists()
+
+
+def test_answers_that_no_model_has_marked_are_not_for_the_first_stage():
+    stage = recipes.Stage(mixture={"a": 4, PSEUDO: 4})
+    with pytest.raises(ConfigError, match=f"unknown data set {PSEUDO}"):
+        recipes._stage(1, 0, None, None, None, data(a=4), {}, recipe(stage), Path("state"), "run")
+
+
+def test_only_sets_of_the_mixture_are_learned_from_alone():
+    stage = recipes.Stage(mixture={"a": 4}, alone={"b": 0.5})
+    with pytest.raises(ConfigError, match="alone: b is not in the mixture"):
+        recipes._stage(1, 0, None, None, None, data(a=4, b=4), {}, recipe(stage), Path("state"), "run")
+
+
+def test_a_share_of_a_set_is_learned_from_without_negatives():
+    train = data(a=200, b=200)
+    stage = recipes.Stage(mixture={"a": 200, "b": 200}, validations=1, alone={"a": 0.6})
+    made = [one for step in recipes._steps(train, stage, recipe(stage, foreign=0.0), 1) for one in step.examples]
+    numbers = {name: Counter(len(one.candidates) for one in made if one.source == name) for name in "ab"}
+    assert numbers["b"] == {3: 200} and numbers["a"].keys() == {1, 3} and 95 <= numbers["a"][1] <= 145
+    assert all(one.candidates[0].relevant for one in made)
+
+
+def test_missing_data_and_bases(refused):
+    config = written(GOOD)
+    line = refused("--config", config, "--data", "nowhere")
+    assert line.startswith("nowhere: no such folder") and "--data" in line
+    line = refused("--config", config, "--base", "some/name")
+    assert line.startswith("base: some/name: no such folder")  # a name of the hub is none
+    base = tiny("bert", "embedding")
+    line = refused("--config", config, "--base", base)
+    assert "qed" in line and "no such data" in line
+    assert not Path("out").exists()
+
+
+def test_what_is_something_else_is_not_replaced(refused):
+    Path("out").mkdir()
+    Path("out/thesis.txt").write_text("important")
+    line = refused("--config", written(GOOD))
+    assert line.startswith("out: ") and "--output" in line
+    assert [path.name for path in Path("out").iterdir()] == ["thesis.txt"]
+    assert Path("out/thesis.txt").read_text() == "important"
+
+
+# -- all of it ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_model_to_train_begins_as_the_teacher():
+    made = script.start_from(recipe(STAGE, base=str(tiny("bert", "embedding")), seed=5))
+    checkpoint, teacher, base = made
+    assert type(checkpoint.model) is JointModel and base == tiny("bert", "embedding")
+    own, given = checkpoint.model.bert.state_dict(), teacher.state_dict()
+    assert all(torch.equal(tensor, given[name]) for name, tensor in own.items())
+    assert not any(parameter.requires_grad for parameter in teacher.parameters())
+    again = script.start_from(recipe(STAGE, base=str(base), seed=5))[0].model.state_dict()
+    other = script.start_from(recipe(STAGE, base=str(base), seed=6))[0].model.state_dict()
+    heads = [name for name in again if not name.startswith("bert.") and name.endswith("weight")]
+    assert len(heads) == 3
+    for name in heads:
+        assert torch.equal(again[name], checkpoint.model.state_dict()[name]) and not torch.equal(
+            again[name], other[name]
+        )
+
+
+LINES = {"qed/dev": 250, "squad-sentences/pairs": 400, "boolq/train": 120, "boolq/dev": 60}
+QUICK = {
+    "stages": [
+        {"mixture": {"qed": 1, "selqa": 1}},
+        {"mixture": {"qed": 1, "selqa": 1, PSEUDO: 1}},
+        {"mixture": {"qed": 1, "selqa": 1, PSEUDO: 1}, "alone": {PSEUDO: 1.0}},
+    ],
+    "yes_no": {"layer": 1, "epochs": 1},
+    "batch_size": 8,
+    "max_length": 96,
+    "seed": 11,
+}
+
+
+@pytest.fixture(scope="module")
+def shared(beginnings):
+    """The beginnings of the data sets of the quick recipe."""
+    return beginnings(LINES, ("selqa",))
+
+
+@pytest.fixture(scope="module")
+def trained(shared, tmp_path_factory):
+    """A folder with `model`, written by the command as a user types it."""
+    folder = tmp_path_factory.mktemp("trained")
+    (folder / "mine.yml").write_text(json.dumps(QUICK))
+    done = train(folder, shared, "model")
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr and "Warning" not in done.stderr
+    return folder
+
+
+def train(folder, data, output, *more):
+    command = ["train", "embedded", "--data", data, "--output", output, "--config", "mine.yml", "--quick",
+               "--base", tiny("bert", "embedding", initializer_range=0.05), *more]  # fmt: skip
+    return subprocess.run(
+        [sys.executable, "-m", "convinse", *map(str, command)], cwd=folder, capture_output=True, text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+
+
+def test_the_trained_folder_is_a_model_for_all_three_tasks(trained):
+    folder = trained / "model"
+    names = {path.name for path in folder.iterdir()}
+    assert {"config.json", "model.safetensors", "tokenizer.json", "README.md", "training.json"} <= names
+    assert [path.name for path in trained.iterdir() if path.name != "mine.yml"] == ["model"]  # nothing else is left
+    odds = BertReranker(folder, "cpu").predict([("who wrote it", "the author"), ("who wrote it", "a song")])
+    assert odds.shape == (2,) and (odds > 0).all() and (odds < 1).all() and odds[0] != odds[1]
+    spans = ExtractiveReader(str(folder), "cpu").read("who wrote it", ["the author wrote it", "a song"])
+    assert spans and all(0 < span.probability <= 1 for span in spans)
+    said = YesNoReader(folder, "cpu").probabilities([("was it a song", "it was a song"), ("was it a song", "no")])
+    assert ((said > 0) & (said < 1)).all() and said[0] != said[1]
+    vectors = BiEncoder(folder, "cpu").embed(["the author", "a song"])
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+def test_the_heads_have_learned_and_the_words_have_not(trained):
+    base = tiny("bert", "embedding", initializer_range=0.05)
+    given = script.start_from(recipe(STAGE, base=str(base), seed=QUICK["seed"]))[0].model.state_dict()
+    found = load_checkpoint(trained / "model", "embedding").model.state_dict()
+    words = "bert.embeddings.word_embeddings.weight"
+    rounding = given[words].abs().amax(dim=1, keepdim=True) / 127 * 0.51
+    assert ((found[words] - given[words]).abs() <= rounding).all()
+    for name in (
+        "relevance.weight",
+        "span.weight",
+        "relevance_hidden.weight",
+        "bert.encoder.layer.0.output.dense.weight",
+    ):
+        assert (found[name] - given[name]).abs().max() > 1e-5, name
+
+
+def test_card_and_record_say_what_was_done(trained):
+    card = (trained / "model/README.md").read_text()
+    sources = SOURCES
+    rows = [line.split(" | ") for line in card.splitlines() if line.startswith("| ")]
+    for name in ("qed", "selqa", PSEUDO):
+        (row,) = [row for row in rows if row[0] == f"| {sources[name][0]}"]
+        drawn = str(min(24, int(row[2])))  # all, where there are fewer
+        assert row[1] == sources[name][1] and row[3:] == ["0" if name == PSEUDO else drawn, drawn, f"{drawn} |"]
+        assert int(row[2]) > 0
+    assert tiny("bert", "embedding", initializer_range=0.05).name in card
+    assert "`yes_no.safetensors`" in card and "Validation of the yes/no head" in card
+    record = json.loads((trained / "model/training.json").read_text())
+    assert len(record["yes_no"]["epochs"]) == 2 and {"accuracy", "log loss"} <= record["yes_no"]["epochs"][1].keys()
+    assert (
+        len(record["epochs"]) == 2
+        and record["best_epoch"] == 1
+        and [len(epochs) for epochs in record["earlier_stages"]] == [2, 2]
+    )
+    assert {"qed F1", "qed first", "selqa first", "mean"} <= record["epochs"][0].keys()
+    assert record["recipe"]["seed"] == 11 and set(record["recipe"]["stages"][1]["mixture"]) == {"qed", "selqa", PSEUDO}
+    assert "stage 3: 1 epochs, learning rate 0.0001, 100% of squad_pseudo without negatives" in card
+    assert str(trained) not in card
+
+
+def test_the_same_seed_gives_the_same_weights_and_an_older_model_is_replaced(trained, shared, tmp_path):
+    """Once more, in this process: another order of hashes, and a model in the way."""
+    target = shutil.copytree(trained / "model", tmp_path / "model")
+    before = (target / "model.safetensors").read_bytes()
+    (target / "model.safetensors").write_bytes(b"older")
+    (tmp_path / "mine.yml").write_text(json.dumps(QUICK))
+    base = tiny("bert", "embedding", initializer_range=0.05)
+    options = ["--data", shared, "--output", target, "--config", tmp_path / "mine.yml", "--quick", "--base", base]
+    assert script.main(list(map(str, options))) == 0
+    assert (target / "model.safetensors").read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {"model", "mine.yml"}
+
+
+def test_what_the_last_step_needs_is_missed_before_the_first(shared, tmp_path):
+    data = tmp_path / "data"
+    shutil.copytree(shared, data)
+    shutil.rmtree(data / "boolq")
+    (tmp_path / "mine.yml").write_text(json.dumps(QUICK))
+    done = train(tmp_path, data, "model")
+    assert done.returncode == 1 and "boolq/train.jsonl.gz: no such data" in done.stderr
+    assert "stage" not in done.stderr and not (tmp_path / "model").exists()
+    (tmp_path / "mine.yml").write_text(json.dumps({**QUICK, "yes_no": {"layer": 3}}))
+    done = train(tmp_path, shared, "model")
+    assert done.returncode == 1 and "yes_no: layer: 3: the model has 2 layers" in done.stderr
+    assert "stage" not in done.stderr and not (tmp_path / "model").exists()
