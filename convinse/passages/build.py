@@ -159,7 +159,7 @@ def _digested(blocks: Iterator[Block], update: Callable[[bytes], object]) -> Ite
 
 
 class _Writer:
-    """Writes the passages of blocks as they come; keeps what is small of each one in memory (36 bytes).
+    """Writes the passages of blocks as they come; keeps what is small of each one in memory (40 bytes).
 
     Args:
         folder: of the index.
