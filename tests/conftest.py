@@ -1,5 +1,6 @@
 """Every test runs in an empty working directory of its own, so that none touches the checkout's cache/ or results/."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import settings
 from hypothesis.configuration import set_hypothesis_home_dir
 
+from convinse.cli import main
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from handmade import world, write
@@ -18,6 +20,11 @@ settings.register_profile("convinse", deadline=None, derandomize=True, database=
 settings.load_profile("convinse")
 HYPOTHESIS_HOME = tempfile.mkdtemp(prefix="hypothesis-")  # it writes while tests are collected, else into the checkout
 set_hypothesis_home_dir(HYPOTHESIS_HOME)
+
+
+def pytest_configure():
+    """One thread for each test process: several at once would get in one another's way."""
+    os.environ["OMP_NUM_THREADS"] = "1"
 
 
 def pytest_unconfigure():
@@ -45,6 +52,48 @@ def world_kb(world_index):
     kb = KnowledgeBase(world_index)
     yield kb
     kb.close()
+
+
+@pytest.fixture
+def kb_of(tmp_path_factory):
+    """Build and open the index of some entity documents."""
+    opened = []
+
+    def make(*documents, **options):
+        folder = tmp_path_factory.mktemp("kb")
+        build(write(folder / "dump.json", documents), folder / "kb", **options)
+        opened.append(KnowledgeBase(folder / "kb"))
+        return opened[-1]
+
+    yield make
+    for kb in opened:
+        kb.close()
+
+
+@pytest.fixture
+def command(capsys):
+    """Run `convinse ARGUMENTS` in this process, which must end well; returns what it prints."""
+
+    def run(*arguments):
+        capsys.readouterr()
+        assert main([str(argument) for argument in arguments]) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def command_error(capsys):
+    """Run `convinse ARGUMENTS`, which must end with status 1; returns the one line on standard error."""
+
+    def run(*arguments):
+        capsys.readouterr()
+        assert main([str(argument) for argument in arguments]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("convinse: ")
+        return line.removeprefix("convinse: ")
+
+    return run
 
 
 @pytest.fixture
