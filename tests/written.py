@@ -30,3 +30,8 @@ def json_lines(path):
 def names(folder="."):
     """What is in a folder, sorted."""
     return sorted(path.name for path in Path(folder).iterdir())
+
+
+def read_json(path):
+    """The value of a JSON file."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))

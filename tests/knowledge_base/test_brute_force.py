@@ -27,9 +27,7 @@ from handmade import (
 from places import ROOT
 
 DUMP = (
-    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
-    / "wikidata-27k"
-    / "wikidata-27k.json.gz"
+    Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data") / "wikidata-27k" / "wikidata-27k.json.gz"
 )
 SLICE, CHECKED = 800, 300  # documents of wikidata-27k, items of them
 
