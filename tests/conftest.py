@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
@@ -13,6 +14,7 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from convinse.cli import main
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
+from convinse.support import web
 from handmade import world, write
 
 # the same examples in every run, and no database: the suite is deterministic and leaves nothing behind
@@ -37,6 +39,27 @@ def workdir(tmp_path_factory, monkeypatch):
     monkeypatch.chdir(path)
     monkeypatch.setattr(sys, "path", list(sys.path))  # what a test adds goes with it
     return path
+
+
+@pytest.fixture(autouse=True)
+def network(monkeypatch):
+    """Short pauses between attempts, and nothing from the environment."""
+    monkeypatch.setattr(web, "_BACK_OFF", 0.01)
+    for name in ("CONVINSE_OFFLINE", "CONVINSE_CONTACT", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def pauses(monkeypatch):
+    """The pauses that sessions make between attempts: they take no time, but their clock goes on."""
+    made, now = [], [1000.0]
+
+    def sleep(seconds):
+        made.append(seconds)
+        now[0] += seconds
+
+    monkeypatch.setattr(web, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    return made
 
 
 @pytest.fixture(scope="session")
