@@ -47,7 +47,8 @@ def conversations():
 
 
 def make(qu=None, ers=None, ha=None, config=CONFIG):
-    return Pipeline(config, qu or Recorder(config), ers or OneEvidence(config), ha or FixedAnswer(config))
+    stages = {"qu": qu or Recorder(config), "ers": ers or OneEvidence(config), "ha": ha or FixedAnswer(config)}
+    return Pipeline(config, **stages)
 
 
 def test_gold_answers_of_earlier_turns():

@@ -136,7 +136,8 @@ class FixedAnswer(HeterogeneousAnswering):
 def test_the_pipeline_hands_over_conversations_together(gold, answer):
     writer = Writer()
     config = parse_config({"qu": "sr", "qu_sr": {"batch_size": 7}})
-    pipeline = Pipeline(config, StructuredRepresentation(config, writer), OneEvidence(config), FixedAnswer(config))
+    qu = StructuredRepresentation(config, writer)
+    pipeline = Pipeline(config, qu=qu, ers=OneEvidence(config), ha=FixedAnswer(config))
     assert pipeline.conversations_at_once == 7
     asked = [
         {"question": f"{n}?", "answers": [{"id": f"Q{n}", "label": label}]} for n, label in ((1, "one"), (2, "two"))

@@ -14,8 +14,9 @@ from convinse.question_understanding.trained_history import TrainedHistory
 from convinse.support.errors import ModelError
 from convinse.support.registry import find_module
 from convinse.testing import QuestionUnderstandingContract
-from handmade import claim, q, world, write
+from handmade import claim, q, world
 from histories import BagOfWords, model
+from written import write
 
 ANSWERS_ONLY = model(answered_last=3.0)  # the turn before was answered with it
 NOTHING = model(bias=-9.0)
