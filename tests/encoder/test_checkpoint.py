@@ -58,7 +58,7 @@ def test_pickled_weights_are_not_loaded(folder):
     assert fault(folder) == "no model.safetensors there"
     torch.save({"classifier.weight": Trap()}, folder / "pytorch_model.bin")
     assert "there is pytorch_model.bin, but pickled weights are not loaded" in fault(folder)
-    shutil.copy(tiny() / "model.safetensors", folder / "of_yesterday.safetensors")  # a name that is no checkpoint's
+    shutil.copy(tiny() / "model.safetensors", folder / "model_old.safetensors")  # a name that is no checkpoint's
     assert fault(folder).startswith("cannot be loaded (OSError")
     assert not (folder / "opened").exists()
 
