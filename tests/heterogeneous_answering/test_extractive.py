@@ -41,6 +41,9 @@ def module(**keys):
 
 
 class TestContract(HeterogeneousAnsweringContract):
+    def config(self, **overrides):
+        return super().config(evs_max_evidences=20, **overrides)
+
     def make(self, config):
         return ExtractiveAnswering(config, reader=ExtractiveReader(MODEL, "cpu", best=5))
 
