@@ -196,11 +196,9 @@ def test_memory_is_flat(workdir):
     tracemalloc.start()
     try:
         assert mrqa.write_examples(path, generate(), Header("A", "train")) == 8000
-        print("W", tracemalloc.get_traced_memory()[1] / 2**20)
         assert tracemalloc.get_traced_memory()[1] < 3 << 20
         tracemalloc.reset_peak()
         assert sum(len(example.qas) for example in mrqa.read_examples(path)) == 8000
-        print("R", tracemalloc.get_traced_memory()[1] / 2**20, path.stat().st_size)
         assert tracemalloc.get_traced_memory()[1] < 4 << 20  # the file has 10 MB
     finally:
         tracemalloc.stop()

@@ -239,7 +239,6 @@ def test_a_conversion_holds_one_context(workdir, to):
     try:
         convert(Path("a.json"), Path("b.jsonl"), to, quiet=True)
         convert(Path("b.jsonl"), Path("c.json"), "squad", quiet=True)
-        print("P", tracemalloc.get_traced_memory()[1] / 2**20)
         assert tracemalloc.get_traced_memory()[1] < 3 << 20
     finally:
         tracemalloc.stop()
