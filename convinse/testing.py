@@ -35,6 +35,7 @@ class _Contract(ABC):
     """What the contracts share: a configuration, conversations and prepared turns."""
 
     sources: ClassVar[Sequence[str]] = SOURCES
+    _done: tuple[Config, list[Turn]] | None = None  # what `prepared` has given last: a test asks for it several times
 
     def config(self, **overrides: object) -> Config:
         """The configuration that the module is made with; no cache, so that every call computes."""
@@ -46,8 +47,10 @@ class _Contract(ABC):
 
     def prepared(self, config: Config) -> list[Turn]:
         """Turns as the default modules prepare them: with a representation and top evidences."""
-        done = Pipeline(config).run(self.conversations(), self.sources)
-        return [turn for conversation in done for turn in conversation["questions"]]
+        if self._done is None or self._done[0] != config:
+            done = Pipeline(config).run(self.conversations(), self.sources)
+            self._done = (config, [turn for conversation in done for turn in conversation["questions"]])
+        return copy.deepcopy(self._done[1])
 
 
 class EvidenceRetrievalScoringContract(_Contract):

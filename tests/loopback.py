@@ -106,11 +106,16 @@ def scripted_server(*steps):
         thread.join()
 
 
-@contextmanager
 def clocq_server(kb):
     """What `kb serve` serves, in a thread; yields its port."""
+    return served(create_app(kb))
+
+
+@contextmanager
+def served(app):
+    """An application served in a thread; yields its port."""
     listener = listen("127.0.0.1", 0)
-    server = uvicorn_server(create_app(kb))
+    server = uvicorn_server(app)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

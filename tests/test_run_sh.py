@@ -53,13 +53,8 @@ def test_a_failed_installation_is_told_and_tried_again(workdir):
     for name in ("run.sh", "setup.cfg", "pyproject.toml"):
         shutil.copy(ROOT / name, copy)
     (copy / "constraints.txt").write_text("numpy==0.0.1\n")
-    environment = {
-        **os.environ,
-        "PIP_NO_INDEX": "1",
-        "PIP_FIND_LINKS": str(workdir),
-        "HOME": str(workdir),
-        "CONVINSE_NO_VENV": "0",
-    }
+    nowhere = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(workdir), "HOME": str(workdir)}
+    environment = {**os.environ, **nowhere, "CONVINSE_NO_VENV": "0"}
     done = subprocess.run(
         ["bash", str(copy / "run.sh"), "--version"], cwd=workdir, env=environment, capture_output=True, text=True
     )

@@ -41,11 +41,8 @@ def byte_pairs(max_length: int = LONG):
     return transformers.RobertaTokenizerFast(vocab=vocabulary, merges=merges, model_max_length=max_length)
 
 
-_HEADS = {
-    "sequence-classification": "ForSequenceClassification",
-    "question-answering": "ForQuestionAnswering",
-    "embedding": "Model",
-}
+_CLASSIFIER, _READER = "ForSequenceClassification", "ForQuestionAnswering"
+_HEADS = {"sequence-classification": _CLASSIFIER, "question-answering": _READER, "embedding": "Model"}
 
 
 def save_model(
@@ -69,13 +66,8 @@ def save_model(
     if kind == "roberta":
         sizes |= {"type_vocab_size": 1, "pad_token_id": tokenizer.pad_token_id}
     positions = LONG + 2 if kind == "roberta" else LONG
-    settings = {
-        "vocab_size": len(tokenizer),
-        "max_position_embeddings": positions,
-        "initializer_range": 0.4,
-        **sizes,
-        **config,
-    }
+    sizes |= {"vocab_size": len(tokenizer), "max_position_embeddings": positions}
+    settings = {"initializer_range": 0.4, **sizes, **config}
     if task == "sequence-classification":
         settings["num_labels"] = labels
     with torch.random.fork_rng(devices=[]), quiet():

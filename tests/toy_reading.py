@@ -27,11 +27,6 @@ def mrqa_line(example, qid):
     start, end = example.spans[0]
     answer = example.context[start:end]
     detected = [{"text": answer, "char_spans": [[start, end - 1]], "token_spans": []}]
-    question = {
-        "qid": qid,
-        "question": example.question,
-        "question_tokens": [],
-        "detected_answers": detected,
-        "answers": [answer],
-    }
+    answers = {"detected_answers": detected, "answers": [answer]}
+    question = {"qid": qid, "question": example.question, "question_tokens": [], **answers}
     return {"context": example.context, "context_tokens": [], "qas": [question]}

@@ -24,18 +24,18 @@ _INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, 1 (a `ConvinseError`, one line), 2 (usage), 130 (Ctrl-C)."""
     try:
-        return _run(arguments)
+        return _run(sys.argv[1:] if arguments is None else list(arguments))
     finally:
         for stream in (sys.stdout, sys.stderr):
             _give_up_unwritable(stream)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: list[str]) -> int:
     parser = build_parser()
     options, rest = parser.parse_known_args(arguments)
     if rest and not options.takes_more:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
-    options.rest = rest
+    options.arguments, options.rest = arguments, rest
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s", force=True)
     logging.getLogger("convinse").setLevel(logging.WARNING if options.quiet else logging.INFO)
     try:

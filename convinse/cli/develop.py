@@ -16,6 +16,8 @@ _KEEP_MEMORY = MappingProxyType(
     {"MALLOC_TRIM_THRESHOLD_": "10000000000", "MALLOC_TOP_PAD_": "500000000", "MALLOC_MMAP_THRESHOLD_": "10000000000"}
 )
 _BENCHES, _TESTS = "scripts/bench", "tests"
+# each process imports PyTorch: more than four take more memory than they save time
+_WORKERS = ("--numprocesses=auto", "--maxprocesses=4", "--dist=worksteal")
 
 
 def add(commands: Commands) -> None:
@@ -25,7 +27,7 @@ def add(commands: Commands) -> None:
     sub.add_argument("name", help="such as pipeline")
     sub.set_defaults(takes_more=True)
 
-    text = "run the test suite; further arguments go to pytest"
+    text = "run the test suite; from the first option on, arguments go to pytest"
     sub = commands.add("test", _test, text, listed=in_checkout(_TESTS))
     sub.add_argument("files", nargs="*", metavar="FILE")
     sub.set_defaults(takes_more=True)
@@ -74,12 +76,18 @@ def train_embedded(options: argparse.Namespace) -> int:
 def _test(options: argparse.Namespace) -> int:
     import importlib.util
     import subprocess
+    from itertools import takewhile
+    from pathlib import Path
 
     folder = _checkout("test", _TESTS)
     if importlib.util.find_spec("pytest") is None:
         raise ConfigError("pytest is not installed; run pip install 'convinse[test]'")
-    files = [str(Path(file).resolve()) for file in options.files] or [str(folder / _TESTS)]
-    return subprocess.call([sys.executable, "-m", "pytest", *files, *options.rest], cwd=folder)
+    words = options.arguments[1:]
+    files = [str(Path(file).resolve()) for file in takewhile(lambda word: not word.startswith("-"), words)]
+    # the whole suite in several processes; what is named is soon done in one. The user's options come last and win
+    workers = _WORKERS if not files and importlib.util.find_spec("xdist") else ()
+    command = [sys.executable, "-m", "pytest", *workers, *(files or [str(folder / _TESTS)]), *words[len(files) :]]
+    return subprocess.call(command, cwd=folder)
 
 
 def _checkout(command: str, folder: str) -> Path:

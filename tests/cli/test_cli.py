@@ -12,6 +12,7 @@ import pytest
 
 from convinse.cli import develop, main
 from places import ROOT
+from written import json_lines, names, read_json, write
 
 SMALL = ["--limit", "2", "--quiet"]
 
@@ -24,39 +25,27 @@ def small(tmp_path, monkeypatch):
     return tmp_path
 
 
-def turns(path):
-    return [json.loads(line) for line in Path(path).read_text().splitlines()]
-
-
 def start(*arguments, **options):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen([sys.executable, "-m", "convinse", *arguments], env=environment, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)  # fmt: skip
 
 
-def test_pipeline_writes_turns_metrics_and_a_table(small, capsys):
-    assert main(["pipeline", "kb_text_info", "my.yml", *SMALL]) == 0
-    out = capsys.readouterr().out
+def test_pipeline_writes_turns_metrics_and_a_table(small, command):
+    out = command("pipeline", "kb_text_info", "my.yml", *SMALL)
     assert "P@1" in out and "answer presence" in out and "answer in info" in out
     folder = small / "results/mine/kb_text_info"
-    conversations = turns(folder / "turns.jsonl")
+    conversations = json_lines(folder / "turns.jsonl")
     assert len(conversations) == 2 and all(len(c["questions"]) == 5 for c in conversations)
     for turn in (turn for c in conversations for turn in c["questions"]):
         assert {e["source"] for e in turn["top_evidences"]} <= {"kb", "text", "info"}
         assert len(turn["top_evidences"]) <= 10
-        assert {
-            "structured_representation",
-            "pred_answers",
-            "answer_presence",
-            "p_at_1",
-            "mrr",
-            "h_at_5",
-        } <= turn.keys()
-    metrics = json.loads((folder / "metrics.json").read_text())
+        measures = {"answer_presence", "p_at_1", "mrr", "h_at_5"}
+        assert {"structured_representation", "pred_answers", *measures} <= turn.keys()
+    metrics = read_json(folder / "metrics.json")
     assert metrics["num_questions"] == 10
-    assert metrics["p_at_1"] == pytest.approx(
-        sum(t["p_at_1"] for c in conversations for t in c["questions"]) / 10, abs=1e-4
-    )
+    hits = sum(turn["p_at_1"] for conversation in conversations for turn in conversation["questions"])
+    assert metrics["p_at_1"] == pytest.approx(hits / 10, abs=1e-4)
     assert set(metrics["answer_presence_per_src"]) == {"kb", "text", "info"}
     assert {"qu", "ers", "ha", "total"} == metrics["seconds"].keys()
 
@@ -74,8 +63,8 @@ def test_a_second_call_goes_on_where_the_first_stopped(small):
     file.write_bytes(first + b'{"conv_id": "half')  # as a killed run leaves it
     assert main(["pipeline", "kb", "my.yml", "--limit", "3", "--quiet"]) == 0
     assert file.read_bytes().startswith(first)
-    assert [c["conv_id"] for c in turns(file)] == list(dict.fromkeys(c["conv_id"] for c in turns(file)))
-    assert len(turns(file)) == 3
+    assert [c["conv_id"] for c in json_lines(file)] == list(dict.fromkeys(c["conv_id"] for c in json_lines(file)))
+    assert len(json_lines(file)) == 3
 
 
 def test_restart_keeps_the_earlier_results_aside(small):
@@ -83,71 +72,58 @@ def test_restart_keeps_the_earlier_results_aside(small):
     assert main(["pipeline", "kb", "my.yml", "--restart", *SMALL]) == 0
     folder = small / "results/mine/kb"
     (earlier,) = folder.glob("earlier-*/turns.jsonl")
-    assert [c["conv_id"] for c in turns(earlier)] == [c["conv_id"] for c in turns(folder / "turns.jsonl")]
+    assert [c["conv_id"] for c in json_lines(earlier)] == [c["conv_id"] for c in json_lines(folder / "turns.jsonl")]
 
 
 def test_predicted_answers_do_not_mix_with_gold_ones(small):
     assert main(["pipeline", "kb_text", "my.yml", "--limit", "8", "--quiet"]) == 0
-    gold = turns("results/mine/kb_text/turns.jsonl")
+    gold = json_lines("results/mine/kb_text/turns.jsonl")
     assert main(["pipeline", "kb_text", "my.yml", "--pred-answers", "--limit", "8", "--quiet"]) == 0
-    predicted = turns("results/mine/kb_text/turns.jsonl")
+    predicted = json_lines("results/mine/kb_text/turns.jsonl")
     assert gold != predicted
-    assert turns(next(Path("results/mine/kb_text").glob("earlier-*")) / "turns.jsonl") == gold
+    assert json_lines(next(Path("results/mine/kb_text").glob("earlier-*")) / "turns.jsonl") == gold
 
 
-def test_all_sources(small, capsys):
-    Path("my.yml").write_text("name: mine\nsource_combinations: [kb, text_info]\n")
-    assert main(["pipeline", "--all-sources", "my.yml", *SMALL]) == 0
-    assert {path.name for path in Path("results/mine").iterdir()} == {"kb", "text_info"}
-    out = capsys.readouterr().out
+def test_all_sources(small, command):
+    write("my.yml", "name: mine\nsource_combinations: [kb, text_info]\n")
+    out = command("pipeline", "--all-sources", "my.yml", *SMALL)
+    assert names("results/mine") == ["kb", "text_info"]
     assert "│ kb " in out and "│ text_info " in out
 
 
-def test_ask_shows_answers_and_support(small, capsys):
-    assert main(["ask", "Who directed Titanic?", "When was he born?"]) == 0
-    out = capsys.readouterr().out
+def test_ask_shows_answers_and_support(small, command):
+    out = command("ask", "Who directed Titanic?", "When was he born?")
     assert "1. James Cameron (Q42574)" in out and "16 August 1954" in out
     assert "understood as:" in out and "[info]" in out
 
 
-def test_ask_json_is_one_object(small, capsys):
-    assert main(["ask", "--json", "--sources", "info", "Who directed Titanic?"]) == 0
-    (turn,) = json.loads(capsys.readouterr().out)["questions"]
+def test_ask_json_is_one_object(small, command):
+    (turn,) = json.loads(command("ask", "--json", "--sources", "info", "Who directed Titanic?"))["questions"]
     assert turn["pred_answers"][0]["answer"]["label"] == "James Cameron"
     assert {evidence["source"] for evidence in turn["top_evidences"]} == {"info"}
 
 
-def test_ask_about_nothing_known(small, capsys):
-    assert main(["ask", "how are you today?"]) == 0
-    assert "no answer found" in capsys.readouterr().out
+def test_ask_about_nothing_known(small, command):
+    assert "no answer found" in command("ask", "how are you today?")
 
 
-def test_evaluate_answers_prints_one_json_object(small, capsys):
-    main(["pipeline", "kb", "my.yml", *SMALL])
-    capsys.readouterr()
-    assert main(["evaluate", "answers", "results/mine/kb/turns.jsonl"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    metrics = json.loads(Path("results/mine/kb/metrics.json").read_text())
-    assert {key: metrics[key] for key in printed} == printed
+def test_evaluate_answers_prints_one_json_object(small, command):
+    command("pipeline", "kb", "my.yml", *SMALL)
+    printed = json.loads(command("evaluate", "answers", "results/mine/kb/turns.jsonl"))
+    assert read_json("results/mine/kb/metrics.json").items() >= printed.items()
 
 
-def test_train_a_module_that_learns_nothing_says_so(small, capsys):
-    assert main(["train", "qu", "kb", "lexical.yml"]) == main(["train", "ha", "kb", "lexical.yml"]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "qu: 'slots' has nothing to train",
-        "ha: 'entity_voting' has nothing to train",
-    ]
+def test_train_a_module_that_learns_nothing_says_so(small, command):
+    assert command("train", "qu", "kb", "lexical.yml") == "qu: 'slots' has nothing to train\n"
+    assert command("train", "ha", "kb", "lexical.yml") == "ha: 'entity_voting' has nothing to train\n"
 
 
-def test_training_without_a_checkpoint_to_start_from_names_the_key(small, capsys):
-    assert main(["train", "ers", "kb", "lexical.yml"]) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "set evs_training: {base: " in line
+def test_training_without_a_checkpoint_to_start_from_names_the_key(small, command_error):
+    assert "set evs_training: {base: " in command_error("train", "ers", "kb", "lexical.yml")
 
 
-def test_train_all_passes_over_what_has_nothing_to_start_from(small, capsys):
-    assert main(["train", "all", "kb", "lexical.yml"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_train_all_passes_over_what_has_nothing_to_start_from(small, command):
+    lines = command("train", "all", "kb", "lexical.yml").splitlines()
     assert lines[0] == "qu: 'slots' has nothing to train" and lines[2] == "ha: 'entity_voting' has nothing to train"
     assert lines[1].startswith("ers: ") and "set evs_training: {base: " in lines[1]
 
@@ -165,10 +141,8 @@ def test_train_calls_the_module(small, monkeypatch):
     assert Path("learnt").read_text() == "kb info"
 
 
-CONVERSATION = {
-    "conv_id": "c7",
-    "questions": [{"turn": 0, "question": "who?", "answers": []}, {"turn": 3, "answers": []}],
-}
+WITHOUT_QUESTION = [{"turn": 0, "question": "who?", "answers": []}, {"turn": 3, "answers": []}]
+CONVERSATION = {"conv_id": "c7", "questions": WITHOUT_QUESTION}
 
 
 @pytest.mark.parametrize(
@@ -191,17 +165,14 @@ CONVERSATION = {
         ("output_path: a_file/out", ["my.yml"], ["a_file/out", "output_path"]),
     ],
 )
-def test_bad_input_is_one_line_and_exit_1(small, capsys, config, words, message):
-    Path("my.yml").write_text(config + "\n")
-    Path("a_file").write_text("")
-    Path("broken_module.py").write_text("1 / 0\n")
-    Path("conversations.json").write_text(json.dumps([CONVERSATION]))
-    assert main(["pipeline", *words, *SMALL]) == 1
-    captured = capsys.readouterr()
-    assert captured.err.startswith("convinse: ") and captured.err.count("\n") == 1, captured.err
-    assert "Traceback" not in captured.err
+def test_bad_input_is_one_line_and_exit_1(small, command_error, config, words, message):
+    write("my.yml", config + "\n")
+    write("a_file")
+    write("broken_module.py", "1 / 0\n")
+    write("conversations.json", [CONVERSATION])
+    line = command_error("pipeline", *words, *SMALL)
     for part in message:
-        assert part in captured.err, captured.err
+        assert part in line, line
 
 
 def test_debug_shows_the_traceback(small):
@@ -220,23 +191,22 @@ def test_wrong_usage_is_exit_2(arguments):
 
 def test_full_disk_while_writing_keeps_what_is_finished(small):
     # a limit on file sizes fails the write as a full disk does
-    script = (
-        "import resource, signal, sys\n"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))\n"
-        "from convinse.cli import develop, main\n"
-        "sys.exit(main(['pipeline', 'kb_text_table_info', 'full.yml', '--quiet']))\n"
-    )
-    Path("full.yml").write_text("name: full\ners_use_cache: false\n")
-    done = subprocess.run(
-        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
-    )
+    script = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+from convinse.cli import main
+sys.exit(main(["pipeline", "kb_text_table_info", "full.yml", "--quiet"]))
+"""
+    write("full.yml", "name: full\ners_use_cache: false\n")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
     assert done.returncode == 1, done.stderr
     assert done.stderr.count("\n") == 1 and "turns.jsonl" in done.stderr and "kept" in done.stderr
-    finished = turns("results/full/kb_text_table_info/turns.jsonl")
+    finished = json_lines("results/full/kb_text_table_info/turns.jsonl")
     assert finished and all(len(c["questions"]) == 5 for c in finished)
     assert main(["pipeline", "kb_text_table_info", "full.yml", "--limit", str(len(finished) + 1), "--quiet"]) == 0
-    assert turns("results/full/kb_text_table_info/turns.jsonl")[: len(finished)] == finished
+    assert json_lines("results/full/kb_text_table_info/turns.jsonl")[: len(finished)] == finished
 
 
 def wait_for_lines(path, number, process):
@@ -274,9 +244,7 @@ def test_a_stopped_run_keeps_finished_conversations(small, how, status):
     kept = file.read_bytes()[: file.read_bytes().rfind(b"\n") + 1]
     assert kept.count(b"\n") >= 2
     count = kept.count(b"\n") + 1
-    process = start("pipeline", "kb", "my.yml", "--limit", str(count), "--quiet", cwd=small)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 0, err
+    assert main(["pipeline", "kb", "my.yml", "--limit", str(count), "--quiet"]) == 0
     assert file.read_bytes().startswith(kept) and file.read_bytes().count(b"\n") == count
 
 
@@ -297,13 +265,12 @@ def test_a_second_run_in_the_same_folder_is_refused(small):
 def test_two_runs_share_one_cache(small):
     Path("one.yml").write_text("name: one\n")
     Path("two.yml").write_text("name: two\n")
-    runs = [
-        start("pipeline", "kb_text", f"{name}.yml", "--limit", "8", "--quiet", cwd=small) for name in ("one", "two")
-    ]
+    given = ("--limit", "4", "--quiet")
+    runs = [start("pipeline", "kb_text", f"{name}.yml", *given, cwd=small) for name in ("one", "two")]
     for run in runs:
         _, err = run.communicate(timeout=60)
         assert run.returncode == 0, err
-    assert turns("results/one/kb_text/turns.jsonl") == turns("results/two/kb_text/turns.jsonl")
+    assert json_lines("results/one/kb_text/turns.jsonl") == json_lines("results/two/kb_text/turns.jsonl")
 
 
 def test_without_cache_no_cache_folder_is_made(small):
@@ -363,30 +330,15 @@ def test_a_broken_pipe_that_is_not_the_output_is_told(small, monkeypatch, capfd)
     assert capfd.readouterr().err == "convinse: Broken pipe\n"
 
 
-def test_help_loads_nothing_heavy():
+def test_help_loads_nothing_heavy(run_python):
     code = "import sys, convinse.cli\ntry: convinse.cli.main(['--help'])\nexcept SystemExit: pass\nprint(*sys.modules, sep='\\n')"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
-    )
-    loaded = set(done.stdout.split())
+    loaded = set(run_python(code).split())
     assert "convinse.cli" in loaded
-    assert not loaded & {
-        "numpy",
-        "bm25s",
-        "torch",
-        "rich",
-        "msgspec",
-        "yaml",
-        "selectolax",
-        "diskcache",
-        "sqlite3",
-        "rapidfuzz",
-    }
+    assert not loaded & set("numpy bm25s torch rich msgspec yaml selectolax diskcache sqlite3 rapidfuzz".split())
 
 
-def test_bench_with_an_unknown_name(capsys):
-    assert main(["bench", "pipelin"]) == 1
-    assert "did you mean 'pipeline'" in capsys.readouterr().err
+def test_bench_with_an_unknown_name(command_error):
+    assert "did you mean 'pipeline'" in command_error("bench", "pipelin")
 
 
 def test_benches_are_those_that_can_be_run():

@@ -12,6 +12,7 @@ from convinse.cli import main
 from convinse.formats import download as download_module
 from fileserver import serve
 from loopback import scripted_server
+from written import names, read_json, write, write_lines
 
 CONTEXT = "The answer is 42."
 
@@ -20,29 +21,20 @@ CONTEXT = "The answer is 42."
 def squad(workdir):
     asked = [{"id": "q1", "question": "What?", "answers": [{"text": "42", "answer_start": 14}], "is_impossible": False},
              {"id": "q2", "question": "Why?", "answers": [], "is_impossible": True}]  # fmt: skip
-    Path("squad.json").write_text(
-        json.dumps({"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": CONTEXT, "qas": asked}]}]})
+    write(
+        "squad.json", {"version": "v2.0", "data": [{"title": "T", "paragraphs": [{"context": CONTEXT, "qas": asked}]}]}
     )
     return "squad.json"
 
 
 @pytest.fixture
-def mrqa(squad, capsys):
-    assert main(["convert", squad, "mrqa.jsonl.gz", "--to", "mrqa", "--quiet"]) == 0
-    capsys.readouterr()
+def mrqa(squad, command):
+    command("convert", squad, "mrqa.jsonl.gz", "--to", "mrqa", "--quiet")
     return "mrqa.jsonl.gz"
 
 
 def rows(text):
     return dict(re.findall(r"│ (.+?) +│ +(\S+) │", text))
-
-
-def refused(arguments, capsys, *words):
-    assert main(arguments) == 1
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1 and error.startswith("convinse: ")
-    for word in words:
-        assert word in error, error
 
 
 def test_convert(squad, capsys):
@@ -56,7 +48,7 @@ def test_convert(squad, capsys):
     assert example["qas"][0]["detected_answers"][0]["char_spans"] == [[14, 15]]
     assert main(["convert", "deep/out.jsonl", "back.json", "--to", "squad", "--from", "mrqa", "--quiet"]) == 0
     assert capsys.readouterr().err == ""
-    assert json.loads(Path("back.json").read_text())["data"] == json.loads(Path(squad).read_text())["data"]
+    assert read_json("back.json")["data"] == read_json(squad)["data"]
 
 
 @pytest.mark.parametrize(
@@ -70,9 +62,10 @@ def test_convert(squad, capsys):
         (["squad.json", "squad.json/out", "--to", "mrqa"], ["squad.json/out", "cannot be written"]),
     ],
 )
-def test_convert_refuses(squad, capsys, arguments, words):
-    refused(["convert", *arguments, "--quiet"], capsys, *words)
-    assert [path.name for path in Path().iterdir()] == ["squad.json"]
+def test_convert_refuses(squad, command_error, arguments, words):
+    line = command_error("convert", *arguments, "--quiet")
+    assert all(word in line for word in words)
+    assert names() == ["squad.json"]
 
 
 def test_convert_wants_a_format(squad, capsys):
@@ -82,16 +75,15 @@ def test_convert_wants_a_format(squad, capsys):
 
 
 @pytest.mark.parametrize("more", [[], ["--format", "mrqa"]])
-def test_validate(mrqa, capsys, more):
-    assert main(["validate", mrqa, *more]) == 0
-    out = capsys.readouterr().out.splitlines()
+def test_validate(mrqa, command, more):
+    out = command("validate", mrqa, *more).splitlines()
     assert "format: mrqa" in out and "questions: 2" in out and "header: squad, " in out
 
 
 def test_validate_names_all_that_is_wrong(mrqa, capsys):
     example = json.loads(gzip.decompress(Path(mrqa).read_bytes()).splitlines()[1])
     example["qas"][0]["detected_answers"][0]["char_spans"] = [[14, 99]]
-    Path("bad.jsonl").write_text("".join(json.dumps(example) + "\n" for _ in range(15)))
+    write_lines("bad.jsonl", *[example] * 15)
     assert main(["validate", "bad.jsonl"]) == 1
     out, err = capsys.readouterr()
     assert err == "convinse: bad.jsonl: 43 problems, listed above\n"
@@ -101,48 +93,44 @@ def test_validate_names_all_that_is_wrong(mrqa, capsys):
     assert capsys.readouterr().out.count("problem: ") == 43
 
 
-def test_validate_squad_and_multiqa(squad, capsys):
-    assert main(["validate", squad]) == 0
-    assert "unanswerable: 1" in capsys.readouterr().out
-    assert main(["convert", squad, "m.jsonl", "--to", "multiqa", "--quiet"]) == 0
-    assert main(["validate", "m.jsonl", "--fix-header"]) == 0
-    assert "format: multiqa" in capsys.readouterr().out
+def test_validate_squad_and_multiqa(squad, command):
+    assert "unanswerable: 1" in command("validate", squad)
+    command("convert", squad, "m.jsonl", "--to", "multiqa", "--quiet")
+    assert "format: multiqa" in command("validate", "m.jsonl", "--fix-header")
 
 
-def test_validate_refuses(squad, capsys):
-    refused(["validate", "nowhere"], capsys, "nowhere", "No such file")
-    Path("text").write_text("Hello")
-    refused(["validate", "text"], capsys, "text", "--format")
-    refused(["validate", "text", "--format", "squad"], capsys, "not valid JSON")
+def test_validate_refuses(squad, command_error):
+    assert "nowhere: cannot be read: No such file" in command_error("validate", "nowhere")
+    write("text", "Hello")
+    line = command_error("validate", "text")
+    assert "text" in line and "--format" in line
+    assert "not valid JSON" in command_error("validate", "text", "--format", "squad")
 
 
-def test_visualize(mrqa, capsys):
-    assert main(["visualize", mrqa]) == 0
-    out = capsys.readouterr().out
+def test_visualize(mrqa, command, command_error):
+    out = command("visualize", mrqa)
     assert "The answer is »42«." in out and "question What?" in out and "\x1b" not in out and "q2" in out
-    assert main(["visualize", mrqa, "--limit", "1"]) == 0
-    assert "q2" not in capsys.readouterr().out
-    assert main(["visualize", mrqa, "--qid", "q2"]) == 0
-    assert "q1" not in capsys.readouterr().out
-    refused(["visualize", mrqa, "--qid", "q3"], capsys, "q3")
+    assert "q2" not in command("visualize", mrqa, "--limit", "1")
+    assert "q1" not in command("visualize", mrqa, "--qid", "q2")
+    assert "q3" in command_error("visualize", mrqa, "--qid", "q3")
     with pytest.raises(SystemExit):
         main(["visualize", mrqa, "--limit", "0"])
 
 
-def test_download(workdir, capsys, monkeypatch):
+def test_download(command, command_error, monkeypatch):
     content = b'{"context": "a", "qas": [{"qid": "1", "question": "?", "answers": ["a"]}]}\n'
     table = {"x": {"about": "", "base": "http://127.0.0.1:9/", "files": [
         {"name": "X.jsonl", "url": "y", "md5": hashlib.md5(content).hexdigest(), "examples": 1}]}}  # fmt: skip
-    Path("table.json").write_text(json.dumps(table))
-    monkeypatch.setattr(download_module, "_TABLE", Path("table.json"))
+    monkeypatch.setattr(download_module, "_TABLE", write("table.json", table))
     with scripted_server(serve(content)) as server:
-        for _ in range(2):
-            assert main(["download", "x", "data", "--mirror", server.url, "--quiet"]) == 0
-    assert capsys.readouterr().out == "data/X.jsonl: 1 questions\ndata/X.jsonl: 1 questions, was there already\n"
+        for more in ("", ", was there already"):
+            shown = command("download", "x", "data", "--mirror", server.url, "--quiet")
+            assert shown == f"data/X.jsonl: 1 questions{more}\n"
     assert len(server.requests) == 1 and Path("data/X.jsonl").read_bytes() == content
-    refused(["download", "y", "data"], capsys, "unknown data set 'y'", "x")
+    assert "unknown data set 'y'; valid: x" in command_error("download", "y", "data")
 
 
-def test_download_offline(workdir, capsys, monkeypatch):
+def test_download_offline(command_error, monkeypatch):
     monkeypatch.setenv("CONVINSE_OFFLINE", "1")
-    refused(["download", "mrqa-dev-out", "data"], capsys, "bioasq.org", "CONVINSE_OFFLINE")
+    line = command_error("download", "mrqa-dev-out", "data")
+    assert "bioasq.org" in line and "CONVINSE_OFFLINE" in line

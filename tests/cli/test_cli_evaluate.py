@@ -1,38 +1,26 @@
 """`evaluate mrqa`, `squad` and `klue-mrc`: one JSON object on standard output, warnings and errors on standard error."""
 
-import gzip
 import json
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from convinse.cli import main
-
-
-def write(name, content):
-    path = Path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    data = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-    path.write_bytes(gzip.compress(data.encode()) if path.suffix == ".gz" else data.encode())
-    return name
+from written import write, write_lines
 
 
 def mrqa_file(name, **answers):
     qas = [{"qid": qid, "question": "?", "answers": golds} for qid, golds in answers.items()]
-    return write(name, '{"header": {"dataset": "x"}}\n' + json.dumps({"context": "c", "qas": qas}) + "\n")
+    return write_lines(name, {"header": {"dataset": "x"}}, {"context": "c", "qas": qas})
 
 
 def squad_file(name, key="id", **answers):
-    qas = [
-        {
-            key: qid,
-            "question": "?",
-            "answers": [{"text": gold, "answer_start": 0} for gold in golds],
-            "is_impossible": not golds,
-        }
-        for qid, golds in answers.items()
-    ]
+    qas = []
+    for qid, golds in answers.items():
+        texts = [{"text": gold, "answer_start": 0} for gold in golds]
+        qas.append({key: qid, "question": "?", "answers": texts, "is_impossible": not golds})
     return write(name, {"version": "2", "data": [{"title": "t", "paragraphs": [{"context": "c", "qas": qas}]}]})
 
 
@@ -41,7 +29,7 @@ def evaluated(capsys):
     """Run `evaluate ...`; returns the object on standard output, and standard error."""
 
     def run(*arguments):
-        assert main(["evaluate", *arguments]) == 0
+        assert main(["evaluate", *map(str, arguments)]) == 0
         captured = capsys.readouterr()
         assert captured.out.count("\n") == 1
         return json.loads(captured.out), captured.err
@@ -50,16 +38,9 @@ def evaluated(capsys):
 
 
 @pytest.fixture
-def refused(capsys):
+def refused(command_error):
     """Run `evaluate ...`, which must fail; returns the one line on standard error."""
-
-    def run(*arguments):
-        assert main(["evaluate", *arguments]) == 1
-        captured = capsys.readouterr()
-        assert captured.out == "" and captured.err.count("\n") == 1
-        return captured.err
-
-    return run
+    return partial(command_error, "evaluate")
 
 
 @pytest.mark.parametrize("name", ["dev.jsonl", "dev.jsonl.gz"])
@@ -126,15 +107,15 @@ def test_squad_plots(evaluated):
 def test_squad_usage(capsys, refused, monkeypatch):
     data, predictions = squad_file("dev.json", a=["x"]), write("p.json", {"a": "x"})
     with pytest.raises(SystemExit) as stop:
-        main(["evaluate", "squad", data, predictions, "--plots", "plots"])
+        main(["evaluate", "squad", "dev.json", "p.json", "--plots", "plots"])
     assert stop.value.code == 2 and "--plots needs --na-probs" in capsys.readouterr().err
-    assert "question 'a' has a prediction but no" in refused(
-        "squad", data, predictions, "--na-probs", write("na.json", {})
-    )
+    asked = ("squad", data, predictions, "--na-probs", "na.json")
+    write("na.json", {})
+    assert "question 'a' has a prediction but no" in refused(*asked)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    line = refused("squad", data, predictions, "--na-probs", write("na.json", {"a": 1}), "--plots", "plots")
-    assert "pip install 'convinse[plots]'" in line
+    write("na.json", {"a": 1})
+    assert "pip install 'convinse[plots]'" in refused(*asked, "--plots", "plots")
 
 
 @pytest.mark.parametrize("key", ["guid", "id"])
@@ -144,7 +125,7 @@ def test_klue_mrc(evaluated, key):
         {"id": "a", "prediction_text": "삼성전자가", "no_answer_probability": 0.1},
         {"id": "b", "prediction_text": "없음", "no_answer_probability": 0.9},
     ]
-    for predictions in (write("p.json", triples), write("p.jsonl", "\n".join(map(json.dumps, triples)))):
+    for predictions in (write("p.json", triples), write_lines("p.jsonl", *triples)):
         result, errors = evaluated("klue-mrc", data, predictions, "--na-prob-thresh", "0.5")
         assert (len(result), result["exact"], result["best_exact"], errors) == (13, 50.0, 50.0, "")
     texts = write("texts.json", {triple["id"]: triple["prediction_text"] for triple in triples})
@@ -164,21 +145,16 @@ def test_klue_mrc_articles(evaluated):
 
 def test_klue_mrc_errors_name_the_id(refused):
     data = squad_file("dev.json", "guid", q1=["x"], q2=["y"])
-    assert "reference 'q2' has no prediction" in refused("klue-mrc", data, write("p.json", {"q1": "x"}))
-    assert "prediction 'q3' has no reference" in refused(
-        "klue-mrc", data, write("p.json", {"q1": "", "q2": "", "q3": ""})
-    )
-    texts = write("p.json", {"q1": "x", "q2": "y"})
-    assert "na.json: no probability for prediction 'q2'" in refused(
-        "klue-mrc", data, texts, "--na-probs", write("na.json", {"q1": 0.5})
-    )
-    assert "prediction 'q2': no_answer_probability must be" in refused(
-        "klue-mrc", data, texts, "--na-probs", write("na.json", {"q1": 0.5, "q2": 1.01})
-    )
     triples = [{"id": "q1", "prediction_text": "x", "no_answer_probability": 0.5}]
-    assert "holds probabilities already" in refused(
-        "klue-mrc", data, write("t.json", triples), "--na-probs", write("na.json", {"q1": 0.5})
-    )
+    for predictions, na_probs, fault in (
+        ({"q1": "x"}, None, "reference 'q2' has no prediction"),
+        ({"q1": "", "q2": "", "q3": ""}, None, "prediction 'q3' has no reference"),
+        ({"q1": "x", "q2": "y"}, {"q1": 0.5}, "na.json: no probability for prediction 'q2'"),
+        ({"q1": "x", "q2": "y"}, {"q1": 0.5, "q2": 1.01}, "prediction 'q2': no_answer_probability must be"),
+        (triples, {"q1": 0.5}, "holds probabilities already"),
+    ):
+        more = ["--na-probs", write("na.json", na_probs)] if na_probs else []
+        assert fault in refused("klue-mrc", data, write("p.json", predictions), *more)
 
 
 # -- runs of the pipeline ----------------------------------------------------------------------------------------------
@@ -212,10 +188,9 @@ def test_two_runs_side_by_side(pipeline_runs, evaluated, refused):
     for one, run in zip(metrics, written["runs"].values(), strict=True):
         presence = ir_measures.calc_aggregate([ir_measures.Success @ 20], qrels, ir_measures.read_trec_run(run))
         assert presence[ir_measures.Success @ 20] == pytest.approx(one["answer_presence"], abs=1e-4)
-    assert "trec/slots-kb_info.run.txt: exists already; --force replaces it" in refused(
-        "trec", *pipeline_runs, "--output", "trec"
-    )
-    assert evaluated("trec", *pipeline_runs, "--output", "trec", "--force")[0] == written
+    asked = ("trec", *pipeline_runs, "--output", "trec")
+    assert "trec/slots-kb_info.run.txt: exists already; --force replaces it" in refused(*asked)
+    assert evaluated(*asked, "--force")[0] == written
     shorter = Path(pipeline_runs[1])
     shorter.write_text(shorter.read_text().splitlines(keepends=True)[0])
     assert "5 of the 10 questions" in refused("compare", *pipeline_runs)

@@ -1,11 +1,8 @@
 """The `kb` commands as a user types them."""
 
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 import urllib.request
 from pathlib import Path
 
@@ -16,7 +13,6 @@ from convinse.cli.arguments import languages, size
 from convinse.knowledge_base import build as build_module
 from handmade import world, write
 from loopback import free_port
-from places import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -27,25 +23,26 @@ def folder(tmp_path_factory):
     return folder
 
 
-def start(*arguments):
-    return subprocess.Popen(
-        [sys.executable, "-W", "error", "-m", "convinse", *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+@pytest.fixture
+def serve(start):
+    """Start `kb serve ...` in a process of its own; returns it and the address that it says it has."""
+
+    def run(*arguments):
+        code = "import sys; from convinse.cli import main; sys.exit(main(sys.argv[1:]))"
+        process = start(code, "kb", "serve", *arguments)
+        return process, re.search(r"http://[0-9.]+:\d+", process.stdout.readline())[0]
+
+    return run
 
 
-def test_build_prints_what_was_built(folder, workdir, capsys):
-    arguments = ["--output", "new/kb", "--memory", "512MB", "--language", "en"]
-    assert main(["kb", "build", str(folder / "dump.json"), *arguments, "--quiet"]) == 0
-    out = capsys.readouterr().out
+def test_build_prints_what_was_built(folder, command):
+    arguments = ["--output", "new/kb", "--memory", "512MB", "--language", "en", "--quiet"]
+    out = command("kb", "build", folder / "dump.json", *arguments)
     for word in ("new/kb", "items", "facts", "build id", "format", "bytes a fact"):
         assert word in out
-    assert main(["kb", "info", str(folder / "kb")]) == 0
-    numbers = re.findall(r"(items|properties|facts|build id) │ +(\w+)", capsys.readouterr().out)
-    assert re.findall(r"(items|properties|facts|build id) │ +(\w+)", out) == numbers  # whatever its settings
+    shown = re.compile(r"(items|properties|facts|build id) │ +(\w+)")
+    numbers = shown.findall(command("kb", "info", folder / "kb"))
+    assert shown.findall(out) == numbers  # whatever its settings
     assert dict(numbers)["properties"] == "11"
 
 
@@ -58,13 +55,8 @@ def test_build_passes_its_options_on(folder, workdir, monkeypatch):
 
     monkeypatch.setattr(build_module, "build", build)
     assert main(["kb", "build", "a.json", "--output", "b", "--memory", "1.5GB", "--language", "de,en"]) == 130
-    assert seen == {
-        "dump": Path("a.json"),
-        "output": Path("b"),
-        "memory": 1_500_000_000,
-        "languages": ("de", "en", "mul"),
-        "quiet": False,
-    }
+    given = {"memory": 1_500_000_000, "languages": ("de", "en", "mul"), "quiet": False}
+    assert seen == {"dump": Path("a.json"), "output": Path("b"), **given}
     assert main(["kb", "build", "a.json", "--output", "b", "--quiet"]) == 130
     assert (seen["memory"], seen["languages"], seen["quiet"]) == (4_000_000_000, ("en", "mul"), True)
 
@@ -107,41 +99,35 @@ def test_languages_that_are_none(text, capsys):
     assert "such as en" in capsys.readouterr().err
 
 
-def test_info_of_the_embedded_snapshot(capsys):
-    assert main(["kb", "info", "snapshot:kb"]) == 0
-    assert "facts" in capsys.readouterr().out
+def test_info_of_the_embedded_snapshot(command):
+    assert "facts" in command("kb", "info", "snapshot:kb")
 
 
-def test_search_shows_items_and_facts(folder, capsys):
-    assert main(["kb", "search", str(folder / "kb"), "Who directed Titanic with Kate Winslet?"]) == 0
-    out = capsys.readouterr().out
+def test_search_shows_items_and_facts(folder, command):
+    out = command("kb", "search", folder / "kb", "Who directed Titanic with Kate Winslet?")
     for word in ("Q44578", "Kate Winslet", "score", "Titanic, director, James Cameron", "facts"):
         assert word in out
 
 
-def test_search_as_json(folder, capsys):
-    assert main(["kb", "search", str(folder / "kb"), "Who directed Titanic?", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_search_as_json(folder, command):
+    found = json.loads(command("kb", "search", folder / "kb", "Who directed Titanic?", "--json"))
     assert set(found) == {"kb_item_tuple", "search_space"}
     assert found["kb_item_tuple"][0]["item"]["label"] == "Titanic"
     assert ["Titanic", "director", "James Cameron"] in [[e["label"] for e in fact] for fact in found["search_space"]]
 
 
-def test_search_without_items(folder, capsys):
-    assert main(["kb", "search", str(folder / "kb"), "Who wrote it?"]) == 0
-    assert "no item" in capsys.readouterr().out
-    assert main(["kb", "search", str(folder / "kb"), "Who wrote it?", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"kb_item_tuple": [], "search_space": []}
+def test_search_without_items(folder, command):
+    asked = ("kb", "search", folder / "kb", "Who wrote it?")
+    assert "no item" in command(*asked)
+    assert json.loads(command(*asked, "--json")) == {"kb_item_tuple": [], "search_space": []}
 
 
 @pytest.mark.parametrize(
     "arguments",
     [["info", "nowhere"], ["search", "nowhere", "x"], ["serve", "nowhere"], ["build", "nowhere", "--output", "x"]],
 )
-def test_what_is_not_there_is_one_line(arguments, workdir, capsys):
-    assert main(["kb", *arguments]) == 1
-    err = capsys.readouterr().err
-    assert err.startswith("convinse: ") and "nowhere" in err and err.count("\n") == 1
+def test_what_is_not_there_is_one_line(arguments, command_error):
+    assert "nowhere" in command_error("kb", *arguments)
 
 
 @pytest.mark.parametrize(
@@ -154,50 +140,33 @@ def test_wrong_usage(arguments):
 
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_serve_until_it_is_stopped(folder, ending):
+def test_serve_until_it_is_stopped(folder, serve, ending):
     port = free_port()
-    process = start("kb", "serve", folder / "kb", "--port", port)
-    try:
-        line = process.stdout.readline()
-        assert f"http://127.0.0.1:{port}" in line
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/test", timeout=10) as response:
-            assert response.status == 200
-        process.send_signal(ending)
-        out, err = process.communicate(timeout=10)
-        assert (out, err) == ("", "")
-        assert process.returncode in (0, 130) if ending == signal.SIGINT else process.returncode in (0, -ending)
-    finally:
-        process.kill()
-        process.communicate()
+    process, address = serve(folder / "kb", "--port", port)
+    assert address == f"http://127.0.0.1:{port}"
+    with urllib.request.urlopen(f"{address}/test", timeout=10) as response:
+        assert response.status == 200
+    process.send_signal(ending)
+    assert process.communicate(timeout=30) == ("", "")
+    assert process.returncode in (0, 130 if ending == signal.SIGINT else -ending)
 
 
-def test_serve_on_a_free_port_and_on_a_taken_one(folder, capsys):
-    process = start("kb", "serve", folder / "kb", "--port", 0)
-    try:
-        port = re.search(r"http://127\.0\.0\.1:(\d+)", process.stdout.readline())[1]
-        assert main(["kb", "serve", str(folder / "kb"), "--port", port]) == 1
-        err = capsys.readouterr().err
-        assert f"127.0.0.1:{port}: cannot listen there" in err and "--port" in err and err.count("\n") == 1
-    finally:
-        process.kill()
-        process.communicate()
+def test_serve_on_a_free_port_and_on_a_taken_one(folder, serve, command_error):
+    _, address = serve(folder / "kb", "--port", 0)
+    port = address.rpartition(":")[2]
+    line = command_error("kb", "serve", folder / "kb", "--port", port)
+    assert f"127.0.0.1:{port}: cannot listen there" in line and "--port" in line
 
 
-def test_serve_warns_of_other_machines(folder):
-    process = start("kb", "serve", folder / "kb", "--port", 0, "--host", "0.0.0.0")
-    try:
-        process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=10)
-        assert "reachable from other machines" in err and err.count("\n") == 1
-    finally:
-        process.kill()
-        process.communicate()
+def test_serve_warns_of_other_machines(folder, serve):
+    process, _ = serve(folder / "kb", "--port", 0, "--host", "0.0.0.0")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert "reachable from other machines" in err and err.count("\n") == 1
 
 
-def test_serve_on_an_address_of_others(folder, capsys):
-    assert main(["kb", "serve", str(folder / "kb"), "--host", "192.0.2.1", "--port", "0"]) == 1
-    assert "192.0.2.1" in capsys.readouterr().err
+def test_serve_on_an_address_of_others(folder, command_error):
+    assert "192.0.2.1" in command_error("kb", "serve", folder / "kb", "--host", "192.0.2.1", "--port", "0")
 
 
 def test_help_names_the_commands(capsys):

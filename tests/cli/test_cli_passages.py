@@ -1,24 +1,32 @@
 """The commands of passage retrieval on the sample in examples/poleval."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from convinse.cli import main
 from places import ROOT
+from written import write, write_lines
 
 SAMPLE = ROOT / "examples" / "poleval"
 SETS = ("wiki-trivia", "legal-questions", "allegro-faq")
 
 
-@pytest.fixture
-def indexes(tmp_path, capsys):
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("poleval")
     for name in SETS:
-        arguments = [str(SAMPLE / name / "passages.jl"), "--output", str(tmp_path / "index" / name), "--language", "pl"]
-        assert main(["retrieve", "index", *arguments, "--quiet"]) == 0
-        assert "build id" in capsys.readouterr().out
-    return tmp_path / "index"
+        arguments = [SAMPLE / name / "passages.jl", "--output", folder / name, "--language", "pl", "--quiet"]
+        assert main(["retrieve", "index", *map(str, arguments)]) == 0
+    return folder
+
+
+@pytest.fixture
+def indexes(built, tmp_path):
+    """An index of each set."""
+    return Path(shutil.copytree(built, tmp_path / "index"))
 
 
 def lines(path):
@@ -32,34 +40,34 @@ def test_the_sample_has_its_size():
     assert known.issuperset(one for line in lines(SAMPLE / "expected.tsv") for one in line.split("\t"))
 
 
-def test_a_submission_is_written_and_measured(indexes, tmp_path, capsys):
+def test_an_index_tells_what_it_is(workdir, command):
+    passages = SAMPLE / "wiki-trivia" / "passages.jl"
+    assert "build id" in command("retrieve", "index", passages, "--output", "index", "--language", "pl", "--quiet")
+
+
+def test_a_submission_is_written_and_measured(indexes, tmp_path, command):
     pytest.importorskip("ir_measures")
     out = tmp_path / "out.tsv"
-    assert main(["retrieve", "search", str(indexes), str(SAMPLE / "in.tsv"), "--output", str(out), "--quiet"]) == 0
+    command("retrieve", "search", indexes, SAMPLE / "in.tsv", "--output", out, "--quiet")
     rows = [line.split("\t") for line in lines(out)]
     assert len(rows) == 12 and all(len(row) == 10 for row in rows)
     assert rows[0][0] == "1-0" and rows[-1][0] == "f-4"
-    capsys.readouterr()
-    assert main(["evaluate", "poleval", str(SAMPLE / "expected.tsv"), str(out)]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(command("evaluate", "poleval", SAMPLE / "expected.tsv", out))
     assert set(found["sets"]) == set(SETS) and found["macro"]["num_questions"] == 12
     assert 85 < found["macro"]["ndcg_at_10"] <= 100 and found["macro"]["recall_at_10"] == 100
 
 
-def test_one_set_as_a_run_and_scored_pairs(indexes, tmp_path, capsys):
+def test_one_set_as_a_run_and_scored_pairs(indexes, tmp_path, command):
     pytest.importorskip("ir_measures")
     scored = ["question-id\tpassage-id\tscore"]
     for name in SETS:
-        out = tmp_path / f"{name}.trec"
-        questions = str(SAMPLE / name / "questions.jl")
-        assert main(["retrieve", "search", str(indexes / name), questions, "--output", str(out), "--format", "trec", "--top", "3"]) == 0  # fmt: skip
+        out, questions = tmp_path / f"{name}.trec", SAMPLE / name / "questions.jl"
+        command("retrieve", "search", indexes / name, questions, "--output", out, "--format", "trec", "--top", 3)
         for line in lines(out):
             question, _, passage, _, score, _ = line.split()
             scored.append(f"{question}\t{passage}\t{score}")
-    (tmp_path / "scored.tsv").write_text("\n".join(scored) + "\n")
-    capsys.readouterr()
-    assert main(["evaluate", "poleval", str(SAMPLE / "pairs.tsv"), str(tmp_path / "scored.tsv")]) == 0
-    found = json.loads(capsys.readouterr().out)
+    pairs = write_lines("scored.tsv", *scored)
+    found = json.loads(command("evaluate", "poleval", SAMPLE / "pairs.tsv", pairs))
     assert found["sets"]["all"]["num_questions"] == 12 and found["macro"]["ndcg_at_10"] > 85
 
 
@@ -76,23 +84,18 @@ def test_errors_are_one_line(indexes, tmp_path, capsys):
     assert "--force replaces it" in fails(capsys, "retrieve", "index", passages, "--output", one)
     assert "other parameters" in fails(capsys, "retrieve", "index", passages, "--output", one, "--language", "en")
     assert "not known" in fails(capsys, "retrieve", "index", passages, "--output", tmp_path / "x", "--language", "xx")
-    (tmp_path / "in.tsv").write_text("wiki-triva\tKto?\n")
-    assert "did you mean 'wiki-trivia'" in fails(
-        capsys, "retrieve", "search", indexes, tmp_path / "in.tsv", "--output", out
-    )
-    assert "name no set" in fails(
-        capsys, "retrieve", "search", indexes, SAMPLE / "wiki-trivia" / "questions.jl", "--output", out
-    )
-    assert "not en" in fails(
-        capsys, "retrieve", "search", indexes, SAMPLE / "in.tsv", "--output", out, "--language", "en"
-    )
+    misspelt = write("in.tsv", "wiki-triva\tKto?\n")
+    nameless = SAMPLE / "wiki-trivia" / "questions.jl"
+    for questions, fault in ((misspelt, "did you mean 'wiki-trivia'"), (nameless, "name no set")):
+        assert fault in fails(capsys, "retrieve", "search", indexes, questions, "--output", out)
     search = ("retrieve", "search", indexes, SAMPLE / "in.tsv", "--output", out)
+    assert "not en" in fails(capsys, *search, "--language", "en")
     assert "--rerank needs evs_model (a cross-encoder)" in fails(capsys, *search, "--rerank")
     assert "belong to --rerank" in fails(capsys, *search, "--reranker", "models/none")
     assert "evs_model: models/no/ne: no such folder" in fails(capsys, *search, "--rerank", "--reranker", "models/no/ne")
     assert not out.exists()
     out.write_text("mine")
-    assert "exists already" in fails(capsys, "retrieve", "search", indexes, SAMPLE / "in.tsv", "--output", out)
+    assert "exists already" in fails(capsys, *search)
     assert out.read_text() == "mine"
     assert "12 are expected" in fails(capsys, "evaluate", "poleval", SAMPLE / "expected.tsv", out)
 
@@ -182,35 +185,15 @@ def whole(workdir):
         "train",
         "retriever",
         SAMPLE / "pairs.tsv",
-        "--index",
-        "index",
-        "--questions",
-        "questions.jl",
-        "--output",
-        "models/new",
+        *"--index index --questions questions.jl --output models/new".split(),
     ]
 
 
 @pytest.mark.parametrize("more", [[], ["--bi-encoder"]])
-def test_a_retriever_is_trained_and_used(whole, indexes, tiny, capsys, more):
+def test_a_retriever_is_trained_and_used(whole, indexes, tiny, command, more):
     base = tiny("bert", "embedding")
-    options = [
-        "--base",
-        base,
-        "--epochs",
-        "1",
-        "--negatives",
-        "3",
-        "--held-out",
-        "0.3",
-        "--device",
-        "cpu",
-        "--quiet",
-        *more,
-    ]
-    capsys.readouterr()
-    assert main([str(argument) for argument in whole + options]) == 0
-    shown = capsys.readouterr().out
+    options = "--epochs 1 --negatives 3 --held-out 0.3 --device cpu --quiet".split()
+    shown = command(*whole, "--base", base, *options, *more)
     assert "held-out questions" in shown and "BM25 alone" in shown and "MRR@10" in shown and "(kept)" in shown
     assert f"models/new: name it in {'evs_bi_encoder' if more else 'evs_model'}" in shown
     found = rerank(indexes, more[0] if more else "--reranker", "models/new")
@@ -223,9 +206,8 @@ def test_training_wants_its_options(whole, tiny, capsys):
     assert "needs --index, --questions, --base, --output" in fails(capsys, "train", "retriever", "pairs.tsv")
     assert "needs one file of pairs" in fails(capsys, *whole[:2], *whole[3:], *base)
     assert "--config belongs to train reader" in fails(capsys, *whole, *base, "--config", "my.yml")
-    assert "--index belongs to train retriever; give SOURCES and CONFIG" in fails(
-        capsys, "train", "ers", "--index", "index"
-    )
+    stage = fails(capsys, "train", "ers", "--index", "index")
+    assert "--index belongs to train retriever; give SOURCES and CONFIG" in stage
     assert "--bi-encoder belongs to train retriever" in fails(capsys, "train", "reader", "--bi-encoder")
     for wrong in (["--held-out", "1"], ["--learning-rate", "0"], ["--device", "gpu"], ["--epochs", "0"]):
         with pytest.raises(SystemExit) as caught:

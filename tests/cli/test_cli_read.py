@@ -14,11 +14,7 @@ from convinse.formats.converters import find_converter, find_format, flatten, gu
 from convinse.heterogeneous_answering import dataset_predictions as reading
 from places import DATA
 from tiny_models import copy_of, damage, tiny
-
-
-def names(folder="."):
-    return sorted(path.name for path in Path(folder).iterdir())
-
+from written import names, read_json, write, write_lines
 
 MODEL = tiny("bert", "question-answering")
 TEXTS = {
@@ -39,32 +35,26 @@ def expected(reader, pairs=TEXTS):
 
 def mrqa(path, pairs=TEXTS, header=True):
     lines = [{"header": {"dataset": "x", "split": "dev"}}] * header
-    lines += [
-        {"context": text, "qas": [{"qid": qid, "question": question, "answers": []}]}
-        for qid, (question, text) in pairs.items()
-    ]
-    text = "".join(json.dumps(line) + "\n" for line in lines).encode()
-    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
-    return str(path)
+    return str(write_lines(path, *lines, *contexts("qid", pairs)))
 
 
 def squad(path, pairs=TEXTS, title="the title"):
-    paragraphs = [
-        {"context": text, "qas": [{"id": qid, "question": question, "answers": []}]}
-        for qid, (question, text) in pairs.items()
-    ]
-    path.write_text(json.dumps({"version": "v2.0", "data": [{"title": title, "paragraphs": paragraphs}]}))
-    return str(path)
+    return str(write(path, {"version": "v2.0", "data": [{"title": title, "paragraphs": contexts("id", pairs)}]}))
+
+
+def contexts(key, pairs):
+    """A context for each question and text."""
+    return [{"context": text, "qas": [{key: qid, "question": question, "answers": []}]}
+            for qid, (question, text) in pairs.items()]  # fmt: skip
 
 
 def read(*arguments, model=MODEL):
-    return main(
-        ["read", "--output", "out.json", "--device", "cpu", *(["--model", str(model)] if model else []), *arguments]
-    )
+    given = ["--model", str(model)] if model else []
+    return main(["read", "--output", "out.json", "--device", "cpu", *given, *arguments])
 
 
 def predictions(name="out.json"):
-    return json.loads(Path(name).read_text())
+    return read_json(name)
 
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz"])
@@ -90,43 +80,20 @@ def test_multiqa(workdir, reader):
 
 def test_the_text_does_not_depend_on_the_answers(workdir, reader):
     """`flatten` takes the title into the text where an answer stands in it."""
-    document = {"version": "x", "title": "tolkien", "text": "a book and a film"}
-    question = {
-        "question": "who",
-        "qid": "q",
-        "answers": {
-            "open-ended": {
-                "annotators_answer_candidates": [
-                    {
-                        "single_answer": {
-                            "extractive": {
-                                "answer": "tolkien",
-                                "instances": [{"doc_id": 0, "part": "title", "start_byte": 0, "text": "tolkien"}],
-                            }
-                        }
-                    }
-                ]
-            }
-        },
-    }
-    lines = [{"header": {"dataset_name": "x"}}, {"id": "c", "context": {"documents": [document]}, "qas": [question]}]
-    Path("x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    text = "a book and a film"
+    place = {"doc_id": 0, "part": "title", "start_byte": 0, "text": "tolkien"}
+    candidate = {"single_answer": {"extractive": {"answer": "tolkien", "instances": [place]}}}
+    question = {"question": "who", "qid": "q", "answers": {"open-ended": {"annotators_answer_candidates": [candidate]}}}
+    documents = [{"version": "x", "title": "tolkien", "text": text}]
+    context = {"id": "c", "context": {"documents": documents}, "qas": [question]}
+    write_lines("x.jsonl", {"header": {"dataset_name": "x"}}, context)
     assert read("x.jsonl", "--quiet") == 0
-    assert predictions()["q"] in "a book and a film" and predictions() == expected(
-        reader, {"q": ("who", "a book and a film")}
-    )
+    assert predictions()["q"] in text and predictions() == expected(reader, {"q": ("who", text)})
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "mrqa-sample/NewsQA_sample.jsonl.gz",
-        "multiqa-samples/hotpotqa_sample.jsonl.gz",
-        "multiqa-samples/squad_sample.jsonl.gz",
-    ],
-)
+@pytest.mark.parametrize("name", ["mrqa-sample/NewsQA", "multiqa-samples/hotpotqa", "multiqa-samples/squad"])
 def test_real_samples(name, workdir):
-    path = DATA / name
+    path = DATA / f"{name}_sample.jsonl.gz"
     if not path.is_file():
         pytest.skip("needs the shared data")
     source = guess_format(path)
@@ -145,9 +112,7 @@ def test_chunks_do_not_matter(workdir, monkeypatch, reader):
     whole = predictions()
     sizes, original = [], reading.best_answers
     monkeypatch.setattr(reading, "_CHUNK", 6)
-    monkeypatch.setattr(
-        reading, "best_answers", lambda reader, pairs: sizes.append(len(pairs)) or original(reader, pairs)
-    )
+    monkeypatch.setattr(reading, "best_answers", lambda *given: sizes.append(len(given[1])) or original(*given))
     read("x.jsonl", "--quiet")
     assert predictions() == whole == expected(reader, pairs) and sizes == [6, 6, 6, 2]
 
@@ -186,38 +151,30 @@ def test_precision(workdir):
     assert predictions() == expected(ExtractiveReader(MODEL, "cpu", precision="int8"))
 
 
-def test_predictions_can_be_evaluated(workdir, capsys):
-    lines = [
-        {"context": text, "qas": [{"qid": qid, "question": q, "answers": ["tolkien"]}]}
-        for qid, (q, text) in TEXTS.items()
-    ]
-    Path("x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+def test_predictions_can_be_evaluated(workdir, command):
+    lines = contexts("qid", TEXTS)
+    for line in lines:
+        line["qas"][0]["answers"] = ["tolkien"]
+    write_lines("x.jsonl", *lines)
     assert read("x.jsonl", "--quiet") == 0
-    capsys.readouterr()
-    assert main(["evaluate", "mrqa", "x.jsonl", "out.json"]) == 0
-    assert set(json.loads(capsys.readouterr().out)) >= {"exact_match", "f1"}
+    assert set(json.loads(command("evaluate", "mrqa", "x.jsonl", "out.json"))) >= {"exact_match", "f1"}
 
 
 # --- errors: one line, and what was there stays
 
 
+GOOD = b'{"context": "a", "context_tokens": [], "qas": [{"qid": "1", "question": "?"}]}\n'
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b'{"context": "a", "qas": [{"qid": "1", "question": "?"}]}\n{', "x.jsonl:2: not valid JSON"),
-        (
-            b'{"context": "a", "qas": [{"qid": "1", "question": "?"}, {"qid": "1", "question": "?"}]}',
-            "qid '1' appears twice",
-        ),
+        (GOOD + b"{", "x.jsonl:2: not valid JSON"),
+        (GOOD * 2, "qid '1' appears twice"),
         (b'{"context": "a", "qas": []}', "x.jsonl: "),
         (b'{"header": {"dataset": "x"}}\n{"context": "a", "qas": []}', "x.jsonl: has no questions"),
         (b"plain words", "x.jsonl: is of no format"),
-        (
-            gzip.compress(b'{"context": "a", "context_tokens": [], "qas": [{"qid": "1", "question": "?"}]}\n' * 50)[
-                :-20
-            ],
-            "x.jsonl:",
-        ),
+        (gzip.compress(GOOD * 50, mtime=0)[:-20], "x.jsonl:"),
     ],
 )
 def test_bad_files(workdir, content, message, capsys):
@@ -255,8 +212,7 @@ def test_wrong_use(workdir, arguments, message, capsys):
     mrqa(workdir / "x.jsonl")
     assert read(*arguments) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert message in line
-    assert names() == ["x.jsonl"]
+    assert message in line and names() == ["x.jsonl"]
 
 
 def test_no_model(workdir, capsys):

@@ -1,20 +1,14 @@
-import json
-
 import numpy as np
 import pytest
 
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.support.errors import ModelError
+from refusals import refused
 from tiny_models import Counted, copy_of, damage, own_forward, tiny
+from written import write
 
-TEXTS = [
-    "the hobbit",
-    "",
-    "who wrote the lord of the rings " * 30,
-    "中文字的",
-    "titanic, director, james cameron",
-    "film " * 40,
-]
+LONG = "who wrote the lord of the rings " * 30
+TEXTS = ["the hobbit", "", LONG, "中文字的", "titanic, director, james cameron", "film " * 40]
 
 
 def unit(vectors):
@@ -23,12 +17,9 @@ def unit(vectors):
 
 def pooled_by(folder, target, settings, modules=None):
     target = copy_of(folder, target)
-    (target / "1_Pooling").mkdir()
-    (target / "1_Pooling/config.json").write_text(settings if isinstance(settings, str) else json.dumps(settings))
+    write(target / "1_Pooling/config.json", settings)
     if modules is not None:
-        (target / "modules.json").write_text(
-            json.dumps([{"type": f"sentence_transformers.models.{name}"} for name in modules])
-        )
+        write(target / "modules.json", [{"type": f"sentence_transformers.models.{name}"} for name in modules])
     return target
 
 
@@ -82,9 +73,8 @@ def test_the_mean_by_settings(tmp_path, settings):
 )
 def test_other_folders_are_refused(tmp_path, settings, modules, words):
     folder = pooled_by(tiny("bert", "embedding"), tmp_path / "model", settings, modules)
-    with pytest.raises(ModelError, match=words) as caught:
-        BiEncoder(folder, "cpu")
-    assert str(caught.value).startswith(f"evs_bi_encoder: {folder}: ")
+    message = refused(ModelError, lambda: BiEncoder(folder, "cpu"), words)
+    assert message.startswith(f"evs_bi_encoder: {folder}: ")
 
 
 def test_equal_texts_are_computed_once():
@@ -109,9 +99,7 @@ def test_the_id_says_what_changes_the_vectors():
 
 
 def test_an_embedding_that_is_no_number_is_an_error(tmp_path):
-    folder = damage(
-        copy_of(tiny("bert", "embedding"), tmp_path / "model"),
-        lambda t: t["encoder.layer.0.output.dense.bias"].fill_(float("nan")),
-    )
+    folder = copy_of(tiny("bert", "embedding"), tmp_path / "model")
+    damage(folder, lambda tensors: tensors["encoder.layer.0.output.dense.bias"].fill_(float("nan")))
     with pytest.raises(ModelError, match=r"the embedding of 'the hobbit' is not a number \(6 of 6 texts\)"):
         BiEncoder(folder, "cpu").embed(TEXTS)

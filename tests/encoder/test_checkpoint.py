@@ -1,20 +1,20 @@
 """What a checkpoint must be, and what is said of one that is not."""
 
-import json
 import shutil
 
 import pytest
 
 from convinse.encoder.checkpoint import folder_id, load_checkpoint
 from convinse.support.errors import ModelError
+from refusals import refused
 from tiny_models import copy_of, damage, save_model, tiny, torch
+from written import read_json, write
 
 
-def refused(folder, task="sequence-classification", **options):
-    with pytest.raises(ModelError) as caught:
-        load_checkpoint(folder, task, "evs_model", **options)
-    message = str(caught.value)
-    assert message.startswith(f"evs_model: {folder}: ") and "\n" not in message
+def fault(folder, task="sequence-classification", **options):
+    """What is said of a folder that is no such checkpoint."""
+    message = refused(ModelError, lambda: load_checkpoint(folder, task, "evs_model", **options))
+    assert message.startswith(f"evs_model: {folder}: ")
     return message.removeprefix(f"evs_model: {folder}: ")
 
 
@@ -38,15 +38,15 @@ def test_half_precision_files_are_computed_in_fp32(folder):
 
 
 def test_a_missing_folder(tmp_path):
-    assert refused(tmp_path / "none").startswith("no such folder; train a model first")
-    assert refused("./none").startswith("no such folder")
+    assert fault(tmp_path / "none").startswith("no such folder; train a model first")
+    assert fault("./none").startswith("no such folder")
     (tmp_path / "file").write_text("")
-    assert refused(tmp_path / "file").startswith("no such folder")
+    assert fault(tmp_path / "file").startswith("no such folder")
 
 
 def test_a_folder_without_a_configuration(folder):
     (folder / "config.json").unlink()
-    assert refused(folder).startswith("no config.json there")
+    assert fault(folder).startswith("no config.json there")
 
 
 def test_pickled_weights_are_not_loaded(folder):
@@ -55,25 +55,19 @@ def test_pickled_weights_are_not_loaded(folder):
             return open, (str(folder / "opened"), "w")
 
     (folder / "model.safetensors").unlink()
-    assert refused(folder) == "no model.safetensors there"
+    assert fault(folder) == "no model.safetensors there"
     torch.save({"classifier.weight": Trap()}, folder / "pytorch_model.bin")
-    assert "there is pytorch_model.bin, but pickled weights are not loaded" in refused(folder)
-    shutil.copy(
-        tiny() / "model.safetensors", folder / "model_of_yesterday.safetensors"
-    )  # a name that is no checkpoint's
-    assert refused(folder).startswith("cannot be loaded (OSError")
+    assert "there is pytorch_model.bin, but pickled weights are not loaded" in fault(folder)
+    shutil.copy(tiny() / "model.safetensors", folder / "model_old.safetensors")  # a name that is no checkpoint's
+    assert fault(folder).startswith("cannot be loaded (OSError")
     assert not (folder / "opened").exists()
 
 
 def test_code_of_a_folder_is_not_run(folder):
-    settings = json.loads((folder / "config.json").read_text())
-    settings |= {
-        "model_type": "mine",
-        "auto_map": {"AutoConfig": "mine.Config", "AutoModelForSequenceClassification": "mine.Model"},
-    }
-    (folder / "config.json").write_text(json.dumps(settings))
-    (folder / "mine.py").write_text(f"open({str(folder / 'opened')!r}, 'w')\n")
-    assert "cannot be loaded" in refused(folder)
+    classes = {"AutoConfig": "mine.Config", "AutoModelForSequenceClassification": "mine.Model"}
+    write(folder / "config.json", {**read_json(folder / "config.json"), "model_type": "mine", "auto_map": classes})
+    write(folder / "mine.py", f"open({str(folder / 'opened')!r}, 'w')\n")
+    assert "cannot be loaded" in fault(folder)
     assert not (folder / "opened").exists()
 
 
@@ -83,18 +77,18 @@ def test_a_damaged_file(folder, file, change):
     content = (folder / file).read_bytes()
     new = {"cut": content[: len(content) // 2], "noise": b"\xff\x00\x17" * 400, "empty": b""}[change]
     (folder / file).write_bytes(new)
-    assert refused(folder).startswith("cannot be loaded (")
+    assert fault(folder).startswith("cannot be loaded (")
 
 
 def test_a_folder_without_a_tokenizer(folder):
     (folder / "tokenizer.json").unlink()
-    assert refused(folder).startswith("no tokenizer.json or vocabulary there")
+    assert fault(folder).startswith("no tokenizer.json or vocabulary there")
 
 
 def test_a_tokenizer_of_another_model(folder):
     shutil.copy(tiny("bert", vocab_size=100) / "config.json", folder)
     shutil.copy(tiny("bert", vocab_size=100) / "model.safetensors", folder)
-    assert "but the model has 100; they do not belong together" in refused(folder)
+    assert "but the model has 100; they do not belong together" in fault(folder)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +102,7 @@ def test_a_tokenizer_of_another_model(folder):
 )
 def test_a_missing_head(have, wanted, name):
     folder = tiny("bert", have)
-    message = refused(folder, wanted)
+    message = fault(folder, wanted)
     assert message.startswith(f"is no {wanted} checkpoint: ") and name in message
     assert name in load_checkpoint(folder, wanted, new_head=True).missing
 
@@ -140,17 +134,15 @@ def test_a_head_of_another_size_is_replaced_where_a_new_one_is_wanted():
 @pytest.mark.parametrize("new_head", [False, True])
 def test_weights_that_are_not_those_of_the_configuration(folder, new_head):
     shutil.copy(tiny("bert", intermediate_size=48) / "model.safetensors", folder)
-    assert "not those of its config.json: bert.encoder.layer.0.intermediate" in refused(folder, new_head=new_head)
-    damage(
-        copy := copy_of(tiny(), folder.parent / "other"),
-        lambda tensors: tensors.pop("bert.encoder.layer.1.output.dense.weight"),
-    )
-    assert "bert.encoder.layer.1.output.dense.weight missing" in refused(copy, new_head=new_head)
+    assert "not those of its config.json: bert.encoder.layer.0.intermediate" in fault(folder, new_head=new_head)
+    copy = copy_of(tiny(), folder.parent / "other")
+    damage(copy, lambda tensors: tensors.pop("bert.encoder.layer.1.output.dense.weight"))
+    assert "bert.encoder.layer.1.output.dense.weight missing" in fault(copy, new_head=new_head)
 
 
 def test_a_head_that_is_not_that_of_the_configuration(folder):
     shutil.copy(tiny(labels=3) / "model.safetensors", folder)
-    assert "not those of its config.json: classifier.bias, classifier.weight" in refused(folder)
+    assert "not those of its config.json: classifier.bias, classifier.weight" in fault(folder)
 
 
 def test_the_id_changes_with_the_weights(folder, tmp_path):

@@ -37,13 +37,12 @@ def computed(engine, sequences):
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert"])
-@pytest.mark.parametrize("budget", [1, 100, 512, None])
-def test_results_are_those_of_transformers(kind, budget):
-    engine, tokenizer = parts(kind, budget)
-    found = computed(engine, tokenizer.pairs(PAIRS))
+def test_results_are_those_of_transformers(kind):
     expected = np.array(own_forward(tiny(kind), PAIRS, 128))
     assert expected.std() > 0.1  # else all would be equal to all
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+    for budget in (1, 100, 512, None):
+        engine, tokenizer = parts(kind, budget)
+        np.testing.assert_allclose(computed(engine, tokenizer.pairs(PAIRS)), expected, atol=1e-5)
 
 
 def test_the_budget_holds():

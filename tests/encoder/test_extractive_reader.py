@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
@@ -132,37 +132,32 @@ def test_all_spans_where_all_are_wanted(readers):
     assert sum(span.probability for span in found) == pytest.approx(1 - 1 / total, abs=1e-3)
 
 
-UNICODE = st.text(
-    st.one_of(
-        st.characters(exclude_categories=["Cs"]),
-        st.sampled_from("\r\n\t \u00a0\u200d\ufe0f\u0301\u0308\u094d😀👍🏽👩🇩🇪éñßİǅ中ब[]#"),
-    ),
-    max_size=40,
-)
+SIGNS = st.sampled_from("\r\n\t \u00a0\u200d\ufe0f\u0301\u0308\u094d😀👍🏽👩🇩🇪éñßİǅ中ब[]#")
+UNICODE = st.text(st.one_of(st.characters(exclude_categories=["Cs"]), SIGNS), max_size=40)
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta"])
+@settings(max_examples=40)
 @given(before=UNICODE, after=UNICODE)
 def test_offsets_count_in_the_text_as_given(readers, name, before, after):
     context = f"{before} hobbit {after}"
     found = readers(name, best=EVERYTHING).read("who\u0301 wrote it 😀", [context])
     places = {(span.start, span.end) for span in found}
     start = len(before) + 1
-    assert (start, start + len("hobbit")) in places or unicodedata.category(context[start + 6 : start + 7] or " ")[
-        0
-    ] == "M"
+    behind = unicodedata.category(context[start + 6 : start + 7] or " ")
+    assert (start, start + len("hobbit")) in places or behind[0] == "M"
     for span in found:
         assert 0 <= span.start < span.end <= len(context)
         assert span.text == context[span.start : span.end] == span.text.strip() != ""
         assert span.end == len(context) or unicodedata.category(context[span.end])[0] != "M"
 
 
+PIECES = st.sampled_from(["the\r\n", "author ", "e\u0301 ", "😀", "\n", "of ", "नमस्ते "])
+
+
 @pytest.mark.parametrize("name", ["bert", "roberta"])
-@given(
-    words=st.lists(
-        st.sampled_from(["the\r\n", "author ", "e\u0301 ", "😀", "\n", "of ", "नमस्ते "]), min_size=30, max_size=90
-    )
-)
+@settings(max_examples=30)
+@given(words=st.lists(PIECES, min_size=30, max_size=90))
 def test_offsets_in_windows(readers, name, words):
     context = "".join(words) + " hobbit"
     found = readers(name, max_length=48, stride=12, max_answer_length=6, best=EVERYTHING).read("who", [context])
@@ -211,11 +206,8 @@ def test_equal_pairs_are_computed_once():
     twice = reader.read_all([QUESTION, QUESTION, "when"], [["the book", "the book"], ["the book"], ["the book"]])
     assert counted.sequences == 2
     first, second = ([span for span in twice[0] if span.context == place] for place in (0, 1))
-    assert (
-        [(s.text, s.score) for s in first]
-        == [(s.text, s.score) for s in second]
-        == [(s.text, s.score) for s in twice[1]]
-    )
+    shown = [[(span.text, span.score) for span in spans] for spans in (first, second, twice[1])]
+    assert shown[0] == shown[1] == shown[2]
     assert [s.score for s in twice[2]] != [s.score for s in twice[1]]
 
 

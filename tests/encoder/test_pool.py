@@ -9,6 +9,7 @@ from convinse.encoder.joint import JointConfig
 from convinse.encoder.pool import JOINT, ModelPool, ReadPair, SpanMemory
 from convinse.encoder.reranker import BertReranker
 from convinse.support.errors import ModelError
+from refusals import refused
 from tiny_models import Counted, copy_of, damage, joint, tiny
 
 TEXTS = ["the hobbit", "город Толстой", "the author of the book " * 30, ""]
@@ -69,17 +70,19 @@ def test_other_models_are_loaded_as_ever():
     one, other = (BertReranker(tiny(), "cpu", models=pool) for _ in range(2))
     assert one.engine is not other.engine
     reader = ExtractiveReader(tiny(task="question-answering"), "cpu", models=pool)
-    assert reader.engine.model.config._attn_implementation == "sdpa"
+    assert attention(reader) == "sdpa"
     one.predict([("who", "the author")])
     assert len(pool.spans) == 0
 
 
 def test_a_shared_engine_stays_as_it_is():
     reranker, _, reader = users(joint(), ModelPool())
-    assert (
-        reranker.engine.model.config._attn_implementation == reader.engine.model.config._attn_implementation == "eager"
-    )
-    assert ExtractiveReader(joint(), "cpu").engine.model.config._attn_implementation == "sdpa"
+    assert attention(reranker) == attention(reader) == "eager"
+    assert attention(ExtractiveReader(joint(), "cpu")) == "sdpa"
+
+
+def attention(user):
+    return user.engine.model.config._attn_implementation
 
 
 def test_each_cuts_to_its_own_length_and_texts_are_tokenised_once():
@@ -127,14 +130,10 @@ def test_relevance_is_the_same_beside_spans():
 def test_errors_name_the_key_with_a_pool_too(tmp_path, kind):
     folder = copy_of(joint(), tmp_path / "model")
     (folder / "model.safetensors").write_bytes(b"{")
-    for place, words in {
-        folder: "cannot be loaded",
-        tmp_path / "none": "no such folder",
-        folder / "config.json": "no such folder",
-    }.items():
-        with pytest.raises(ModelError, match=words) as caught:
-            kind(place, "cpu", key="my_key", models=ModelPool())
-        assert str(caught.value).startswith(f"my_key: {place}: ") and "\n" not in str(caught.value)
+    places = {folder: "cannot be loaded", tmp_path / "none": "no such folder", folder / "config.json": "no such folder"}
+    for place, words in places.items():
+        message = refused(ModelError, lambda place=place: kind(place, "cpu", key="my_key", models=ModelPool()), words)
+        assert message.startswith(f"my_key: {place}: ")
     for content in ("{", "[]", "\xff"):
         (folder / "config.json").write_text(content, encoding="latin-1")
         with pytest.raises(ModelError, match="cannot be loaded"):

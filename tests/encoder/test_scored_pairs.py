@@ -15,6 +15,7 @@ from convinse.formats.convmix import read_conversations
 from convinse.pipeline import Pipeline
 from convinse.support.errors import CacheError
 from convinse.support.evidence_cache import EvidenceCache
+from evidences import evidence
 from tiny_models import WORDS, Counted, joint, tiny
 
 QUERIES = ["who wrote the hobbit", "when was it \ud800 written"]
@@ -22,7 +23,7 @@ TEXTS = [[" ".join(WORDS[n : n + 4]) for n in range(9)], ["the author", " ".join
 
 
 def evidences(texts):
-    return [{"evidence_text": text, "source": "kb", "disambiguations": [], "wikidata_entities": []} for text in texts]
+    return [evidence(text, "kb") for text in texts]
 
 
 def reranker(path, model=None, reads=True, **options):
@@ -57,22 +58,12 @@ def test_another_question_text_model_or_setting_is_computed(tmp_path, change):
     first, _, _ = reranker(tmp_path)
     first.rank_all(QUERIES[:1], [evidences(TEXTS[0])])
     first.close()
-    query, texts = QUERIES[0], list(TEXTS[0])
-    options = {}
-    if change == "query":
-        query += "?"
-    elif change == "text":
-        texts[3] += " x"
-    elif change == "order":
-        texts.reverse()
-    elif change == "length":
-        options = {"max_length": 65}
-    elif change == "model":
+    query = QUERIES[0] + "?" * (change == "query")
+    texts = TEXTS[0][::-1] if change == "order" else [text + " x" * (change == "text") for text in TEXTS[0]]
+    settings = {"length": ("max_length", 65), "precision": ("precision", "int8"), "reading": ("reads", False)}
+    options = dict([settings[change]]) if change in settings else {}
+    if change == "model":
         options = {"model": joint(seed=9)}
-    elif change == "precision":
-        options = {"precision": "int8"}
-    else:
-        options = {"reads": False}
     other, _, counted = reranker(tmp_path, **options)
     plain = BertReranker(options.pop("model", joint()), "cpu", **{"max_length": 64, "precision": "auto", **{
         key: value for key, value in options.items() if key != "reads"}})  # fmt: skip
@@ -90,9 +81,8 @@ def test_what_is_known_and_what_is_not_are_put_together(tmp_path):
     assert counted.sequences == len(TEXTS[0])
     without, _, _ = reranker(None)
     expected = without.rank_all([*QUERIES, "x"], [*map(evidences, TEXTS), []])
-    assert [[one["evidence_text"] for one in best] for best in found] == [
-        [one["evidence_text"] for one in best] for best in expected
-    ]
+    for best, others in zip(found, expected, strict=True):
+        assert [one["evidence_text"] for one in best] == [one["evidence_text"] for one in others]
     for made in (first, both):
         made.close()
 

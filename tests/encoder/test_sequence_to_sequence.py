@@ -9,12 +9,8 @@ from convinse.support.errors import ModelError
 from tiny_models import copy_of, damage, tiny, torch, transformers
 from tiny_seq2seq import POSITIONS, writer
 
-TEXTS = [
-    "who directed titanic ||| james cameron ||| when was he born",
-    "a",
-    "",
-    "who wrote the hobbit ||| j r r tolkien",
-]
+BORN = "who directed titanic ||| james cameron ||| when was he born"
+TEXTS = [BORN, "a", "", "who wrote the hobbit ||| j r r tolkien"]
 CPU = torch.device("cpu")
 
 
@@ -75,10 +71,10 @@ def test_a_missing_weight_is_named(tmp_path, kind, name):
 
 
 @pytest.mark.parametrize("kind", ["bart", "t5"])
-@pytest.mark.parametrize("batch", [1, 3, 10])
-def test_batches_write_what_is_written_one_by_one(kind, batch):
-    found = generator(kind, batch_size=batch).write(TEXTS)
-    assert found == one_by_one(kind, num_beams=3, max_new_tokens=12, early_stopping=True)
+def test_batches_write_what_is_written_one_by_one(kind):
+    found = one_by_one(kind, num_beams=3, max_new_tokens=12, early_stopping=True)
+    for batch in (1, 3, 10):
+        assert generator(kind, batch_size=batch).write(TEXTS) == found
     assert len(set(found)) > 1, "a model that always writes the same shows nothing"
 
 
@@ -127,11 +123,8 @@ def test_writing_prints_nothing(capfd):
 @pytest.mark.parametrize("kind", ["bart", "t5"])
 def test_the_loss_is_the_mean_of_the_tokens(kind):
     checkpoint = loaded(kind)
-    pairs = [
-        ("who directed it", "a || b || directed || person"),
-        ("where", "b"),
-        ("who wrote it and when", "|| c || wrote ||"),
-    ]
+    written = ("a || b || directed || person", "b", "|| c || wrote ||")
+    pairs = list(zip(("who directed it", "where", "who wrote it and when"), written, strict=True))
     with torch.inference_mode():
         loss, tokens = writing_loss(checkpoint.model, checkpoint.tokenizer, pairs, 64, 64)
         alone = [writing_loss(checkpoint.model, checkpoint.tokenizer, [pair], 64, 64) for pair in pairs]

@@ -1,5 +1,6 @@
 import copy
 import random
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.records.evidence import merge_duplicates
+from evidences import evidence
 
 PROPERTIES = [
     ("P50", "author", ["writer", "written by"]),
@@ -14,10 +16,6 @@ PROPERTIES = [
     ("P577", "publication date", ["release date", "released"]),
     ("P26", "spouse", ["wife", "husband", "married to"]),
 ]
-
-
-def evidence(text, source="text", **more):
-    return {"evidence_text": text, "source": source, "disambiguations": [], "wikidata_entities": [], **more}
 
 
 def texts(found):
@@ -84,19 +82,15 @@ def test_a_word_of_an_alias_that_means_something_else_alone_is_no_bridge():
     assert "notabl" not in QueryExpansion(properties).weights("when was it known")
 
 
-@given(
-    st.lists(
-        st.sampled_from([e["evidence_text"] for e in BOOK] + ["x", "y", "z", "jacket", "jacket dust", ""]), unique=True
-    ),
-    st.randoms(),
-)
+SOME = st.sampled_from([*(one["evidence_text"] for one in BOOK), "x", "y", "z", "jacket", "jacket dust", ""])
+
+
+@given(st.lists(SOME, unique=True), st.randoms())
 def test_the_order_does_not_depend_on_the_order_of_the_input(some, rng):
     evidences = [evidence(text) for text in some]
     shuffled = rng.sample(evidences, len(evidences))
-    scorer = BM25Scorer(QueryExpansion(PROPERTIES))
-    assert scorer.rank("who made the dust jacket", shuffled, 20) == scorer.rank(
-        "who made the dust jacket", evidences, 20
-    )
+    rank = partial(BM25Scorer(QueryExpansion(PROPERTIES)).rank, "who made the dust jacket", top_k=20)
+    assert rank(shuffled) == rank(evidences)
 
 
 def test_equal_texts_of_different_sources_are_ordered_whatever_the_input():
@@ -152,18 +146,8 @@ def test_a_query_without_words_scores_nothing_and_keeps_all():
 
 
 def test_merged_duplicates_keep_the_entities_of_both():
-    one = evidence(
-        "same",
-        disambiguations=[["a", "Q1"]],
-        wikidata_entities=[{"id": "Q1", "label": "a"}],
-        retrieved_for_entity={"id": "Q8", "label": "x"},
-    )
-    two = evidence(
-        "same",
-        disambiguations=[["b", "Q2"]],
-        wikidata_entities=[{"id": "Q2", "label": "b"}],
-        retrieved_for_entity={"id": "Q9", "label": "y"},
-    )
+    one = evidence("same", "text", ("a", "Q1"), retrieved_for_entity={"id": "Q8", "label": "x"})
+    two = evidence("same", "text", ("b", "Q2"), retrieved_for_entity={"id": "Q9", "label": "y"})
     other = evidence("same", "kb")
     found = BM25Scorer().rank("same", merge_duplicates([one, two, other]), 9)
     assert len(found) == 2

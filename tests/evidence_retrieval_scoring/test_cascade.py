@@ -11,23 +11,24 @@ from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.support.vector_cache import VectorCache
+from evidences import evidence
 from tiny_models import WORDS, Counted, tiny
 
 QUERY = "who wrote the hobbit book"
 
 
-def evidence(text, source="kb"):
-    return {
-        "evidence_text": text,
-        "source": source,
-        "disambiguations": [],
-        "wikidata_entities": [{"id": "Q1", "label": "one"}],
-    }
-
-
 def many(number, seed=0):
     chance = random.Random(seed)
     return [evidence(" ".join(chance.choices(WORDS, k=chance.randint(2, 20)))) for _ in range(number)]
+
+
+def same(found, expected, tolerance=1e-5):
+    assert texts(found) == texts(expected)
+    assert scores(found) == pytest.approx(scores(expected), abs=tolerance)
+
+
+def scores(evidences):
+    return [one["score"] for one in evidences]
 
 
 EVIDENCES = many(150)
@@ -71,9 +72,7 @@ def test_the_cross_encoder_sees_the_best_of_both(reranker, bi_encoder, lexical, 
     cascade = Cascade(BM25Scorer(), reranker, bi_encoder, lexical=lexical, dense=dense)
     chosen = {*by_bm25(EVIDENCES)[:lexical], *by_vectors(bi_encoder, EVIDENCES)[:dense]}
     found = cascade.rank(QUERY, EVIDENCES, len(chosen))
-    expected = reranker.rank(QUERY, [EVIDENCES[place] for place in chosen])
-    assert texts(found) == texts(expected)
-    assert [one["score"] for one in found] == pytest.approx([one["score"] for one in expected], abs=1e-5)
+    same(found, reranker.rank(QUERY, [EVIDENCES[place] for place in chosen]))
 
 
 def test_the_others_follow_in_the_order_of_the_fusion_with_score_0(reranker, bi_encoder):
@@ -100,8 +99,7 @@ def test_without_a_cross_encoder_the_fusion_is_final(bi_encoder):
 def test_without_a_cross_encoder_the_best_come_first(bi_encoder):
     for lexical, dense in ((3, 4), (0, 1), (20, 20)):
         found = Cascade(BM25Scorer(), None, bi_encoder, lexical=lexical, dense=dense).rank(QUERY, EVIDENCES, 100)
-        scores = [one["score"] for one in found]
-        assert scores == sorted(scores, reverse=True)
+        assert scores(found) == sorted(scores(found), reverse=True)
 
 
 def test_without_a_bi_encoder_bm25_chooses_alone(reranker):
@@ -151,6 +149,9 @@ def test_embeddings_are_computed_once(tmp_path, reranker, folder):
     assert Cascade(BM25Scorer(), reranker, made, None, lexical=10, dense=10).rank(QUERY, EVIDENCES, 30) == first
 
 
+SEVERAL = [[QUERY, "titanic director", "", QUERY], [EVIDENCES, EVIDENCES[40:90], many(60, seed=5), []]]
+
+
 @pytest.mark.parametrize("with_reranker", [True, False])
 @pytest.mark.parametrize("with_vectors", [True, False])
 def test_together_is_as_one_by_one(reranker, bi_encoder, with_reranker, with_vectors):
@@ -158,14 +159,10 @@ def test_together_is_as_one_by_one(reranker, bi_encoder, with_reranker, with_vec
         vectors = VectorCache(None, bi_encoder.model_id, 32) if with_vectors else None
         return Cascade(BM25Scorer(), reranker if with_reranker else None, bi_encoder, vectors, lexical=8, dense=8)
 
-    queries = [QUERY, "titanic director", "", QUERY]
-    evidences = [EVIDENCES, EVIDENCES[40:90], many(60, seed=5), []]
-    together = cascade().rank_all(queries, evidences, 25)
+    together = cascade().rank_all(*SEVERAL, 25)
     assert [len(found) for found in together] == [25, 25, 25, 0]
-    for query, candidates, found in zip(queries, evidences, together, strict=True):
-        alone = cascade().rank(query, candidates, 25)
-        assert texts(found) == texts(alone)
-        assert [one["score"] for one in found] == pytest.approx([one["score"] for one in alone], abs=1e-5)
+    for query, candidates, found in zip(*SEVERAL, together, strict=True):
+        same(found, cascade().rank(query, candidates, 25))
 
 
 # -- the share of BM25 in the scores -----------------------------------------------------------------------------------
@@ -181,8 +178,8 @@ def chosen_of(bi_encoder):
 
 def words():
     """[150] BM25 scores as shares of the best one's."""
-    scores = np.array(BM25Scorer().scores(QUERY, EVIDENCES))
-    return scores / scores.max()
+    found = np.array(BM25Scorer().scores(QUERY, EVIDENCES))
+    return found / found.max()
 
 
 @pytest.mark.parametrize("with_bi_encoder", [True, False])
@@ -201,7 +198,7 @@ def test_scores_mix_probability_and_bm25(reranker, bi_encoder, share):
     )
     found = shared(reranker, bi_encoder, share).rank(QUERY, EVIDENCES, len(expected))
     assert texts(found) == [EVIDENCES[place]["evidence_text"] for place in expected]
-    assert [one["score"] for one in found] == pytest.approx([total[place] for place in expected], abs=2e-5)
+    assert scores(found) == pytest.approx([total[place] for place in expected], abs=2e-5)
     assert texts(found) != texts(shared(reranker, bi_encoder, 0.0).rank(QUERY, EVIDENCES, len(expected)))
 
 
@@ -220,19 +217,18 @@ def test_what_was_not_chosen_stays_behind_at_score_0(reranker, bi_encoder):
         found = shared(reranker, bi_encoder, share).rank(QUERY, EVIDENCES, 60)
         assert found[number:] == plain[number:] and {one["score"] for one in found[number:]} == {0.0}
         assert sorted(texts(found[:number])) == sorted(texts(plain[:number]))
-        scores = [one["score"] for one in found]
-        assert scores == sorted(scores, reverse=True) and all(0 <= score <= 1 for score in scores)
+        assert scores(found) == sorted(scores(found), reverse=True) and all(0 <= one <= 1 for one in scores(found))
 
 
 def test_mixed_scores_without_a_bi_encoder(reranker):
     found = shared(reranker, None, 0.5).rank(QUERY, EVIDENCES, 25)
     chosen = by_bm25(EVIDENCES)[:20]
     assert {one["evidence_text"] for one in found[:20]} == {EVIDENCES[place]["evidence_text"] for place in chosen}
-    assert [one["score"] for one in found[20:]] == [0.0] * 5
+    assert scores(found[20:]) == [0.0] * 5
     nothing_in_common = [evidence("ten nine"), evidence("eight seven")]
-    scores = [one["score"] for one in shared(reranker, None, 0.5).rank("lord", nothing_in_common, 5)]
+    found = shared(reranker, None, 0.5).rank("lord", nothing_in_common, 5)
     probabilities = reranker.predict([("lord", text) for text in texts(nothing_in_common)])
-    assert scores == pytest.approx(sorted(probabilities / 2, reverse=True), abs=2e-5)
+    assert scores(found) == pytest.approx(sorted(probabilities / 2, reverse=True), abs=2e-5)
 
 
 def test_mixed_orders_do_not_depend_on_the_given_one(reranker, bi_encoder):
@@ -241,19 +237,13 @@ def test_mixed_orders_do_not_depend_on_the_given_one(reranker, bi_encoder):
     shuffled = list(EVIDENCES)
     for seed in range(3):
         random.Random(seed).shuffle(shuffled)
-        found = cascade.rank(QUERY, shuffled, 60)
-        assert texts(found) == texts(expected)
-        assert [one["score"] for one in found] == pytest.approx([one["score"] for one in expected], abs=1.1e-5)
+        same(cascade.rank(QUERY, shuffled, 60), expected, 1.1e-5)
 
 
 def test_mixed_scores_together_are_as_one_by_one(reranker, bi_encoder):
-    queries = [QUERY, "titanic director", "", QUERY]
-    evidences = [EVIDENCES, EVIDENCES[40:90], many(60, seed=5), []]
     cascade = shared(reranker, bi_encoder, 0.4)
-    for query, candidates, found in zip(queries, evidences, cascade.rank_all(queries, evidences, 25), strict=True):
-        alone = cascade.rank(query, candidates, 25)
-        assert texts(found) == texts(alone)
-        assert [one["score"] for one in found] == pytest.approx([one["score"] for one in alone], abs=1.1e-5)
+    for query, candidates, found in zip(*SEVERAL, cascade.rank_all(*SEVERAL, 25), strict=True):
+        same(found, cascade.rank(query, candidates, 25), 1.1e-5)
 
 
 def test_other_scores_that_a_reranker_is_given(reranker):
@@ -266,7 +256,7 @@ def test_other_scores_that_a_reranker_is_given(reranker):
     ):
         probabilities = reranker.predict([(QUERY, text) for text in texts(candidates)])
         expected = sorted(0.4 * probabilities + 0.6 * own, reverse=True)[:5]
-        assert [one["score"] for one in found] == pytest.approx(expected, abs=2e-5)
+        assert scores(found) == pytest.approx(expected, abs=2e-5)
     assert reranker.rank_all([QUERY, QUERY], [[], []], None, [np.zeros(0), np.zeros(0)], 0.5) == [[], []]
 
 

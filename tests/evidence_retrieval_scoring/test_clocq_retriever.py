@@ -7,6 +7,7 @@ from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.knowledge_base.build import build
 from convinse.support.evidence_cache import EvidenceCache
 from convinse.wikipedia.dump import write_dump
+from evidences import evidence
 from handmade import world, write
 
 QUESTION = "Who directed Titanic with Kate Winslet?"
@@ -14,36 +15,22 @@ REPEATED = "Titanic, x, repeated"
 SOURCES = ("kb", "text", "table", "info")
 
 
-def evidence(text, source, *ids):
-    entities = [{"id": item, "label": item} for item in ids]
-    return {
-        "evidence_text": text,
-        "source": source,
-        "disambiguations": [[item, item] for item in ids],
-        "wikidata_entities": entities,
-    }
+def about(text, source, item):
+    return evidence(text, source, (item, item))
 
 
-PAGES = [
-    (
-        "Q44578",
-        [
-            evidence("Titanic, A film.", "text", "Q44578"),
-            evidence("Titanic, Cast, Actor is Kate", "table", "Q202765"),
-            evidence("Titanic, Directed by, Cameron", "info", "Q42574"),
-            evidence(REPEATED, "text", "Q1"),
-        ],
-    ),
-    (
-        "Q202765",
-        [
-            evidence(REPEATED, "text", "Q2"),
-            evidence(REPEATED, "info", "Q3"),
-            evidence("Winslet, An actress.", "text", "Q202765"),
-        ],
-    ),
-    ("Q25173", [evidence("Titanic, A ship.", "text", "Q25173")]),
+FILM = [
+    about("Titanic, A film.", "text", "Q44578"),
+    about("Titanic, Cast, Actor is Kate", "table", "Q202765"),
+    about("Titanic, Directed by, Cameron", "info", "Q42574"),
+    about(REPEATED, "text", "Q1"),
 ]
+WINSLET = [
+    about(REPEATED, "text", "Q2"),
+    about(REPEATED, "info", "Q3"),
+    about("Winslet, An actress.", "text", "Q202765"),
+]
+PAGES = [("Q44578", FILM), ("Q202765", WINSLET), ("Q25173", [about("Titanic, A ship.", "text", "Q25173")])]
 
 
 @pytest.fixture
@@ -96,16 +83,9 @@ def test_facts_and_page_evidences_of_the_question_s_items(make):
 def test_a_fact_as_evidence_has_its_entities_and_dates(make):
     evidences, _ = make().retrieve_KB_facts("When was Titanic, the film, released?")
     (release,) = [one for one in evidences if one["evidence_text"] == "Titanic, publication date, 19 December 1997"]
-    assert release == {
-        "evidence_text": "Titanic, publication date, 19 December 1997",
-        "source": "kb",
-        "disambiguations": [["Titanic", "Q44578"], ["19 December 1997", "1997-12-19T00:00:00Z"]],
-        "wikidata_entities": [
-            {"id": "Q44578", "label": "Titanic"},
-            {"id": "1997-12-19T00:00:00Z", "label": "19 December 1997"},
-        ],
-        "retrieved_for_entity": {"id": "Q44578", "label": "Titanic"},
-    }
+    day = ("19 December 1997", "1997-12-19T00:00:00Z")
+    own = {"retrieved_for_entity": {"id": "Q44578", "label": "Titanic"}}
+    assert release == evidence(release["evidence_text"], "kb", ("Titanic", "Q44578"), day, **own)
 
 
 @pytest.mark.parametrize(
@@ -138,9 +118,7 @@ def test_the_parts_can_be_used_alone(make):
     assert [[entity["label"] for entity in fact] for fact in facts][1] == ["Inception", "director", "Christopher Nolan"]
     entity = {"item": {"id": "Q44578", "label": "Titanic"}, "question_word": "t", "score": 1.0, "rank": 0}
     found = retriever.retrieve_wikipedia_evidences(entity)
-    assert [(one["evidence_text"], one["retrieved_for_entity"]) for one in found] == [
-        (one["evidence_text"], {"id": "Q44578", "label": "Titanic"}) for one in PAGES[0][1]
-    ]
+    assert found == [{**one, "retrieved_for_entity": entity["item"]} for one in FILM]
     assert len(make(clocq_p=2).retrieve_kb_facts_for_item("Q44578")) == 2
 
 
@@ -231,7 +209,7 @@ def test_a_rebuilt_knowledge_base_never_returns_a_stale_value(make, workdir):
 
 def test_a_rebuilt_wikipedia_dump_never_returns_a_stale_value(make, workdir):
     make().retrieve_evidences(QUESTION, SOURCES)
-    write_dump(workdir / "wikipedia.db", [("Q44578", [evidence("Titanic, Another text.", "text", "Q44578")])])
+    write_dump(workdir / "wikipedia.db", [("Q44578", [about("Titanic, Another text.", "text", "Q44578")])])
     assert texts(make().retrieve_evidences(QUESTION, ("text",))[0]) == ["Titanic, Another text."]
 
 
@@ -256,7 +234,7 @@ def test_nothing_is_opened_before_the_first_retrieval(workdir):
 def test_collaborators_can_be_given(make, data):
     class NoPages:
         def retrieve_wp_evidences(self, item_id):
-            return [evidence(f"page of {item_id}", "text", item_id)]
+            return [about(f"page of {item_id}", "text", item_id)]
 
     retriever = ClocqRetriever(parse_config(data), cache=EvidenceCache(None), wikipedia=NoPages())
     evidences, _ = retriever.retrieve_evidences(QUESTION, ("text",))

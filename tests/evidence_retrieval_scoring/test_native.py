@@ -8,16 +8,15 @@ from convinse.evidence_retrieval_scoring.native import ClocqBM25, NativeERS, sco
 from convinse.support.errors import ConfigError
 from convinse.support.registry import find_module
 from convinse.testing import EvidenceRetrievalScoringContract
+from evidences import evidence
 
-TOLKIEN = {"id": "Q892", "label": "J. R. R. Tolkien"}
 ENTITIES = [{"item": {"id": "Q74287", "label": "The Hobbit"}, "question_word": "The Hobbit", "score": 0.5, "rank": 0}]
 
 
-def evidence(text, source="kb"):
-    return {"evidence_text": text, "source": source, "disambiguations": [], "wikidata_entities": [TOLKIEN]}
-
-
-EVIDENCES = [evidence("The Hobbit, country, United Kingdom"), evidence("The Hobbit, author, J. R. R. Tolkien")]
+WRITER = ("J. R. R. Tolkien", "Q892")
+EVIDENCES = [
+    evidence(f"The Hobbit, {fact}", "kb", WRITER) for fact in ("country, United Kingdom", "author, J. R. R. Tolkien")
+]
 
 
 class Retriever:
@@ -47,38 +46,29 @@ class Backwards:
 
 
 def turn():
-    return {
-        "question": "Who?",
-        "structured_representation": "|| The Hobbit || wrote || person",
-        "answers": [dict(TOLKIEN)],
-    }
+    asked = {"question": "Who?", "structured_representation": "|| The Hobbit || wrote || person"}
+    return {**asked, "answers": [{"id": "Q892", "label": "J. R. R. Tolkien"}]}
 
 
 def test_the_representation_is_what_is_retrieved_and_scored():
     retriever, asked = Retriever(), turn()
     found = NativeERS(parse_config({}), retriever=retriever).inference_on_turn(asked, ("kb", "text"))
     assert retriever.asked == [("|| The Hobbit || wrote || person", ("kb", "text"))]
-    assert [one["evidence_text"] for one in found] == [
-        "The Hobbit, author, J. R. R. Tolkien",
-        "The Hobbit, country, United Kingdom",
-    ]
+    assert [one["evidence_text"] for one in found] == [one["evidence_text"] for one in EVIDENCES[::-1]]
     assert found[0]["score"] > found[1]["score"]
     assert asked["top_evidences"] == found
     assert asked["question_entities"] == ENTITIES
 
 
 def test_clocq_bm25_does_not_expand_the_query():
-    scores = [
-        one["score"] for one in ClocqBM25(parse_config({}), retriever=Retriever()).inference_on_turn(turn(), ("kb",))
-    ]
-    assert scores[0] == scores[1]
+    first, second = ClocqBM25(parse_config({}), retriever=Retriever()).inference_on_turn(turn(), ("kb",))
+    assert first["score"] == second["score"]
 
 
 def test_evs_max_evidences_bounds_the_result():
     module = NativeERS(parse_config({"evs_max_evidences": 1}), retriever=Retriever())
-    assert [one["evidence_text"] for one in module.inference_on_turn(turn(), ("kb",))] == [
-        "The Hobbit, author, J. R. R. Tolkien"
-    ]
+    (best,) = module.inference_on_turn(turn(), ("kb",))
+    assert best["evidence_text"] == "The Hobbit, author, J. R. R. Tolkien"
 
 
 def test_a_scorer_of_one_s_own_is_used():

@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from convinse.config import parse_config
@@ -11,6 +9,8 @@ from convinse.passages.layout import Parameters
 from convinse.pipeline import Pipeline
 from convinse.records.evidence import check_evidence
 from convinse.support.errors import IndexFileError
+from evidences import evidence
+from written import write_lines
 
 PASSAGES = [
     {"id": "1", "title": "Kettle K7", "text": "The kettle K7 was first sold in 2019 and holds 1.7 litres."},
@@ -21,9 +21,7 @@ PASSAGES = [
 
 @pytest.fixture
 def folder(tmp_path):
-    path = tmp_path / "passages.jl"
-    path.write_text("".join(json.dumps(passage) + "\n" for passage in PASSAGES))
-    build_index(path, tmp_path / "index", Parameters("en"))
+    build_index(write_lines(tmp_path / "passages.jl", *PASSAGES), tmp_path / "index", Parameters("en"))
     return tmp_path / "index"
 
 
@@ -66,13 +64,8 @@ def test_results_are_copies(folder):
 
 
 def test_items_of_the_knowledge_base_are_linked(tmp_path, world_kb):
-    title, item_id = next(
-        (label, f"Q{number}")
-        for number in range(1, 10**6)
-        if (label := world_kb.label(f"Q{number}")) not in ("", f"Q{number}") and label[0].isupper() and " " in label
-    )
-    path = tmp_path / "p.jl"
-    path.write_text(json.dumps({"id": "1", "title": title, "text": f"A story about {title} from 1950."}) + "\n")
+    title, item_id = "Kate Winslet", "Q202765"
+    path = write_lines(tmp_path / "p.jl", {"id": "1", "title": title, "text": f"A story about {title} from 1950."})
     build_index(path, tmp_path / "linked", Parameters("en"))
     settings = config(tmp_path / "linked")
     (found,) = PassageRetriever(settings, EntityLinker(world_kb, settings.clocq_params).link).retrieve_passages("story")
@@ -102,8 +95,4 @@ def test_a_missing_index_is_told(tmp_path):
 
 
 def test_given_scores_are_those_of_the_index():
-    evidences = [
-        {"evidence_text": "a", "source": "text", "score": 1.5},
-        {"evidence_text": "b", "source": "text", "score": 2},
-    ]
-    assert GivenScores().scores("anything", evidences) == [1.5, 2]
+    assert GivenScores().scores("anything", [evidence("a", score=1.5), evidence("b", score=2)]) == [1.5, 2]

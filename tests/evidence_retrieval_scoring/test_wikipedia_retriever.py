@@ -2,10 +2,8 @@ import copy
 import gzip
 import json
 import logging
-import os
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
 
 import pytest
 
@@ -13,34 +11,29 @@ from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring import wikipedia_retriever
 from convinse.evidence_retrieval_scoring.wikipedia_retriever import WikipediaRetriever
 from convinse.records.evidence import check_evidence
-from convinse.support import web
 from convinse.support.errors import IndexFileError
 from convinse.wikipedia import page as pages
 from convinse.wikipedia.dump import write_dump
+from evidences import evidence
 from loopback import cut, free_port, ok, silent, status
 from mediawiki import error, mediawiki
-from places import ROOT
+from places import DATA
 
-SHARED = Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data") / "wikipedia-pages"
-
-
-def evidence(text, entities=0, source="text"):
-    found = [{"id": f"Q{number}", "label": f"item {number}"} for number in range(1, entities + 1)]
-    return {
-        "evidence_text": text,
-        "source": source,
-        "disambiguations": [[e["label"], e["id"]] for e in found],
-        "wikidata_entities": found,
-    }
+SHARED = DATA / "wikipedia-pages"
 
 
-PAGE = [evidence("Titanic, A film.", 1), evidence("Titanic, Gross, much", 2, "info")]
+def about(text, items=0, source="text"):
+    """An evidence with so many items."""
+    return evidence(text, source, *((f"item {number}", f"Q{number}") for number in range(1, items + 1)))
+
+
+PAGE = [about("Titanic, A film.", 1), about("Titanic, Gross, much", 2, "info")]
 
 
 @pytest.fixture
 def retriever(workdir):
     def make(evidences=PAGE, **config):
-        write_dump(workdir / "wikipedia.db", [("Q44578", evidences), ("Q1", [])])
+        write_dump(workdir / "wikipedia.db", [("Q44578", list(evidences)), ("Q1", [])])
         data = {"ers_wikipedia_dump": str(workdir / "wikipedia.db"), "evr_require_entity": False, **config}
         return WikipediaRetriever(parse_config(data))
 
@@ -77,43 +70,31 @@ def test_who_changes_what_is_returned_changes_nothing_for_the_next(retriever, ch
     [(3, 400, [3, 10, 400]), (4, 399, [10]), (10, 10, [10]), (0, 1000, [2, 3, 10, 400, 401])],
 )
 def test_length_filters_include_their_bounds(retriever, low, high, lengths):
-    made = retriever(
-        [evidence("x" * size) for size in (2, 3, 10, 400, 401)],
-        evr_min_evidence_length=low,
-        evr_max_evidence_length=high,
-    )
+    texts = ["x" * size for size in (2, 3, 10, 400, 401)]
+    made = retriever(map(about, texts), evr_min_evidence_length=low, evr_max_evidence_length=high)
     assert [len(text) for text in found(made)] == lengths
 
 
 def test_default_lengths(retriever):
-    assert [len(text) for text in found(retriever([evidence("x" * size) for size in (2, 3, 400, 401)]))] == [3, 400]
+    assert [len(text) for text in found(retriever([about("x" * size) for size in (2, 3, 400, 401)]))] == [3, 400]
 
 
 def test_evr_max_entities_counts_items_and_no_dates_or_numbers(retriever):
     literals = [{"id": "1997-12-19T00:00:00Z", "label": "19 December 1997"}, {"id": "194", "label": "194"}]
-    dated = evidence("with dates", 2)
+    dated = about("with dates", 2)
     dated["wikidata_entities"] += literals
-    evidences = [evidence("one", 1), evidence("two", 2), evidence("three", 3), dated]
+    evidences = [about("one", 1), about("two", 2), about("three", 3), dated]
     assert found(retriever(evidences, evr_max_entities=2)) == ["one", "two", "with dates"]
-    assert found(retriever([evidence("ten", 10), evidence("eleven", 11)])) == ["ten"]
+    assert found(retriever([about("ten", 10), about("eleven", 11)])) == ["ten"]
 
 
 def test_letters_are_at_least_half_of_the_characters(retriever):
-    assert found(retriever([evidence("abc123"), evidence("abc1234"), evidence("1 2 3 4"), evidence("été 12")])) == [
-        "abc123",
-        "été 12",
-    ]
+    assert found(retriever(map(about, ("abc123", "abc1234", "1 2 3 4", "été 12")))) == ["abc123", "été 12"]
 
 
 def test_evidences_without_an_entity_besides_the_page_s_own_can_be_kept(retriever):
-    own = evidence("own")
-    own["wikidata_entities"] = [{"id": "Q44578", "label": "Titanic"}]
-    dated = copy.deepcopy(own)
-    dated.update(
-        evidence_text="dated",
-        wikidata_entities=[*own["wikidata_entities"], {"id": "1997-01-01T00:00:00Z", "label": "1997"}],
-    )
-    evidences = [evidence("none"), own, dated, evidence("other", 1)]
+    own, date = ("Titanic", "Q44578"), ("1997", "1997-01-01T00:00:00Z")
+    evidences = [about("none"), evidence("own", "text", own), evidence("dated", "text", own, date), about("other", 1)]
     assert found(retriever(evidences, evr_require_entity=True)) == ["dated", "other"]
     assert found(retriever(evidences, evr_require_entity=False)) == ["none", "own", "dated", "other"]
     assert parse_config({}).evr_require_entity is True  # CONVINSE's behaviour
@@ -121,18 +102,17 @@ def test_evidences_without_an_entity_besides_the_page_s_own_can_be_kept(retrieve
 
 def test_filters_change_without_a_new_dump_or_a_stale_cache(retriever, workdir):
     config = {"ers_cache_path": str(workdir / "cache")}
-    assert found(retriever([evidence("short"), evidence("rather longer")], **config)) == ["short", "rather longer"]
-    assert found(retriever([evidence("short"), evidence("rather longer")], **config, evr_min_evidence_length=6)) == [
-        "rather longer"
-    ]
+    texts = ["short", "rather longer"]
+    assert found(retriever(map(about, texts), **config)) == texts
+    assert found(retriever(map(about, texts), **config, evr_min_evidence_length=6)) == texts[1:]
 
 
 def test_a_rebuilt_dump_is_read_anew(retriever, workdir):
     config = {"ers_cache_path": str(workdir / "cache")}
-    first = retriever([evidence("before")], **config)
+    first = retriever([about("before")], **config)
     assert found(first) == ["before"]
     first.store_cache()
-    second = retriever([evidence("after")], **config)
+    second = retriever([about("after")], **config)
     assert found(second) == ["after"]
     assert first.build_id != second.build_id
 
@@ -173,13 +153,6 @@ TITLES = {"Q44578": "Titanic (1997 film)", "Q202765": "Kate Winslet"}
 LABELS = {"Q44578": "Titanic", "Q42574": "Cameron, James"}
 
 
-@pytest.fixture(autouse=True)
-def short_pauses(monkeypatch):
-    monkeypatch.setattr(web, "_BACK_OFF", 0.01)
-    for name in ("CONVINSE_OFFLINE", "CONVINSE_CONTACT"):
-        monkeypatch.delenv(name, raising=False)
-
-
 @pytest.fixture
 def wiki():
     with mediawiki() as one:
@@ -199,11 +172,8 @@ def live(wiki):
     def make(titles=TITLES, **config):
         data = {"ers_wikipedia_dump": None, "ers_on_the_fly": True, "ers_wikipedia_api": wiki.api,
                 "ers_wikidata_api": wiki.api, "ers_deadline": 5, **config}  # fmt: skip
-        made.append(
-            WikipediaRetriever(
-                parse_config(data), titles=lambda item: titles.get(item, ""), labels=lambda item: LABELS.get(item, item)
-            )
-        )
+        known = {"titles": lambda item: titles.get(item, ""), "labels": lambda item: LABELS.get(item, item)}
+        made.append(WikipediaRetriever(parse_config(data), **known))
         return made[-1]
 
     yield make
@@ -331,13 +301,9 @@ def test_without_a_cache_it_works_and_touches_no_disk(live, wiki, workdir):
 def test_several_threads_ask_once(live, wiki):
     wiki.delay = 0.02
     made = live()
-    results = []
-    threads = [threading.Thread(target=lambda: results.append(found(made))) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(results) == 8 and all(sorted(one) == sorted(TEXTS) for one in results)
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda _: found(made), range(8)))
+    assert all(sorted(one) == sorted(TEXTS) for one in results)
     assert len(wiki.requests) == 2 and wiki.most_at_once <= 2
 
 

@@ -1,6 +1,5 @@
 """The registry of converters, guessing of formats, documents as one text, answers in it."""
 
-import gzip
 import json
 import sys
 from importlib.metadata import EntryPoint
@@ -30,6 +29,7 @@ from convinse.formats.converters import (
 from convinse.formats.tokens import TokenizedText
 from convinse.support.errors import ConfigError, DataError, ModuleError
 from convinse.support.jsonlines import read_lines
+from written import write_lines
 
 SOURCE = """
 from convinse.formats.converters import *
@@ -43,13 +43,6 @@ class Mine(Converter):
         answers = [Answer(value["answer"], [Span(value["start"], value["answer"])])]
         return Record([Document([Part("text", value["passage"])])], [Question("", value["question"], answers=answers)])
 """
-
-
-def write(name, *values):
-    path = Path(name)
-    content = "".join((value if isinstance(value, str) else json.dumps(value)) + "\n" for value in values)
-    path.write_bytes(gzip.compress(content.encode()) if name.endswith(".gz") else content.encode())
-    return path
 
 
 def record(*documents, **question):
@@ -72,7 +65,7 @@ def test_unknown_names():
 
 def test_a_class_of_ones_own(workdir):
     Path("my_data.py").write_text(SOURCE)
-    source = write("in.jsonl", {"passage": "In Köln.", "start": 3, "answer": "Köln", "question": "Where?"})
+    source = write_lines("in.jsonl", {"passage": "In Köln.", "start": 3, "answer": "Köln", "question": "Where?"})
     try:
         done = convert(source, Path("out.jsonl"), "mrqa", "my_data:Mine")
         with pytest.raises(ConfigError, match="can only be read"):
@@ -110,7 +103,7 @@ SQUAD = {"version": "1.1", "data": [{"title": "x", "paragraphs": [{"context": "{
     ],
 )
 def test_the_format_is_guessed_from_the_content(workdir, name, values, expected):
-    assert guess_format(write(name, *values)) == expected
+    assert guess_format(write_lines(name, *values)) == expected
 
 
 @pytest.mark.parametrize(
@@ -118,22 +111,22 @@ def test_the_format_is_guessed_from_the_content(workdir, name, values, expected)
 )
 def test_a_format_that_cannot_be_guessed(workdir, content):
     with pytest.raises(DataError, match="--from: .*mrqa.*squad"):
-        guess_format(write("a", content))
+        guess_format(write_lines("a", content))
 
 
 def test_two_formats_recognise_a_file(workdir):
     with pytest.raises(DataError, match="looks like mrqa and squad"):
-        guess_format(write("a", MRQA, SQUAD))
+        guess_format(write_lines("a", MRQA, SQUAD))
 
 
 def test_keys_of_a_head(workdir):
-    head = read_head(write("a", {"a": [{"b": 1}, {"c.d": {"e": "f: {"}}], "g": "h"}, {"i": 'j"k": 1'}))
+    head = read_head(write_lines("a", {"a": [{"b": 1}, {"c.d": {"e": "f: {"}}], "g": "h"}, {"i": 'j"k": 1'}))
     assert head.keys == {"a", "a.b", "a.c.d", "a.c.d.e", "g", "i"}
 
 
 def test_the_guess_is_told(workdir, caplog):
     caplog.set_level("INFO", logger="convinse")
-    convert(write("a", MRQA), Path("b.json"), "squad")
+    convert(write_lines("a", MRQA), Path("b.json"), "squad")
     assert "read as mrqa" in caplog.text and "--from" in caplog.text
     caplog.clear()
     convert(Path("a"), Path("b.json"), "squad", "mrqa")
@@ -141,7 +134,7 @@ def test_the_guess_is_told(workdir, caplog):
 
 
 def test_a_file_is_not_written_over_itself(workdir):
-    path = write("a", MRQA)
+    path = write_lines("a", MRQA)
     before = path.read_bytes()
     Path("link").symlink_to("a")
     for target in ("a", "link"):
@@ -154,7 +147,7 @@ def test_a_broken_source_leaves_the_older_target(workdir):
     Path("out").write_text("old")
     for to in ("mrqa", "squad"):
         with pytest.raises(DataError, match="a:2"):
-            convert(write("a", MRQA, "{"), Path("out"), to, "mrqa")
+            convert(write_lines("a", MRQA, "{"), Path("out"), to, "mrqa")
     assert Path("out").read_text() == "old" and sorted(p.name for p in Path().iterdir()) == ["a", "out"]
 
 
@@ -236,7 +229,7 @@ def test_progress_of_a_long_conversion(workdir, monkeypatch, caplog):
     monkeypatch.setattr(converters, "_LOG_EVERY", 0.0)
     monkeypatch.setattr(converters, "_BEFORE_SIZE", 1)
     values = [{**MRQA, "qas": [{"qid": str(i), "question": "?"}]} for i in range(3)]
-    convert(write("a", *values), Path("b"), "mrqa", "mrqa")
+    convert(write_lines("a", *values), Path("b"), "mrqa", "mrqa")
     assert "a: 2 contexts so far" in caplog.text and "3 contexts" in caplog.text
     caplog.clear()
     convert(Path("a"), Path("b"), "mrqa", "mrqa", quiet=True)

@@ -5,54 +5,30 @@ import pytest
 from convinse.config import Config
 from convinse.formats.convmix import read_conversations
 from convinse.support.errors import DataError
+from refusals import refused
+from written import write, write_lines
 
+TURN = {"turn": 0, "question": "Wer schrieb “Träume”?", "answers": [{"id": "Q1", "label": "é"}]}
 DATA = [
-    {
-        "conv_id": name,
-        "domain": "books",
-        "extra": {"kept": True},
-        "questions": [
-            {
-                "turn": 0,
-                "question_id": f"{name}-0",
-                "question": "Wer schrieb “Träume”?",
-                "answers": [{"id": "Q1", "label": "é"}],
-            }
-        ],
-    }
+    {"conv_id": name, "domain": "books", "extra": {"kept": True}, "questions": [{"question_id": f"{name}-0", **TURN}]}
     for name in ("c0", "c1")
 ]
 
 
-@pytest.fixture
-def written(workdir):
-    def write(content, name="data.json"):
-        path = workdir / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
+def unreadable(path, *words):
+    refused(DataError, lambda: read_conversations(path), str(path), *words)
 
 
-def refused(path):
-    with pytest.raises(DataError) as caught:
-        read_conversations(path)
-    message = str(caught.value)
-    assert str(path) in message
-    assert "\n" not in message
-    return message
+def test_a_list_and_a_conversation_a_line_read_the_same():
+    assert read_conversations(write("data.json", json.dumps(DATA, indent=1))) == DATA
+    path = write_lines("data.jsonl", *DATA)
+    assert read_conversations(path) == DATA
+    assert read_conversations(write("blank.jsonl", path.read_text().replace("\n", "\n\n"))) == DATA
 
 
-def test_a_list_and_a_conversation_a_line_read_the_same(written):
-    assert read_conversations(written(json.dumps(DATA, indent=1))) == DATA
-    lines = "".join(json.dumps(conversation) + "\n" for conversation in DATA)
-    assert read_conversations(written(lines, "data.jsonl")) == DATA
-    assert read_conversations(written(lines.replace("\n", "\n\n"), "blank.jsonl")) == DATA
-
-
-def test_no_conversations(written):
-    assert read_conversations(written("[]")) == []
-    assert read_conversations(written("", "data.jsonl")) == []
+def test_no_conversations():
+    assert read_conversations(write("data.json", "[]")) == []
+    assert read_conversations(write("data.jsonl", "")) == []
 
 
 @pytest.mark.parametrize("part", ["train", "dev", "test"])
@@ -60,32 +36,26 @@ def test_the_embedded_conversations_are_valid(part):
     assert read_conversations(Config().input_path(part))
 
 
-def test_a_missing_file(workdir):
-    assert "No such file" in refused(workdir / "missing.json")
-
-
-def test_a_folder(workdir):
-    refused(workdir)
+def test_a_missing_file_and_a_folder(workdir):
+    unreadable(workdir / "missing.json", "No such file")
+    unreadable(workdir)
 
 
 @pytest.mark.parametrize("content", ["", "[", "{'conv_id': 1}", b"\xff\xfe[]", b'["\xff"]', "[] []"])
-def test_what_is_no_json(written, content):
-    assert "not valid JSON" in refused(written(content))
+def test_what_is_no_json(content):
+    unreadable(write("data.json", content), "not valid JSON")
 
 
-def test_a_broken_line(written):
-    assert "not valid JSON" in refused(written(json.dumps(DATA[0]) + "\n{broken\n", "data.jsonl"))
+def test_a_broken_line():
+    unreadable(write_lines("data.jsonl", DATA[0], "{broken"), "not valid JSON")
 
 
-@pytest.mark.parametrize("name", ["data.json", "data.jsonl"])
-def test_a_missing_key_is_named_with_file_conversation_and_turn(written, name):
+def test_a_missing_key_is_named_with_file_conversation_and_turn():
     broken = json.loads(json.dumps(DATA))
     del broken[1]["questions"][0]["question"]
-    content = json.dumps(broken) if name == "data.json" else "\n".join(map(json.dumps, broken))
-    message = refused(written(content, name))
-    assert "conversation 'c1', turn 0" in message
-    assert "'question' is missing" in message
+    for path in (write("data.json", broken), write_lines("data.jsonl", *broken)):
+        unreadable(path, "conversation 'c1', turn 0", "'question' is missing")
 
 
-def test_an_object_in_place_of_the_list(written):
-    assert "expected a list" in refused(written(json.dumps(DATA[0])))
+def test_an_object_in_place_of_the_list():
+    unreadable(write("data.json", DATA[0]), "expected a list")

@@ -20,11 +20,8 @@ def test_every_downloaded_dev_set_has_a_row(name):
     names = {file.name.removesuffix(".jsonl.gz") for file in find_collection(name).files}
     rows = comparison(dict.fromkeys(names, (1.0, 2.0)))
     own = [row for row in rows[:12] if row.own is not None]
-    assert (
-        len(own) == 6
-        and len(rows) == 13
-        and all(row.title.startswith("(I)" if name.endswith("in") else "(O)") for row in own)
-    )
+    assert len(own) == 6 and len(rows) == 13
+    assert all(row.title.startswith("(I)" if name.endswith("in") else "(O)") for row in own)
 
 
 def test_means_compare_the_same_sets():

@@ -1,6 +1,7 @@
 import json
 import os
 import signal
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,8 @@ from hypothesis import strategies as st
 
 from convinse.formats.run_folder import METRICS, TURNS, RunFolder, fingerprint
 from convinse.support.errors import OutputError
+from refusals import refused
+from written import json_lines
 
 HOLDER = """
 from pathlib import Path
@@ -66,7 +69,7 @@ def finished(path, run_id="id", **options):
 
 
 def lines(file):
-    return [json.loads(line)["conv_id"] for line in file.read_text().splitlines()]
+    return [conversation["conv_id"] for conversation in json_lines(file)]
 
 
 # --- writing and going on
@@ -120,9 +123,7 @@ def test_a_line_that_is_no_conversation_is_named_and_nothing_is_lost(path, line)
     filled(path, "a")
     content = (path / TURNS).read_bytes() + line + b"\n"
     (path / TURNS).write_bytes(content)
-    with pytest.raises(OutputError, match=r"turns.jsonl: line 2 is no conversation") as caught:
-        RunFolder(path, "id")
-    assert "\n" not in str(caught.value)
+    refused(OutputError, lambda: RunFolder(path, "id"), "turns.jsonl: line 2 is no conversation")
     assert (path / TURNS).read_bytes() == content
 
 
@@ -216,9 +217,8 @@ def test_a_second_run_is_refused_while_the_first_one_writes(start, workdir):
     assert holder.stdout.readline() == "ready\n"
     before = (workdir / "run" / TURNS).read_bytes()
     for options in ({"restart": True}, {}):
-        with pytest.raises(OutputError, match="another run is writing here") as caught:
-            RunFolder(workdir / "run", "other", **options)
-        assert "\n" not in str(caught.value)
+        second = partial(RunFolder, workdir / "run", "other", **options)
+        refused(OutputError, second, "another run is writing here")
     assert (workdir / "run" / TURNS).read_bytes() == before
     holder.communicate("\n", timeout=30)
     assert holder.returncode == 0
@@ -248,10 +248,8 @@ def test_a_full_disk_keeps_the_file_readable_and_whole(run_python, workdir, free
 
 def test_a_folder_that_cannot_be_made_is_one_line(workdir):
     (workdir / "file").write_text("x")
-    with pytest.raises(OutputError, match="file/run: results cannot be written") as caught:
-        RunFolder(workdir / "file" / "run", "id")
-    assert "output_path" in str(caught.value)
-    assert "\n" not in str(caught.value)
+    words = "file/run: results cannot be written", "output_path"
+    refused(OutputError, lambda: RunFolder(workdir / "file" / "run", "id"), *words)
 
 
 def test_metrics_are_written_whole_or_not_at_all(path):

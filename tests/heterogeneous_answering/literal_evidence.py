@@ -1,5 +1,6 @@
 """Evidences written by hand, with the dates and numbers that their texts have, and the names of some properties."""
 
+import evidences
 from convinse.language.language import english
 from convinse.language.property_names import PropertyNames
 from convinse.records.literals import find_literals
@@ -18,12 +19,5 @@ NAMES = PropertyNames(
 
 def evidence(text, source, *entities):
     """An evidence with the given entities and the literals of its text, in reading order."""
-    found = [*entities]
-    for span in find_literals(text):
-        found.append((text[span.start : span.end], span.entity["id"]))
-    return {
-        "evidence_text": text,
-        "source": source,
-        "disambiguations": [list(pair) for pair in found],
-        "wikidata_entities": [{"id": entity, "label": surface} for surface, entity in found],
-    }
+    literals = ((text[span.start : span.end], span.entity["id"]) for span in find_literals(text))
+    return evidences.evidence(text, source, *entities, *literals)

@@ -7,6 +7,7 @@ from literal_evidence import ENGLISH
 
 from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.heterogeneous_answering.answers import _named, _names, _words, combined, rank_answers
+from evidences import evidence
 
 DAY = {"id": "1969-06-11T00:00:00Z", "label": "11 June 1969"}
 DINKLAGE = {"id": "Q310937", "label": "Peter Dinklage"}
@@ -14,14 +15,10 @@ HOBBIT = {"id": "Q74287", "label": "The Hobbit"}
 TOLKIEN = {"id": "Q892", "label": "J. R. R. Tolkien"}
 
 
-def evidence(*entities, surfaces=(), own=None):
-    found = {
-        "evidence_text": "not looked at",
-        "source": "text",
-        "disambiguations": [list(pair) for pair in surfaces],
-        "wikidata_entities": list(entities),
-    }
-    return found | ({"retrieved_for_entity": own} if own else {})
+def holding(*entities, surfaces=(), own=None):
+    """An evidence of the entities, which it calls so."""
+    found = {"wikidata_entities": list(entities), "disambiguations": [list(pair) for pair in surfaces]}
+    return evidence("not looked at", **found, **({"retrieved_for_entity": own} if own else {}))
 
 
 def span(text, context=0, probability=0.5, start=0):
@@ -72,24 +69,24 @@ def find_entity(text, given, fit):
     ],
 )
 def test_what_a_span_stands_for(text, expected):
-    given = evidence(TOLKIEN, HOBBIT, DINKLAGE, surfaces=[("the Professor", "Q892"), ("Professor", "Q892")])
+    given = holding(TOLKIEN, HOBBIT, DINKLAGE, surfaces=[("the Professor", "Q892"), ("Professor", "Q892")])
     assert find_entity(text, given, anything) == expected
 
 
 def test_a_name_of_the_evidence_comes_before_a_number():
     film = {"id": "Q483941", "label": "Seven"}
-    assert find_entity("1984", evidence({"id": "Q208460", "label": "1984"}), anything)["id"] == "Q208460"
-    assert find_entity("Se7en", evidence(film, surfaces=[("Se7en", "Q483941")]), anything) == film
+    assert find_entity("1984", holding({"id": "Q208460", "label": "1984"}), anything)["id"] == "Q208460"
+    assert find_entity("Se7en", holding(film, surfaces=[("Se7en", "Q483941")]), anything) == film
 
 
 def test_a_literal_of_the_evidence_keeps_its_label():
     length = {"id": "194", "label": "194 minute"}
-    assert find_entity("194 minutes", evidence(length), anything) == length  # nearly
-    assert find_entity("194", evidence(length, surfaces=[("194", "194")]), anything) == length
+    assert find_entity("194 minutes", holding(length), anything) == length  # nearly
+    assert find_entity("194", holding(length, surfaces=[("194", "194")]), anything) == length
 
 
 def test_a_part_of_a_date_is_the_date_of_its_place():
-    given = evidence() | {"evidence_text": "born on 11 June 1969 and married in June 1970"}
+    given = holding() | {"evidence_text": "born on 11 June 1969 and married in June 1970"}
     spans = [span("June 1969", start=11), span("11 June", start=8), span("June 1970", start=36)]
     assert [answer["answer"]["label"] for answer in rank(spans, [given])] == ["11 June 1969", "June 1970"]
     assert find_entity("June 1969", given, anything)["label"] == "June 1969"  # where its place is not known
@@ -97,37 +94,29 @@ def test_a_part_of_a_date_is_the_date_of_its_place():
 
 def test_of_several_names_in_a_span_the_longest_counts():
     york, new_york = {"id": "Q1", "label": "York"}, {"id": "Q2", "label": "New York"}
-    assert find_entity("somewhere in New York tonight", evidence(york, new_york), anything) == new_york
+    assert find_entity("somewhere in New York tonight", holding(york, new_york), anything) == new_york
 
 
 def test_the_item_of_the_evidence_itself():
     own = {"id": "Q310937", "label": "Peter Dinklage"}
-    assert find_entity("Dinklage", evidence(own=own), anything) == own
-    assert find_entity("Dinklage", evidence(own=own), lambda _: 0.4)["id"] == "Dinklage"
-    assert find_entity("Ink", evidence(own=own), anything)["id"] == "Ink"
-    assert find_entity("?", evidence(own=own), anything)["id"] == "?"
+    assert find_entity("Dinklage", holding(own=own), anything) == own
+    assert find_entity("Dinklage", holding(own=own), lambda _: 0.4)["id"] == "Dinklage"
+    assert find_entity("Ink", holding(own=own), anything)["id"] == "Ink"
+    assert find_entity("?", holding(own=own), anything)["id"] == "?"
 
 
 def test_probabilities_are_added_up_over_evidences():
-    evidences = [evidence(TOLKIEN), evidence(DINKLAGE), evidence(TOLKIEN)]
+    evidences = [holding(TOLKIEN), holding(DINKLAGE), holding(TOLKIEN)]
     spans = [span("Peter Dinklage", 1, 0.6), span("Tolkien, J. R. R.", 0, 0.4), span("J. R. R. Tolkien", 2, 0.3)]
-    first, second = rank(spans, evidences)
-    assert (first["answer"], first["score"], first["rank"], first["evidences"]) == (
-        TOLKIEN,
-        pytest.approx(0.7 / 1.3, abs=1e-6),
-        1,
-        [0, 2],
-    )
-    assert (second["answer"], second["score"], second["rank"], second["evidences"]) == (
-        DINKLAGE,
-        pytest.approx(0.6 / 1.3, abs=1e-6),
-        2,
-        [1],
-    )
+    first, second = ({"score": pytest.approx(share / 1.3, abs=1e-6)} for share in (0.7, 0.6))
+    assert rank(spans, evidences) == [
+        {"answer": TOLKIEN, **first, "rank": 1, "evidences": [0, 2]},
+        {"answer": DINKLAGE, **second, "rank": 2, "evidences": [1]},
+    ]
 
 
 def test_weights_of_evidences_and_the_fit_of_answers():
-    evidences = [evidence(TOLKIEN), evidence(DINKLAGE)]
+    evidences = [holding(TOLKIEN), holding(DINKLAGE)]
     spans = [span("J. R. R. Tolkien", 0, 0.5), span("Peter Dinklage", 1, 0.5)]
     assert labels(rank(spans, evidences, [0.2, 1.0])) == ["Peter Dinklage", "J. R. R. Tolkien"]
     assert labels(rank(spans, evidences, [1.0, 0.2])) == ["J. R. R. Tolkien", "Peter Dinklage"]
@@ -139,34 +128,31 @@ def test_weights_of_evidences_and_the_fit_of_answers():
 
 
 def test_dates_written_in_two_ways_are_one_answer():
-    answers = rank([span("11 June 1969"), span("June 11, 1969", 1), span("12 June 1969", 1)], [evidence(), evidence()])
+    answers = rank([span("11 June 1969"), span("June 11, 1969", 1), span("12 June 1969", 1)], [holding(), holding()])
     assert [(answer["answer"]["id"], answer["evidences"]) for answer in answers] == [
         ("1969-06-11T00:00:00Z", [0, 1]),
         ("1969-06-12T00:00:00Z", [1]),
     ]
-    assert len(rank([span("12,500"), span("12500", 1), span("12500.0", 1)], [evidence(), evidence()])) == 1
+    assert len(rank([span("12,500"), span("12500", 1), span("12500.0", 1)], [holding(), holding()])) == 1
 
 
 def test_spellings_of_the_same_words_are_one_answer_in_the_commonest_spelling():
     spellings = ["Ring-bearer", "the ring bearer", "The  Ring Bearer!", "Ring-bearer", "a Ríng bearer", "other"]
-    answers = rank([span(text, place) for place, text in enumerate(spellings)], [evidence() for _ in spellings])
+    answers = rank([span(text, place) for place, text in enumerate(spellings)], [holding() for _ in spellings])
     assert labels(answers) == ["Ring-bearer", "other"]
     assert answers[0]["answer"] == {"id": "Ring-bearer", "label": "Ring-bearer"}
     assert answers[0]["score"] == pytest.approx(5 / 6, abs=1e-6)
     late = ["the ring bearer", "Ring Bearer", "Ring Bearer"]
-    assert labels(rank([span(text, place) for place, text in enumerate(late)], [evidence()] * 3)) == ["Ring Bearer"]
+    assert labels(rank([span(text, place) for place, text in enumerate(late)], [holding()] * 3)) == ["Ring Bearer"]
 
 
 def test_words_without_letters_are_answers_of_their_own():
-    assert sorted(labels(rank([span("+"), span("-"), span("the"), span("The", 1)], [evidence(), evidence()]))) == [
-        "+",
-        "-",
-        "the",
-    ]
+    spans = [span("+"), span("-"), span("the"), span("The", 1)]
+    assert sorted(labels(rank(spans, [holding(), holding()]))) == ["+", "-", "the"]
 
 
 def test_words_that_name_an_item_elsewhere_stand_for_it():
-    evidences = [evidence(HOBBIT), evidence(), evidence()]
+    evidences = [holding(HOBBIT), holding(), holding()]
     spans = [span("The Hobbit", 0, 0.1), span("Hobbit", 1, 0.3), span("the “Hobbit”", 2, 0.2), span("Gollum", 2, 0.5)]
     answers = rank(spans, evidences)
     assert [(answer["answer"], answer["evidences"]) for answer in answers] == [
@@ -179,7 +165,7 @@ def test_words_that_name_an_item_elsewhere_stand_for_it():
 def test_of_two_items_of_one_name_the_stronger_gets_the_words():
     film = {"id": "Q80379", "label": "The Hobbit"}
     spans = [span("The Hobbit", 0, 0.2), span("Hobbit", 1, 0.4), span("hobbit", 2, 0.1)]
-    answers = rank(spans, [evidence(HOBBIT), evidence(film, surfaces=[("Hobbit", "Q80379")]), evidence()])
+    answers = rank(spans, [holding(HOBBIT), holding(film, surfaces=[("Hobbit", "Q80379")]), holding()])
     assert [(answer["answer"]["id"], answer["score"]) for answer in answers] == [
         ("Q80379", pytest.approx(0.5 / 0.7, abs=1e-6)),
         ("Q74287", pytest.approx(0.2 / 0.7, abs=1e-6)),
@@ -187,16 +173,12 @@ def test_of_two_items_of_one_name_the_stronger_gets_the_words():
 
 
 def test_words_of_an_item_that_does_not_fit_are_no_way_around_it():
-    answers = rank(
-        [span("The Hobbit"), span("Hobbit", 1)],
-        [evidence(HOBBIT), evidence()],
-        fit=lambda e: float(e["id"] != "Q74287"),
-    )
-    assert answers == []
+    spans, evidences = [span("The Hobbit"), span("Hobbit", 1)], [holding(HOBBIT), holding()]
+    assert rank(spans, evidences, fit=lambda entity: float(entity["id"] != "Q74287")) == []
 
 
 def test_ranks_count_from_one_without_ties_and_most_bounds_them():
-    evidences = [evidence({"id": f"Q{n}", "label": f"item number {n} here"}) for n in range(6)]
+    evidences = [holding({"id": f"Q{n}", "label": f"item number {n} here"}) for n in range(6)]
     spans = [span(f"item number {n} here", n, 0.5) for n in (3, 1, 5, 0, 2, 4)]
     answers = rank(spans, evidences)
     assert [answer["rank"] for answer in answers] == [1, 2, 3, 4, 5, 6]
@@ -208,15 +190,15 @@ def test_ranks_count_from_one_without_ties_and_most_bounds_them():
 def test_the_support_is_of_the_evidences_that_add_most():
     spans = [span("J. R. R. Tolkien", place, probability) for place, probability in enumerate((0.1, 0.4, 0.2, 0.3))]
     spans.append(span("Tolkien, J. R. R.", 1, 0.35))
-    (answer,) = rank(spans, [evidence(TOLKIEN)] * 4)
+    (answer,) = rank(spans, [holding(TOLKIEN)] * 4)
     assert answer["evidences"] == [1, 3, 2]
 
 
 def test_evidences_and_entities_are_not_changed():
-    given = [evidence(TOLKIEN)]
+    given = [holding(TOLKIEN)]
     (answer,) = rank([span("Tolkien, J. R. R.")], given)
     answer["answer"]["label"] = "changed"
-    assert given == [evidence({"id": "Q892", "label": "J. R. R. Tolkien"})]
+    assert given == [holding({"id": "Q892", "label": "J. R. R. Tolkien"})]
 
 
 # -- two rankings as one -----------------------------------------------------------------------------------------------
@@ -299,6 +281,6 @@ def test_the_given_rankings_are_not_changed():
 )
 def test_a_part_of_a_word_is_the_word(text, marked, whole):
     place = text.index("Zo") + 1 if marked == "o" else text.index(marked)
-    own = {**evidence(), "evidence_text": text}
+    own = {**holding(), "evidence_text": text}
     ranked = rank_answers([span(marked, start=place)], [own], [1.0], lambda _: 1.0, None, ENGLISH.words)
     assert [one["answer"]["label"] for one in ranked] == [whole]

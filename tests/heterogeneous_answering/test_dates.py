@@ -38,15 +38,11 @@ def answers(*pairs):
 
 
 def test_dates_of_one_year_are_one_answer_in_years():
-    given = answers(
-        ("1953-06-01T00:00:00Z", 0.4), ("1952-03-11T00:00:00Z", 0.35), ("1952-01-01T00:00:00Z", 0.2), ("7", 0.05)
-    )
+    june, day, year = (f"{date}T00:00:00Z" for date in ("1953-06-01", "1952-03-11", "1952-01-01"))
+    given = answers((june, 0.4), (day, 0.35), (year, 0.2), ("7", 0.05))
     found = in_years(given)
-    assert [(one["answer"]["id"], one["answer"]["label"], one["rank"]) for one in found] == [
-        ("1952-01-01T00:00:00Z", "1952", 1),
-        ("1953-01-01T00:00:00Z", "1953", 2),
-        ("7", "7", 3),
-    ]
+    shown = [(one["answer"]["id"], one["answer"]["label"], one["rank"]) for one in found]
+    assert shown == [(year, "1952", 1), ("1953-01-01T00:00:00Z", "1953", 2), ("7", "7", 3)]
     assert found[0]["score"] == pytest.approx(0.55)
     assert given[1]["answer"]["id"] == "1952-03-11T00:00:00Z" and given[1]["score"] == 0.35  # not changed
     assert in_years([]) == []

@@ -8,31 +8,22 @@ from convinse.config import parse_config
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.heterogeneous_answering.values import nearness
 from convinse.testing import HeterogeneousAnsweringContract
+from evidences import evidence
 
-TYPES = {
-    "Q42574": ("human", "film director"),
-    "Q202765": ("human", "actor"),
-    "Q38111": ("human", "actor"),
-    "Q44578": ("film",),
-    "Q24871": ("film",),
-    "Q84": ("city",),
-    "Q30": ("country", "sovereign state"),
-    "Q1299": ("musical group",),
-    "Q11424": ("class",),
-    "Q130232": ("film genre",),
+ITEMS = {
+    "Q42574": ("James Cameron", "human", "film director"),
+    "Q202765": ("Kate Winslet", "human", "actor"),
+    "Q38111": ("Leonardo DiCaprio", "human", "actor"),
+    "Q44578": ("Titanic", "film"),
+    "Q24871": ("Avatar", "film"),
+    "Q84": ("London", "city"),
+    "Q1299": ("The Beatles", "musical group"),
+    "Q130232": ("drama film", "film genre"),
 }
-LABELS = {
-    "Q42574": "James Cameron",
-    "Q202765": "Kate Winslet",
-    "Q38111": "Leonardo DiCaprio",
-    "Q44578": "Titanic",
-    "Q24871": "Avatar",
-    "Q84": "London",
-    "Q30": "United States",
-    "Q1299": "The Beatles",
-    "Q130232": "drama film",
-    "1997-12-19T00:00:00Z": "19 December 1997",
-    "1997-01-01T00:00:00Z": "1997",
+DAY, YEAR = "1997-12-19T00:00:00Z", "1997-01-01T00:00:00Z"
+LABELS = {item: label for item, (label, *_) in ITEMS.items()} | {
+    DAY: "19 December 1997",
+    YEAR: "1997",
     "194": "194",
     "12": "12",
 }
@@ -45,7 +36,7 @@ class Types:
     """What the voting needs of a knowledge base."""
 
     def types(self, entity_id):
-        return TYPES.get(entity_id, ())
+        return ITEMS.get(entity_id, ("",))[1:]
 
     def frequency(self, entity_id):
         return FREQUENCY.get(entity_id, 0)
@@ -58,23 +49,17 @@ class Types:
         ]
 
 
-def evidence(text, *ids, score=1.0, source="text", own="Q44578"):
-    return {
-        "evidence_text": text,
-        "source": source,
-        "disambiguations": [[LABELS[item], item] for item in ids],
-        "wikidata_entities": [{"id": item, "label": LABELS[item]} for item in ids],
-        "retrieved_for_entity": {"id": own, "label": LABELS[own]},
-        "score": score,
-    }
+def said(text, *ids, score=1.0, source="text", own="Q44578"):
+    more = {"retrieved_for_entity": {"id": own, "label": LABELS[own]}, "score": score}
+    return evidence(text, source, *((LABELS[item], item) for item in ids), **more)
 
 
 CAST = [
-    evidence("Titanic, director, James Cameron", "Q44578", "Q42574", score=9.0, source="kb"),
-    evidence("Titanic, It opened on 19 December 1997 in London.", "Q44578", "1997-12-19T00:00:00Z", "Q84", score=8.0),
-    evidence("Titanic, Running time, 194 minutes", "Q44578", "194", score=7.0, source="info"),
-    evidence("Titanic, Kate Winslet starred.", "Q44578", "Q202765", score=3.0),
-    evidence("Titanic, genre, drama film", "Q44578", "Q130232", score=7.5, source="kb"),
+    said("Titanic, director, James Cameron", "Q44578", "Q42574", score=9.0, source="kb"),
+    said("Titanic, It opened on 19 December 1997 in London.", "Q44578", DAY, "Q84", score=8.0),
+    said("Titanic, Running time, 194 minutes", "Q44578", "194", score=7.0, source="info"),
+    said("Titanic, Kate Winslet starred.", "Q44578", "Q202765", score=3.0),
+    said("Titanic, genre, drama film", "Q44578", "Q130232", score=7.5, source="kb"),
 ]
 
 
@@ -111,10 +96,8 @@ def test_the_expected_type_is_respected_whatever_the_scores(voting, question, la
 
 
 def test_a_film_director_is_no_film(voting):
-    evidences = [
-        evidence("The Beatles, x, James Cameron", "Q42574", score=9.0, own="Q1299"),
-        evidence("The Beatles, y, Avatar", "Q24871", score=8.0, own="Q1299"),
-    ]
+    director = said("The Beatles, x, James Cameron", "Q42574", score=9.0, own="Q1299")
+    evidences = [director, said("The Beatles, y, Avatar", "Q24871", score=8.0, own="Q1299")]
     assert answer(voting, "Which film?", evidences)[0]["answer"]["label"] == "Avatar"
 
 
@@ -124,22 +107,15 @@ def test_the_type_of_the_representation_goes_before_that_of_the_question(voting)
 
 
 def test_the_question_s_own_entities_are_no_answers(voting):
-    evidences = [
-        *CAST,
-        evidence("Avatar, director, James Cameron", "Q24871", "Q42574", "Q44578", own="Q24871", score=9.0),
-    ]
-    ids = [one["answer"]["id"] for one in answer(voting, "Which film?", evidences)]
-    assert "Q44578" not in ids
-    assert "Q24871" not in ids
-    assert "Q42574" in ids
+    other = said("Avatar, director, James Cameron", "Q24871", "Q42574", "Q44578", own="Q24871", score=9.0)
+    ids = {one["answer"]["id"] for one in answer(voting, "Which film?", [*CAST, other])}
+    assert "Q42574" in ids and not {"Q44578", "Q24871"} & ids
 
 
 def test_of_equal_votes_the_item_with_more_facts_wins_and_of_unequal_ones_it_does_not(voting, monkeypatch):
     def first(*scores):
-        evidences = [
-            evidence(f"Titanic with {LABELS[item]}", item, score=score)
-            for item, score in zip(("Q42574", "Q202765"), scores, strict=True)
-        ]
+        items = zip(("Q42574", "Q202765"), scores, strict=True)
+        evidences = [said(f"Titanic with {LABELS[item]}", item, score=score) for item, score in items]
         return answer(voting, "Who was it?", evidences)[0]["answer"]["id"]
 
     for known in ("Q42574", "Q202765"):
@@ -150,27 +126,25 @@ def test_of_equal_votes_the_item_with_more_facts_wins_and_of_unequal_ones_it_doe
 
 
 def test_the_evidence_with_the_better_score_decides(voting):
-    first = evidence("Titanic, x, Kate Winslet", "Q202765", score=9.0)
-    second = evidence("Titanic, x, Leonardo DiCaprio", "Q38111", score=3.0)
+    first = said("Titanic, x, Kate Winslet", "Q202765", score=9.0)
+    second = said("Titanic, x, Leonardo DiCaprio", "Q38111", score=3.0)
     for order in ([first, second], [second, first]):
         assert answer(voting, "Who?", order)[0]["answer"]["id"] == "Q202765"
 
 
 def test_equal_evidences_add_up(voting):
-    one = evidence("Titanic, x, Kate Winslet", "Q202765", score=5.0)
-    evidences = [one, *(evidence(f"Titanic, y{number}, Leonardo DiCaprio", "Q38111", score=5.0) for number in range(3))]
+    one = said("Titanic, x, Kate Winslet", "Q202765", score=5.0)
+    evidences = [one, *(said(f"Titanic, y{number}, Leonardo DiCaprio", "Q38111", score=5.0) for number in range(3))]
     assert answer(voting, "Who?", evidences)[0]["answer"]["id"] == "Q38111"
 
 
 def test_nearness_to_the_asked_words_decides_within_an_evidence(voting):
-    row = evidence("Titanic, Actor is Kate Winslet, Producer is James Cameron", "Q202765", "Q42574", source="table")
+    row = said("Titanic, Actor is Kate Winslet, Producer is James Cameron", "Q202765", "Q42574", source="table")
     assert answer(voting, "Who is the producer of Titanic?", [row])[0]["answer"]["id"] == "Q42574"
     assert answer(voting, "Who is the actor in Titanic?", [row])[0]["answer"]["id"] == "Q202765"
     near = nearness(row, {"produc"}, ENGLISH.words)
     assert 0 < near["Q202765"] < near["Q42574"] <= 1
-    table = evidence(
-        "Titanic, Year is 1997, Place is London, Role is Kate Winslet", "1997-01-01T00:00:00Z", "Q84", "Q202765"
-    )
+    table = said("Titanic, Year is 1997, Place is London, Role is Kate Winslet", YEAR, "Q84", "Q202765")
     near = nearness(table, {"role"}, ENGLISH.words)
     assert max(near, key=near.get) == "Q202765"
 
@@ -181,9 +155,7 @@ def test_ranks_count_from_one_without_ties_and_scores_fall(voting):
     scores = [one["score"] for one in found]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
-    assert (
-        len({one["answer"]["id"] for one in found}) == len(found) == 4
-    )  # the date and the number are no answers to "who"
+    assert len({one["answer"]["id"] for one in found}) == len(found) == 4  # no date and no number is one to "who"
 
 
 def test_supporting_evidences_hold_the_answer(voting):
@@ -200,7 +172,7 @@ def test_ha_max_answers_bounds_the_answers():
 
 def test_without_evidences_there_is_no_answer(voting):
     assert answer(voting, "Who?", []) == []
-    assert answer(voting, "Who?", [evidence("Titanic", "Q44578")]) == []
+    assert answer(voting, "Who?", [said("Titanic", "Q44578")]) == []
 
 
 @pytest.mark.parametrize("score", [0.0, -1.0, None])
@@ -222,10 +194,7 @@ def test_evidences_of_a_user_without_retrieved_for_entity_will_do(voting):
 
 
 def test_a_question_for_yes_or_no_is_answered_so(voting):
-    evidences = [
-        evidence("Titanic, Kate Winslet starred.", "Q202765"),
-        evidence("Titanic, director, James Cameron", "Q42574"),
-    ]
+    evidences = [said("Titanic, Kate Winslet starred.", "Q202765"), said("Titanic, director, James Cameron", "Q42574")]
     yes = answer(voting, "Was Kate Winslet starring in Titanic?", evidences)
     no = answer(voting, "Was Leonardo DiCaprio singing in Avatar?", evidences)
     assert [(one["answer"]["id"], one["rank"]) for one in yes] == [("Yes", 1), ("No", 2)]
@@ -237,7 +206,7 @@ def test_a_question_for_yes_or_no_is_answered_so(voting):
 def test_the_result_is_the_same_every_time_and_does_not_depend_on_equal_evidences_order(voting):
     once = answer(voting, "Who was in Titanic?", CAST)
     assert answer(voting, "Who was in Titanic?", CAST) == once
-    ties = [evidence(f"Titanic, x, {LABELS[item]}", item) for item in ("Q202765", "Q38111", "Q42574")]
+    ties = [said(f"Titanic, x, {LABELS[item]}", item) for item in ("Q202765", "Q38111", "Q42574")]
     for seed in range(5):
         shuffled = random.Random(seed).sample(ties, 3)
         assert answer(voting, "Who?", shuffled) == answer(voting, "Who?", shuffled)
@@ -251,9 +220,7 @@ def test_evidences_are_not_changed(voting):
 
 
 def test_metrics_are_added_where_there_are_gold_answers(voting):
-    right = turn_of(
-        "When did Titanic open?", CAST, answers=[{"id": "1997-12-19T00:00:00Z", "label": "19 December 1997"}]
-    )
+    right = turn_of("When did Titanic open?", CAST, answers=[{"id": DAY, "label": LABELS[DAY]}])
     wrong = turn_of("When did Titanic open?", CAST, answers=[{"id": "Q30", "label": "United States"}])
     unknown = turn_of("When did Titanic open?", CAST)
     voting.inference_on_turns([right, wrong, unknown], ("kb",))
@@ -271,10 +238,7 @@ def test_nothing_of_the_expected_kind_is_no_answer(voting):
     assert answer(voting, "When did it open?", [CAST[0], CAST[3]]) == []
 
 
-PREMIERES = [
-    evidence("Titanic, It opened on 19 December 1997 in London.", "Q44578", "1997-12-19T00:00:00Z", "Q84", score=8.0),
-    evidence("Titanic, Opened, 1997", "1997-01-01T00:00:00Z", score=7.0, source="info"),
-]
+PREMIERES = [CAST[1], said("Titanic, Opened, 1997", YEAR, score=7.0, source="info")]
 
 
 @pytest.mark.parametrize(
@@ -295,32 +259,27 @@ def test_a_follow_up_of_a_question_for_a_year(voting):
 
 
 def test_the_date_of_the_asked_property_is_the_answer(voting):
-    born = evidence("James Cameron, date of birth, 1997", "Q42574", "1997-01-01T00:00:00Z", score=9.0, source="kb")
-    shown = evidence(
-        "Titanic, publication date, 19 December 1997", "Q44578", "1997-12-19T00:00:00Z", score=8.0, source="kb"
-    )
+    born = said("James Cameron, date of birth, 1997", "Q42574", YEAR, score=9.0, source="kb")
+    shown = said("Titanic, publication date, 19 December 1997", "Q44578", DAY, score=8.0, source="kb")
     assert answer(voting, "When was Titanic released?", [born, shown])[0]["answer"]["label"] == "19 December 1997"
 
 
 def test_a_stated_number_comes_before_more_frequent_ones(voting):
-    other = [evidence(f"Titanic, y{n}, 1997 and 12 more", "12", score=9.0) for n in range(5)]
+    other = [said(f"Titanic, y{n}, 1997 and 12 more", "12", score=9.0) for n in range(5)]
     found = answer(voting, "How many minutes is it?", [*other, CAST[2]])
     assert [one["answer"]["id"] for one in found] == ["194", "12"]
     assert found[0]["evidences"] == [5]
 
 
 def test_things_are_counted_where_no_number_is_stated(voting):
-    directors = [evidence(f"Titanic, director, {LABELS[q]}", "Q44578", q, source="kb") for q in ("Q42574", "Q202765")]
+    directors = [said(f"Titanic, director, {LABELS[q]}", "Q44578", q, source="kb") for q in ("Q42574", "Q202765")]
     found = answer(voting, "How many directors are there?", directors)
     assert (found[0]["answer"], found[0]["evidences"]) == ({"id": "2", "label": "2"}, [0, 1])
     assert answer(voting, "How long is it?", directors) == []
 
 
 def test_facts_decide_yes_or_no(voting):
-    facts = [
-        evidence("Titanic, director, James Cameron", "Q44578", "Q42574", source="kb"),
-        evidence("Avatar, director, Kate Winslet", "Q24871", "Q202765", source="kb"),
-    ]
+    facts = [CAST[0], said("Avatar, director, Kate Winslet", "Q24871", "Q202765", source="kb")]
     for question, expected in (("James Cameron", "Yes"), ("Kate Winslet", "No")):
         representation = f"Titanic || {question} || directed || yes or no"
         found = answer(voting, f"Did {question} direct it?", facts, structured_representation=representation)
@@ -328,10 +287,7 @@ def test_facts_decide_yes_or_no(voting):
 
 
 def test_of_dates_that_count_the_same_the_earliest_is_first(voting):
-    shown = [
-        evidence("Titanic, publication date, 1997", "Q44578", "1997-01-01T00:00:00Z", source="kb"),
-        evidence("Titanic, publication date, 19 December 1997", "Q44578", "1997-12-19T00:00:00Z", source="kb"),
-    ]
+    shown = [said(f"Titanic, publication date, {LABELS[date]}", "Q44578", date, source="kb") for date in (YEAR, DAY)]
     for order in (shown, shown[::-1]):
         found = answer(voting, "When did Titanic come out?", order)
         assert [one["answer"]["label"] for one in found] == ["1997", "19 December 1997"]

@@ -1,13 +1,11 @@
 """Extractive answering as a module, and in the pipeline."""
 
 import copy
-import json
 import unicodedata
 from pathlib import Path
 
 import pytest
 
-from convinse.cli import main
 from convinse.config import parse_config
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.encoder.yes_no_head import YesNoHead
@@ -18,13 +16,14 @@ from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.pipeline import Pipeline
 from convinse.support.errors import ConfigError, ModelError
 from convinse.testing import HeterogeneousAnsweringContract, without
+from evidences import evidence
 from tiny_models import Counted, copy_of, damage, joint, tiny, torch
+from written import json_lines, read_json, write
 
 MODEL = str(tiny(task="question-answering"))
 SOURCES = ("kb", "text", "table", "info")
-TITANIC = {"id": "Q44578", "label": "Titanic"}
-CAMERON = {"id": "Q42574", "label": "James Cameron"}
-WINSLET = {"id": "Q202765", "label": "Kate Winslet"}
+FILM, DIRECTOR, ACTOR = ("Titanic", "Q44578"), ("James Cameron", "Q42574"), ("Kate Winslet", "Q202765")
+TITANIC, CAMERON, WINSLET = ({"id": item, "label": label} for label, item in (FILM, DIRECTOR, ACTOR))
 ADDED = ("pred_answers", "p_at_1", "mrr", "h_at_5")
 
 
@@ -42,6 +41,9 @@ def module(**keys):
 
 
 class TestContract(HeterogeneousAnsweringContract):
+    def config(self, **overrides):
+        return super().config(evs_max_evidences=20, **overrides)
+
     def make(self, config):
         return ExtractiveAnswering(config, reader=ExtractiveReader(MODEL, "cpu", best=5))
 
@@ -78,12 +80,10 @@ def test_answers_name_the_evidences_that_support_them(turns):
         assert all(1 <= len(set(answer["evidences"])) == len(answer["evidences"]) <= 3 for answer in answers)
         for answer in answers:
             if answer["answer"]["id"].startswith("Q"):
-                held = [turn["top_evidences"][place]["wikidata_entities"] for place in answer["evidences"]]
-                own = [turn["top_evidences"][place].get("retrieved_for_entity") for place in answer["evidences"]]
-                ids = {entity["id"] for entities in held for entity in entities} | {
-                    entity["id"] for entity in own if entity
-                }
-                assert answer["answer"]["id"] in ids
+                support = [turn["top_evidences"][place] for place in answer["evidences"]]
+                own = [one["retrieved_for_entity"] for one in support if "retrieved_for_entity" in one]
+                held = [entity for one in support for entity in one["wikidata_entities"]]
+                assert answer["answer"]["id"] in {entity["id"] for entity in [*own, *held]}
 
 
 @pytest.mark.parametrize("most", [1, 3])
@@ -115,7 +115,8 @@ class Fixed:
 
 class Types:
     def types(self, entity_id):
-        return {"Q42574": ("human",), "Q202765": ("human",), "Q44578": ("film",)}.get(entity_id, ())
+        kinds = {"Q42574": "human", "Q202765": "human", "Q44578": "film", "Q208909": "record label"}
+        return (kinds[entity_id],) if entity_id in kinds else ()
 
     def frequency(self, entity_id):
         return 0
@@ -124,11 +125,12 @@ class Types:
         return [("P57", "director", ["directed by"]), ("P577", "publication date", ["opened"])]
 
 
-def evidence(text, *entities, score=1.0):
-    return {
-        "evidence_text": text, "source": "text", "disambiguations": [], "wikidata_entities": list(entities),
-        "retrieved_for_entity": TITANIC, "score": score,
-    }  # fmt: skip
+def said(text, *entities, score=1.0):
+    return evidence(text, "text", *entities, disambiguations=[], retrieved_for_entity=TITANIC, score=score)
+
+
+def asked(question, *evidences, **more):
+    return {"question": question, "top_evidences": list(evidences), **more}
 
 
 def answered(turn, *words, **keys):
@@ -138,7 +140,7 @@ def answered(turn, *words, **keys):
 
 
 def test_what_the_question_is_about_is_no_answer():
-    turn = {"question": "Which film?", "top_evidences": [evidence("Titanic by James Cameron", TITANIC, CAMERON)]}
+    turn = asked("Which film?", said("Titanic by James Cameron", FILM, DIRECTOR))
     answers, reader = answered(turn, "Titanic", "James Cameron")
     assert [answer["answer"]["label"] for answer in answers] == ["James Cameron"]
     assert reader.asked == ["Which film?"]
@@ -148,18 +150,16 @@ def test_what_the_question_is_about_is_no_answer():
 
 def test_the_expected_type_and_the_score_of_evidences_count():
     found = [
-        evidence("in Titanic Kate Winslet played", WINSLET, score=2.0),
-        evidence("on 19 December 1997 by James Cameron", CAMERON),
+        said("in Titanic Kate Winslet played", ACTOR, score=2.0),
+        said("on 19 December 1997 by James Cameron", DIRECTOR),
     ]
-    who = {"question": "Who was it?", "top_evidences": found}
+    who = asked("Who was it?", *found)
     words = ("Kate Winslet", "James Cameron", "19 December 1997")
     answers = answered(who, *words)[0]
-    assert [(a["answer"], a["score"]) for a in answers[:2]] == [
-        (WINSLET, pytest.approx(2 / 3.01, abs=1e-6)),
-        (CAMERON, pytest.approx(1 / 3.01, abs=1e-6)),
-    ]
+    assert [a["answer"] for a in answers[:2]] == [WINSLET, CAMERON]
+    assert [a["score"] for a in answers[:2]] == pytest.approx([2 / 3.01, 1 / 3.01], abs=1e-6)
     assert answers[2]["score"] < 0.01  # no person
-    when = {"question": "When was it?", "top_evidences": found}
+    when = asked("When was it?", *found)
     assert [a["answer"]["id"] for a in answered(when, *words)[0]][0] == "1997-12-19T00:00:00Z"
     for scores in ((0.0, 0.0), (-1.0, -2.0)):  # of a scorer that knows no better: all count the same
         for each, score in zip(found, scores, strict=True):
@@ -181,7 +181,7 @@ NO_YES_OR_NO = [
 
 @pytest.mark.parametrize("question", NO_YES_OR_NO)
 def test_names_that_begin_like_verbs_are_no_questions_for_yes_or_no(question):
-    turn = {"question": question, "top_evidences": [evidence("by James Cameron on 19 December 1997", CAMERON)]}
+    turn = asked(question, said("by James Cameron on 19 December 1997", DIRECTOR))
     answers, reader = answered(turn, "James Cameron", "19 December 1997")
     assert reader.asked == [question]
     assert not {"Yes", "No"} & {answer["answer"]["id"] for answer in answers}
@@ -191,10 +191,7 @@ def test_names_that_begin_like_verbs_are_no_questions_for_yes_or_no(question):
     "question", ["Is James Cameron the director?", "and did James Cameron direct it?", "Has he won?"]
 )
 def test_questions_for_yes_or_no_are_not_read(question):
-    turn = {
-        "question": question,
-        "top_evidences": [evidence("James Cameron is the director and did direct it", CAMERON)],
-    }
+    turn = asked(question, said("James Cameron is the director and did direct it", DIRECTOR))
     answers, reader = answered(turn, "James Cameron")
     assert reader.asked == []
     assert {answer["answer"]["id"] for answer in answers} == {"Yes", "No"}
@@ -202,19 +199,17 @@ def test_questions_for_yes_or_no_are_not_read(question):
 
 
 def test_what_does_not_fit_the_expected_type_is_better_than_nothing():
-    many = {"question": "How many apostles are there?", "top_evidences": [evidence("there are twelve apostles")]}
+    many = asked("How many apostles are there?", said("there are twelve apostles"))
     assert [(a["answer"]["label"], a["score"]) for a in answered(many, "twelve")[0]] == [("twelve", 1.0)]
     assert answered(many, "Titanic")[0] == []
 
 
-VOTED = {
-    "question": "Who was it?",
-    "top_evidences": [
-        evidence("in Titanic Kate Winslet played", WINSLET, score=2.0),
-        evidence("James Cameron and nobody else", CAMERON, score=2.0),
-        evidence("once more James Cameron", CAMERON, score=2.0),
-    ],
-}
+VOTED = asked(
+    "Who was it?",
+    said("in Titanic Kate Winslet played", ACTOR, score=2.0),
+    said("James Cameron and nobody else", DIRECTOR, score=2.0),
+    said("once more James Cameron", DIRECTOR, score=2.0),
+)
 
 
 def scores_by_id(answers):
@@ -227,9 +222,8 @@ def test_votes_are_added_to_what_was_read_by_their_share():
     votes = scores_by_id(EntityVoting(parse_config({}), Types()).inference_on_turn(turn, SOURCES))
     assert read == {"Q202765": 1.0} and set(votes) == {"Q202765", "Q42574"}
     found = answered(turn, "Kate Winslet", ha_votes=0.4)[0]
-    assert scores_by_id(found) == pytest.approx(
-        {"Q202765": 0.6 + 0.4 * votes["Q202765"], "Q42574": 0.4 * votes["Q42574"]}, abs=2e-6
-    )
+    expected = {"Q202765": 0.6 + 0.4 * votes["Q202765"], "Q42574": 0.4 * votes["Q42574"]}
+    assert scores_by_id(found) == pytest.approx(expected, abs=2e-6)
     assert [answer["rank"] for answer in found] == [1, 2] and found[0]["evidences"] == [0]
     assert turn["pred_answers"] == found
     assert [a["answer"] for a in answered(turn, "Kate Winslet", ha_votes=0.9)[0]] == [CAMERON, WINSLET]
@@ -237,20 +231,12 @@ def test_votes_are_added_to_what_was_read_by_their_share():
 
 
 def test_votes_weigh_less_where_no_entity_is_of_the_expected_type():
-    label = {"id": "Q208909", "label": "Parlophone"}
-    kinds = type(
-        "Kinds", (Types,), {"types": lambda self, entity_id: ("record label",) if entity_id == "Q208909" else ()}
-    )
-    turn = {
-        "question": "Which album was it?",
-        "top_evidences": [evidence("Album is OK Computer, Label is Parlophone", label)],
-    }
-    made = ExtractiveAnswering(parse_config({"ha_votes": 0.5}), kinds(), Fixed("OK Computer"))
-    found = made.inference_on_turn(turn, SOURCES)
+    turn = asked("Which album was it?", said("Album is OK Computer, Label is Parlophone", ("Parlophone", "Q208909")))
+    found = answered(turn, "OK Computer", ha_votes=0.5)[0]
     assert [answer["answer"]["label"] for answer in found] == ["OK Computer", "Parlophone"]
     assert found[1]["score"] == pytest.approx(0.05 / (0.3 + 0.05), abs=1e-6)
-    made = ExtractiveAnswering(parse_config({"ha_votes": 1.0}), kinds(), Fixed("OK Computer"))
-    assert [answer["answer"] for answer in made.inference_on_turn(turn, SOURCES)] == [label]
+    found = answered(turn, "OK Computer", ha_votes=1.0)[0]
+    assert [answer["answer"] for answer in found] == [{"id": "Q208909", "label": "Parlophone"}]
 
 
 def test_without_votes_answers_are_those_of_reading_alone():
@@ -274,10 +260,7 @@ def test_of_votes_alone_the_answers_are_those_of_entity_voting(turns):
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_questions_for_yes_or_no_know_no_votes(share):
-    turn = {
-        "question": "Is James Cameron the director?",
-        "top_evidences": [evidence("James Cameron is the director", CAMERON)],
-    }
+    turn = asked("Is James Cameron the director?", said("James Cameron is the director", DIRECTOR))
     answers, reader = answered(turn, "James Cameron", ha_votes=share)
     assert reader.asked == []
     assert [(a["answer"]["id"], a["score"]) for a in answers] == [("Yes", 1.0), ("No", 0.0)]
@@ -290,9 +273,8 @@ def test_a_share_of_votes_lies_between_0_and_1(share):
 
 
 def test_turns_without_evidences_and_with_empty_ones():
-    assert answered({"question": "Who?", "top_evidences": []}, "x")[0] == []
-    (found,) = module().inference_on_turns([{"question": "Who?", "top_evidences": [evidence(" ")]}], SOURCES)
-    assert found == []
+    assert answered(asked("Who?"), "x")[0] == []
+    assert module().inference_on_turns([asked("Who?", said(" "))], SOURCES) == [[]]
 
 
 def test_a_subclass_that_answers_turn_by_turn_is_asked_so(turns):
@@ -301,56 +283,42 @@ def test_a_subclass_that_answers_turn_by_turn_is_asked_so(turns):
             turn["pred_answers"] = [{"answer": CAMERON, "score": 1.0, "rank": 1}]
             return turn["pred_answers"]
 
-    made = Own(parse_config({"ha_model": MODEL}))
-    assert [found[0]["answer"] for found in made.inference_on_turns(copy.deepcopy(turns), SOURCES)] == [CAMERON] * len(
-        turns
-    )
+    found = Own(parse_config({"ha_model": MODEL})).inference_on_turns(copy.deepcopy(turns), SOURCES)
+    assert [answers[0]["answer"] for answers in found] == [CAMERON] * len(turns)
 
 
-@pytest.fixture
-def config_file():
-    def write(**keys):
-        lines = {"name": "mine", "ha": "extractive", "ha_model": MODEL, "device": "cpu", "evs_max_evidences": 10,
-                 "ha_max_answers": 4, "ers_cache_path": "cache", **keys}  # fmt: skip
-        Path("my.yml").write_text("".join(f"{key}: {value}\n" for key, value in lines.items() if value is not None))
-
-    return write
+def config_file(**keys):
+    """A configuration that reads, with some keys changed."""
+    given = {"name": "mine", "ha": "extractive", "ha_model": MODEL, "device": "cpu", "evs_max_evidences": 10,
+             "ha_max_answers": 4, "ers_cache_path": "cache", **keys}  # fmt: skip
+    return write("my.yml", {key: value for key, value in given.items() if value is not None})
 
 
-def test_the_pipeline_answers_the_embedded_conversations(config_file, capsys):
-    config_file()
-    assert main(["pipeline", "kb_text_table_info", "my.yml", "--limit", "3", "--quiet"]) == 0
-    lines = Path("results/mine/kb_text_table_info/turns.jsonl").read_text().splitlines()
-    found = [turn for line in lines for turn in json.loads(line)["questions"]]
-    assert len(lines) == 3 and all(1 <= len(turn["pred_answers"]) <= 4 for turn in found)
+def test_the_pipeline_answers_the_embedded_conversations(command):
+    shown = command("pipeline", "kb_text_table_info", config_file(), "--limit", "3", "--quiet")
+    conversations = json_lines("results/mine/kb_text_table_info/turns.jsonl")
+    found = [turn for conversation in conversations for turn in conversation["questions"]]
+    assert len(conversations) == 3 and all(1 <= len(turn["pred_answers"]) <= 4 for turn in found)
     assert all(0 <= place < 10 for turn in found for answer in turn["pred_answers"] for place in answer["evidences"])
-    metrics = json.loads(Path("results/mine/kb_text_table_info/metrics.json").read_text())
-    assert metrics["num_questions"] == len(found)
-    assert "P@1" in capsys.readouterr().out
+    assert read_json("results/mine/kb_text_table_info/metrics.json")["num_questions"] == len(found)
+    assert "P@1" in shown
 
 
-def one_line_error(capsys, *words):
-    assert main(["pipeline", "kb", "my.yml", "--limit", "1", "--quiet"]) == 1
-    err = capsys.readouterr().err
-    assert err.startswith("convinse: ") and err.count("\n") == 1 and "Traceback" not in err, err
-    assert all(word in err for word in words), err
-
-
-def test_configuration_errors_are_one_line(config_file, capsys, tmp_path):
-    config_file(ha_model=None)
-    one_line_error(capsys, "ha_model", "ha: extractive")
-    config_file(ha_model="./nowhere")
-    one_line_error(capsys, "ha_model: ./nowhere", "no such folder")
-    config_file(ha_model=tiny())
-    one_line_error(capsys, "ha_model", "question-answering")
-    config_file(ha_stride="some")
-    one_line_error(capsys, "ha_stride", "my.yml")
-    config_file(ha_max_length=8)
-    one_line_error(capsys, "ha_max_length")
-    config_file(
-        ha_model=damage(copy_of(Path(MODEL), tmp_path / "broken"), lambda t: t["qa_outputs.bias"].fill_(float("nan")))
-    )
-    one_line_error(capsys, "not numbers")
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"ha_model": None}, ["ha_model", "ha: extractive"]),
+        ({"ha_model": "./nowhere"}, ["ha_model: ./nowhere", "no such folder"]),
+        ({"ha_model": str(tiny())}, ["ha_model", "question-answering"]),
+        ({"ha_stride": "some"}, ["ha_stride", "my.yml"]),
+        ({"ha_max_length": 8}, ["ha_max_length"]),
+        ({"ha_model": "broken"}, ["not numbers"]),
+    ],
+)
+def test_configuration_errors_are_one_line(command_error, keys, words):
+    damage(copy_of(Path(MODEL), Path("broken")), lambda tensors: tensors["qa_outputs.bias"].fill_(float("nan")))
+    line = command_error("pipeline", "kb", config_file(**keys), "--limit", "1", "--quiet")
+    assert all(word in line for word in words), line
 
 
 def test_the_module_alone_says_what_it_needs():
@@ -358,23 +326,21 @@ def test_the_module_alone_says_what_it_needs():
         ExtractiveAnswering(parse_config({"ha": "extractive"}))
     made = ExtractiveAnswering(parse_config({"ha_model": "./nowhere"}))  # a light constructor: loaded on first use
     with pytest.raises(ModelError, match="nowhere"):
-        made.inference_on_turn({"question": "Who?", "top_evidences": [evidence("x y")]}, SOURCES)
+        made.inference_on_turn(asked("Who?", said("x y")), SOURCES)
 
 
 def test_a_part_of_a_date_stands_for_the_date_and_a_year_for_a_question_of_years():
-    found = [evidence("Titanic, It opened on 19 December 1997.")]
-    when = answered({"question": "When did it open?", "top_evidences": found}, "December 1997", "19 December")[0]
+    opened = said("Titanic, It opened on 19 December 1997.")
+    when = answered(asked("When did it open?", opened), "December 1997", "19 December")[0]
     assert [(a["answer"]["id"], a["answer"]["label"]) for a in when] == [("1997-12-19T00:00:00Z", "19 December 1997")]
-    year = answered(
-        {"question": "What year did it open?", "top_evidences": found}, "19 December 1997", "December 1997"
-    )[0]
+    year = answered(asked("What year did it open?", opened), "19 December 1997", "December 1997")[0]
     assert [(a["answer"]["id"], a["answer"]["label"]) for a in year] == [("1997-01-01T00:00:00Z", "1997")]
 
 
 def test_a_stated_number_comes_before_what_was_read():
-    length = {**evidence("Titanic, Running time, 194 minutes", {"id": "194", "label": "194"}), "source": "info",
-              "disambiguations": [["194", "194"]]}  # fmt: skip
-    turn = {"question": "How many minutes is it?", "top_evidences": [length, evidence("Titanic, 12 boats, 12 pumps")]}
+    own = {"retrieved_for_entity": TITANIC, "score": 1.0}
+    length = evidence("Titanic, Running time, 194 minutes", "info", ("194", "194"), **own)
+    turn = asked("How many minutes is it?", length, said("Titanic, 12 boats, 12 pumps"))
     answers, reader = answered(turn, "12")
     assert [a["answer"]["id"] for a in answers] == ["194", "12"] and reader.asked
 
@@ -387,12 +353,7 @@ def test_the_yes_no_head_of_the_model_judges(tmp_path):
     pair = ("was titanic a film", "titanic the film by james cameron")
     judge = module(ha_model=str(folder)).judge
     assert judge(*pair) == pytest.approx(YesNoReader(folder, "cpu").probabilities([pair])[0], abs=1e-6)
-    turn = {
-        "question": "Was Titanic a song?",
-        "top_evidences": [
-            {"evidence_text": pair[1], "source": "text", "score": 1.0, "disambiguations": [], "wikidata_entities": []}
-        ],
-    }
+    turn = asked("Was Titanic a song?", evidence(pair[1], score=1.0))
     answers = {}
     for name, made in (("with", module(ha_model=str(folder))), ("without", module(ha_model=str(joint())))):
         made.inference_on_turns([one := copy.deepcopy(turn)], SOURCES)

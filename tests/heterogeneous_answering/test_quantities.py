@@ -3,6 +3,7 @@
 import pytest
 from literal_evidence import ENGLISH, evidence
 
+import evidences
 from convinse.heterogeneous_answering.quantities import asked_quantity, compared, counted, stated
 from convinse.language.property_names import PropertyNames
 
@@ -31,14 +32,9 @@ def count(question, evidences):
 
 def fact(subject, predicate, value, own=None, *more):
     parts = [subject, value, *more[1::2]]
-    entities = [{"id": part if part.isdigit() else f"Q {part}", "label": part} for part in parts]
-    return {
-        "evidence_text": ", ".join((subject, predicate, value, *more)),
-        "source": "kb",
-        "disambiguations": [[one["label"], one["id"]] for one in entities],
-        "wikidata_entities": entities,
-        "retrieved_for_entity": {"id": f"Q {own or subject}", "label": own or subject},
-    }
+    entities = [(part, part if part.isdigit() else f"Q {part}") for part in parts]
+    about = {"retrieved_for_entity": {"id": f"Q {own or subject}", "label": own or subject}}
+    return evidences.evidence(", ".join((subject, predicate, value, *more)), "kb", *entities, **about)
 
 
 GOALS = [
@@ -129,11 +125,8 @@ def test_what_an_infobox_lists_is_counted():
 
 
 def test_things_of_a_name_are_counted_not_all_of_the_property():
-    awards = [
-        fact("Titanic", "award received", "Academy Award for Best Picture"),
-        fact("Titanic", "award received", "Academy Award for Best Director"),
-        fact("Titanic", "award received", "Golden Globe Award"),
-    ]
+    names = ("Academy Award for Best Picture", "Academy Award for Best Director", "Golden Globe Award")
+    awards = [fact("Titanic", "award received", name) for name in names]
     assert count("How many Oscars did Titanic win?", awards) == ["2"]
 
 

@@ -3,6 +3,7 @@
 import pytest
 from literal_evidence import ENGLISH, NAMES, evidence
 
+import evidences
 from convinse.heterogeneous_answering.values import values
 from convinse.language.property_names import PropertyNames
 
@@ -30,12 +31,8 @@ def test_what_names_a_value(text, source, expected):
 
 def test_values_of_a_fact_have_property_and_qualifier():
     entities = [("Aretha Franklin", "Q1"), ("Grammy, Legend Award", "Q2"), ("1991", "1991-01-01T00:00:00Z")]
-    given = {
-        "evidence_text": "Aretha Franklin, award received, Grammy, Legend Award, point in time, 1991",
-        "source": "kb",
-        "disambiguations": [list(pair) for pair in entities],
-        "wikidata_entities": [{"id": key, "label": label} for label, key in entities],
-    }
+    text = "Aretha Franklin, award received, Grammy, Legend Award, point in time, 1991"
+    given = evidences.evidence(text, "kb", *entities)
     (value,) = values(given, ENGLISH)
     assert (value.entity["label"], value.labels) == ("1991", ("award received", "point in time"))
 

@@ -5,6 +5,7 @@ from literal_evidence import ENGLISH
 
 from convinse.heterogeneous_answering.yes_no import decide
 from convinse.language.property_names import PropertyNames
+from evidences import evidence
 
 NAMES = PropertyNames(
     [
@@ -22,17 +23,12 @@ NAMES = PropertyNames(
 
 def fact(*parts):
     """A kb evidence of subject, property, object, qualifier property, qualifier value ..."""
-    entities = [{"id": f"Q{part.replace(' ', '_')}", "label": part} for part in dict.fromkeys(parts[::2])]
-    return {
-        "evidence_text": ", ".join(parts),
-        "source": "kb",
-        "disambiguations": [[entity["label"], entity["id"]] for entity in entities],
-        "wikidata_entities": entities,
-    }
+    entities = [(part, f"Q{part.replace(' ', '_')}") for part in dict.fromkeys(parts[::2])]
+    return evidence(", ".join(parts), "kb", *entities)
 
 
 def text(sentence, source="text"):
-    return {"evidence_text": sentence, "source": source, "disambiguations": [], "wikidata_entities": []}
+    return evidence(sentence, source)
 
 
 def answer(question, *evidences):
@@ -85,11 +81,7 @@ def test_a_name_that_can_be_no_value_of_the_property_excludes_nothing():
 
 
 def test_two_items_of_one_name_are_one():
-    novel, film = {"id": "Q1", "label": "Carrie"}, {"id": "Q2", "label": "Carrie"}
-    based = {
-        "evidence_text": "Carrie, director, Carrie", "source": "kb",
-        "disambiguations": [], "wikidata_entities": [film, novel],
-    }  # fmt: skip
+    based = evidence("Carrie, director, Carrie", "kb", ("Carrie", "Q2"), ("Carrie", "Q1"), disambiguations=[])
     assert answer("Was Carrie directed in a castle by Hitchcock?", based) == "No"
 
 

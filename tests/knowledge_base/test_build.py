@@ -1,4 +1,5 @@
 import json
+from contextlib import closing
 
 import pytest
 
@@ -8,6 +9,7 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.support.errors import DataError, OutputError
 from convinse.support.files import sha256
 from handmade import claim, document, dump_bytes, q, string, world, write
+from written import names
 
 
 def build_of(workdir, documents):
@@ -54,23 +56,18 @@ def test_blocks_and_processes_change_nothing(workdir, monkeypatch):
 
 
 def facts_of(folder):
-    kb = KnowledgeBase(folder)
-    found = {one["id"]: kb.neighborhood(one["id"]) for one in world()}
-    kb.close()
-    return found
+    with closing(KnowledgeBase(folder)) as kb:
+        return {one["id"]: kb.neighborhood(one["id"]) for one in world()}
 
 
-def test_little_memory_for_literals_changes_no_fact(workdir):
+def test_little_memory_for_literals_changes_no_fact(kb_of):
     documents = [
         document(f"Q{n}", f"item {n}", claim("P1", string(f"text {n % 7}")), claim("P1", string("same")))
         for n in range(1, 60)
     ]
-    build_of(workdir, documents)
-    kb = KnowledgeBase(workdir / "kb")
-    roomy = [kb.neighborhood(f"Q{n}") for n in range(1, 60)]
-    build(workdir / "dump.json", workdir / "kb2", memory=4096)
-    kb = KnowledgeBase(workdir / "kb2")
-    assert [kb.neighborhood(f"Q{n}") for n in range(1, 60)] == roomy
+    little, much = kb_of(*documents, memory=4096), kb_of(*documents)
+    roomy = [much.neighborhood(f"Q{n}") for n in range(1, 60)]
+    assert [little.neighborhood(f"Q{n}") for n in range(1, 60)] == roomy
     assert roomy[0][0][2]["label"] == "text 1"
 
 
@@ -101,14 +98,10 @@ def test_a_dump_without_facts_is_refused_and_leaves_nothing(workdir):
     assert [file.name for file in workdir.iterdir()] == ["dump.json"]
 
 
-def test_preferred_statements_come_first(workdir):
-    build_of(
-        workdir,
-        [document("Q1", "one", claim("P1", q("Q2")), claim("P1", q("Q3"), rank="preferred"), claim("P1", q("Q4")))],
-    )
-    kb = KnowledgeBase(workdir / "kb")
-    assert [fact[2]["id"] for fact in kb.neighborhood("Q1")] == ["Q3", "Q2", "Q4"]
-    kb.close()
+def test_preferred_statements_come_first(kb_of):
+    claims = [claim("P1", q("Q2")), claim("P1", q("Q3"), rank="preferred"), claim("P1", q("Q4"))]
+    facts = kb_of(document("Q1", "one", *claims)).neighborhood("Q1")
+    assert [fact[2]["id"] for fact in facts] == ["Q3", "Q2", "Q4"]
 
 
 def stop_after(count, problem):
@@ -131,11 +124,13 @@ def test_an_interrupted_build_leaves_the_older_index_and_nothing_else(workdir, m
     monkeypatch.setattr(module, "_parts", stop_after(3, problem))
     with pytest.raises(type(problem)):
         build(workdir / "dump.json", workdir / "kb")
-    assert sorted(file.name for file in workdir.iterdir()) == ["dump.json", "kb"]
-    kb = KnowledgeBase(workdir / "kb")
-    assert kb.build_id == first.build_id
-    assert kb.label("Q44578") == "Titanic"
-    kb.close()
+    is_as_before(workdir, first)
+
+
+def is_as_before(workdir, first):
+    assert names() == ["dump.json", "kb"]
+    with closing(KnowledgeBase(workdir / "kb")) as kb:
+        assert (kb.build_id, kb.label("Q44578")) == (first.build_id, "Titanic")
 
 
 def test_a_dump_cut_short_leaves_the_older_index(workdir):
@@ -143,23 +138,18 @@ def test_a_dump_cut_short_leaves_the_older_index(workdir):
     (workdir / "dump.json").write_bytes(dump_bytes(world()) + b"<html>\n" * 30)
     with pytest.raises(DataError):
         build(workdir / "dump.json", workdir / "kb")
-    kb = KnowledgeBase(workdir / "kb")
-    assert kb.build_id == first.build_id
-    kb.close()
-    assert sorted(file.name for file in workdir.iterdir()) == ["dump.json", "kb"]
+    is_as_before(workdir, first)
 
 
 def test_an_open_index_stays_readable_while_it_is_replaced(workdir):
     build_of(workdir, world())
-    kb = KnowledgeBase(workdir / "kb")
-    changed = world()
-    changed[-1]["labels"]["en"]["value"] = "James Paul McCartney"
-    build_of(workdir, changed)
-    assert kb.label("Q2599") == "Paul McCartney"
-    kb.close()
-    kb = KnowledgeBase(workdir / "kb")
-    assert kb.label("Q2599") == "James Paul McCartney"
-    kb.close()
+    with closing(KnowledgeBase(workdir / "kb")) as kb:
+        changed = world()
+        changed[-1]["labels"]["en"]["value"] = "James Paul McCartney"
+        build_of(workdir, changed)
+        assert kb.label("Q2599") == "Paul McCartney"
+    with closing(KnowledgeBase(workdir / "kb")) as kb:
+        assert kb.label("Q2599") == "James Paul McCartney"
 
 
 def test_a_folder_that_is_no_index_is_not_replaced(workdir):
@@ -176,13 +166,9 @@ def test_a_place_that_cannot_be_written_is_a_clear_error(workdir):
         build(write(workdir / "dump.json", world()), workdir / "file" / "kb")
 
 
-def test_dump_order_does_not_hide_labels(workdir):
-    build_of(workdir, world()[::-1])
-    kb = KnowledgeBase(workdir / "kb")
-    assert ["Titanic", "director", "James Cameron"] in [
-        [entity["label"] for entity in fact] for fact in kb.neighborhood("Q44578")
-    ]
-    kb.close()
+def test_dump_order_does_not_hide_labels(kb_of):
+    facts = kb_of(*world()[::-1]).neighborhood("Q44578")
+    assert ["Titanic", "director", "James Cameron"] in [[entity["label"] for entity in fact] for fact in facts]
 
 
 def test_a_second_document_of_an_item_is_skipped_and_reported(workdir, caplog):

@@ -27,10 +27,8 @@ def test_the_facts_are_the_neighbourhoods_of_the_items_each_once(space, world_kb
 
 def test_question_entities_have_the_shape_of_clocq(space):
     entities = space(k=2).question_entities("Who directed the film Titanic?")
-    assert [(e["item"]["id"], e["item"]["label"], e["question_word"], e["rank"]) for e in entities] == [
-        ("Q44578", "Titanic", "Titanic", 0),
-        ("Q25173", "Titanic", "Titanic", 1),
-    ]
+    shown = [(e["item"]["id"], e["item"]["label"], e["question_word"], e["rank"]) for e in entities]
+    assert shown == [(item, "Titanic", "Titanic", rank) for rank, item in enumerate(("Q44578", "Q25173"))]
     assert entities[0]["score"] > entities[1]["score"] > 0
     assert all(set(entity) == {"item", "question_word", "score", "rank"} for entity in entities)
 
@@ -64,11 +62,6 @@ def test_the_same_question_finds_the_same(space):
 
 
 def test_a_fact_in_words():
-    fact = [
-        {"id": "Q1", "label": "Titanic"},
-        {"id": "P1", "label": "cast member"},
-        {"id": "Q2", "label": "Kate Winslet"},
-        {"id": "P2", "label": "character role"},
-        {"id": "Rose", "label": "Rose"},
-    ]
+    labels = ["Titanic", "cast member", "Kate Winslet", "character role", "Rose"]
+    fact = [{"id": f"X{number}", "label": label} for number, label in enumerate(labels)]
     assert fact_text(fact) == "Titanic, cast member, Kate Winslet, character role, Rose"

@@ -3,7 +3,8 @@
 import http.client
 import json
 import socket
-import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
@@ -22,9 +23,8 @@ DATE = "1997-12-19T00:00:00Z"
 
 @pytest.fixture(scope="module")
 def kb(world_index):
-    kb = KnowledgeBase(world_index)
-    yield kb
-    kb.close()
+    with closing(KnowledgeBase(world_index)) as kb:
+        yield kb
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +34,10 @@ def port(kb):
 
 
 def call(port, method, path, body=None, headers=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
-    try:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
         connection.request(method, path, body, headers or {})
         response = connection.getresponse()
         return response.status, response.headers, response.read()
-    finally:
-        connection.close()
 
 
 @pytest.fixture
@@ -337,22 +334,14 @@ def test_eight_threads_at_once(post):
         ("/item_to_types", {"item": CAMERON}),
     ]
     wanted = [post(path, **request) for path, request in requests]
-    faults = []
 
     def work(shift):
-        try:
-            for number in range(18):
-                path, request = requests[(number + shift) % len(requests)]
-                assert post(path, **request) == wanted[(number + shift) % len(requests)]
-        except BaseException as error:
-            faults.append(error)
+        for number in range(18):
+            path, request = requests[(number + shift) % len(requests)]
+            assert post(path, **request) == wanted[(number + shift) % len(requests)]
 
-    threads = [threading.Thread(target=work, args=(shift,)) for shift in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert faults == []
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
 
 
 def test_it_listens_on_this_machine_only(port):

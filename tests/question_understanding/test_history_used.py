@@ -2,16 +2,15 @@
 
 import copy
 import json
-from pathlib import Path
 
 import pytest
 
-from convinse.cli import main
 from convinse.config import parse_config
 from convinse.language.language import english
 from convinse.question_understanding.history import parts_with_words
 from convinse.question_understanding.naive_concat import NcAll, NcInit, NcInitPrev, NcPrev
 from convinse.question_understanding.slots import Slots
+from written import write
 
 HISTORY = [
     {"turn": 0, "question": "Who directed Inception?", "answers": [{"id": "Q25191", "label": "Christopher Nolan"}]},
@@ -69,9 +68,8 @@ def test_forms_of_a_word_are_the_same_word():
 
 
 def test_of_several_answers_those_that_are_named():
-    history = [
-        {"turn": 3, "question": "Who?", "answers": [{"id": "Q1", "label": "Ann Lee"}, {"id": "Q2", "label": "Bo Ray"}]}
-    ]
+    answers = [{"id": "Q1", "label": "Ann Lee"}, {"id": "Q2", "label": "Bo Ray"}]
+    history = [{"turn": 3, "question": "Who?", "answers": answers}]
     assert parts_with_words("Bo Ray || born", "When born?", history, english().words) == [part(3, "answer", "Bo Ray")]
 
 
@@ -116,14 +114,12 @@ def test_an_ellipsis_takes_the_words_of_the_question_before(slots):
 # --- shown
 
 
-def test_ask_shows_what_was_used(workdir, capsys):
-    Path("my.yml").write_text("name: mine\n")
+def test_ask_shows_what_was_used(command):
+    asked = ["ask", "--config", write("my.yml", "name: mine\n")]
     questions = ["Who directed Titanic?", "When was he born?"]
-    assert main(["ask", "--config", "my.yml", *questions]) == 0
-    first, second = capsys.readouterr().out.split("\n> ")[1:]
+    first, second = command(*asked, *questions).split("\n> ")[1:]
     assert "from the history" not in first
     (line,) = [line for line in second.splitlines() if "from the history" in line]
     assert "James Cameron (answer of turn 0)" in line
-    assert main(["ask", "--config", "my.yml", "--json", *questions]) == 0
-    first, second = json.loads(capsys.readouterr().out)["questions"]
+    first, second = json.loads(command(*asked, "--json", *questions))["questions"]
     assert first["history_used"] == [] and part(0, "answer", "James Cameron") in second["history_used"]

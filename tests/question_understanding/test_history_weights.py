@@ -9,6 +9,8 @@ from convinse.question_understanding.history_features import Features
 from convinse.question_understanding.history_weights import FILE, read_weights, weights_bytes
 from convinse.support.errors import ModelError
 from histories import model
+from refusals import refused
+from written import write
 
 NOTHING = Features(*[0.0] * len(Features._fields))
 
@@ -17,20 +19,15 @@ NOTHING = Features(*[0.0] * len(Features._fields))
 def written(workdir):
     """Write a model file with some keys replaced; returns its folder."""
 
-    def write(**changes):
-        content = {**json.loads(weights_bytes(model(agrees=2.0))), **changes}
-        Path("mine").mkdir(exist_ok=True)
-        Path("mine", FILE).write_text(json.dumps(content))
-        return Path("mine")
+    def save(**changes):
+        return write(Path("mine", FILE), {**json.loads(weights_bytes(model(agrees=2.0))), **changes}).parent
 
-    return write
+    return save
 
 
-def refused(folder):
-    with pytest.raises(ModelError) as caught:
-        read_weights(folder)
-    message = str(caught.value)
-    assert message.startswith("qu_model: ") and FILE in message and "train it again" in message and "\n" not in message
+def fault(folder):
+    message = refused(ModelError, lambda: read_weights(folder), FILE, "train it again")
+    assert message.startswith("qu_model: ")
     return message
 
 
@@ -55,37 +52,36 @@ def test_values_are_standardised(written):
 
 
 def test_a_missing_file(workdir):
-    assert "No such file" in refused(Path("none"))
+    assert "No such file" in fault(Path("none"))
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b'{"format": 1}', b"\xff\xfe", b'{"format": "1"}'])
 def test_a_damaged_file(written, data):
     (written() / FILE).write_bytes(data)
-    assert "is damaged" in refused(Path("mine"))
+    assert "is damaged" in fault(Path("mine"))
 
 
 @pytest.mark.parametrize("changes", [{"threshold": 2}, {"bias": None}, {"features": 3}, {"more": 1}])
 def test_a_wrong_value(written, changes):
-    assert "is damaged" in refused(written(**changes))
+    assert "is damaged" in fault(written(**changes))
 
 
 def test_a_scale_of_zero(written):
     features = json.loads(weights_bytes(model()))["features"]
     features[0]["scale"] = 0
-    assert "is damaged" in refused(written(features=features))
+    assert "is damaged" in fault(written(features=features))
 
 
 def test_another_format(written):
-    assert "has format 2, this version reads 1" in refused(written(format=2))
+    assert "has format 2, this version reads 1" in fault(written(format=2))
 
 
 def test_other_features(written):
     features = json.loads(weights_bytes(model()))["features"]
-    assert "other features (answered_last)" in refused(
-        written(features=[one for one in features if one["name"] != "answered_last"])
-    )
-    assert "other features (colour)" in refused(written(features=[*features, {**features[0], "name": "colour"}]))
-    assert "other features (their order)" in refused(written(features=features[::-1]))
+    fewer = [one for one in features if one["name"] != "answered_last"]
+    more = [*features, {**features[0], "name": "colour"}]
+    for given, what in ((fewer, "answered_last"), (more, "colour"), (features[::-1], "their order")):
+        assert f"other features ({what})" in fault(written(features=given))
 
 
 def test_the_one_that_ships_is_of_the_model_that_ships():

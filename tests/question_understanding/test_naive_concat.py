@@ -32,12 +32,8 @@ def test_earlier_questions_and_answers_stand_before_the_question(variant, parts)
 
 
 @pytest.mark.parametrize("variant", [NcAll, NcInit, NcPrev, NcInitPrev])
-def test_the_first_turn_is_the_question_alone(variant):
+def test_the_first_two_turns_have_what_is_there_once(variant):
     assert represent(variant, []) == "And where?"
-
-
-@pytest.mark.parametrize("variant", [NcAll, NcInit, NcPrev, NcInitPrev])
-def test_the_second_turn_has_one_earlier_turn_once(variant):
     assert represent(variant, HISTORY[:1]) == f"{FIRST} And where?"
 
 
@@ -52,15 +48,7 @@ def test_the_history_is_not_changed():
     assert history == HISTORY
 
 
-@pytest.mark.parametrize(
-    ("name", "variant"),
-    [
-        ("naive_concat", NcAll),
-        ("nc_all", NcAll),
-        ("nc_init", NcInit),
-        ("nc_prev", NcPrev),
-        ("nc_init_prev", NcInitPrev),
-    ],
-)
-def test_the_variants_are_registered(name, variant):
-    assert find_module("qu", name, QuestionUnderstanding) is variant
+def test_the_variants_are_registered():
+    variants = {"nc_all": NcAll, "nc_init": NcInit, "nc_prev": NcPrev, "nc_init_prev": NcInitPrev}
+    for name, variant in {"naive_concat": NcAll, **variants}.items():
+        assert find_module("qu", name, QuestionUnderstanding) is variant

@@ -3,18 +3,14 @@ import copy
 import pytest
 
 from convinse.config import parse_config
-from convinse.knowledge_base.build import build
-from convinse.knowledge_base.index import KnowledgeBase
 from convinse.question_understanding.slots import Slots
 from convinse.testing import QuestionUnderstandingContract
-from handmade import FILM, claim, document, q, world, write
+from handmade import FILM, claim, document, q, world
 
 
 @pytest.fixture
-def slots(world_index):
-    kb = KnowledgeBase(world_index)
-    yield Slots(parse_config({}), kb)
-    kb.close()
+def slots(world_kb):
+    return Slots(parse_config({}), world_kb)
 
 
 def play(module, *turns):
@@ -63,9 +59,8 @@ def test_by_themselves_they_do_not_say_what_is_asked(slots):
     assert play(slots, ("Who directed Inception?", NOLAN), bare)[2:] == ["Before directed", "person"]
 
 
-def test_the_representation_is_four_slots_with_the_delimiter(world_index):
-    kb = KnowledgeBase(world_index)
-    module = Slots(parse_config({"sr_delimiter": " ## "}), kb)
+def test_the_representation_is_four_slots_with_the_delimiter(world_kb):
+    module = Slots(parse_config({"sr_delimiter": " ## "}), world_kb)
     turn = {"question": "Who directed Inception?"}
     found = module.inference_on_turn(turn, [])
     assert found == turn["structured_representation"]
@@ -73,7 +68,6 @@ def test_the_representation_is_four_slots_with_the_delimiter(world_index):
     history = [{**turn, "answers": [{"id": NOLAN[0], "label": NOLAN[1]}]}]
     follow_up = {"question": "When was he born?"}
     assert module.inference_on_turn(follow_up, history) == "Inception ## Christopher Nolan ## born ## date"
-    kb.close()
 
 
 @pytest.mark.parametrize(
@@ -167,21 +161,13 @@ def test_a_rival_near_what_was_talked_about_is_no_new_topic(slots):
 
 
 def test_gold_answers_of_the_turn_itself_are_not_read(slots):
-    alone, answered = (
-        {"question": "Who directed it?"},
-        {"question": "Who directed it?", "answers": [{"id": "Q42574", "label": "SECRET"}]},
-    )
+    alone = {"question": "Who directed it?"}
+    answered = {**alone, "answers": [{"id": "Q42574", "label": "SECRET"}]}
     assert slots.inference_on_turn(alone, []) == slots.inference_on_turn(answered, [])
 
 
 def test_the_history_is_not_changed_and_the_result_is_stored(slots):
-    history = [
-        {
-            "question": "Who directed Inception?",
-            "structured_representation": " || Inception || directed || person",
-            "answers": [{"id": "Q25191", "label": "Christopher Nolan"}],
-        }
-    ]
+    history = [{**WHO, "structured_representation": " || Inception || directed || person", "answers": [NOLAN_ANSWER]}]
     before = copy.deepcopy(history)
     turn = {"question": "When was he born?"}
     found = slots.inference_on_turn(turn, history)
@@ -189,45 +175,30 @@ def test_the_history_is_not_changed_and_the_result_is_stored(slots):
     assert turn["structured_representation"] == found
 
 
+WHO, NOLAN_ANSWER = {"question": "Who directed Inception?"}, {"id": "Q25191", "label": "Christopher Nolan"}
+
+
 @pytest.mark.parametrize(
-    "history",
+    "before",
     [
-        [{"question": "Who directed Inception?"}],
-        [{"question": "Who directed Inception?", "answers": []}],
-        [
-            {
-                "question": "Who directed Inception?",
-                "structured_representation": "Who directed Inception?",
-                "answers": [],
-            }
-        ],
-        [{"question": "", "answers": [{"id": "Yes", "label": "Yes"}]}],
-        [
-            {
-                "question": "Who directed Inception?",
-                "answers": [{"id": "Q404404", "label": "nobody we know"}, {"id": "1999", "label": "1999"}],
-            }
-        ],
+        WHO,
+        {**WHO, "answers": []},
+        {**WHO, "structured_representation": "Who directed Inception?", "answers": []},
+        {"question": "", "answers": [{"id": "Yes", "label": "Yes"}]},
+        {**WHO, "answers": [{"id": "Q404404", "label": "nobody we know"}, {"id": "1999", "label": "1999"}]},
     ],
 )
-def test_any_history_will_do(slots, history):
+def test_any_history_will_do(slots, before):
     turn = {"question": "When was it released?"}
-    slots.inference_on_turn(turn, history)
-    assert turn["structured_representation"].count("||") == 3
-    if history[0]["question"]:
-        assert [slot.strip() for slot in turn["structured_representation"].split("||")][1:] == [
-            "Inception",
-            "released",
-            "date",
-        ]
+    slots.inference_on_turn(turn, [before])
+    found = [slot.strip() for slot in turn["structured_representation"].split("||")]
+    assert len(found) == 4
+    assert not before["question"] or found[1:] == ["Inception", "released", "date"]
 
 
 @pytest.mark.parametrize("question", ["", "?", "And?", "it", "when", "Was it?", "||", "日本語?"])
 def test_any_question_will_do(slots, question):
-    for history in (
-        [],
-        [{"question": "Who directed Inception?", "answers": [{"id": "Q25191", "label": "Christopher Nolan"}]}],
-    ):
+    for history in ([], [{**WHO, "answers": [NOLAN_ANSWER]}]):
         turn = {"question": question}
         assert isinstance(slots.inference_on_turn(turn, history), str)
 
@@ -250,10 +221,8 @@ class TestContract(QuestionUnderstandingContract):
 def test_a_part_of_a_name_is_linked_in_a_follow_up_only_near_what_was_talked_about(slots):
     alone = play(slots, ("Where was Winslet born?",))
     assert alone[1] == "Kate Winslet"
-    near = play(
-        slots, ("When was Titanic with Leonardo DiCaprio released?", ("1997", "1997")), ("Where was Winslet born?",)
-    )
-    assert near[1] == "Kate Winslet"
+    released = ("When was Titanic with Leonardo DiCaprio released?", ("1997", "1997"))
+    assert play(slots, released, ("Where was Winslet born?",))[1] == "Kate Winslet"
     far = play(slots, ("Who wrote The Hobbit?", TOLKIEN), ("And did Winslet read it?",))
     assert "Kate Winslet" not in far[1]
 
@@ -270,16 +239,13 @@ def test_a_first_name_is_the_person_s_who_is_in_a_fact_with_the_topic(slots):
     assert "DiCaprio" not in found[1]
 
 
-def test_a_name_of_several_things_stays_as_it_is_written(tmp_path):
+def test_a_name_of_several_things_stays_as_it_is_written(kb_of):
     documents = [
         *world(),
         document("Q1001", "Charly", claim("P31", q(FILM)), claim("P57", q("Q25191")), aliases=["Flowers for Algernon"]),
         document("Q1002", "Flowers for Algernon", claim("P31", q("Q7725634"))),
         document("Q1003", "Blue Moon", claim("P31", q(FILM)), aliases=["Moon in Blue"]),
     ]
-    build(write(tmp_path / "dump.json", documents), tmp_path / "kb")
-    kb = KnowledgeBase(tmp_path / "kb")
-    module = Slots(parse_config({}), kb)
+    module = Slots(parse_config({}), kb_of(*documents))
     assert play(module, ("Who wrote Flowers for Algernon?",))[1] == "Flowers for Algernon"
     assert play(module, ("Who directed Moon in Blue?",))[1] == "Blue Moon"  # of one thing the name is its label
-    kb.close()

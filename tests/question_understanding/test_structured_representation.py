@@ -42,10 +42,8 @@ def test_questions_and_answers_stand_before_the_question():
 
 
 def test_an_unanswered_turn_gives_its_question():
-    assert (
-        model_input("And where?", [{"question": "Who?"}, {"question": "When?", "answers": []}], " / ")
-        == "Who? / When? / And where?"
-    )
+    history = [{"question": "Who?"}, {"question": "When?", "answers": []}]
+    assert model_input("And where?", history, " / ") == "Who? / When? / And where?"
 
 
 def test_the_separator_is_that_of_the_configuration():
@@ -56,9 +54,8 @@ def test_the_separator_is_that_of_the_configuration():
 
 def test_gold_answers_of_the_turn_itself_are_not_given():
     writer = Writer()
-    make(writer).inference_on_turn(
-        {"question": "When was he born?", "answers": [{"id": "Q9", "label": "SECRET"}]}, HISTORY
-    )
+    turn = {"question": "When was he born?", "answers": [{"id": "Q9", "label": "SECRET"}]}
+    make(writer).inference_on_turn(turn, HISTORY)
     assert writer.given == [[READ]]
 
 
@@ -139,13 +136,11 @@ class FixedAnswer(HeterogeneousAnswering):
 def test_the_pipeline_hands_over_conversations_together(gold, answer):
     writer = Writer()
     config = parse_config({"qu": "sr", "qu_sr": {"batch_size": 7}})
-    pipeline = Pipeline(
-        config, qu=StructuredRepresentation(config, writer), ers=OneEvidence(config), ha=FixedAnswer(config)
-    )
+    qu = StructuredRepresentation(config, writer)
+    pipeline = Pipeline(config, qu=qu, ers=OneEvidence(config), ha=FixedAnswer(config))
     assert pipeline.conversations_at_once == 7
     asked = [
-        {"question": "1?", "answers": [{"id": "Q1", "label": "one"}]},
-        {"question": "2?", "answers": [{"id": "Q2", "label": "two"}]},
+        {"question": f"{n}?", "answers": [{"id": f"Q{n}", "label": label}]} for n, label in ((1, "one"), (2, "two"))
     ]
     done = pipeline.run([{"conv_id": "a", "questions": asked}, {"conv_id": "b", "questions": asked}], "kb", gold)
     assert writer.given == [["1?", "1?"], [f"1? ||| {answer} ||| 2?"] * 2]

@@ -1,16 +1,12 @@
 """`qu: history`: what a model does to the choice of the history; the models here are set by hand, or the one that ships."""
 
-import contextlib
 import copy
 import json
 from pathlib import Path
 
 import pytest
 
-from convinse.cli import main
 from convinse.config import load_config, parse_config, resolve
-from convinse.knowledge_base.build import build
-from convinse.knowledge_base.index import KnowledgeBase
 from convinse.pipeline import Pipeline
 from convinse.question_understanding.history_weights import read_weights
 from convinse.question_understanding.slots import Slots
@@ -18,8 +14,9 @@ from convinse.question_understanding.trained_history import TrainedHistory
 from convinse.support.errors import ModelError
 from convinse.support.registry import find_module
 from convinse.testing import QuestionUnderstandingContract
-from handmade import claim, q, world, write
+from handmade import claim, q, world
 from histories import BagOfWords, model
+from written import write
 
 ANSWERS_ONLY = model(answered_last=3.0)  # the turn before was answered with it
 NOTHING = model(bias=-9.0)
@@ -139,24 +136,19 @@ def test_predicted_answers_count_like_gold_ones(make):
         assert answer[1] in done["questions"][1]["structured_representation"]
 
 
-def test_a_pronoun_of_the_other_gender_excludes_a_person(tmp_path):
+def test_a_pronoun_of_the_other_gender_excludes_a_person(kb_of):
     documents = world()
     cameron = next(one for one in documents if one["id"] == CAMERON[0])
     cameron["claims"]["P21"] = [claim("P21", q("Q6581097"))]
-    build(write(tmp_path / "dump.json", documents), tmp_path / "kb")
-    with contextlib.closing(KnowledgeBase(tmp_path / "kb")) as kb:
-        module = TrainedHistory(parse_config({"qu": "history"}), kb, ANSWERS_ONLY, BagOfWords())
-        found = {
-            question: play(module, WHO_DIRECTED, (question,))[1][1]
-            for question in ("Is he married?", "Is she married?", "Did he work with her?", "Are they married?")
-        }
-        assert play(module, WHO_DIRECTED, ("Did Kate Winslet say she liked it?",))[1][0] == "James Cameron"
-    assert found == {
+    module = TrainedHistory(parse_config({"qu": "history"}), kb_of(*documents), ANSWERS_ONLY, BagOfWords())
+    for question, entity in {
         "Is he married?": "James Cameron",
         "Is she married?": "Avatar",
         "Did he work with her?": "James Cameron",  # one of the two is his
         "Are they married?": "James Cameron",
-    }
+    }.items():
+        assert play(module, WHO_DIRECTED, (question,))[1][1] == entity
+    assert play(module, WHO_DIRECTED, ("Did Kate Winslet say she liked it?",))[1][0] == "James Cameron"
 
 
 def test_a_rival_that_is_near_nothing_is_a_new_topic_whatever_the_model_says(make):
@@ -232,20 +224,16 @@ def test_embeddings_are_kept_where_the_cache_is(world_kb, workdir, monkeypatch):
 # --- the model that ships
 
 
-def test_ask_shows_the_probabilities(workdir, capsys):
+def test_ask_shows_the_probabilities(command):
     pytest.importorskip("torch")
-    Path("my.yml").write_text("name: mine\nqu: history\ndevice: cpu\n")
-    assert main(["ask", "--config", "my.yml", "Who directed Titanic?", "When was he born?"]) == 0
-    _, second = capsys.readouterr().out.split("\n> ")[1:]
+    asked = ["ask", "--config", write("my.yml", "name: mine\nqu: history\ndevice: cpu\n")]
+    questions = ["Who directed Titanic?", "When was he born?"]
+    _, second = command(*asked, *questions).split("\n> ")[1:]
     (line,) = [line for line in second.splitlines() if "from the history" in line]
     assert "James Cameron (answer of turn 0, 0." in line
-    assert main(["ask", "--config", "my.yml", "--json", "Who directed Titanic?", "When was he born?"]) == 0
-    (part,) = [
-        part
-        for part in json.loads(capsys.readouterr().out)["questions"][1]["history_used"]
-        if part["text"] == "James Cameron"
-    ]
-    assert 0.5 < part["score"] <= 1
+    _, turn = json.loads(command(*asked, "--json", *questions))["questions"]
+    (score,) = [part["score"] for part in turn["history_used"] if part["text"] == "James Cameron"]
+    assert 0.5 < score <= 1
 
 
 def test_slots_still_needs_no_model(run_python):

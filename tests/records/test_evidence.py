@@ -17,6 +17,8 @@ from convinse.records.evidence import (
     unique_entities,
 )
 from convinse.support.errors import ConfigError, DataError
+from evidences import evidence
+from refusals import refused
 
 NAMES = st.lists(st.sampled_from([*SOURCES, "infobox"]), min_size=1, max_size=8)
 ENTITIES = st.lists(
@@ -38,13 +40,9 @@ EVIDENCES = st.lists(
 )
 
 
-def evidence(**changes):
-    whole = {
-        "evidence_text": "a b",
-        "source": "kb",
-        "wikidata_entities": [{"id": "Q1", "label": "a"}],
-        "disambiguations": [["a", "Q1"]],
-    }
+def changed(**changes):
+    """A whole evidence with some keys changed, or left out: ..."""
+    whole = evidence("a b", "kb", ("a", "Q1"))
     return {key: value for key, value in {**whole, **changes}.items() if value is not ...}
 
 
@@ -73,12 +71,7 @@ def test_infobox_is_read_as_info():
     "text", ["kb_txt_info", "", "kb_", "_kb", "KB", "kb text", "kb,text", ["kb", "pages"], [["kb"]], [3]]
 )
 def test_an_unknown_source_is_refused_with_the_valid_ones(text):
-    with pytest.raises(ConfigError) as caught:
-        parse_sources(text, "--sources")
-    message = str(caught.value)
-    assert message.startswith("--sources: ")
-    assert all(source in message for source in SOURCES)
-    assert "\n" not in message
+    assert refused(ConfigError, lambda: parse_sources(text, "--sources"), *SOURCES).startswith("--sources: ")
 
 
 def test_the_unknown_source_is_named():
@@ -146,22 +139,19 @@ def test_merging_twice_changes_nothing(evidences):
 
 
 def test_equal_text_of_two_sources_stays_two_evidences():
-    both = [evidence(source="kb"), evidence(source="text")]
+    both = [changed(source="kb"), changed(source="text")]
     assert [e["source"] for e in merge_duplicates(both)] == ["kb", "text"]
 
 
 def test_the_first_duplicate_gives_the_item_it_was_retrieved_for():
     first, second = {"id": "Q1", "label": "one"}, {"id": "Q2", "label": "two"}
-    merged = merge_duplicates([evidence(retrieved_for_entity=first), evidence(retrieved_for_entity=second)])
+    merged = merge_duplicates([changed(retrieved_for_entity=first), changed(retrieved_for_entity=second)])
     assert [e["retrieved_for_entity"] for e in merged] == [first]
 
 
 def test_merged_entities_are_not_repeated():
-    more = evidence(
-        wikidata_entities=[{"id": "Q2", "label": "b"}, {"id": "Q1", "label": "a"}],
-        disambiguations=[["a", "Q1"], ["b", "Q2"]],
-    )
-    (merged,) = merge_duplicates([evidence(), more])
+    more = evidence("a b", "kb", ("b", "Q2"), ("a", "Q1"))
+    (merged,) = merge_duplicates([changed(), more])
     assert sorted(entity["id"] for entity in merged["wikidata_entities"]) == ["Q1", "Q2"]
     assert merged["disambiguations"] == [["a", "Q1"], ["b", "Q2"]]
 
@@ -171,7 +161,7 @@ def test_merged_entities_are_not_repeated():
 
 @pytest.mark.parametrize("source", [*SOURCES, "infobox"])
 def test_a_whole_evidence_passes(source):
-    check_evidence(evidence(source=source, retrieved_for_entity={"id": "Q1", "label": "a"}, score=0.5), "here")
+    check_evidence(changed(source=source, retrieved_for_entity={"id": "Q1", "label": "a"}, score=0.5), "here")
 
 
 @pytest.mark.parametrize(
@@ -179,38 +169,27 @@ def test_a_whole_evidence_passes(source):
     [
         ("text", "str"),
         (None, "NoneType"),
-        (evidence(evidence_text=...), "evidence_text"),
-        (evidence(evidence_text=3), "evidence_text"),
-        (evidence(source=...), "kb, text, table, info"),
-        (evidence(source="page"), "page"),
-        (evidence(wikidata_entities=...), "wikidata_entities"),
-        (evidence(wikidata_entities=["Q1"]), "wikidata_entities"),
-        (evidence(wikidata_entities=[{"id": "Q1"}]), "wikidata_entities"),
-        (evidence(wikidata_entities=[{"id": 1, "label": "a"}]), "wikidata_entities"),
-        (evidence(disambiguations=...), "disambiguations"),
-        (evidence(disambiguations=[["a"]]), "disambiguations"),
-        (evidence(retrieved_for_entity="Q1"), "retrieved_for_entity"),
+        (changed(evidence_text=...), "evidence_text"),
+        (changed(evidence_text=3), "evidence_text"),
+        (changed(source=...), "kb, text, table, info"),
+        (changed(source="page"), "page"),
+        (changed(wikidata_entities=...), "wikidata_entities"),
+        (changed(wikidata_entities=["Q1"]), "wikidata_entities"),
+        (changed(wikidata_entities=[{"id": "Q1"}]), "wikidata_entities"),
+        (changed(wikidata_entities=[{"id": 1, "label": "a"}]), "wikidata_entities"),
+        (changed(disambiguations=...), "disambiguations"),
+        (changed(disambiguations=[["a"]]), "disambiguations"),
+        (changed(retrieved_for_entity="Q1"), "retrieved_for_entity"),
     ],
 )
 def test_a_faulty_evidence_is_refused_with_place_and_key(bad, names):
-    with pytest.raises(DataError) as caught:
-        check_evidence(bad, "MyERS on turn 3")
-    assert str(caught.value).startswith("MyERS on turn 3: ")
-    assert names in str(caught.value)
+    assert refused(DataError, lambda: check_evidence(bad, "MyERS on turn 3"), names).startswith("MyERS on turn 3: ")
 
 
 def conversations(change=None):
-    data = [
-        {
-            "conv_id": f"c{number}",
-            "domain": "books",
-            "questions": [
-                {"turn": turn, "question": "who?", "answers": [{"id": "Q1", "label": "one"}], "extra": [turn]}
-                for turn in range(2)
-            ],
-        }
-        for number in range(2)
-    ]
+    asked = {"question": "who?", "answers": [{"id": "Q1", "label": "one"}]}
+    turns = [{"turn": number, **asked, "extra": [number]} for number in range(2)]
+    data = [{"conv_id": name, "domain": "books", "questions": copy.deepcopy(turns)} for name in ("c0", "c1")]
     if change:
         change(data)
     return data
@@ -248,12 +227,8 @@ def test_gold_answers_are_optional_and_a_missing_label_is_the_id():
     ],
 )
 def test_a_faulty_conversation_is_refused_with_file_conversation_and_turn(change, parts):
-    with pytest.raises(DataError) as caught:
-        check_conversations(conversations(change), "dir/test.json")
-    message = str(caught.value)
+    message = refused(DataError, lambda: check_conversations(conversations(change), "dir/test.json"), *parts)
     assert message.startswith("dir/test.json: ")
-    assert all(part in message for part in parts), message
-    assert "\n" not in message
 
 
 def test_a_misspelt_key_is_pointed_at():

@@ -1,7 +1,6 @@
 """Finished runs for the tests of scoring: turns as the pipeline writes them."""
 
-import json
-from pathlib import Path
+from written import write_lines
 
 
 def entities(*ids):
@@ -32,7 +31,4 @@ def conversation(name, *turns, **more):
 
 
 def write_run(path, *conversations):
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(one) + "\n" for one in conversations))
-    return path
+    return write_lines(path, *conversations)

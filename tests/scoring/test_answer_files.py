@@ -12,6 +12,7 @@ from convinse.scoring.answer_files import (
     read_triples,
 )
 from convinse.support.errors import DataError
+from written import write
 
 HEADER = '{"header": {"dataset": "x", "split": "dev"}}'
 
@@ -23,19 +24,13 @@ def context(*questions):
     return json.dumps({"context": "c", "context_tokens": [["c", 0]], "qas": qas})
 
 
-@pytest.fixture
-def written(tmp_path):
-    def write(content, name="file"):
-        path = tmp_path / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
+def written(content):
+    return write("file", content)
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 @pytest.mark.parametrize("header", [HEADER + "\n", ""])
-def test_mrqa_with_and_without_header_and_compression(written, pack, header):
+def test_mrqa_with_and_without_header_and_compression(pack, header):
     text = header + context(("q1", ["x", "y"]), ("q2", [])) + "\n\n" + context(("q3", ["책"]))
     assert read_mrqa_answers(written(pack(text.encode()))) == {"q1": ["x", "y"], "q2": [], "q3": ["책"]}
 
@@ -52,17 +47,17 @@ def test_mrqa_with_and_without_header_and_compression(written, pack, header):
         ([HEADER, context(("q7", ["x"])), context(("q8", ["x"]), ("q7", ["x"]))], ":3: question 'q7' is given twice"),
     ],
 )
-def test_faulty_mrqa_lines_are_named(written, lines, fault):
+def test_faulty_mrqa_lines_are_named(lines, fault):
     with pytest.raises(DataError, match="file" + fault):
         read_mrqa_answers(written("\n".join(lines)))
 
 
-def test_bad_utf8_in_an_answer(written):
+def test_bad_utf8_in_an_answer():
     with pytest.raises(DataError, match="file:1: not valid JSON"):
         read_mrqa_answers(written(b'{"qas": [{"qid": "q", "answers": ["\xff"]}]}'))
 
 
-def test_truncated_and_damaged_gzip(written):
+def test_truncated_and_damaged_gzip():
     packed = gzip.compress("\n".join(context((f"q{n}", ["x"])) for n in range(20000)).encode())
     with pytest.raises(DataError, match=r"file:\d+: cannot be read: .*; is the file complete\?"):
         read_mrqa_answers(written(packed[:-50]))
@@ -78,12 +73,11 @@ def test_missing_files(tmp_path):
 
 
 def squad(*questions):
-    return json.dumps(
-        {"version": "v2.0", "data": [{"title": "t", "paragraphs": [{"context": "c", "qas": list(questions)}]}]}
-    )
+    paragraph = {"context": "c", "qas": list(questions)}
+    return json.dumps({"version": "v2.0", "data": [{"title": "t", "paragraphs": [paragraph]}]})
 
 
-def test_squad_and_klue_questions(written):
+def test_squad_and_klue_questions():
     answers = [{"text": "x", "answer_start": 3}, {"text": "y", "answer_start": 3}]
     questions = (
         {"id": "squad", "question": "?", "answers": answers, "is_impossible": False},
@@ -115,7 +109,7 @@ def test_squad_and_klue_questions(written):
         (squad({"answers": []}), "it comes after the start"),
     ],
 )
-def test_faulty_squad_files(written, content, fault):
+def test_faulty_squad_files(content, fault):
     with pytest.raises(DataError, match="file.*" + fault):
         read_squad_references(written(content))
 
@@ -141,12 +135,12 @@ def test_faulty_squad_files(written, content, fault):
         (read_triples, "", "not valid JSON"),
     ],
 )
-def test_faulty_predictions(written, read, content, fault):
+def test_faulty_predictions(read, content, fault):
     with pytest.raises(DataError, match="file.*" + fault):
         read(written(content))
 
 
-def test_predictions_and_probabilities(written):
+def test_predictions_and_probabilities():
     assert read_predictions(written('{"b": "x", "a": ""}')) == {"b": "x", "a": ""}
     assert list(read_probabilities(written('{"b": 1, "a": 0.25}')).items()) == [("b", 1.0), ("a", 0.25)]
 
@@ -161,12 +155,12 @@ def test_predictions_and_probabilities(written):
     ],
 )
 @pytest.mark.parametrize("count", [1, 2])
-def test_triples_as_list_or_lines(written, form, count):
+def test_triples_as_list_or_lines(form, count):
     triples = [{"id": f"q{n}", "prediction_text": "x\ny", "no_answer_probability": 0.5} for n in range(count)]
     assert read_triples(written(form(triples))) == triples
 
 
-def test_texts_by_id_as_triples(written):
+def test_texts_by_id_as_triples():
     for text in ('{"a": "x", "b": ""}', '{\n "a": "x",\n "b": ""\n}'):
         assert read_triples(written(text)) == [{"id": "a", "prediction_text": "x"}, {"id": "b", "prediction_text": ""}]
 

@@ -1,4 +1,5 @@
 import pytest
+from finished import entities, evidence
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,19 +15,9 @@ from convinse.scoring.convqa import (
 )
 
 
-def entities(*ids):
-    return [{"id": entity_id, "label": "any"} for entity_id in ids]
-
-
 def answered(gold, *predicted):
-    ranked = [
-        {"answer": answer, "score": 1 / rank, "rank": rank} for rank, answer in enumerate(entities(*predicted), 1)
-    ]
+    ranked = [{"answer": one, "score": 1 / rank, "rank": rank} for rank, one in enumerate(entities(*predicted), 1)]
     return {"question": "?", "answers": entities(*gold), "pred_answers": ranked}
-
-
-def evidence(source, *ids):
-    return {"evidence_text": "t", "source": source, "wikidata_entities": entities(*ids), "disambiguations": []}
 
 
 def measured(turn):
@@ -90,16 +81,14 @@ def test_the_measures_agree_with_their_definition(predicted, gold):
 
 
 def test_answer_presence_of_an_evidence():
-    assert has_answer(evidence("kb", "Q2", "q1"), entities("Q1"))
-    assert not has_answer(evidence("kb", "Q2"), entities("Q1"))
-    assert not has_answer(evidence("kb"), entities("Q1"))
+    assert has_answer(evidence("t", "q1", "Q2"), entities("Q1"))
+    assert not has_answer(evidence("t", "Q2"), entities("Q1"))
+    assert not has_answer(evidence("t"), entities("Q1"))
 
 
 def test_answer_presence_per_source():
-    turn = {
-        **answered(["Q1"]),
-        "top_evidences": [evidence("kb", "Q2"), evidence("text", "Q1"), evidence("infobox", "Q1")],
-    }
+    found = [evidence("t", item, source=source) for item, source in (("Q2", "kb"), ("Q1", "text"), ("Q1", "infobox"))]
+    turn = {**answered(["Q1"]), "top_evidences": found}
     add_answer_presence(turn, SOURCES)
     assert turn["answer_presence"] is True
     assert turn["answer_presence_per_src"] == {"kb": False, "text": True, "table": False, "info": True}
@@ -113,15 +102,9 @@ def test_no_evidence_has_no_answer():
 
 
 def turn(p_at_1, presence):
-    return {
-        "question": "?",
-        "answers": entities("Q1"),
-        "p_at_1": p_at_1,
-        "mrr": p_at_1,
-        "h_at_5": 1.0,
-        "answer_presence": presence,
-        "answer_presence_per_src": {"kb": presence, "text": False},
-    }
+    measures = {"p_at_1": p_at_1, "mrr": p_at_1, "h_at_5": 1.0, "answer_presence": presence}
+    per_source = {"kb": presence, "text": False}
+    return {"question": "?", "answers": entities("Q1"), **measures, "answer_presence_per_src": per_source}
 
 
 def test_the_means_are_over_turns_with_gold_answers_overall_and_per_domain():
@@ -136,10 +119,7 @@ def test_the_means_are_over_turns_with_gold_answers_overall_and_per_domain():
     assert result["h_at_5"] == 1.0
     assert result["answer_presence_per_src"] == {"kb": pytest.approx(2 / 3, abs=1e-4), "text": 0.0}
     assert list(result["domains"]) == ["books", "movies"]  # none is measured in music
-    assert (
-        result["domains"]["books"] | {"p_at_1": 0.5, "num_questions": 2, "answer_presence": 1.0}
-        == result["domains"]["books"]
-    )
+    assert result["domains"]["books"].items() >= {"p_at_1": 0.5, "num_questions": 2, "answer_presence": 1.0}.items()
     assert result["domains"]["movies"]["answer_presence_per_src"] == {"kb": 0.0, "text": 0.0}
 
 

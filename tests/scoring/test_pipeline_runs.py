@@ -22,11 +22,8 @@ def test_the_turns_with_gold_answers_by_their_ids():
 def test_without_a_question_id_the_conversation_and_the_turn_name_it():
     nameless = [{key: value for key, value in turn("q").items() if key != "question_id"} for _ in range(2)]
     numbered = {**nameless[0], "turn": 7}
-    assert [name for name, _ in read(conversation("a", *nameless), conversation("b", numbered))] == [
-        "a-0",
-        "a-1",
-        "b-7",
-    ]
+    found = read(conversation("a", *nameless), conversation("b", numbered))
+    assert [name for name, _ in found] == ["a-0", "a-1", "b-7"]
     assert read(conversation("a", turn(0)))[0][0] == "0"  # a number is a name
 
 

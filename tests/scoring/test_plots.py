@@ -49,12 +49,10 @@ def test_average_precision_is_the_plain_one(questions):
         {str(n): question[part] for n, question in enumerate(questions)} for part in range(3)
     )
     array = np.array(list(probabilities.values()))
-    average = precision_recall(
-        np.array(list(values.values())), np.array(list(answerable.values())), array, np.argsort(array, kind="stable")
-    )[2]
-    plain = plain_rules.average_precision(
-        {key: ["x"] if value else [] for key, value in answerable.items()}, values, probabilities
-    )
+    scores, known = np.array(list(values.values())), np.array(list(answerable.values()))
+    _, _, average = precision_recall(scores, known, array, np.argsort(array, kind="stable"))
+    answers = {key: ["x"] if value else [] for key, value in answerable.items()}
+    plain = plain_rules.average_precision(answers, values, probabilities)
     assert average == pytest.approx(plain) and 0.0 <= average <= 100.0
 
 

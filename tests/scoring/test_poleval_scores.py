@@ -1,20 +1,15 @@
 import math
-import subprocess
 import sys
 
 import pytest
 
 from convinse.scoring.poleval import Expected, evaluate, read_expected, read_submission
 from convinse.support.errors import DataError, DependencyError, ScoringError
-from places import DATA, ROOT
+from places import DATA
+from written import write
 
 pytest.importorskip("ir_measures")
 POLEVAL = DATA / "poleval2022"
-
-
-def write(path, text):
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def scores(tmp_path, expected, submission, questions=None):
@@ -28,13 +23,9 @@ def dcg(places):
 
 def test_one_question_by_hand(tmp_path):
     found = scores(tmp_path, "a\tb\tc\n", "x\ta\ty\tb\n")["sets"]["all"]
-    assert found == {
-        "num_questions": 1,
-        "ndcg_at_10": round(100 * dcg([2, 4]) / dcg([1, 2, 3]), 4),
-        "mrr_at_10": 50.0,
-        "recall_at_10": 66.6667,
-        "recall_at_100": 66.6667,
-    }
+    recall = {"recall_at_10": 66.6667, "recall_at_100": 66.6667}
+    gain = round(100 * dcg([2, 4]) / dcg([1, 2, 3]), 4)
+    assert found == {"num_questions": 1, "ndcg_at_10": gain, "mrr_at_10": 50.0, **recall}
 
 
 def test_the_ideal_has_ten_places_at_most(tmp_path):
@@ -91,10 +82,8 @@ def test_a_repeated_pair_counts_at_its_best_score(tmp_path):
 
 
 def test_graded_pairs(tmp_path):
-    found = scores(
-        tmp_path, "question-id\tpassage-id\tscore\n1\ta\t3\n1\tb\t1\n1\tc\t0\n", "1\tb\t2\n1\ta\t1\n1\tc\t3\n"
-    )
-    value = found["sets"]["all"]
+    graded = "question-id\tpassage-id\tscore\n1\ta\t3\n1\tb\t1\n1\tc\t0\n"
+    value = scores(tmp_path, graded, "1\tb\t2\n1\ta\t1\n1\tc\t3\n")["sets"]["all"]
     assert value["ndcg_at_10"] == round(100 * (1 / math.log2(3) + 3 / 2) / (3 + 1 / math.log2(3)), 4)
     assert value["mrr_at_10"] == 50.0
 
@@ -141,9 +130,8 @@ def test_without_the_package_one_line_says_how_to_get_it(monkeypatch):
         evaluate(Expected({"1": {"a": 1}}, {"1": "all"}, True), {})
 
 
-def test_reading_needs_no_optional_package():
-    code = "import sys; import convinse.scoring.poleval; sys.exit('ir_measures' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+def test_reading_needs_no_optional_package(run_python):
+    run_python("import sys; import convinse.scoring.poleval; sys.exit('ir_measures' in sys.modules)")
 
 
 @pytest.mark.skipif(not POLEVAL.is_dir(), reason="the data of PolEval 2022 is not there")

@@ -46,16 +46,13 @@ def test_questions_without_a_difference_change_nothing():
 
 def runs(ranks_a, ranks_b, turns=1, **more):
     """Two runs whose right answers have the ranks, so many turns a conversation."""
-    return [
-        write_run(
-            name,
-            *(
-                conversation(str(start), *(turn(f"q{n}", rank=ranks[n]) for n in range(start, start + turns)), **more)
-                for start in range(0, len(ranks), turns)
-            ),
-        )
-        for name, ranks in (("a.jsonl", ranks_a), ("b.jsonl", ranks_b))
-    ]
+
+    def run(name, ranks):
+        asked = [turn(f"q{n}", rank=rank) for n, rank in enumerate(ranks)]
+        starts = range(0, len(ranks), turns)
+        return write_run(name, *(conversation(str(n), *asked[n : n + turns], **more) for n in starts))
+
+    return [run("a.jsonl", ranks_a), run("b.jsonl", ranks_b)]
 
 
 def test_means_difference_and_the_questions_behind_it():
@@ -97,9 +94,8 @@ def test_questions_of_one_conversation_do_not_make_a_difference_certain():
 def test_runs_that_cannot_be_compared():
     first, second = runs([1, 2], [1, 2])
     short = write_run("short.jsonl", conversation("0", turn("q0")))
-    with pytest.raises(
-        ScoringError, match="short.jsonl: 1 of the 2 questions of a.jsonl are missing, the first is 'q1'"
-    ):
+    missing = "short.jsonl: 1 of the 2 questions of a.jsonl are missing, the first is 'q1'"
+    with pytest.raises(ScoringError, match=missing):
         compare(first, short)
     other = write_run("other.jsonl", conversation("0", turn("q0", ["Q2"])))
     with pytest.raises(ScoringError, match="other gold answers"):

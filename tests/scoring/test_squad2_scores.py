@@ -166,10 +166,8 @@ def test_thresholds_are_optimal_by_brute_force(questions):
     na_probs = {qid: (number * 3 % 7 + 1) / 10 for number, qid in enumerate(answers)}
     result = evaluate(answers, predictions, na_probs)
     for name in ("exact", "f1"):
-        by_threshold = {
-            threshold: evaluate(answers, predictions, na_probs, threshold)[name]
-            for threshold in (0.0, *na_probs.values())
-        }
+        thresholds = (0.0, *na_probs.values())
+        by_threshold = {place: evaluate(answers, predictions, na_probs, place)[name] for place in thresholds}
         best, threshold = result[f"best_{name}"], result[f"best_{name}_thresh"]
         assert best == pytest.approx(max(by_threshold.values()))
         assert by_threshold[threshold] == pytest.approx(best)

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 import requests
@@ -19,9 +19,11 @@ from convinse.cli import main
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.serving import reader_server
 from convinse.support import http_server
-from convinse.support.http_server import listen, uvicorn_server
+from convinse.support.http_server import listen
+from loopback import served
 from places import ROOT
 from tiny_models import Counted, copy_of, damage, tiny
+from written import json_lines, write, write_lines
 
 MODEL = tiny(task="question-answering")
 CONTEXTS = [
@@ -47,9 +49,8 @@ def reader():
 def expected(reader):
     return {
         qa["qid"]: reader.read(qa["question"], [context["context"]])[0].text
-        for context in CONTEXTS
-        for qa in context["qas"]
-    }
+        for context in CONTEXTS for qa in context["qas"]
+    }  # fmt: skip
 
 
 def answers_of(context, expected):
@@ -59,18 +60,8 @@ def answers_of(context, expected):
 @contextmanager
 def started(*arguments):
     """`convinse serve reader` in a process of its own; yields it and its port."""
-    command = [
-        sys.executable,
-        "-m",
-        "convinse",
-        "serve",
-        "reader",
-        "--port",
-        "0",
-        "--device",
-        "cpu",
-        *map(str, arguments),
-    ]
+    given = ["serve", "reader", "--port", "0", "--device", "cpu", *map(str, arguments)]
+    command = [sys.executable, "-m", "convinse", *given]
     process = subprocess.Popen(
         command, env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
         text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -93,29 +84,16 @@ def server():
         assert process.poll() is None
 
 
-@contextmanager
 def in_thread(reader, most=reader_server.MAX_BODY):
-    listener = listen("127.0.0.1", 0)
-    running = uvicorn_server(reader_server.create_app(reader, most))
-    thread = threading.Thread(target=running.run, kwargs={"sockets": [listener]})
-    thread.start()
-    try:
-        yield listener.getsockname()[1]
-    finally:
-        running.should_exit = True
-        thread.join()
-        listener.close()
+    return served(reader_server.create_app(reader, most))
 
 
 def post(port, body, path="/", method="POST"):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    try:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
         connection.request(method, path, body)
         response = connection.getresponse()
         assert response.headers["Content-Type"] == "application/json"
         return response.status, json.loads(response.read())
-    finally:
-        connection.close()
 
 
 def refused(port, body, status=400, **options):
@@ -127,13 +105,12 @@ def refused(port, body, status=400, **options):
 
 def test_the_clients_of_the_task(server, expected, tmp_path):
     """As the task's own client does: it knocks at the port, then posts a file's contexts and joins the answers."""
-    file = tmp_path / "data.jsonl"
-    file.write_text("\n".join(map(json.dumps, [{"header": {"dataset": "x", "split": "dev"}}, *CONTEXTS])))
+    file = write_lines(tmp_path / "data.jsonl", {"header": {"dataset": "x", "split": "dev"}}, *CONTEXTS)
     with socket.create_connection(("127.0.0.1", server), timeout=5):
-        time.sleep(0.2)  # says nothing, and goes
+        pass  # says nothing, and goes
     found = {}
-    for line in file.read_text().splitlines():
-        response = requests.post(f"http://127.0.0.1:{server}", json=json.loads(line), timeout=30)
+    for line in json_lines(file):
+        response = requests.post(f"http://127.0.0.1:{server}", json=line, timeout=30)
         assert response.status_code == 200 and response.headers["Content-Type"] == "application/json"
         found.update(response.json())
     assert found == expected
@@ -296,10 +273,8 @@ def test_a_client_that_goes_away_leaves_the_others_alone(reader, expected):
 
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_answers_what_is_in_flight(ending):
-    slow = {
-        "context": "the book of Tolkien " * 4000,
-        "qas": [{"qid": str(n), "question": f"who {n}"} for n in range(14)],
-    }
+    asked = [{"qid": str(n), "question": f"who {n}"} for n in range(14)]
+    slow = {"context": "the book of Tolkien " * 4000, "qas": asked}
     short = {"context": "the book", "qas": [{"qid": "short", "question": "who"}]}
     with started("--model", MODEL) as (process, port), ThreadPoolExecutor(2) as pool:
         first = pool.submit(post, port, json.dumps(slow))
@@ -316,12 +291,10 @@ def test_a_signal_answers_what_is_in_flight(ending):
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
 
 
-def test_wrong_starts_are_one_line(tmp_path, capsys):
+def test_wrong_starts_are_one_line(command_error):
     def fails(*arguments, words):
-        assert main(["serve", "reader", "--device", "cpu", *map(str, arguments)]) == 1
-        err = capsys.readouterr().err
-        assert err.startswith("convinse: ") and err.count("\n") == 1
-        assert all(word in err for word in words), err
+        line = command_error("serve", "reader", "--device", "cpu", *arguments)
+        assert all(word in line for word in words), line
 
     fails("--config", "lexical.yml", words=["ha_model", "--model"])
     fails("--model", "./nowhere", words=["./nowhere", "no such folder"])
@@ -333,24 +306,17 @@ def test_wrong_starts_are_one_line(tmp_path, capsys):
         fails("--model", MODEL, "--port", taken.getsockname()[1], words=["cannot listen", "--port"])
 
 
-def test_the_model_of_a_configuration(tmp_path, monkeypatch):
-    config = tmp_path / "my.yml"
-    config.write_text(f"ha: extractive\nha_model: {MODEL}\n")
+def test_the_model_of_a_configuration(command, monkeypatch):
+    config = write("my.yml", f"ha: extractive\nha_model: {MODEL}\n")
     given = {}
-    monkeypatch.setattr(
-        reader_server, "serve", lambda reader, *rest, **more: given.update(reader=reader, rest=rest, **more)
-    )
-    assert (
-        main(
-            ["serve", "reader", "--config", str(config), "--device", "cpu", "--precision", "int8", "--max-body", "2MB"]
-        )
-        == 0
-    )
-    assert (
-        given["reader"].engine.precision == "int8"
-        and given["rest"][:2] == ("127.0.0.1", 8888)
-        and given["most"] == 2_000_000
-    )
+
+    def serve(reader, *rest, **more):
+        given.update(reader=reader, rest=rest, **more)
+
+    monkeypatch.setattr(reader_server, "serve", serve)
+    command("serve", "reader", "--config", config, *"--device cpu --precision int8 --max-body 2MB".split())
+    assert given["reader"].engine.precision == "int8"
+    assert given["rest"][:2] == ("127.0.0.1", 8888) and given["most"] == 2_000_000
 
 
 @pytest.mark.parametrize("arguments", [[], ["cat"], ["reader", "--port", "x"], ["reader", "--max-body", "much"]])

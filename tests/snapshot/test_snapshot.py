@@ -4,6 +4,7 @@ import gzip
 import json
 import shutil
 from collections import Counter
+from contextlib import closing
 
 import pytest
 
@@ -15,26 +16,23 @@ from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.records.evidence import SOURCES
 from convinse.wikipedia.dump import WikipediaDump
-from places import ROOT
+from places import SNAPSHOT
 from recipes.snapshot import build as build_snapshot
 
-SNAPSHOT = ROOT / "convinse" / "snapshot"
 PARTS = ("train", "dev", "test")
 DOMAINS = {"books", "movies", "music", "soccer", "tvseries"}
 
 
 @pytest.fixture(scope="module")
 def kb():
-    opened = KnowledgeBase(SNAPSHOT / "kb")
-    yield opened
-    opened.close()
+    with closing(KnowledgeBase(SNAPSHOT / "kb")) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
 def dump():
-    opened = WikipediaDump(SNAPSHOT / "wikipedia.db")
-    yield opened
-    opened.close()
+    with closing(WikipediaDump(SNAPSHOT / "wikipedia.db")) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -79,11 +77,8 @@ def plain(turn):
 def test_the_knowledge_base_is_built_from_the_entity_documents(kb, workdir):
     manifest = build(SNAPSHOT / "entities.json.gz", workdir / "kb")
     assert manifest.build_id == kb.build_id, "run scripts/recipes/snapshot/build.py"
-    assert (manifest.items, manifest.properties, manifest.facts) == (
-        kb.manifest.items,
-        kb.manifest.properties,
-        kb.manifest.facts,
-    )
+    counts = [(built.items, built.properties, built.facts) for built in (manifest, kb.manifest)]
+    assert counts[0] == counts[1]
     layout.CHECKS.check(SNAPSHOT / "kb", kb.manifest.files, every_byte=True)
 
 
@@ -160,10 +155,8 @@ def test_the_entities_of_the_evidences_are_known(kb, dump):
 def test_there_are_enough_conversations_of_five_turns(parts, conversations):
     assert len(conversations) >= 60
     assert len(parts["test"]) >= 30
-    assert all(len(conversation["questions"]) == 5 for conversation in conversations)
-    assert all(
-        [turn["turn"] for turn in conversation["questions"]] == [0, 1, 2, 3, 4] for conversation in conversations
-    )
+    for conversation in conversations:
+        assert [turn["turn"] for turn in conversation["questions"]] == [0, 1, 2, 3, 4]
 
 
 def test_every_part_has_the_five_domains(parts):
@@ -194,11 +187,8 @@ def test_at_least_forty_turns_are_answerable_only_from_each_source(answerable, s
 
 
 def test_most_turns_are_answerable_and_from_the_source_that_they_name(turns, answerable):
-    questions = [
-        (turn, found)
-        for turn, found in zip(turns, answerable, strict=True)
-        if turn["answers"][0]["id"] not in ("Yes", "No")
-    ]
+    both = zip(turns, answerable, strict=True)
+    questions = [(turn, found) for turn, found in both if turn["answers"][0]["id"] not in ("Yes", "No")]
     assert sum(bool(found) for _, found in questions) >= 0.95 * len(questions)
     wrong = [turn["question_id"] for turn, found in questions if turn["answer_source"] not in found]
     assert len(wrong) <= 0.05 * len(questions), wrong

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from convinse.support import jsonlines
 from convinse.support.errors import DataError, OutputError
 from convinse.support.jsonlines import raw_documents, read_documents, read_lines, writing
+from refusals import refused
+from written import write
 
 PACKERS = {"plain": bytes, "gz": gzip.compress, "bz2": bz2.compress, "zst": zstandard.ZstdCompressor().compress}
 VALUES = st.recursive(
@@ -26,21 +28,11 @@ OBJECTS = st.dictionaries(st.text(max_size=6), VALUES, max_size=4)
 
 @pytest.fixture
 def written(workdir):
-    def write(content, name="data.jsonl"):
-        path = workdir / name
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
+    return lambda content, name="data.jsonl": write(workdir / name, content)
 
 
-def refused(read, path, *words):
-    with pytest.raises(DataError) as caught:
-        list(read(path))
-    text = str(caught.value)
-    assert "\n" not in text
-    for word in (str(path), *words):
-        assert word in text, text
+def unreadable(read, path, *words):
+    refused(DataError, lambda: list(read(path)), str(path), *words)
 
 
 @pytest.mark.parametrize("packer", PACKERS)
@@ -107,8 +99,8 @@ def test_typed(written):
 
     path = written('{"a": 1, "b": 2}\n{"a": "x"}')
     assert next(read_lines(path, Kind))[1].a == 1
-    refused(lambda path: read_lines(path, Kind), path, ":2:", "$.a")
-    refused(lambda path: read_documents(path, Kind), path, ":2:", "$.a")
+    unreadable(lambda path: read_lines(path, Kind), path, ":2:", "$.a")
+    unreadable(lambda path: read_documents(path, Kind), path, ":2:", "$.a")
 
 
 @pytest.mark.parametrize("read", [read_lines, read_documents])
@@ -126,12 +118,12 @@ def test_typed(written):
     ],
 )
 def test_what_is_no_json_is_named_with_file_and_line(written, read, content, line):
-    refused(read, written(content), f":{line}:", "not valid JSON")
+    unreadable(read, written(content), f":{line}:", "not valid JSON")
 
 
 @pytest.mark.parametrize("content", ["{}\n,{}", '{} "text"', "[{}] ]", "[{}] x", "[{} x]", "7"])
 def test_text_between_documents(written, content):
-    refused(lambda path: read_documents(path, unwrap=True), written(content), "not valid JSON")
+    unreadable(lambda path: read_documents(path, unwrap=True), written(content), "not valid JSON")
 
 
 @pytest.mark.parametrize("packer", ["gz", "bz2", "zst"])
@@ -143,42 +135,42 @@ def test_a_truncated_file_names_the_line_that_was_reached(written, packer, read)
         with pytest.raises(DataError):
             list(read(path))
     else:
-        refused(read, path, "cannot be read", "complete?")
+        unreadable(read, path, "cannot be read", "complete?")
 
 
 @pytest.mark.parametrize("content", [b"\x1f\x8bnonsense", b"BZhnonsense", b"\x28\xb5\x2f\xfdnonsense"])
 def test_a_damaged_file(written, content):
-    refused(read_lines, written(content), ":1:")
+    unreadable(read_lines, written(content), ":1:")
 
 
 def test_missing_file_and_folder(workdir):
-    refused(read_lines, workdir / "missing", "No such file")
-    refused(read_lines, workdir)
+    unreadable(read_lines, workdir / "missing", "No such file")
+    unreadable(read_lines, workdir)
 
 
 @given(st.lists(VALUES, max_size=5))
 def test_what_is_written_is_read(tmp_path_factory, values):
     folder = tmp_path_factory.mktemp("written")
     for name in ("a.jsonl", "a.jsonl.gz", "b.jsonl.gz"):
-        with writing(folder / name) as write:
+        with writing(folder / name) as add:
             for value in values:
-                write(value)
+                add(value)
         assert [value for _, value in read_lines(folder / name)] == values
     assert (folder / "a.jsonl.gz").read_bytes() == (folder / "b.jsonl.gz").read_bytes()
 
 
 def test_a_packed_file_does_not_say_when_it_was_made(workdir):
-    with writing(workdir / "a.gz") as write:
-        write({})
+    with writing(workdir / "a.gz") as add:
+        add({})
     assert (workdir / "a.gz").read_bytes()[3:8] == bytes(5)  # no name, time 0
 
 
 def test_an_older_file_stays_when_writing_fails(workdir):
     path = workdir / "a.jsonl"
     path.write_text("old")
-    with pytest.raises(OutputError, match="a.jsonl"), writing(path) as write:
-        write({"a": 1})
-        write({"a": object()})
+    with pytest.raises(OutputError, match="a.jsonl"), writing(path) as add:
+        add({"a": 1})
+        add({"a": object()})
     assert path.read_text() == "old" and list(workdir.iterdir()) == [path]
 
 

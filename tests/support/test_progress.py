@@ -69,12 +69,8 @@ with progress("kb_text", 3, "conversations") as advance:
     advance()
 """
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-c", code],
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
-    )
+    terminal = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=theirs, env=terminal)
     os.close(theirs)
     shown = b""
     try:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from convinse.support.errors import CacheError
 from convinse.support.vector_cache import VectorCache
+from refusals import refused
 
 SIZE = 32  # bytes of a record of 3 numbers: 16 + 6 + 4, and 6 zeros
 NUMBERS = st.floats(width=16, allow_nan=False, allow_infinity=False)
@@ -55,13 +56,6 @@ def rows(*numbers):
     return np.array([[number, -number, number / 4] for number in numbers], np.float32)
 
 
-def refused(action):
-    with pytest.raises(CacheError) as caught:
-        action()
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
-
-
 def known(cache, *texts):
     return cache.get(texts)[1].tolist()
 
@@ -83,10 +77,8 @@ def test_what_was_put_comes_back_exactly(tmp_path_factory, puts, kind, on_disk):
             assert vectors.dtype == np.float16
             assert vectors.shape == (len(texts), 3)
             assert mask.tolist() == [False] + [True] * 2 * len(expected)
-            assert (
-                vectors.tobytes()
-                == np.array([(0, 0, 0), *expected.values(), *reversed(expected.values())], "f2").tobytes()
-            )
+            wanted = np.array([(0, 0, 0), *expected.values(), *reversed(expected.values())], "f2")
+            assert vectors.tobytes() == wanted.tobytes()
             assert len(cache) == len(expected)
         if on_disk:
             cache.close()
@@ -157,7 +149,7 @@ def test_vectors_of_another_shape_are_refused(cache, shape):
 def test_a_vector_that_is_not_finite_is_refused_by_its_text(cache, value):
     vectors = rows(1, 2)
     vectors[1, 2] = value
-    assert "'the second'" in refused(lambda: cache.put(["the first", "the second"], vectors))
+    refused(CacheError, lambda: cache.put(["the first", "the second"], vectors), "'the second'")
     assert known(cache, "the first", "the second") == [False, False]
 
 
@@ -375,10 +367,7 @@ def test_a_foreign_file_is_refused_and_left_alone(cache, workdir, content, fault
     cache.close()
     file(workdir).write_bytes(content)
     for action in (lambda: cache.get(["a"]), lambda: cache.put(["a"], rows(1)), lambda: len(cache)):
-        message = refused(action)
-        assert fault in message
-        assert str(file(workdir)) in message
-        assert "ers_cache_path" in message
+        refused(CacheError, action, fault, str(file(workdir)), "ers_cache_path")
         assert file(workdir).read_bytes() == content
 
 
@@ -387,8 +376,7 @@ def test_another_dimension_is_refused_and_changes_nothing(cache, workdir):
     before = file(workdir).read_bytes()
     with again(workdir, dimension=4) as other:
         for action in (lambda: other.get(["a"]), lambda: other.put(["b"], np.ones((1, 4)))):
-            message = refused(action)
-            assert "length 3, not 4" in message
+            refused(CacheError, action, "length 3, not 4")
     assert file(workdir).read_bytes() == before
     assert known(cache, "a") == [True]
 
@@ -399,7 +387,7 @@ def test_a_damaged_header_is_refused(cache, workdir):
     for byte in range(64):
         content[byte] ^= 1
         file(workdir).write_bytes(content)
-        refused(lambda: cache.get(["a"]))
+        refused(CacheError, lambda: cache.get(["a"]))
         content[byte] ^= 1
     file(workdir).write_bytes(content)
     assert known(cache, "a") == [True]
@@ -409,9 +397,7 @@ def test_a_folder_that_cannot_be_made_is_one_line(workdir):
     (workdir / "file").write_text("x")
     with closing(VectorCache("file", "model", 3)) as cache:
         for action in (lambda: cache.get(["a"]), lambda: cache.put(["a"], rows(1))):
-            message = refused(action)
-            assert "file/vectors" in message
-            assert "ers_cache_path" in message
+            refused(CacheError, action, "file/vectors", "ers_cache_path")
 
 
 def test_a_read_only_folder_is_read_and_refused_when_written(run_python, cache, workdir):

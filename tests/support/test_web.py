@@ -5,6 +5,7 @@ import json
 import logging
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from email.utils import format_datetime
 
@@ -17,13 +18,7 @@ from convinse.support.web import WebSession
 from fileserver import serve
 from loopback import cut, dripping, free_port, ok, scripted_server, silent, status
 
-
-@pytest.fixture(autouse=True)
-def surroundings(monkeypatch):
-    """Short pauses, and nothing from the environment."""
-    monkeypatch.setattr(web, "_BACK_OFF", 0.01)
-    for name in ("CONVINSE_OFFLINE", "CONVINSE_CONTACT", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.delenv(name, raising=False)
+WELL_IN_TIME = 20  # seconds: far less than the servers here would take, and enough on a busy machine
 
 
 @pytest.fixture
@@ -44,9 +39,7 @@ def refused(action, *words):
     with pytest.raises(NetworkError) as caught:
         action()
     text = str(caught.value)
-    assert "\n" not in text
-    for word in words:
-        assert word in text, text
+    assert "\n" not in text and all(word in text for word in words), text
     return caught.value
 
 
@@ -95,9 +88,8 @@ def test_passing_faults_are_tried_again(session, caplog, code):
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 413, 501])
 def test_other_refusals_are_final_and_say_what_the_server_said(session, code):
     with scripted_server(status(code, b'{"error": "no such item"}')) as server:
-        error = refused(
-            lambda: session(remedy="ask another").get(server.url), f":{server.server_port}", str(code), "no such item"
-        )
+        words = f":{server.server_port}", str(code), "no such item"
+        error = refused(lambda: session(remedy="ask another").get(server.url), *words)
         assert error.status == code and str(error).endswith("; ask another") and len(server.requests) == 1
 
 
@@ -108,25 +100,22 @@ def test_a_page_of_html_is_not_quoted(session):
 
 def test_after_the_last_attempt_the_error_names_host_status_and_remedy(session):
     with scripted_server(status(503)) as server:
-        error = refused(
-            lambda: session(attempts=3).get(server.url), f"127.0.0.1:{server.server_port}: answered 503", "3 attempts"
-        )
+        words = f"127.0.0.1:{server.server_port}: answered 503", "3 attempts"
+        error = refused(lambda: session(attempts=3).get(server.url), *words)
     assert error.status == 503 and len(server.requests) == 3 and isinstance(error, ConvinseError)
 
 
-def test_retry_after_in_seconds_is_obeyed(session):
-    with scripted_server(status(429, retry_after=1), ok(1)) as server:
+def test_retry_after_in_seconds_is_obeyed(session, pauses):
+    with scripted_server(status(429, retry_after=7), ok(1)) as server:
         assert session().get_json(server.url) == 1
-    first, second = server.requests
-    assert 1.0 <= second.time - first.time < 2.0
+    assert len(pauses) == 1 and 7 <= pauses[0] < 7.2
 
 
-def test_retry_after_as_a_date_is_obeyed(session):
-    moment = datetime.now(timezone.utc) + timedelta(seconds=2)
+def test_retry_after_as_a_date_is_obeyed(session, pauses):
+    moment = datetime.now(timezone.utc) + timedelta(seconds=12)
     with scripted_server(status(503, retry_after=format_datetime(moment, usegmt=True)), ok(1)) as server:
-        assert session().get_json(server.url) == 1
-    first, second = server.requests
-    assert 0.5 <= second.time - first.time < 3.0
+        assert session(deadline=60).get_json(server.url) == 1
+    assert len(pauses) == 1 and 1 < pauses[0] < 12.2
 
 
 def test_a_retry_after_that_is_none_counts_as_absent(session):
@@ -134,11 +123,10 @@ def test_a_retry_after_that_is_none_counts_as_absent(session):
         assert session().get_json(server.url) == 1
 
 
-def test_a_retry_after_beyond_the_deadline_ends_at_once(session):
-    start = time.monotonic()
+def test_a_retry_after_beyond_the_deadline_ends_at_once(session, pauses):
     with scripted_server(status(429, retry_after=3600), ok(1)) as server:
         refused(lambda: session(deadline=5).get(server.url), "429", "asks to wait 3600 s")
-    assert time.monotonic() - start < 2 and len(server.requests) == 1
+    assert pauses == [] and len(server.requests) == 1
 
 
 def test_a_host_that_asked_for_rest_is_not_disturbed_by_other_requests(session):
@@ -155,7 +143,7 @@ def test_until_shortens_the_deadline(session):
     with scripted_server(dripping(0.02)) as server:
         refused(lambda: session().get(server.url, until=time.monotonic() + 0.4), "no whole answer within 0.4 s")
         refused(lambda: session().get(server.url, until=time.monotonic() - 1), "no time is left")
-    assert time.monotonic() - start < 1.5 and len(server.requests) == 1
+    assert time.monotonic() - start < WELL_IN_TIME and len(server.requests) == 1
 
 
 def test_slots_bound_the_requests_under_way(session):
@@ -167,11 +155,11 @@ def test_slots_bound_the_requests_under_way(session):
     assert len(server.requests) == 1 and slots._value == 1
 
 
-def test_a_fault_told_in_a_good_answer_is_tried_again(session):
+def test_a_fault_told_in_a_good_answer_is_tried_again(session, pauses):
     told = session(passing=lambda answer: "is busy" if b"busy" in answer.body else None, attempts=3)
     with scripted_server(ok("busy"), status(200, b'"busy"', retry_after=1), ok("fine")) as server:
         assert told.get_json(server.url) == "fine"
-        assert server.requests[2].time - server.requests[1].time >= 1.0
+        assert pauses[1] >= 1.0
         server.steps = [ok("busy")]
         refused(lambda: told.get(server.url), "is busy", "3 attempts")
 
@@ -184,14 +172,12 @@ def test_a_given_contact_is_sent_instead_of_that_of_the_environment(session, mon
     assert "me@example.org" in agent and "env@" not in agent
 
 
-def test_pauses_grow_up_to_the_deadline(session, monkeypatch):
+def test_pauses_grow_up_to_the_deadline(session, pauses, monkeypatch):
     monkeypatch.setattr(web, "_BACK_OFF", 0.05)
-    start = time.monotonic()
     with scripted_server(status(500)) as server:
         refused(lambda: session(attempts=100, deadline=0.6).get(server.url), "500", "0.6 s in all")
-    times = [request.time for request in server.requests]
-    assert 3 <= len(times) < 8 and time.monotonic() - start < 1.0
-    assert times[-1] - times[-2] > times[1] - times[0]
+    assert 3 <= len(server.requests) < 8 and sum(pauses) <= 0.6
+    assert pauses[-1] > pauses[0]
 
 
 @pytest.mark.parametrize(
@@ -210,11 +196,8 @@ def test_a_connection_that_is_always_cut_is_an_error(session):
 
 def test_a_host_that_is_not_there(session):
     port = free_port()
-    refused(
-        lambda: session(attempts=2).get(f"http://127.0.0.1:{port}/x"),
-        f"127.0.0.1:{port}: no connection: Connection refused (2 attempts)",
-        "check the address and the network",
-    )
+    words = f"127.0.0.1:{port}: no connection: Connection refused (2 attempts)", "check the address and the network"
+    refused(lambda: session(attempts=2).get(f"http://127.0.0.1:{port}/x"), *words)
 
 
 def test_a_name_that_is_none(session):
@@ -223,13 +206,13 @@ def test_a_name_that_is_none(session):
 
 def test_a_slow_answer_is_a_timeout(session):
     start = time.monotonic()
-    with scripted_server(silent(5)) as server:
+    with scripted_server(silent(60)) as server:
         refused(lambda: session(read_timeout=0.2, attempts=2).get(server.url), "no answer within 0.2 s", "2 attempts")
-    assert time.monotonic() - start < 2 and len(server.requests) == 2
+    assert time.monotonic() - start < WELL_IN_TIME and len(server.requests) == 2
 
 
 def test_a_slow_answer_once_is_waited_out(session):
-    with scripted_server(silent(5), ok(1)) as server:
+    with scripted_server(silent(60), ok(1)) as server:
         assert session(read_timeout=0.2).get_json(server.url) == 1
 
 
@@ -237,7 +220,7 @@ def test_a_body_that_drips_ends_at_the_deadline(session):
     start = time.monotonic()
     with scripted_server(dripping(0.02)) as server:
         refused(lambda: session(deadline=0.4).get(server.url), "no whole answer within 0.4 s")
-    assert time.monotonic() - start < 1.5
+    assert time.monotonic() - start < WELL_IN_TIME
 
 
 def test_too_large_a_body_is_refused(session):
@@ -344,24 +327,14 @@ def test_a_closed_session_opens_again(session):
 
 def test_threads_share_a_session(session):
     one = session()
-    found = []
-    with scripted_server(ok(1)) as server:
-        threads = [
-            threading.Thread(target=lambda: found.extend(one.post_json(server.url, n) for n in range(10)))
-            for _ in range(8)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    with scripted_server(ok(1)) as server, ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda n: one.post_json(server.url, n), range(80)))
     assert found == [1] * 80
 
 
 def test_importing_it_loads_no_http_library(run_python):
-    assert (
-        run_python("import sys, convinse.support.web; print('requests' in sys.modules, 'urllib3' in sys.modules)")
-        == "False False\n"
-    )
+    code = "import sys, convinse.support.web; print('requests' in sys.modules, 'urllib3' in sys.modules)"
+    assert run_python(code) == "False False\n"
 
 
 CONTENT = bytes(range(256)) * 1000

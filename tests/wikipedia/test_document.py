@@ -23,12 +23,8 @@ def read(html):
 
 _BLANK = st.sampled_from(["", " ", "\n", "  \t"])
 _WORD = st.text(alphabet="abZ9é-.'", min_size=1, max_size=5)
-_PLAIN = st.tuples(
-    st.just("text"),
-    st.lists(st.one_of(_WORD, st.sampled_from([",", "(", "&amp;"])), min_size=1, max_size=3),
-    _BLANK,
-    _BLANK,
-)
+_WORDS = st.lists(st.one_of(_WORD, st.sampled_from([",", "(", "&amp;"])), min_size=1, max_size=3)
+_PLAIN = st.tuples(st.just("text"), _WORDS, _BLANK, _BLANK)
 _LINKED = st.tuples(st.just("link"), st.lists(_WORD, min_size=1, max_size=3), _BLANK, _BLANK)
 _PIECES = st.lists(st.one_of(_PLAIN, _LINKED), max_size=10)
 
@@ -122,9 +118,8 @@ def test_what_leads_to_no_article_is_no_link_and_its_text_stays(attributes):
 
 
 def test_a_link_without_text_is_no_link():
-    assert flat('<p>A <a href="/wiki/X"><img src="x.png" alt="X"></a> b <a href="/wiki/Y"> </a>c</p>') == Snippet(
-        "A b c", (), "text"
-    )
+    html = '<p>A <a href="/wiki/X"><img src="x.png" alt="X"></a> b <a href="/wiki/Y"> </a>c</p>'
+    assert flat(html) == Snippet("A b c", (), "text")
 
 
 NOISE = [
@@ -195,6 +190,9 @@ def parsoid(level, text):
 HEADINGS = pytest.mark.parametrize("heading", [legacy, current, parsoid])
 
 
+CLOSING = "References|External links|See also|Notes|Further reading|Bibliography|Footnotes|Sources".split("|")
+
+
 @HEADINGS
 def test_blocks_know_their_section(heading):
     html = f"<p>Lead.</p>{heading(2, 'Life')}<p>Born.</p>"
@@ -203,10 +201,7 @@ def test_blocks_know_their_section(heading):
 
 
 @HEADINGS
-@pytest.mark.parametrize(
-    "name",
-    ["References", "External links", "See also", "Notes", "Further reading", "Bibliography", "Footnotes", "Sources"],
-)
+@pytest.mark.parametrize("name", CLOSING)
 def test_closing_sections_are_left_out_with_what_is_below_them(heading, name):
     html = (
         f"{heading(2, 'Life')}<p>Born.</p>{heading(2, name)}<p>Gone.</p><ul><li>Gone.</li></ul><div><p>Gone.</p></div>"
@@ -276,28 +271,22 @@ def test_a_part_of_a_snippet_keeps_the_links_that_lie_in_it():
 
 def test_tables_of_works_are_read_in_a_bibliography_and_its_lists_are_not():
     html = "<h2>Bibliography</h2><ul><li>A book.</li></ul>"
-    html += (
-        "<table class='wikitable'><tr><th>Year</th><th>Book</th></tr><tr><td>1937</td><td>The Hobbit</td></tr></table>"
-    )
+    rows = "<tr><th>Year</th><th>Book</th></tr><tr><td>1937</td><td>The Hobbit</td></tr>"
+    html += f"<table class='wikitable'>{rows}</table>"
     assert [(kind, section) for kind, _, section in read(html)] == [("table", "Bibliography")]
 
 
 @pytest.mark.parametrize(
-    ("classes", "kind"),
+    ("kind", "named"),
     [
-        ("infobox", "infobox"),
-        ("infobox_v2", "infobox"),
-        ("infobox biota", "infobox"),
-        ("biota", "infobox"),
-        ("vcard", "infobox"),
-        ("wikitable infobox", "infobox"),
-        ("wikitable", "table"),
-        ("sortable", "table"),
-        ("", "table"),
+        ("infobox", ["infobox", "infobox_v2", "infobox biota", "biota", "vcard", "wikitable infobox"]),
+        ("table", ["wikitable", "sortable", ""]),
     ],
 )
-def test_classes_of_infoboxes_and_tables(classes, kind):
-    assert [found for found, *_ in read(f'<table class="{classes}"><tr><th>a</th><td>b</td></tr></table>')] == [kind]
+def test_classes_of_infoboxes_and_tables(kind, named):
+    for classes in named:
+        (found,) = read(f'<table class="{classes}"><tr><th>a</th><td>b</td></tr></table>')
+        assert found[0] == kind, classes
 
 
 def test_data_tables_need_no_header_cells():
@@ -319,11 +308,8 @@ def test_a_table_in_a_data_table_is_a_block_of_its_own():
 
 
 def test_quotations_are_read_by_paragraph():
-    assert read("<blockquote>Bare.</blockquote><blockquote><p>One.</p><p>Two.</p></blockquote>") == [
-        ("p", "Bare.", ""),
-        ("p", "One.", ""),
-        ("p", "Two.", ""),
-    ]
+    found = read("<blockquote>Bare.</blockquote><blockquote><p>One.</p><p>Two.</p></blockquote>")
+    assert found == [("p", text, "") for text in ("Bare.", "One.", "Two.")]
 
 
 def test_coordinates_stay_in_the_cells_of_data_tables_and_as_shown_in_infoboxes():

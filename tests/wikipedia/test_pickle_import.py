@@ -5,6 +5,7 @@ import os
 import pickle
 import tracemalloc
 from collections import OrderedDict
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -31,10 +32,8 @@ def write(data, protocol=4, name="d.pickle"):
 
 
 def content():
-    dump = WikipediaDump(Path("w.db"))
-    found = {item: dump.get(item) for item in dump.items()}
-    dump.close()
-    return found
+    with closing(WikipediaDump(Path("w.db"))) as dump:
+        return {item: dump.get(item) for item in dump.items()}
 
 
 @pytest.mark.parametrize("protocol", range(6))

@@ -31,12 +31,6 @@ def test_a_row_is_one_snippet_with_the_header_of_every_cell():
     assert first.source == "table"
 
 
-def test_without_a_caption_the_section_says_what_the_table_is_about():
-    html = "<h2>Discography</h2><table><tr><th>Year</th><th>Title</th></tr>"
-    html += "<tr><td>1978</td><td>Lionheart</td></tr></table>"
-    assert texts(html) == ["Kate, Discography, Year is 1978, Title is Lionheart"]
-
-
 def test_row_and_column_spans_are_expanded():
     html = """<table>
       <tr><th>A</th><th>B</th><th>C</th></tr>
@@ -89,41 +83,88 @@ def test_senseless_spans_do_no_harm(span):
     assert max(map(len, plain_grid(html))) <= 1000
 
 
-def test_headers_of_several_rows_are_joined_by_column():
-    html = """<table><caption>Singles</caption>
-      <tr><th rowspan="2">Year</th><th rowspan="2">Song</th><th colspan="2">Peak position</th></tr>
-      <tr><th>UK</th><th>US</th></tr>
-      <tr><td>1978</td><td>Wuthering Heights</td><td>1</td><td>—</td></tr></table>"""
-    assert texts(html) == [
-        "Kate, Singles, Year is 1978, Song is Wuthering Heights, Peak position UK is 1, Peak position US is —"
-    ]
+ROW = "<tr><td>1978</td><td>Lionheart</td></tr>"
+HEADED = f"<tr><th>Year</th><th>Title</th></tr>{ROW}"
+OF_ROWS = {
+    "without a caption the section says what the table is about": (
+        f"<h2>Discography</h2><table>{HEADED}</table>",
+        ["Discography, Year is 1978, Title is Lionheart"],
+    ),
+    "headers of several rows are joined by column": (
+        """<table><caption>Singles</caption>
+        <tr><th rowspan="2">Year</th><th rowspan="2">Song</th><th colspan="2">Peak position</th></tr>
+        <tr><th>UK</th><th>US</th></tr><tr><td>1978</td><td>Wow</td><td>1</td><td>—</td></tr></table>""",
+        ["Singles, Year is 1978, Song is Wow, Peak position UK is 1, Peak position US is —"],
+    ),
+    "a header cell at the head of a row is a value": (
+        """<table><tr><th>Title</th><th>Year</th></tr><tr><th scope="row">Lionheart</th><td>1978</td></tr>
+        <tr><th scope="row">Aerial</th><td>2005</td></tr></table>""",
+        ["Title is Lionheart, Year is 1978", "Title is Aerial, Year is 2005"],
+    ),
+    "a banner over the whole width stands before the rows below it": (
+        f"""<table>{HEADED}<tr><td colspan="2">After the break</td></tr><tr><td>2005</td><td>Aerial</td></tr></table>""",
+        ["Year is 1978, Title is Lionheart", "After the break, Year is 2005, Title is Aerial"],
+    ),
+    "a banner of a header cell, too": (
+        f"""<table>{HEADED}<tr><th colspan="2">After the break</th></tr><tr><td>2005</td><td>Aerial</td></tr></table>""",
+        ["Year is 1978, Title is Lionheart", "After the break, Year is 2005, Title is Aerial"],
+    ),
+    "new headers further down begin a new part": (
+        f"""<table>{HEADED}<tr><th>Date</th><th>Show</th></tr><tr><td>2014</td><td>Before the Dawn</td></tr></table>""",
+        ["Year is 1978, Title is Lionheart", "Date is 2014, Show is Before the Dawn"],
+    ),
+    "empty cells and rows are left out": (
+        "<table><tr><th>A</th><th>B</th></tr><tr><td></td><td> </td></tr><tr><td></td><td>b</td></tr></table>",
+        ["B is b"],
+    ),
+    "a table in a cell is not read into the cell": (
+        """<table class="wikitable"><tr><th>A</th><th>B</th></tr>
+        <tr><td>a</td><td>b<table><tr><td>inner</td></tr></table></td></tr></table>""",
+        ["A is a, B is b"],
+    ),
+    "head, body and foot are read in order": (
+        """<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>x</td></tr></tbody>
+        <tfoot><tr><td>2</td><td>y</td></tr></tfoot></table>""",
+        ["A is 1, B is x", "A is 2, B is y"],
+    ),
+    "a title row above the headers is no header": (
+        f"""<table class="wikitable"><tr><th colspan="2">Albums</th></tr>{HEADED}</table>""",
+        ["Albums, Year is 1978, Title is Lionheart"],
+    ),
+    "a first row in bold is a header where there are no header cells": (
+        """<table class="wikitable"><tr><td>#</td><td><b>Year</b></td><td><b>Song</b></td></tr>
+        <tr><td>1</td><td>1978</td><td>Wow</td></tr>
+        <tr><td><b>2</b></td><td><b>1980</b></td><td><b>Army</b></td></tr></table>""",
+        ["# is 1, Year is 1978, Song is Wow", "# is 2, Year is 1980, Song is Army"],
+    ),
+    "a first row that is bold in part is none": (
+        "<table class='wikitable'><tr><td><b>a</b></td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>",
+        ["a, b", "c, d"],
+    ),
+    "totals in header cells are data and repeated headers are not": (
+        """<table><tr><th>Team</th><th>W</th><th>L</th></tr><tr><td>A</td><td>1</td><td>2</td></tr>
+        <tr><th>Team</th><th>W</th><th>L</th></tr><tr><td>B</td><td>3</td><td>4</td></tr>
+        <tr><th>Total</th><th>4</th><th>1,006</th></tr></table>""",
+        ["Team is A, W is 1, L is 2", "Team is B, W is 3, L is 4", "Team is Total, W is 4, L is 1,006"],
+    ),
+    "a header cell with one value is its name": (
+        "<table><tr><th>Capital</th><td>Paris</td></tr><tr><th>Seat</th><td>Senate</td><td>Paris</td></tr></table>",
+        ["Capital is Paris", "Seat, Senate, Paris"],
+    ),
+    "a table of one column has rows": (
+        "<table><tr><th>Songs</th></tr><tr><td>Wow</td></tr><tr><td>Army Dreamers</td></tr></table>",
+        ["Songs is Wow", "Songs is Army Dreamers"],
+    ),
+    "line breaks in cells are blanks": (
+        "<table><tr><th>Peak<br>UK</th><th>By</th></tr><tr><td>1</td><td>Kate<br/>Paddy</td></tr></table>",
+        ["Peak UK is 1, By is Kate Paddy"],
+    ),
+}
 
 
-def test_a_header_cell_at_the_head_of_a_row_is_a_value():
-    html = """<table><tr><th>Title</th><th>Year</th></tr>
-      <tr><th scope="row">Lionheart</th><td>1978</td></tr><tr><th scope="row">Aerial</th><td>2005</td></tr></table>"""
-    assert texts(html) == ["Kate, Title is Lionheart, Year is 1978", "Kate, Title is Aerial, Year is 2005"]
-
-
-@pytest.mark.parametrize("tag", ["td", "th"])
-def test_a_banner_over_the_whole_width_stands_before_the_rows_below_it(tag):
-    html = f"""<table><tr><th>Year</th><th>Title</th></tr><tr><td>1978</td><td>Lionheart</td></tr>
-      <tr><{tag} colspan="2">After the break</{tag}></tr><tr><td>2005</td><td>Aerial</td></tr></table>"""
-    assert texts(html) == [
-        "Kate, Year is 1978, Title is Lionheart",
-        "Kate, After the break, Year is 2005, Title is Aerial",
-    ]
-
-
-def test_new_headers_further_down_begin_a_new_part():
-    html = """<table><tr><th>Year</th><th>Film</th></tr><tr><td>1990</td><td>Les Dogs</td></tr>
-      <tr><th>Date</th><th>Show</th></tr><tr><td>2014</td><td>Before the Dawn</td></tr></table>"""
-    assert texts(html) == ["Kate, Year is 1990, Film is Les Dogs", "Kate, Date is 2014, Show is Before the Dawn"]
-
-
-def test_empty_cells_and_rows_are_left_out():
-    html = "<table><tr><th>A</th><th>B</th></tr><tr><td></td><td> </td></tr><tr><td></td><td>b</td></tr></table>"
-    assert texts(html) == ["Kate, B is b"]
+@pytest.mark.parametrize(("html", "expected"), OF_ROWS.values(), ids=OF_ROWS)
+def test_rows(html, expected):
+    assert texts(html) == [f"Kate, {text}" for text in expected]
 
 
 def test_citation_marks_are_cut_out_and_links_still_lie_on_their_anchors():
@@ -134,53 +175,6 @@ def test_citation_marks_are_cut_out_and_links_still_lie_on_their_anchors():
     assert snippet.text == "Kate, Song is Babooshka, By is x Kate Bush and Roy Harper"
     found = [(snippet.text[link.start : link.end], link.target) for link in snippet.links]
     assert found == [("Kate Bush", "Kate Bush"), ("Roy Harper", "Roy Harper")]
-
-
-def test_a_table_in_a_cell_is_not_read_into_the_cell():
-    html = """<table class="wikitable"><tr><th>A</th><th>B</th></tr>
-      <tr><td>a</td><td>b<table><tr><td>inner</td></tr></table></td></tr></table>"""
-    assert texts(html) == ["Kate, A is a, B is b"]
-
-
-def test_head_body_and_foot_are_read_in_order():
-    html = """<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody><tr><td>1</td><td>x</td></tr></tbody>
-      <tfoot><tr><td>2</td><td>y</td></tr></tfoot></table>"""
-    assert texts(html) == ["Kate, A is 1, B is x", "Kate, A is 2, B is y"]
-
-
-def test_a_title_row_above_the_headers_is_no_header():
-    html = """<table class="wikitable"><tr><th colspan="2">Albums</th></tr><tr><th>Year</th><th>Title</th></tr>
-      <tr><td>1978</td><td>Lionheart</td></tr></table>"""
-    assert texts(html) == ["Kate, Albums, Year is 1978, Title is Lionheart"]
-
-
-def test_a_first_row_in_bold_is_a_header_where_there_are_no_header_cells():
-    html = """<table class="wikitable"><tr><td>#</td><td><b>Year</b></td><td><b>Song</b></td></tr>
-      <tr><td>1</td><td>1978</td><td>Wow</td></tr><tr><td><b>2</b></td><td><b>1980</b></td><td><b>Army</b></td></tr></table>"""
-    assert texts(html) == ["Kate, # is 1, Year is 1978, Song is Wow", "Kate, # is 2, Year is 1980, Song is Army"]
-    plain = "<table class='wikitable'><tr><td><b>a</b></td><td>b</td></tr><tr><td>c</td><td>d</td></tr></table>"
-    assert texts(plain) == ["Kate, a, b", "Kate, c, d"]
-
-
-def test_totals_in_header_cells_are_data_and_repeated_headers_are_not():
-    html = """<table><tr><th>Team</th><th>W</th><th>L</th></tr><tr><td>A</td><td>1</td><td>2</td></tr>
-      <tr><th>Team</th><th>W</th><th>L</th></tr><tr><td>B</td><td>3</td><td>4</td></tr>
-      <tr><th>Total</th><th>4</th><th>1,006</th></tr></table>"""
-    assert texts(html) == [
-        "Kate, Team is A, W is 1, L is 2",
-        "Kate, Team is B, W is 3, L is 4",
-        "Kate, Team is Total, W is 4, L is 1,006",
-    ]
-
-
-def test_a_header_cell_with_one_value_is_its_name():
-    html = "<table><tr><th>Capital</th><td>Paris</td></tr><tr><th>Seat</th><td>Senate</td><td>Paris</td></tr></table>"
-    assert texts(html) == ["Kate, Capital is Paris", "Kate, Seat, Senate, Paris"]
-
-
-def test_a_table_of_one_column_has_rows():
-    html = "<table><tr><th>Songs</th></tr><tr><td>Wow</td></tr><tr><td>Army Dreamers</td></tr></table>"
-    assert texts(html) == ["Kate, Songs is Wow", "Kate, Songs is Army Dreamers"]
 
 
 def test_a_wide_row_is_cut_at_cell_borders_and_every_piece_has_the_first_cell():
@@ -204,8 +198,3 @@ def test_a_long_first_cell_does_not_push_the_others_over_the_limit():
     html = f"<table><tr><th>A</th><th>B</th><th>C</th></tr><tr><td>{'x' * 40}</td><td>b{'y' * 15}</td><td>c{'z' * 15}</td></tr></table>"
     assert all(len(text) <= 70 for text in texts(html, max_length=60))
     assert "".join(texts(html, max_length=60)).count("z" * 15) == 1
-
-
-def test_line_breaks_in_cells_are_blanks():
-    html = "<table><tr><th>Peak<br>UK</th><th>By</th></tr><tr><td>1</td><td>Kate<br/>Paddy</td></tr></table>"
-    assert texts(html) == ["Kate, Peak UK is 1, By is Kate Paddy"]

@@ -1,5 +1,5 @@
 import gzip
-import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,7 @@ from convinse.wikipedia import build as build_module
 from convinse.wikipedia.build import build, label_of
 from convinse.wikipedia.dump import WikipediaDump
 from places import DATA
+from written import write_lines
 
 PAGES = DATA / "wikipedia-pages"
 real = pytest.mark.skipif(not PAGES.is_dir(), reason="no shared data")
@@ -19,17 +20,12 @@ def page(title, qid, html="<p>It was made by <a href='/wiki/James_Cameron'>James
 
 
 def save(pages, name="pages.jsonl"):
-    lines = [item if isinstance(item, str) else json.dumps(item) for item in pages]
-    text = "\n".join(lines).encode()
-    Path(name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
-    return Path(name)
+    return write_lines(name, *pages)
 
 
 def content(path):
-    dump = WikipediaDump(Path(path))
-    found = {item: dump.get(item) for item in dump.items()}
-    dump.close()
-    return found
+    with closing(WikipediaDump(Path(path))) as dump:
+        return {item: dump.get(item) for item in dump.items()}
 
 
 def ids(evidences):

@@ -3,6 +3,7 @@
 import copy
 import gzip
 import json
+from pathlib import Path
 
 import pytest
 
@@ -11,45 +12,41 @@ from convinse.formats.conversations.benchmark import READERS, read_benchmark
 from convinse.formats.convmix import read_conversations
 from convinse.support.errors import DataError
 from places import DATA
+from refusals import refused
+from written import names, write, write_lines
 
 WIKI = "https://www.wikidata.org/wiki/"
 
-CONVMIX = {
-    "conv_id": "1",
-    "domain": "books",
-    "questions": [
-        {
-            "turn": 0,
-            "question_id": "1-0",
-            "question": "When did the author of Dune live?",
-            "answers": [{"id": "1920-10-08T00:00:00Z", "label": "8 October 1920"}, {"id": "1986", "label": "1986"}],
-            "completed": "When did the author of Dune live?",
-            "answer_src": "kb",
-        },
-        {"turn": 1, "question_id": "1-1", "question": "And who was it?", "answers": [{"id": "Q7934", "label": "Herbert"}]},
-    ],
-}  # fmt: skip
 
+def numbered(conv_id, *questions):
+    """Turns with their numbers and ids."""
+    return [{"turn": place, "question_id": f"{conv_id}-{place}", **asked} for place, asked in enumerate(questions)]
+
+
+LIVED = {"question": "When did the author of Dune live?", "completed": "When did the author of Dune live?", "answers": [
+    {"id": "1920-10-08T00:00:00Z", "label": "8 October 1920"}, {"id": "1986", "label": "1986"}], "answer_src": "kb"}  # fmt: skip
+WHO = {"question": "And who was it?", "answers": [{"id": "Q7934", "label": "Herbert"}]}
+CONVMIX = {"conv_id": "1", "domain": "books", "questions": numbered("1", LIVED, WHO)}
+
+SHOT = {
+    "question": "Where was the film shot?",
+    "answer": f"{WIKI}Q810; {WIKI}Q28",
+    "answer_text": "Jordan;Hungary",
+    "paraphrased_question": ["In which countries was it shot?"],
+}
+OTHERS = [
+    {"question": "When?", "answer": "12 June 1983", "answer_text": "12 June 1983"},
+    {"question": "A success?", "answer": "no", "answer_text": "No, not at all"},
+    {"question": "By?", "answer": WIKI + "Q1", "answer_text": "A; B"},
+    {"question": "Who?", "answer": f"{WIKI}Q1;{WIKI}Q2", "answer_text": "A; B; C"},
+    {"question": "What?", "answer": "n/a", "answer_text": "1984; sand"},
+]
 CONVQUESTIONS = {
     "conv_id": 7,
     "domain": "books",
     "seed_entity": WIKI + "Q190192?wprov=srpw1_0",
     "seed_entity_text": "Dune",
-    "questions": [
-        {
-            "turn": 0,
-            "question_id": "7-0",
-            "question": "Where was the film shot?",
-            "answer": f"{WIKI}Q810; {WIKI}Q28",
-            "answer_text": "Jordan;Hungary",
-            "paraphrased_question": ["In which countries was it shot?"],
-        },
-        {"turn": 1, "question_id": "7-1", "question": "When?", "answer": "12 June 1983", "answer_text": "12 June 1983"},
-        {"turn": 2, "question_id": "7-2", "question": "A success?", "answer": "no", "answer_text": "No, not at all"},
-        {"turn": 3, "question_id": "7-3", "question": "By?", "answer": WIKI + "Q1", "answer_text": "A; B"},
-        {"turn": 4, "question_id": "7-4", "question": "Who?", "answer": f"{WIKI}Q1;{WIKI}Q2", "answer_text": "A; B; C"},
-        {"turn": 5, "question_id": "7-5", "question": "What?", "answer": "n/a", "answer_text": "1984; sand"},
-    ],
+    "questions": numbered("7", SHOT, *OTHERS),
 }
 
 COMPMIX = {
@@ -74,40 +71,21 @@ TIME = {
     "Data set": "dev",
 }
 
-LCQUAD = {
-    "question": "Who and when?",
-    "complexities": ["b", "a"],
-    "answers": ["Q7934", "1965-08-01T00:00:00Z", " ", "5.0"],
-}
-
-SAMPLES = {
-    "convmix": CONVMIX,
-    "convquestions": CONVQUESTIONS,
-    "compmix": COMPMIX,
-    "timequestions": TIME,
-    "tiq": TIME,
-    "lcquad2": LCQUAD,
-}
-SHAPES = [name for name in SAMPLES if name != "tiq"]
+ANSWERS = ["Q7934", "1965-08-01T00:00:00Z", " ", "5.0"]
+LCQUAD = {"question": "Who and when?", "complexities": ["b", "a"], "answers": ANSWERS}
+SAMPLES = {"convmix": CONVMIX, "convquestions": CONVQUESTIONS, "compmix": COMPMIX, "timequestions": TIME, "lcquad2": LCQUAD}  # fmt: skip
+SHAPES = [*SAMPLES]
+SAMPLES["tiq"] = TIME
 
 
-@pytest.fixture
-def written(workdir):
-    def write(*records, name="data.json"):
-        path = workdir / name
-        path.write_text(json.dumps(records))
-        return path
-
-    return write
+def read(benchmark, *records):
+    return read_benchmark(write("data.json", records), benchmark)
 
 
-def refused(path, benchmark):
-    with pytest.raises(DataError) as caught:
-        read_benchmark(path, benchmark)
-    message = str(caught.value)
-    assert str(path) in message
-    assert "\n" not in message
-    return message
+def unreadable(benchmark, *records, path=None):
+    """What is said of a file of the records, or of one that is there."""
+    path = path or write("data.json", records)
+    return refused(DataError, lambda: read_benchmark(path, benchmark), str(path))
 
 
 def gold(conversation):
@@ -117,15 +95,15 @@ def gold(conversation):
 # --- each benchmark
 
 
-def test_convmix_keeps_everything_but_literals_that_are_no_ids(written):
-    (found,) = read_benchmark(written(CONVMIX), "convmix")
+def test_convmix_keeps_everything_but_literals_that_are_no_ids():
+    (found,) = read("convmix", CONVMIX)
     expected = copy.deepcopy(CONVMIX)
     expected["questions"][0]["answers"][1] = {"id": "1986-01-01T00:00:00Z", "label": "1986"}
     assert found == expected
 
 
-def test_convquestions(written):
-    (found,) = read_benchmark(written(CONVQUESTIONS), "convquestions")
+def test_convquestions():
+    (found,) = read("convquestions", CONVQUESTIONS)
     assert (found["conv_id"], found["domain"]) == (7, "books")
     assert gold(found) == [
         [("Q810", "Jordan"), ("Q28", "Hungary")],
@@ -140,24 +118,21 @@ def test_convquestions(written):
         assert given.items() <= turn.items()
 
 
-def test_convquestions_without_ids_of_turns(written):
-    record = copy.deepcopy(CONVQUESTIONS)
-    for turn in record["questions"]:
-        del turn["turn"], turn["question_id"]
-    (found,) = read_benchmark(written(record), "convquestions")
+def test_convquestions_without_ids_of_turns():
+    (found,) = read("convquestions", {**CONVQUESTIONS, "questions": OTHERS})
     assert [(turn["turn"], turn["question_id"]) for turn in found["questions"][:2]] == [(0, "7-0"), (1, "7-1")]
 
 
-def test_compmix_is_one_turn(written):
-    (found,) = read_benchmark(written(COMPMIX), "compmix")
+def test_compmix_is_one_turn():
+    (found,) = read("compmix", COMPMIX)
     assert (found["conv_id"], found["domain"]) == ("33", "books")
     others = {key: value for key, value in COMPMIX.items() if key != "domain"}
     assert found["questions"] == [{"turn": 0, **others}]
 
 
 @pytest.mark.parametrize("name", ["timequestions", "tiq"])
-def test_timequestions_and_tiq_are_one_turn(written, name):
-    (found,) = read_benchmark(written(TIME), name)
+def test_timequestions_and_tiq_are_one_turn(name):
+    (found,) = read(name, TIME)
     assert (found["conv_id"], found["domain"]) == (12, "Ordinal+Temp.Ans")
     (turn,) = found["questions"]
     assert (turn["turn"], turn["question_id"], turn["question"]) == (0, "12", TIME["Question"])
@@ -165,23 +140,21 @@ def test_timequestions_and_tiq_are_one_turn(written, name):
     assert turn["Data set"] == "dev"
 
 
-def test_lcquad_is_one_turn_with_its_number_as_id(written):
-    found = read_benchmark(written(LCQUAD, {"question": "Is it?", "answers": ["yes"]}), "lcquad2")
-    assert [(one["conv_id"], one["questions"][0]["question_id"], one.get("domain")) for one in found] == [
-        (0, "0", "a+b"),
-        (1, "1", None),
-    ]
+def test_lcquad_is_one_turn_with_its_number_as_id():
+    found = read("lcquad2", LCQUAD, {"question": "Is it?", "answers": ["yes"]})
+    ids = [(one["conv_id"], one["questions"][0]["question_id"], one.get("domain")) for one in found]
+    assert ids == [(0, "0", "a+b"), (1, "1", None)]
     assert gold(found[0]) == [[("Q7934", "Q7934"), ("1965-08-01T00:00:00Z", "1 August 1965"), ("5", "5.0")]]
     assert gold(found[1]) == [[("Yes", "Yes")]]
 
 
-def test_equal_answers_are_one(written):
-    record = {"question": "Who?", "answers": ["Q1", f"{WIKI}Q1", "Q2"]}
-    assert gold(read_benchmark(written(record), "lcquad2")[0]) == [[("Q1", "Q1"), ("Q2", "Q2")]]
+def test_equal_answers_are_one():
+    (found,) = read("lcquad2", {"question": "Who?", "answers": ["Q1", f"{WIKI}Q1", "Q2"]})
+    assert gold(found) == [[("Q1", "Q1"), ("Q2", "Q2")]]
 
 
-def test_questions_without_answers_are_kept(written):
-    (found,) = read_benchmark(written({**TIME, "Answer": []}), "tiq")
+def test_questions_without_answers_are_kept():
+    (found,) = read("tiq", {**TIME, "Answer": []})
     assert found["questions"][0]["answers"] == []
 
 
@@ -199,16 +172,15 @@ def test_a_record_is_recognized_by_its_own_reader_only(name):
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_name_of_ones_own_leaves_it_to_the_shape(written, name):
-    path = written(SAMPLES[name])
-    assert read_benchmark(path, "mine") == read_benchmark(path, name)
+def test_a_name_of_ones_own_leaves_it_to_the_shape(name):
+    assert read("mine", SAMPLES[name]) == read(name, SAMPLES[name])
 
 
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("other", SHAPES)
-def test_a_file_of_another_benchmark_is_refused_with_its_name(written, name, other):
+def test_a_file_of_another_benchmark_is_refused_with_its_name(name, other):
     if name != other:
-        assert f"not of {other}; set benchmark: {name}" in refused(written(SAMPLES[name]), other)
+        assert f"not of {other}; set benchmark: {name}" in unreadable(other, SAMPLES[name])
 
 
 @pytest.mark.parametrize("part", ["train", "dev", "test"])
@@ -222,34 +194,33 @@ def test_the_embedded_conversations_are_read_as_they_are(part):
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_plain_and_packed_lists_and_lines_read_the_same(workdir, written, name):
-    second = copy.deepcopy(SAMPLES[name])
-    second.update({key: "other" for key in ("conv_id", "question_id", "Id") if key in second})
+def test_plain_and_packed_lists_and_lines_read_the_same(name):
+    second = renamed(SAMPLES[name], "other")
     records = [SAMPLES[name], second]
-    expected = read_benchmark(written(*records), name)
+    expected = read(name, *records)
     assert len(expected) == 2
-    lines = "".join(json.dumps(record) + "\n" for record in records).encode()
-    (workdir / "lines.jsonl").write_bytes(lines)
-    (workdir / "lines.jsonl.gz").write_bytes(gzip.compress(lines))
-    (workdir / "list.json.gz").write_bytes(gzip.compress(b"\xef\xbb\xbf" + json.dumps(records).encode()))
-    for file in ("lines.jsonl", "lines.jsonl.gz", "list.json.gz"):
-        assert read_benchmark(workdir / file, name) == expected
+    write_lines("lines.jsonl", *records)
+    write_lines("lines.jsonl.gz", *records)
+    write("list.json.gz", "\ufeff" + json.dumps(records))
+    for file in names():
+        assert read_benchmark(Path(file), name) == expected
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_damaged_files_are_refused(workdir, name):
-    path = workdir / "data.json.gz"
+def test_damaged_files_are_refused(name):
     whole = gzip.compress(json.dumps([SAMPLES[name]]).encode())
-    path.write_bytes(whole[: len(whole) // 2])
-    assert "is the file complete?" in refused(path, name)
-    path.write_bytes(b"")
-    assert "not valid JSON" in refused(path, name)
-    path.write_bytes(json.dumps(SAMPLES[name]).encode())
-    assert "expected a list" in refused(path, name)
-    path.write_bytes(json.dumps([SAMPLES[name], 3]).encode())
-    assert "conversation 1 is int, not an object" in refused(path, name)
-    path.unlink()
-    assert "No such file" in refused(path, name)
+    for content, fault in (
+        (whole[: len(whole) // 2], "is the file complete?"),
+        (b"", "not valid JSON"),
+        (SAMPLES[name], "expected a list"),
+        ([SAMPLES[name], 3], "conversation 1 is int, not an object"),
+    ):
+        assert fault in unreadable(name, path=write("data.json.gz", content))
+    assert "No such file" in unreadable(name, path=Path("missing.json"))
+
+
+def renamed(record, name):
+    return record | {key: name for key in ("conv_id", "question_id", "Id") if key in record}
 
 
 def without(record, *keys):
@@ -277,20 +248,18 @@ def without(record, *keys):
         ("lcquad2", ("answers",), "conversation 1: Object missing required field `answers`"),
     ],
 )
-def test_a_missing_key_is_named_with_its_place(written, name, keys, expected):
-    first = copy.deepcopy(SAMPLES[name])
-    first.update({key: "first" for key in ("conv_id", "question_id", "Id") if key in first})
-    assert expected in refused(written(first, without(SAMPLES[name], *keys)), name)
+def test_a_missing_key_is_named_with_its_place(name, keys, expected):
+    assert expected in unreadable(name, renamed(SAMPLES[name], "first"), without(SAMPLES[name], *keys))
 
 
-def test_a_wrong_type_is_named_with_its_place(written):
+def test_a_wrong_type_is_named_with_its_place():
     record = copy.deepcopy(CONVQUESTIONS)
     record["questions"][2]["answer"] = ["no"]
-    assert "Expected `str`, got `array` - at `$.questions[2].answer`" in refused(written(record), "convquestions")
+    assert "Expected `str`, got `array` - at `$.questions[2].answer`" in unreadable("convquestions", record)
 
 
-def test_an_id_that_appears_twice_is_refused(written):
-    assert "'12' appears twice" in refused(written(TIME, TIME), "tiq")
+def test_an_id_that_appears_twice_is_refused():
+    assert "'12' appears twice" in unreadable("tiq", TIME, TIME)
 
 
 # --- the real files

@@ -23,20 +23,10 @@ CONVINSE = {
     "evs_max_evidences": 100,
     "ha_max_answers": 50,
 }
-CLOCQ = {
-    "h_match": 0.4,
-    "h_rel": 0.2,
-    "h_conn": 0.3,
-    "h_coh": 0.1,
-    "d": 20,
-    "k": "AUTO",
-    "p_setting": 1000,
-    "bm25_limit": 0,
-}
-SOURCES = {
-    *("kb", "text", "table", "info", "kb_text", "kb_table", "kb_info", "text_table", "text_info", "table_info"),
-    "kb_text_table_info",
-}
+WEIGHTS = {"h_match": 0.4, "h_rel": 0.2, "h_conn": 0.3, "h_coh": 0.1}
+CLOCQ = {**WEIGHTS, "d": 20, "k": "AUTO", "p_setting": 1000, "bm25_limit": 0}
+PAIRS = "kb_text kb_table kb_info text_table text_info table_info"
+SOURCES = {"kb", "text", "table", "info", *PAIRS.split(), "kb_text_table_info"}
 QU = {"convinse": "sr", **{name: name for name in ("nc_init", "nc_prev", "nc_init_prev", "nc_all")}}
 
 

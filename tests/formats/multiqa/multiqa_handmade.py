@@ -1,15 +1,14 @@
 """Small MultiQA documents by hand, in both dialects, and random ones."""
 
 import json
-import os
-from pathlib import Path
 
 from hypothesis import strategies as st
 
 from convinse.formats.tokens import tokenize
-from places import ROOT
+from places import DATA
+from written import write
 
-SAMPLES = Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data") / "multiqa-samples"
+SAMPLES = DATA / "multiqa-samples"
 
 TITLE = "Bear Island"
 TEXT = "Beyoncé sang on Bear Island in 1996. The island is cold; the sea is not."
@@ -64,10 +63,7 @@ def header(contexts=1, questions=1, **more):
 
 
 def save(path, *documents, indent=None):
-    path.write_text(
-        "".join(json.dumps(value, ensure_ascii=False, indent=indent) + "\n" for value in documents), "utf-8"
-    )
-    return path
+    return write(path, "".join(json.dumps(value, ensure_ascii=False, indent=indent) + "\n" for value in documents))
 
 
 def saved(path, *entries, indent=None):
@@ -143,15 +139,13 @@ ANSWERS = objects(
         ),
     }
 )
-DOCUMENT = filled(
-    objects(
-        title=TEXTS,
-        text=TEXTS,
-        snippet=TEXTS,
-        url=TEXTS,
-        metadata=UNKNOWN,
-        tokens=st.dictionaries(TEXTS, TOKENS, max_size=2),
-    )
+PARTS = {"title": TEXTS, "text": TEXTS, "snippet": TEXTS, "url": TEXTS}
+DOCUMENT = filled(objects(**PARTS, metadata=UNKNOWN, tokens=st.dictionaries(TEXTS, TOKENS, max_size=2)))
+QUESTION = objects(
+    question_tokens=TOKENS | st.lists(TEXTS, max_size=2),
+    supporting_context=st.lists(INSTANCE | OTHER_INSTANCE, max_size=2),
+    metadata=JSON,
+    answers=ANSWERS,
 )
 
 
@@ -160,14 +154,6 @@ def entries(draw):
     """A context that the schema allows, in any mix of dialects."""
     questions = []
     for number in range(draw(st.integers(0, 2))):
-        more = draw(
-            objects(
-                question_tokens=TOKENS | st.lists(TEXTS, max_size=2),
-                supporting_context=st.lists(INSTANCE | OTHER_INSTANCE, max_size=2),
-                metadata=JSON,
-                answers=ANSWERS,
-            )
-        )
-        questions.append({"qid": f"q{number}", "question": draw(TEXTS), **more})
+        questions.append({"qid": f"q{number}", "question": draw(TEXTS), **draw(QUESTION)})
     context = {"documents": draw(st.lists(DOCUMENT, max_size=2)), **draw(UNKNOWN)}
     return {**draw(UNKNOWN), "id": draw(TEXTS | st.integers(0, 9)), "context": context, "qas": questions}

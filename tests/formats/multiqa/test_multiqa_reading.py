@@ -5,19 +5,7 @@ import tracemalloc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from multiqa_handmade import (
-    SAMPLES,
-    candidate,
-    document,
-    entries,
-    entry,
-    extractive,
-    header,
-    open_ended,
-    question,
-    save,
-    saved,
-)
+from multiqa_handmade import SAMPLES, document, entries, entry, header, question, save, saved
 
 from convinse.formats.multiqa.files import MultiqaReader, write
 from convinse.formats.multiqa.records import Entry, MultiqaHeader
@@ -100,7 +88,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path):
 
 
 @given(st.lists(entries(), max_size=3))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=20)
 def test_a_second_pass_gives_the_same_bytes(tmp_path_factory, documents):
     folder = tmp_path_factory.mktemp("pass")
     path = saved(folder / "a.jsonl", *documents)
@@ -111,18 +99,15 @@ def test_a_second_pass_gives_the_same_bytes(tmp_path_factory, documents):
 
 def test_memory_does_not_grow_with_the_file(tmp_path):
     def peak(contexts):
-        path = tmp_path / f"{contexts}.jsonl"
-        one = entry(
-            question(answers=open_ended(candidate(extractive=extractive()))), documents=[document("cold sea " * 50)]
-        )
-        saved(path, *[one] * contexts)
+        one = entry(documents=[document("cold sea " * 50)])
+        path = saved(tmp_path / f"{contexts}.jsonl", *[one] * contexts)
         tracemalloc.start()
         rewrite(path, tmp_path / "out.jsonl")
         found = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return found
 
-    few, many = peak(30), peak(600)
+    few, many = peak(30), peak(300)
     assert many < few * 1.5
 
 

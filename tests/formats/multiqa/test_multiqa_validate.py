@@ -24,69 +24,42 @@ from convinse.formats.multiqa.schema import faults, json_path, load
 from convinse.formats.multiqa.validate import validate
 from convinse.support.errors import DataError
 
-DESCRIBED = {  # the description's example, its place holders filled in
+# the description's example, its place holders filled in
+PLACE_OF_MAIN = {"doc_id": 0, "part": "text", "start_byte": 15, "start_end_tokens": [2, 3], "text": "Donald Trump"}
+MAIN = {"answer": "the main answer", "aliases": ["Donald Trump", "Trump"], "instances": [PLACE_OF_MAIN]}
+EVERY_TYPE = {
+    "yesno": {"single_answer": "yes"},
+    "generated_text": {"list": ["sentence0", "sentence1"]},
+    "date": {"single_answer": {"day": "23", "month": "April", "year": "1734"}},
+    "number": {"set": [0, 7, 8.4]},
+    "extractive": {"single_answer": MAIN},
+}
+CHOICES = [{"yesno": {"single_answer": "no"}}, {"number": {"single_answer": 1}}, {"metadata": {}}]
+DESCRIBED_DOCUMENT = {
+    "title": "the document title",
+    "text": "abstract",
+    "snippet": "search engine snippet",
+    "url": "http://example.org",
+    "metadata": {"text": {"sentence_start_bytes": [0, 90, 128]}},
+    "tokens": {"text": [["Scott", 0], ["Derrickson", 6], ["(", 17]], "title": [["Scott", 0]]},
+}
+FIRST = {
+    "qid": "DROP_q",
+    "question": "How many years",
+    "question_tokens": [["How", 0], ["many", 4], ["years", 9]],
+    "supporting_context": [{"doc_ind": 1, "part": "text", "start_byte": 0, "text": "x"}],
+    "metadata": {},
+    "answers": {},
+}
+ANSWERS = {
+    "open-ended": {"cannot_answer": "no", "annotators_answer_candidates": [EVERY_TYPE]},
+    "multi-choice": {"correct_answer_index": 0, "multi_correct_answer_indexes": [1, 2], "choices": CHOICES},
+}
+OTHER_DOCUMENT = {"title": "t", "text": "x", "snippet": "", "url": "", "metadata": {}, "tokens": {}}
+DESCRIBED = {
     "id": "HotpotQA_5a85ea095542994775f606a8",
-    "context": {
-        "documents": [
-            {
-                "title": "the document title",
-                "text": "abstract",
-                "snippet": "search engine snippet",
-                "url": "http://example.org",
-                "metadata": {"text": {"sentence_start_bytes": [0, 90, 128]}},
-                "tokens": {"text": [["Scott", 0], ["Derrickson", 6], ["(", 17]], "title": [["Scott", 0]]},
-            },
-            {"title": "t", "text": "x", "snippet": "", "url": "", "metadata": {}, "tokens": {}},
-        ]
-    },
-    "qas": [
-        {
-            "qid": "DROP_q",
-            "question": "How many years",
-            "question_tokens": [["How", 0], ["many", 4], ["years", 9]],
-            "supporting_context": [{"doc_ind": 1, "part": "text", "start_byte": 0, "text": "x"}],
-            "metadata": {},
-            "answers": {},
-        },
-        {
-            "qid": "2",
-            "question": "",
-            "supporting_context": [],
-            "answers": {
-                "open-ended": {
-                    "cannot_answer": "no",
-                    "annotators_answer_candidates": [
-                        {
-                            "yesno": {"single_answer": "yes"},
-                            "generated_text": {"list": ["sentence0", "sentence1"]},
-                            "date": {"single_answer": {"day": "23", "month": "April", "year": "1734"}},
-                            "number": {"set": [0, 7, 8.4]},
-                            "extractive": {
-                                "single_answer": {
-                                    "answer": "the main answer",
-                                    "aliases": ["Donald Trump", "Trump"],
-                                    "instances": [
-                                        {
-                                            "doc_id": 0,
-                                            "part": "text",
-                                            "start_byte": 15,
-                                            "start_end_tokens": [2, 3],
-                                            "text": "Donald Trump",
-                                        }
-                                    ],
-                                }
-                            },
-                        }
-                    ],
-                },
-                "multi-choice": {
-                    "correct_answer_index": 0,
-                    "multi_correct_answer_indexes": [1, 2],
-                    "choices": [{"yesno": {"single_answer": "no"}}, {"number": {"single_answer": 1}}, {"metadata": {}}],
-                },
-            },
-        },
-    ],
+    "context": {"documents": [DESCRIBED_DOCUMENT, OTHER_DOCUMENT]},
+    "qas": [FIRST, {"qid": "2", "question": "", "supporting_context": [], "answers": ANSWERS}],
 }
 
 
@@ -127,6 +100,23 @@ def with_answers(answers):
     return entry(question(answers=answers))
 
 
+def with_choice(**keys):
+    return with_answers({"multi-choice": {"choices": [candidate(yesno="no")], **keys}})
+
+
+def with_document(**keys):
+    return entry(documents=[document(**keys)])
+
+
+def with_sentences(*starts):
+    return with_document(metadata={"text": {"sentence_start_bytes": list(starts)}})
+
+
+DOCUMENT, CHOICE = "$.context.documents[0]", "$.qas[0].answers.multi-choice"
+WRONG_SUPPORT = entry(question(supporting_context=[instance("Beyoncé", 1, (0, 0))]))
+WRONG_TOKENS = {"text": [*tokens(TEXT)[:-1], ["x", 70]]}
+
+
 @pytest.mark.parametrize(
     ("raw", "path", "reason"),
     [
@@ -157,42 +147,16 @@ def with_answers(answers):
         (with_instance(token_inds=[4, 3]), PLACE, "tokens 4 to 3 are not among the 18"),
         (with_instance(token_inds=[2, 4]), PLACE, "token 2 ('on') begins at 13, not at start_byte 16"),
         (with_instance(token_inds=[3, 5]), PLACE, "token 5 ('in') ends at 30, the text of the instance at 27"),
-        (
-            entry(question(supporting_context=[instance("Beyoncé", 1, (0, 0))])),
-            "$.qas[0].supporting_context[0].start_byte",
-            "'Beyoncé' is not at 1",
-        ),
-        (
-            entry(documents=[{**document(), "tokens": {"text": [*tokens(TEXT)[:-1], ["x", 70]]}}]),
-            "$.context.documents[0].tokens.text[17]",
-            "'x' is not at offset 70: 't' is",
-        ),
-        (
-            entry(documents=[document(tokens={"snippet": [], "text": tokens(TEXT)})]),
-            "$.context.documents[0].tokens.snippet",
-            "which the document does not have",
-        ),
+        (WRONG_SUPPORT, "$.qas[0].supporting_context[0].start_byte", "'Beyoncé' is not at 1"),
+        (with_document(tokens=WRONG_TOKENS), f"{DOCUMENT}.tokens.text[17]", "'x' is not at offset 70: 't' is"),
+        (with_document(tokens={"snippet": []}), f"{DOCUMENT}.tokens.snippet", "which the document does not have"),
         (entry(question(question_tokens=[["Where", 1]])), "$.qas[0].question_tokens[0]", "'Where' is not at offset 1"),
+        (with_sentences(9, 3), f"{DOCUMENT}.metadata.text.sentence_start_bytes", "have to rise"),
+        (with_sentences(0, 73), f"{DOCUMENT}.metadata.text.sentence_start_bytes", "within the 72 characters"),
+        (with_choice(correct_answer_index=1), f"{CHOICE}.correct_answer_index", "1 is no choice: there are 1"),
         (
-            entry(documents=[document(metadata={"text": {"sentence_start_bytes": [9, 3]}})]),
-            "$.context.documents[0].metadata.text.sentence_start_bytes",
-            "have to rise",
-        ),
-        (
-            entry(documents=[document(metadata={"text": {"sentence_start_bytes": [0, 73]}})]),
-            "$.context.documents[0].metadata.text.sentence_start_bytes",
-            "within the 72 characters",
-        ),
-        (
-            with_answers({"multi-choice": {"choices": [candidate(yesno="no")], "correct_answer_index": 1}}),
-            "$.qas[0].answers.multi-choice.correct_answer_index",
-            "1 is no choice: there are 1",
-        ),
-        (
-            with_answers(
-                {"multi-choice": {"choices": [candidate(yesno="no")], "multi_correct_answer_indexes": [0, 4]}}
-            ),
-            "$.qas[0].answers.multi-choice.multi_correct_answer_indexes[1]",
+            with_choice(multi_correct_answer_indexes=[0, 4]),
+            f"{CHOICE}.multi_correct_answer_indexes[1]",
             "4 is no choice",
         ),
     ],
@@ -211,9 +175,8 @@ def test_a_planted_fault_is_found_with_line_path_and_reason(tmp_path, raw, path,
 
 def test_the_path_of_a_cross_check_is_the_one_in_the_file_whatever_the_dialect(tmp_path):
     place = {"doc_ind": 4, "part": "text", "start_byte": 0, "text": "x", "start_end_tokens": [0, 0]}
-    raw = with_answers(
-        {"open-ended": {"answer_candidates": [{"extractive": {"list": [extractive(instances=[place])]}}]}}
-    )
+    found = {"extractive": {"list": [extractive(instances=[place])]}}
+    raw = with_answers({"open-ended": {"answer_candidates": [found]}})
     path = "$.qas[0].answers.open-ended.answer_candidates[0].extractive.list[0].instances[0].doc_ind"
     assert problems(saved(tmp_path / "a.jsonl", raw)) == [f"2: {path}: 4 is no document: the context has 1, from 0 on"]
 
@@ -229,7 +192,7 @@ def test_equal_qids_are_found_across_contexts(tmp_path):
         ([header(3, 1), entry()], ["1: $.header.number_of_contexts: 3, but the file holds 1"]),
         ([header(1, 7), entry()], ["1: $.header.number_of_qas: 7, but the file holds 1"]),
         (
-            [header(1, 1, number_of_qas_with_gold_answers=0), entry()],
+            [header(number_of_qas_with_gold_answers=0), entry()],
             ["1: $.header.number_of_qas_with_gold_answers: 0, but the file holds 1"],
         ),
         ([entry()], ["1: $: the file does not begin with a header"]),
@@ -264,6 +227,9 @@ def test_a_file_that_breaks_off_is_an_error(tmp_path):
         validate(path)
 
 
+OFFSETS_IN_BYTES = [["Beyoncé", 0], ["sang", 9], ["on", 14], ["Bear", 17], ["Island", 22]]
+
+
 @pytest.mark.parametrize(
     ("raw", "warning"),
     [
@@ -272,21 +238,8 @@ def test_a_file_that_breaks_off_is_an_error(tmp_path):
         (with_instance(text="The Bear Island"), "differs from the document in punctuation or articles (1 times)"),
         (with_instance(text="Bear Isl"), "the text does not begin and end where its tokens do (1 times)"),
         (entry(rank=1), "unknown key $.rank, kept as it is (1 times)"),
-        (
-            entry(
-                documents=[
-                    {
-                        **document(),
-                        "tokens": {"text": [["Beyoncé", 0], ["sang", 9], ["on", 14], ["Bear", 17], ["Island", 22]]},
-                    }
-                ]
-            ),
-            "text: the offsets of tokens count UTF-8 bytes",
-        ),
-        (
-            entry(question(question_tokens=[["where", 0]])),
-            "question_tokens: tokens differ from the text in case (1 times)",
-        ),
+        (with_document(tokens={"text": OFFSETS_IN_BYTES}), "text: the offsets of tokens count UTF-8 bytes"),
+        (entry(question(question_tokens=[["where", 0]])), "tokens: tokens differ from the text in case (1 times)"),
     ],
 )
 def test_differences_of_spelling_are_warnings(tmp_path, raw, warning):

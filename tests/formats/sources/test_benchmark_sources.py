@@ -1,8 +1,6 @@
 import gzip
 import json
-import os
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
@@ -15,14 +13,8 @@ from convinse.formats.squad import read_squad
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_lines
 from documentation import block
-from places import ROOT
-
-DATA = Path(os.environ.get("CONVINSE_DATA") or ROOT.parent / "shared" / "data")
-
-
-def lines(path, *values):
-    path.write_text("".join(json.dumps(value) + "\n" for value in values), "utf-8")
-    return path
+from places import DATA
+from written import write_lines
 
 
 def as_multiqa(path, name):
@@ -59,7 +51,7 @@ BOOLQ = {"question": "is ice cold", "title": "Ice", "answer": True, "passage": "
 
 
 def test_boolq(tmp_path):
-    path = lines(
+    path = write_lines(
         tmp_path / "a.jsonl", BOOLQ, {**BOOLQ, "question": "is ice hot", "answer": False}, {**BOOLQ, "passage": "x"}
     )
     first, second = as_multiqa(path, "boolq")
@@ -73,13 +65,13 @@ def test_boolq(tmp_path):
 
 def test_boolq_without_answers(tmp_path):
     (found,) = as_multiqa(
-        lines(tmp_path / "a.jsonl", {key: BOOLQ[key] for key in ("question", "title", "passage")}), "boolq"
+        write_lines(tmp_path / "a.jsonl", {key: BOOLQ[key] for key in ("question", "title", "passage")}), "boolq"
     )
     assert not found.qas[0].is_answered()
 
 
 def test_a_wrong_line_of_boolq_is_named(tmp_path):
-    path = lines(tmp_path / "a.jsonl", BOOLQ, {**BOOLQ, "answer": "yes"})
+    path = write_lines(tmp_path / "a.jsonl", BOOLQ, {**BOOLQ, "answer": "yes"})
     with pytest.raises(DataError, match=r"a\.jsonl:2: .*answer"):
         convert(path, tmp_path / "out", "multiqa", "boolq", quiet=True)
 
@@ -120,7 +112,7 @@ def test_hotpotqa(tmp_path, shape, layout):
     if layout == "list":
         path.write_text(json.dumps(questions))
     else:
-        lines(path, *questions)
+        write_lines(path, *questions)
     first, second = as_multiqa(path, "hotpotqa")
     assert [document.title for document in first.context.documents] == ["Singer", "Island"]
     starts = [0, len(HOTPOT["context"][1][1][0])]
@@ -140,7 +132,7 @@ def test_hotpotqa(tmp_path, shape, layout):
 
 def test_hotpotqa_without_answers_is_read(tmp_path):
     unlabelled = {key: HOTPOT[key] for key in ("_id", "question", "context")}
-    path = lines(tmp_path / "a.json", unlabelled)
+    path = write_lines(tmp_path / "a.json", unlabelled)
     convert(path, tmp_path / "out", "multiqa", "hotpotqa", quiet=True)
     (found,) = MultiqaReader(tmp_path / "out")
     assert not found.qas[0].is_answered() and found.qas[0].supporting_context is None
@@ -151,13 +143,13 @@ def test_hotpotqa_without_answers_is_read(tmp_path):
     [({"context": None}, "array"), ({"question": 3}, "str"), ({"supporting_facts": [["x"]]}, "length 2")],
 )
 def test_a_wrong_question_of_hotpotqa_is_named(tmp_path, change, reason):
-    path = lines(tmp_path / "a.json", HOTPOT, {**HOTPOT, **change})
+    path = write_lines(tmp_path / "a.json", HOTPOT, {**HOTPOT, **change})
     with pytest.raises(DataError, match=rf"a\.json:2: no question of HotpotQA: .*{reason}"):
         convert(path, tmp_path / "out", "multiqa", "hotpotqa", quiet=True)
 
 
 def test_a_missing_key_of_hotpotqa_is_named(tmp_path):
-    path = lines(tmp_path / "a.json", {key: part for key, part in HOTPOT.items() if key != "context"})
+    path = write_lines(tmp_path / "a.json", {key: part for key, part in HOTPOT.items() if key != "context"})
     with pytest.raises(DataError, match="the key 'context' is missing"):
         convert(path, tmp_path / "out", "multiqa", "hotpotqa", quiet=True)
 
@@ -172,7 +164,7 @@ QAMR = {
 
 def test_qamr(tmp_path):
     other = {**QAMR, "id": "s/1/1", "question": "What is hard?", "validator_answers": []}
-    path = lines(
+    path = write_lines(
         tmp_path / "a.jsonl", QAMR, other, {**QAMR, "id": "s/2/0", "sentence": "Ice."[:4], "validator_answers": []}
     )
     first, second = as_multiqa(path, "qamr")
@@ -183,7 +175,7 @@ def test_qamr(tmp_path):
 
 
 def test_a_span_that_is_not_there_is_named(tmp_path):
-    path = lines(tmp_path / "a.jsonl", QAMR, {**QAMR, "answer_start": 4})
+    path = write_lines(tmp_path / "a.jsonl", QAMR, {**QAMR, "answer_start": 4})
     with pytest.raises(DataError, match=r"a\.jsonl:2: id 's/1/0': 'Ice' does not stand at character 4"):
         convert(path, tmp_path / "out", "multiqa", "qamr", quiet=True)
 
@@ -259,7 +251,7 @@ def test_a_converter_is_one_class_in_one_file(tmp_path, monkeypatch):
     assert len(source.splitlines()) <= 20
     (tmp_path / "trivia_converter.py").write_text(source)
     monkeypatch.syspath_prepend(tmp_path)
-    path = lines(tmp_path / "a.jsonl", {"q": "Where is it?", "text": "It is here.", "spans": [[6, "here"]]})
+    path = write_lines(tmp_path / "a.jsonl", {"q": "Where is it?", "text": "It is here.", "spans": [[6, "here"]]})
     convert(path, tmp_path / "out", "multiqa", "trivia_converter:Trivia", quiet=True)
     assert validate(tmp_path / "out").problems == []
     (found,) = MultiqaReader(tmp_path / "out")
@@ -286,8 +278,8 @@ def test_the_data_sets_convert(tmp_path, file, name):
     if not source.is_file():
         pytest.skip(f"{source} is not there")
     with gzip.open(source) as packed:
-        (tmp_path / "data").write_bytes(b"".join(islice(packed, 301)))
-    count = 300 if name == "wikitablequestions" else 301
+        (tmp_path / "data").write_bytes(b"".join(islice(packed, 101)))
+    count = 100 if name == "wikitablequestions" else 101
     if name == "wikitablequestions":
         (tmp_path / "tables.jsonl.gz").symlink_to(source.parent / "tables.jsonl.gz")
     assert guess_format(tmp_path / "data") == name
