@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from .heterogeneous_answering.base import HeterogeneousAnswering
     from .pipeline import Pipeline
     from .question_understanding.base import QuestionUnderstanding
-    from .records.evidence import Conversation, Entity, Evidence, Turn
+    from .records.conversation import Conversation, Turn
+    from .records.evidence import Entity, Evidence
     from .support.errors import ConvinseError
 
 _PUBLIC = {
     "BertReranker": "encoder.reranker",
     "ClocqRetriever": "evidence_retrieval_scoring.clocq_retriever",
     "Config": "config",
-    "Conversation": "records.evidence",
+    "Conversation": "records.conversation",
     "ConvinseError": "support.errors",
     "Entity": "records.evidence",
     "Evidence": "records.evidence",
@@ -34,7 +35,7 @@ _PUBLIC = {
     "HeterogeneousAnswering": "heterogeneous_answering.base",
     "Pipeline": "pipeline",
     "QuestionUnderstanding": "question_understanding.base",
-    "Turn": "records.evidence",
+    "Turn": "records.conversation",
     "WikipediaRetriever": "evidence_retrieval_scoring.wikipedia_retriever",
     "load_config": "config",
 }

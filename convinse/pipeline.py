@@ -13,7 +13,8 @@ from .encoder.pool import ModelPool
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from .heterogeneous_answering.base import HeterogeneousAnswering
 from .question_understanding.base import QuestionUnderstanding, understand
-from .records.evidence import DEFAULT_SOURCES, Conversation, Turn, check_conversations, parse_sources
+from .records.conversation import Conversation, Turn, check_conversations
+from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .support.registry import find_module
 
 STAGES = {"qu": QuestionUnderstanding, "ers": EvidenceRetrievalScoring, "ha": HeterogeneousAnswering}

@@ -25,7 +25,8 @@ from .formats.convmix import read_conversations
 from .heterogeneous_answering.base import HeterogeneousAnswering
 from .pipeline import Pipeline
 from .question_understanding.base import QuestionUnderstanding, understand
-from .records.evidence import SOURCES, Conversation, Evidence, RankedAnswer, Turn, check_evidence, normalize_source
+from .records.conversation import Conversation, RankedAnswer, Turn
+from .records.evidence import SOURCES, Evidence, check_evidence, normalize_source
 
 _CONVERSATIONS = 2  # of the snapshot's train part: enough to show a broken contract, fast enough to run often
 _FEW = 3  # evidences, to see that evs_max_evidences is obeyed

@@ -33,7 +33,7 @@ class Commands:
         listed: bool = True,
     ) -> argparse.ArgumentParser:
         """A command that runs `function`, which returns the exit status; one that is not listed has no help text."""
-        shown = {"help": text} if listed else {}
+        shown: dict[str, Any] = {"help": text} if listed else {}
         parser = self._subparsers.add_parser(name, **shown, description=text, parents=[self._common])
         parser.set_defaults(run=function, interrupted=interrupted, takes_more=False)
         return parser

@@ -14,7 +14,7 @@ from .tables import print_rows
 
 if TYPE_CHECKING:
     from ..experiment import Outcome
-    from ..records.evidence import HistoryPart
+    from ..records.conversation import HistoryPart
 
 _BEST_EVIDENCES = 5  # shown by ask
 _NO_STAGE = ("reader", "retriever", "embedded")  # what `train` trains besides the stages of the pipeline

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from ..config import Config
 from ..encoder.pool import ModelPool
-from ..records.evidence import Conversation, Evidence, Turn, check_evidence
+from ..records.conversation import Conversation, Turn
+from ..records.evidence import Evidence, check_evidence
 from ..resources import stage_language
 from ..scoring.convqa import add_answer_presence
 from ..support.errors import ModuleError

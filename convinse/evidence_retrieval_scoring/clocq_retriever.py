@@ -9,7 +9,7 @@ from typing import Any
 
 from ..config import Config, resolve, to_dict
 from ..knowledge_base.api_client import ClocqApi
-from ..knowledge_base.index import Fact, KnowledgeBase
+from ..knowledge_base.index import FactEntities, KnowledgeBase
 from ..knowledge_base.search_space import QuestionEntity, SearchSpace, fact_text, is_named
 from ..records.evidence import Entity, Evidence, merge_duplicates, normalize_source, unique_entities
 from ..resources import stage_language
@@ -116,13 +116,13 @@ class ClocqRetriever:
             self.cache.put(*key, value=found)
         return found["evidences"], found["entities"]
 
-    def _search(self, text: str) -> tuple[list[Fact], list[QuestionEntity]]:
+    def _search(self, text: str) -> tuple[list[FactEntities], list[QuestionEntity]]:
         if self._api is not None:
             return self._api.search_space(text, self.config.clocq_params, self.config.clocq_p)
         facts, entities = self._search_space.search(text)
         return [fact.fact for fact in facts], entities
 
-    def retrieve_kb_facts_for_item(self, item_id: str) -> list[Fact]:
+    def retrieve_kb_facts_for_item(self, item_id: str) -> list[FactEntities]:
         """The facts that an item occurs in, at most `clocq_p`: lists of `{"id", "label"}`.
 
         Raises:
@@ -140,7 +140,7 @@ class ClocqRetriever:
         return evidences
 
     @staticmethod
-    def _evidence(fact: Fact, items: dict[str, Entity]) -> Evidence:
+    def _evidence(fact: FactEntities, items: dict[str, Entity]) -> Evidence:
         """A fact as evidence, retrieved for the best question entity in it (an answer of the API does not tell)."""
         entities = unique_entities([fact[0], *fact[2::2]])
         inside = {entity["id"] for entity in entities}

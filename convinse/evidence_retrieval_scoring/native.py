@@ -7,7 +7,8 @@ from functools import cached_property
 from typing import Literal, Protocol, runtime_checkable
 
 from ..config import Config
-from ..records.evidence import Evidence, Turn, asked_in_full
+from ..records.conversation import Turn, asked_in_full
+from ..records.evidence import Evidence
 from ..resources import stage_language
 from ..support.errors import ConfigError, NothingToTrainError
 from .base import EvidenceRetrievalScoring

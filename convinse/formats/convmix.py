@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from ..records.evidence import Conversation, check_conversations
+from ..records.conversation import Conversation, check_conversations
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import open_packed, reading
 

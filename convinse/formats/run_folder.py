@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from ..records.evidence import Conversation
+from ..records.conversation import Conversation
 from ..support.errors import OutputError, one_line
 from ..support.files import replacing
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from rapidfuzz import fuzz, process
 
 from ..language.text import Words, fold
-from ..records.evidence import Entity, Evidence, RankedAnswer
+from ..records.conversation import RankedAnswer
+from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, is_number
 from .dates import date_at
 

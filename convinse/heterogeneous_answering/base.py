@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from ..config import Config
 from ..encoder.pool import ModelPool
-from ..records.evidence import RankedAnswer, Turn
+from ..records.conversation import RankedAnswer, Turn
 from ..resources import stage_language
 from ..scoring.convqa import add_answer_metrics
 from ..support.errors import ModuleError

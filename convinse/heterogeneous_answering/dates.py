@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from ..language.language import Language
 from ..language.property_names import PropertyNames
-from ..records.evidence import Entity, Evidence, RankedAnswer
+from ..records.conversation import RankedAnswer
+from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, year_of
 from .values import values
 

@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ..language.answer_types import AnswerType
-from ..records.evidence import Entity, Evidence, RankedAnswer, Turn
+from ..records.conversation import RankedAnswer, Turn
+from ..records.evidence import Entity, Evidence
 from ..records.literals import is_date
 from .dates import date_question, date_weights
 from .typed_answering import TypedAnswering

@@ -10,7 +10,8 @@ from ..encoder.checkpoint import Checkpoint
 from ..encoder.extractive_reader import ExtractiveReader
 from ..encoder.pool import ModelPool
 from ..knowledge_base.index import KnowledgeBase
-from ..records.evidence import Evidence, RankedAnswer, Turn, asked_in_full
+from ..records.conversation import RankedAnswer, Turn, asked_in_full
+from ..records.evidence import Evidence
 from ..resources import load_reader, load_yes_no_reader
 from ..support.errors import ConfigError
 from .answers import combined, rank_answers

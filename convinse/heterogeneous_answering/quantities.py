@@ -11,7 +11,8 @@ from typing import NamedTuple
 from ..language.language import Language
 from ..language.property_names import PropertyNames, PropertyWords
 from ..language.text import fold
-from ..records.evidence import Entity, Evidence, RankedAnswer
+from ..records.conversation import RankedAnswer
+from ..records.evidence import Entity, Evidence
 from ..records.facts import fact_of
 from ..records.literals import is_number, number_entity
 from .values import Value, nearness, values

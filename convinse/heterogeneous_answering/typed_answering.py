@@ -9,7 +9,8 @@ from ..config import Config, resolve
 from ..knowledge_base.index import KnowledgeBase
 from ..language.answer_types import AnswerType
 from ..language.property_names import PropertyNames
-from ..records.evidence import Entity, Evidence, RankedAnswer, Turn, asked_in_full
+from ..records.conversation import RankedAnswer, Turn, asked_in_full
+from ..records.evidence import Entity, Evidence
 from .answers import combined
 from .base import HeterogeneousAnswering
 from .dates import in_years

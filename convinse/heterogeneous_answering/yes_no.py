@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from ..language.language import Language
 from ..language.property_names import PropertyNames, PropertyWords
-from ..records.evidence import Entity, Evidence, RankedAnswer, normalize_source
+from ..records.conversation import RankedAnswer
+from ..records.evidence import Entity, Evidence, normalize_source
 from ..records.facts import Fact, fact_of
 from .quantities import compared
 
@@ -69,7 +70,7 @@ def decide(
        the sentences that hold most of them.
 
     Args:
-        question: in full, as far as it is known (see `convinse.records.evidence.asked_in_full`).
+        question: in full, as far as it is known (see `convinse.records.conversation.asked_in_full`).
         evidences: of the turn, best first.
         names: of properties.
         language: of the question and the evidences.

@@ -12,7 +12,7 @@ from ..records.evidence import Entity
 from ..records.literals import is_date, is_number
 from ..support.errors import ConfigError, NetworkError, one_line
 from ..support.web import WebSession
-from .index import Fact
+from .index import FactEntities
 from .search_space import QuestionEntity
 
 _REMEDY = "check clocq_host and clocq_port, or use the embedded engine (clocq_use_api: false)"
@@ -51,7 +51,9 @@ class ClocqApi:
         self.address = _address(host, port)
         self._web = web or WebSession(remedy=_REMEDY)
 
-    def search_space(self, question: str, params: ClocqParams, p: int) -> tuple[list[Fact], list[QuestionEntity]]:
+    def search_space(
+        self, question: str, params: ClocqParams, p: int
+    ) -> tuple[list[FactEntities], list[QuestionEntity]]:
         """The facts of a question's search space, at most `p` an item, and its items.
 
         Raises:
@@ -61,7 +63,7 @@ class ClocqApi:
         parameters["p_setting"] = min(p, params.p_setting)
         answer = self._post("/search_space", _SpaceAnswer, question=question, parameters=parameters,
                            include_labels=True, include_type=False)  # fmt: skip
-        facts: dict[tuple[str, ...], Fact] = {}
+        facts: dict[tuple[str, ...], FactEntities] = {}
         for fact in map(_fact, filter(None, answer.search_space)):  # the public API repeats facts of two items
             facts.setdefault(tuple(entity["id"] for entity in fact), fact)
         entities: dict[str, QuestionEntity] = {}
@@ -75,7 +77,7 @@ class ClocqApi:
             entities.setdefault(mentioned.item.id, entity)
         return list(facts.values()), list(entities.values())
 
-    def neighborhood(self, item_id: str, p: int) -> list[Fact]:
+    def neighborhood(self, item_id: str, p: int) -> list[FactEntities]:
         """The facts that an item occurs in, at most `p`. Raises `NetworkError` as `search_space` does."""
         facts = self._post("/neighborhood", list[list[_LabelledItem]], item=item_id, p=p,
                            include_labels=True, include_type=False)  # fmt: skip
@@ -119,7 +121,7 @@ def _address(host: str, port: int | str) -> str:
     return address
 
 
-def _fact(fact: list[_LabelledItem]) -> Fact:
+def _fact(fact: list[_LabelledItem]) -> FactEntities:
     return [_entity(item) for item in fact]
 
 

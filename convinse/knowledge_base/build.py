@@ -22,7 +22,7 @@ from ..support.errors import DataError, OutputError
 from ..support.files import replacing
 from ..support.manifest import MANIFEST, write_manifest
 from ..support.progress import Advance, progress
-from .dump import BadLineError, Document, Value, is_entity_line, line_faults, parse_line
+from .dump import BadLineError, EntityDocument, SnakValue, is_entity_line, line_faults, parse_line
 from .layout import (
     ARRAYS,
     CHECKS,
@@ -48,7 +48,7 @@ _LITERAL_BYTES = 250  # of memory for one literal that is remembered
 _MAX_PAIRS = (1 << 11) - 1  # qualifiers of a fact: a header stays below LITERAL
 
 
-class Part(NamedTuple):
+class ParsedBlock(NamedTuple):
     """The arrays of one block of lines."""
 
     lines: int
@@ -86,7 +86,7 @@ def build(
         raise OutputError(f"{output}: exists and is no knowledge base; choose another folder, or remove it")
     with replacing(output) as folder:
         folder.mkdir()
-        writer = _Writer(folder, dump, memory)
+        writer = _IndexWriter(folder, dump, memory)
         with progress(
             f"reading {dump.name}", max(1, dump.stat().st_size >> 20) if dump.exists() else 1, "MB", quiet
         ) as advance:
@@ -97,7 +97,7 @@ def build(
     return manifest
 
 
-def _parts(dump: Path, languages: tuple[str, ...], advance: Advance) -> Iterator[Part]:
+def _parts(dump: Path, languages: tuple[str, ...], advance: Advance) -> Iterator[ParsedBlock]:
     """The parsed blocks of a dump, in its order."""
     faults = line_faults(dump)
     shown = 0
@@ -121,7 +121,7 @@ class _Parser:
     def __init__(self, languages: tuple[str, ...]) -> None:
         self._languages = languages
 
-    def __call__(self, block: Block) -> Part:
+    def __call__(self, block: Block) -> ParsedBlock:
         encoder = _Encoder()
         lines = 0
         bad = []
@@ -150,7 +150,7 @@ class _Encoder:
         self._texts: list[bytes] = []
         self._literals: dict[str, int] = {}
 
-    def add(self, document: Document) -> None:
+    def add(self, document: EntityDocument) -> None:
         """Append a document."""
         if document.kind == "property":
             self._properties.append({"id": document.id, "label": document.label, "aliases": document.aliases})
@@ -175,7 +175,7 @@ class _Encoder:
                 self._form_hash.append(form_hash(form))
                 self._form_item.append(owner)
 
-    def _add_fact(self, item: int, parts: Sequence[tuple[str, Value]]) -> None:
+    def _add_fact(self, item: int, parts: Sequence[tuple[str, SnakValue]]) -> None:
         place = len(self._tokens)
         parts = parts[: _MAX_PAIRS + 1]
         (prop, value), *qualifiers = parts
@@ -186,14 +186,14 @@ class _Encoder:
             self._tokens.extend((int(qualifier[1:]), self._token(qualifier_value)))
             self._occurs(qualifier_value, place, 1, seen)
 
-    def _occurs(self, value: Value, place: int, kind: int, seen: set[int]) -> None:
+    def _occurs(self, value: SnakValue, place: int, kind: int, seen: set[int]) -> None:
         if value.label is None:
             item = int(value.id[1:])
             if item not in seen:
                 seen.add(item)
                 self._inverse.extend((item, place, kind))
 
-    def _token(self, value: Value) -> int:
+    def _token(self, value: SnakValue) -> int:
         if value.label is None:
             return int(value.id[1:])
         text = value.id
@@ -203,17 +203,17 @@ class _Encoder:
             text += SEPARATOR + value.unit
         return LITERAL | self._literals.setdefault(text, len(self._literals))
 
-    def part(self, lines: int, bad: list[tuple[int, str]]) -> Part:
+    def part(self, lines: int, bad: list[tuple[int, str]]) -> ParsedBlock:
         """All that was added."""
         arrays = (self._items, self._text_size, self._tokens, self._fact_size, self._fact_count, self._inverse)
         items, text_size, tokens, fact_size, fact_count, inverse = (numbers.tobytes() for numbers in arrays)
-        return Part(
+        return ParsedBlock(
             lines, bad, self._properties, items, b"".join(self._texts), text_size, tokens, fact_size, fact_count,
             list(self._literals), inverse, self._form_hash.tobytes(), self._form_item.tobytes(),
         )  # fmt: skip
 
 
-class _Writer:
+class _IndexWriter:
     """Appends parts to files, then sorts them into the index."""
 
     def __init__(self, folder: Path, dump: Path, memory: int) -> None:
@@ -234,7 +234,7 @@ class _Writer:
             self._files[path] = path.open("wb")
         self._files[path].write(data)
 
-    def add(self, part: Part) -> None:
+    def add(self, part: ParsedBlock) -> None:
         """Append the arrays of a block."""
         np = self._np
         for entry in part.properties:
@@ -272,7 +272,7 @@ class _Writer:
             self._literal_count += 1
         return number
 
-    def _spread(self, part: Part) -> None:
+    def _spread(self, part: ParsedBlock) -> None:
         """Postings by item and names by hash into buckets."""
         np = self._np
         inverse = np.frombuffer(part.inverse, "<u4").reshape(-1, 3)

@@ -18,7 +18,7 @@ from ..support.jsonlines import raw_lines
 _ID = re.compile(r"[QPL][1-9][0-9]*")
 
 
-class Value(NamedTuple):
+class SnakValue(NamedTuple):
     """The value of a snak: an item (`label` None, `unit` None) or a literal; a quantity's `unit` is an item id."""
 
     id: str
@@ -30,10 +30,10 @@ class Statement(NamedTuple):
     """A statement: `parts` are predicate, object, qualifier predicate, qualifier object, ..."""
 
     preferred: bool
-    parts: tuple[tuple[str, Value], ...]
+    parts: tuple[tuple[str, SnakValue], ...]
 
 
-class Document(NamedTuple):
+class EntityDocument(NamedTuple):
     """An entity document; `kind` is `item` or `property`."""
 
     id: str
@@ -54,7 +54,7 @@ def line_faults(path: Path) -> Faults:
     return Faults(path, "lines", "is this a Wikidata JSON dump?")
 
 
-def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterator[Document]:
+def read_dump(path: Path, languages: tuple[str, ...] = ("en", "mul")) -> Iterator[EntityDocument]:
     """The labelled entity documents of a dump (`.json`, or packed as `.gz`, `.bz2`, `.zst`), streamed.
 
     Kept are item, time, quantity, string and monolingual text values of statements that are not deprecated.
@@ -83,7 +83,7 @@ def is_entity_line(line: bytes) -> bool:
     return line.strip() not in (b"", b"[", b"]", b"],")
 
 
-def parse_line(line: bytes, languages: tuple[str, ...]) -> Document | None:
+def parse_line(line: bytes, languages: tuple[str, ...]) -> EntityDocument | None:
     """The document of a line; None for one without a label in `languages` and for lexemes.
 
     Raises:
@@ -95,7 +95,7 @@ def parse_line(line: bytes, languages: tuple[str, ...]) -> Document | None:
         raise BadLineError(f"is no entity document ({one_line(error)})") from None
 
 
-def _document(data: dict[str, Any], languages: tuple[str, ...]) -> Document | None:
+def _document(data: dict[str, Any], languages: tuple[str, ...]) -> EntityDocument | None:
     def term(terms: Any) -> str:
         # an empty map is [] in real dumps
         return next((terms[lang]["value"] for lang in languages if terms and lang in terms), "")
@@ -112,7 +112,7 @@ def _document(data: dict[str, Any], languages: tuple[str, ...]) -> Document | No
         for claim in claims
         if claim.get("rank") != "deprecated" and (statement := _statement(claim)) is not None
     ]
-    return Document(
+    return EntityDocument(
         id=data["id"],
         kind=data["type"],
         label=label,
@@ -134,13 +134,13 @@ def _statement(claim: dict[str, Any]) -> Statement | None:
     return Statement(claim.get("rank") == "preferred", tuple(parts))
 
 
-def _value(snak: dict[str, Any]) -> Value | None:
+def _value(snak: dict[str, Any]) -> SnakValue | None:
     if snak.get("snaktype") != "value":
         return None
     datatype = snak.get("datatype")
     value = snak["datavalue"]["value"]
     if datatype == "wikibase-item":
-        return Value(value.get("id") or f"Q{value['numeric-id']}", None, None)
+        return SnakValue(value.get("id") or f"Q{value['numeric-id']}", None, None)
     entity: Entity | None = None
     unit = None
     if datatype == "time":
@@ -152,4 +152,4 @@ def _value(snak: dict[str, Any]) -> Value | None:
         entity = {"id": value, "label": value}
     elif datatype == "monolingualtext":
         entity = {"id": value["text"], "label": value["text"]}
-    return None if entity is None else Value(entity["id"], entity["label"], unit)
+    return None if entity is None else SnakValue(entity["id"], entity["label"], unit)

@@ -21,7 +21,7 @@ from .names import NameIndex, form_hash, other_forms
 if TYPE_CHECKING:
     import numpy as np
 
-Fact = list[Entity]
+FactEntities = list[Entity]
 _ITEM = re.compile(r"Q[1-9][0-9]{0,9}")
 _MAX_ITEM = LITERAL - 1
 _INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION = 31, 279, 106
@@ -252,7 +252,7 @@ class KnowledgeBase:
 
     # -- facts ---------------------------------------------------------------------------------------------------------
 
-    def neighborhood(self, entity_id: str, limit: int = 1000) -> list[Fact]:
+    def neighborhood(self, entity_id: str, limit: int = 1000) -> list[FactEntities]:
         """The facts that an item occurs in: as subject first, then as object, then in qualifiers; at most `limit`."""
         return [self._fact(tokens) for tokens in self._facts(entity_id, limit)]
 
@@ -281,8 +281,8 @@ class KnowledgeBase:
         head[1] &= PROPERTY_MASK
         return head + self._tokens[at + 3 : at + 3 + 2 * pairs].tolist() if pairs else head
 
-    def _fact(self, tokens: Sequence[int]) -> Fact:
-        fact: Fact = []
+    def _fact(self, tokens: Sequence[int]) -> FactEntities:
+        fact: FactEntities = []
         for place, token in enumerate(tokens):
             if place % 2:
                 fact.append(self.entity(f"P{token}"))
@@ -303,7 +303,7 @@ class KnowledgeBase:
         items = {token for tokens in self._facts(entity_id, limit) for token in tokens[::2] if token < LITERAL}
         return {f"Q{number}" for number in items} - {entity_id}
 
-    def two_hop_neighborhood(self, entity_id: str, limit: int = 1000) -> list[Fact]:
+    def two_hop_neighborhood(self, entity_id: str, limit: int = 1000) -> list[FactEntities]:
         """The facts of an item and of its neighbours, without repetition; at most `limit` facts of each item.
 
         Neighbours that occur in more than 5,000 facts (countries, classes) are not looked through.
@@ -321,7 +321,7 @@ class KnowledgeBase:
         wanted = int(second[1:])
         return [tokens for tokens in self._facts(first, self.frequency(first)) if wanted in tokens[::2]]
 
-    def connect(self, first: str, second: str) -> list[list[Fact]]:
+    def connect(self, first: str, second: str) -> list[list[FactEntities]]:
         """Paths between two items: every fact that holds both; where there is none, pairs of facts through an item between."""
         if self._place(first) is None or self._place(second) is None:
             return []

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypedDict
 from ..config import ClocqParams
 from ..language.language import Language, english
 from ..records.evidence import Entity
-from .index import Fact, KnowledgeBase
+from .index import FactEntities, KnowledgeBase
 from .linking import EntityLinker
 
 _MAX_NAMED = 4  # items whose neighbours are compared
@@ -27,7 +27,7 @@ class QuestionEntity(TypedDict):
 class SpaceFact(NamedTuple):
     """A fact and the question entity that it was retrieved for."""
 
-    fact: Fact
+    fact: FactEntities
     entity: Entity
 
 
@@ -56,11 +56,11 @@ class SearchSpace:
             item = question_entity["item"]
             for fact in self.kb.neighborhood(item["id"], self._limit):
                 facts.setdefault(" ".join(entity["id"] for entity in fact), SpaceFact(fact, item))
-        found = list(facts.values())
-        if self._params.bm25_limit and len(found) > self._params.bm25_limit:
-            order = self._language.bm25.order(text, [fact_text(fact.fact) for fact in found])
-            found = [found[place] for place, _ in order[: self._params.bm25_limit]]
-        return found, entities
+        kept = list(facts.values())
+        if self._params.bm25_limit and len(kept) > self._params.bm25_limit:
+            order = self._language.bm25.order(text, [fact_text(fact.fact) for fact in kept])
+            kept = [kept[place] for place, _ in order[: self._params.bm25_limit]]
+        return kept, entities
 
     def question_entities(self, text: str) -> list[QuestionEntity]:
         """The items of the mentions in `text`, best first; an item of two mentions counts once."""
@@ -104,6 +104,6 @@ def is_named(entity: QuestionEntity) -> bool:
     return bool(entity["question_word"])
 
 
-def fact_text(fact: Fact) -> str:
+def fact_text(fact: FactEntities) -> str:
     """A fact in words: subject, predicate, object, qualifier predicate, qualifier object ..."""
     return ", ".join(entity["label"] for entity in fact)

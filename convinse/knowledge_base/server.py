@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from .index import Fact, KnowledgeBase
+    from .index import FactEntities, KnowledgeBase
 
 _MAX_BODY = 1_000_000  # bytes
 _MAX_QUESTION = 10_000  # characters
@@ -103,7 +103,9 @@ class ClocqService:
             raise BadRequestError("parameters.bm25_limit: give a number of facts, or false for no limit")
         return self._engine(params).search(request.question)
 
-    def _neighborhood(self, request: _NeighborhoodRequest, look_up: Callable[[str, int], list[Fact]]) -> list[Any]:
+    def _neighborhood(
+        self, request: _NeighborhoodRequest, look_up: Callable[[str, int], list[FactEntities]]
+    ) -> list[Any]:
         limit = 1000 if request.p is None else request.p
         return self._facts(look_up(_checked(request.item), limit), request)
 
@@ -121,7 +123,7 @@ class ClocqService:
     def _type(self, entity_id: str) -> Entity | None:
         return next(iter(self._kb.types_of(entity_id)), None)
 
-    def _facts(self, facts: list[Fact], request: _NeighborhoodRequest | _QuestionRequest) -> list[Any]:
+    def _facts(self, facts: list[FactEntities], request: _NeighborhoodRequest | _QuestionRequest) -> list[Any]:
         """Facts as ids, as entities, or as entities with their types: dates, numbers and words have none."""
         if request.include_labels is False:
             return [[entity["id"] for entity in fact] for fact in facts]

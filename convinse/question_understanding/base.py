@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ..config import Config
-from ..records.evidence import Conversation, Turn
+from ..records.conversation import Conversation, Turn
 from ..resources import stage_language
 from ..support.errors import ModuleError
 from ..support.registry import find_trainer
@@ -23,7 +23,7 @@ class QuestionUnderstanding(ABC):
     A module of your own inherits this class, implements `inference_on_turn` and is named in the configuration as
     `qu: package.module:Class`. It may write the question in full into `turn["resolved_question"]`, which models read
     instead of the representation, and note in `turn["history_used"]` which parts of the history it took, for `ask` to
-    show; see `convinse.records.evidence.HistoryPart`.
+    show; see `convinse.records.conversation.HistoryPart`.
 
     Attributes:
         config: the checked configuration.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from ..language.text import Words, words
-from ..records.evidence import HistoryPart, Turn
+from ..records.conversation import HistoryPart, Turn
 from .referents import Focus, Referent
 
 

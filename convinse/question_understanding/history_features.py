@@ -12,7 +12,7 @@ from ..knowledge_base.index import KnowledgeBase
 from ..language.answer_types import AnswerType
 from ..language.language import Language, english
 from ..language.text import Words, fold
-from ..records.evidence import Turn
+from ..records.conversation import Turn
 from .referents import Asked, Choice, Focus, Referent, may_mean, recent
 
 if TYPE_CHECKING:

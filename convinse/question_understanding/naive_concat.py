@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from ..records.evidence import Turn
+from ..records.conversation import Turn
 from .base import QuestionUnderstanding
 from .history import history_part
 

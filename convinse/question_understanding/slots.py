@@ -11,7 +11,7 @@ from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.linking import EntityLinker, Mention
 from ..language.answer_types import AnswerType, AnswerTypes
 from ..language.text import fold
-from ..records.evidence import Turn
+from ..records.conversation import Turn
 from .base import QuestionUnderstanding
 from .history import history_part, origins
 from .referents import Asked, Choice, Focus, Referent, as_referent, may_mean, recent

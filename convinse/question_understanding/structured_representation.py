@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ..config import Config
 from ..encoder.checkpoint import load_checkpoint
-from ..records.evidence import Turn
+from ..records.conversation import Turn
 from ..resources import model_path
 from ..support.errors import ConfigError
 from .base import QuestionUnderstanding

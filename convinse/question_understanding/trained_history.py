@@ -10,7 +10,7 @@ from ..config import Config
 from ..encoder.kept_embeddings import KeptEmbeddings
 from ..knowledge_base.index import KnowledgeBase
 from ..language.text import fold
-from ..records.evidence import Turn
+from ..records.conversation import Turn
 from ..resources import load_bi_encoder, model_path
 from ..support.errors import ModelError
 from .history_features import Embedder, FeatureReader

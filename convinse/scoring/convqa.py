@@ -10,7 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-from ..records.evidence import Conversation, Entity, Evidence, Turn, normalize_source
+from ..records.conversation import Conversation, Turn
+from ..records.evidence import Entity, Evidence, normalize_source
 
 Measure = Literal["p_at_1", "mrr", "h_at_5", "answer_presence"]
 MEASURES: tuple[Measure, ...] = ("p_at_1", "mrr", "h_at_5", "answer_presence")

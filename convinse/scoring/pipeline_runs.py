@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..formats.run_folder import TURNS
-from ..records.evidence import Turn, check_conversations
+from ..records.conversation import Turn, check_conversations
 from ..support.errors import DataError, ScoringError
 from ..support.jsonlines import read_lines
 from .convqa import normalize_id

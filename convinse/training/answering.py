@@ -18,7 +18,8 @@ from ..config import Config
 from ..encoder.checkpoint import load_checkpoint
 from ..encoder.extractive_reader import ExtractiveReader
 from ..heterogeneous_answering.extractive import ExtractiveAnswering
-from ..records.evidence import Entity, Evidence, Turn, asked_in_full
+from ..records.conversation import Turn, asked_in_full
+from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, is_number
 from ..resources import model_path
 from ..scoring.convqa import has_answer, normalize_id

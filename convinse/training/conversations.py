@@ -8,7 +8,7 @@ from ..config import Config
 from ..evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from ..formats.conversations.benchmark import read_benchmark
 from ..question_understanding.base import QuestionUnderstanding, understand
-from ..records.evidence import Conversation, Turn
+from ..records.conversation import Conversation, Turn
 from ..support.errors import DataError
 from ..support.registry import find_module
 from .learning import batches

@@ -23,7 +23,8 @@ from ..evidence_retrieval_scoring.bm25 import QueryExpansion
 from ..evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from ..formats.conversations.benchmark import read_benchmark
 from ..knowledge_base.search_space import fact_text, is_named
-from ..records.evidence import Conversation, Entity, Turn
+from ..records.conversation import Conversation, Turn
+from ..records.evidence import Entity
 from ..records.literals import is_date, is_number
 from ..scoring.convqa import normalize_id
 from ..support.errors import DataError

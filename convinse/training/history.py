@@ -21,7 +21,7 @@ from ..question_understanding.history_weights import FILE, FORMAT, FeatureWeight
 from ..question_understanding.referents import Asked, Choice, Focus
 from ..question_understanding.slots import Slots
 from ..question_understanding.trained_history import TrainedHistory
-from ..records.evidence import Conversation, Turn
+from ..records.conversation import Conversation, Turn
 from ..support.errors import DataError
 from ..support.files import sha256
 from .output import model_card, write_folder

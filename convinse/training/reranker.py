@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..evidence_retrieval_scoring.native import NativeERS
-from ..records.evidence import Evidence, asked_in_full
+from ..records.conversation import asked_in_full
+from ..records.evidence import Evidence
 from ..scoring.convqa import has_answer
 from ..support.errors import DataError
 from . import groups

@@ -16,7 +16,8 @@ import msgspec
 from ..config import Config
 from ..language.answer_types import NAMED_KINDS, AnswerType, AnswerTypes
 from ..language.text import Words, fold, words
-from ..records.evidence import Entity, Turn
+from ..records.conversation import Turn
+from ..records.evidence import Entity
 from ..support.errors import DataError
 
 SilverSR = tuple[list[str], list[str], list[str], str]  # context, question entities, predicate, answer type

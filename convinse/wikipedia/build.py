@@ -23,7 +23,7 @@ _BLOCK_BYTES = 1 << 20  # of lines that a process parses at once
 _FEW = 16  # pages that are not worth another process
 
 
-class Built(NamedTuple):
+class BuiltDump(NamedTuple):
     """What went into a dump: `counts` are the pages and the evidences of each source."""
 
     counts: dict[str, int]
@@ -71,7 +71,7 @@ def label_of(title: str) -> str:
 
 def build(
     pages: Path, output: Path, titles: Path | None = None, *, processes: int | None = None, quiet: bool = True
-) -> Built:
+) -> BuiltDump:
     """Build the dump of a file of pages; an older one at `output` is replaced when the new one is whole.
 
     Args:
@@ -91,24 +91,24 @@ def build(
     known, lines = _known_titles(pages, titles)
     workers = min(processes or cores(), lines // _FEW + 1)
     faults = Faults(pages, "lines", "each must be an object with 'title', 'qid' and 'html'")
-    skipped = found = 0
+    skipped = usable = 0
 
     def packed() -> Iterator[PackedPage]:
-        nonlocal skipped, found
+        nonlocal skipped, usable
         with progress(f"reading {pages.name}", lines, "pages", quiet) as advance:
             blocks = read_blocks(pages, _BLOCK_BYTES)
             for part in in_order(pages, blocks, _Parser, (known,), workers, "try again"):
                 faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
                 skipped += part.skipped
-                found += len(part.pages)
+                usable += len(part.pages)
                 yield from part.pages
                 advance(part.lines)
-        if not found:
+        if not usable:
             raise DataError(f"{pages}: none of its {faults.seen} pages could be used ({skipped} without an item, "
                             f"{faults.bad} bad); the items of titles can be given with --titles")  # fmt: skip
 
     counts = write_packed(output, packed())
-    return Built(counts, skipped, faults.bad, found - counts["pages"], time.monotonic() - start)
+    return BuiltDump(counts, skipped, faults.bad, usable - counts["pages"], time.monotonic() - start)
 
 
 def _known_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
@@ -151,7 +151,7 @@ def _is_item(text: str) -> bool:
     return _ITEM.fullmatch(text.strip()) is not None
 
 
-class _Head(msgspec.Struct):
+class _PageName(msgspec.Struct):
     title: str = ""
     qid: str | None = None
 
@@ -162,10 +162,10 @@ class _SavedPage(msgspec.Struct):
     qid: str | None = None
 
 
-_HEAD, _SAVED = msgspec.json.Decoder(_Head), msgspec.json.Decoder(_SavedPage)
+_HEAD, _SAVED = msgspec.json.Decoder(_PageName), msgspec.json.Decoder(_SavedPage)
 
 
-class Part(NamedTuple):
+class ParsedPages(NamedTuple):
     """The pages of a block of lines."""
 
     lines: int
@@ -180,9 +180,9 @@ class _Parser:
     def __init__(self, known: Titles) -> None:
         self._known = known
 
-    def __call__(self, block: Block) -> Part:
+    def __call__(self, block: Block) -> ParsedPages:
         lines = skipped = 0
-        part = Part(0, [], 0, [])
+        part = ParsedPages(0, [], 0, [])
         for number, line in block.lines():
             lines += 1
             try:

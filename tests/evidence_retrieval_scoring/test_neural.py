@@ -13,7 +13,7 @@ from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.evidence_retrieval_scoring.neural import build_scorer
 from convinse.formats.convmix import read_conversations
 from convinse.pipeline import Pipeline
-from convinse.records.evidence import asked_in_full
+from convinse.records.conversation import asked_in_full
 from convinse.resources import model_path
 from convinse.support.errors import ConfigError, ModelError
 from convinse.testing import without

@@ -16,7 +16,7 @@ from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.formats.convmix import read_conversations
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.pipeline import Pipeline
-from convinse.records.evidence import asked_in_full
+from convinse.records.conversation import asked_in_full
 from convinse.support.errors import ConfigError, ModelError
 from convinse.testing import without
 from evidences import evidence

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from convinse.knowledge_base.dump import Value, read_dump
+from convinse.knowledge_base.dump import SnakValue, read_dump
 from convinse.support.errors import DataError
 from handmade import (
     NOVALUE,
@@ -80,13 +80,13 @@ def test_items_texts_and_quantities(path):
         (quantity("-7"), ("-7", "-7", None)),
         (quantity("+1250000.50"), ("1250000.5", "1250000.5", None)),
     ):
-        assert values(path, claim("P1", given)) == ([(("P1", Value(*expected)),)] if expected else [])
+        assert values(path, claim("P1", given)) == ([(("P1", SnakValue(*expected)),)] if expected else [])
 
 
 def test_item_ids_of_old_dumps(path):
     old = q("Q5")
     del old["datavalue"]["value"]["id"]
-    assert values(path, claim("P31", old)) == [(("P31", Value("Q5", None, None)),)]
+    assert values(path, claim("P31", old)) == [(("P31", SnakValue("Q5", None, None)),)]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_item_ids_of_old_dumps(path):
     ],
 )
 def test_dates(path, stamp, precision, value):
-    wanted = [(("P569", Value(*value, None)),)] if value else []
+    wanted = [(("P569", SnakValue(*value, None)),)] if value else []
     assert values(path, claim("P569", time(stamp, precision))) == wanted
 
 
@@ -121,7 +121,7 @@ def test_qualifiers_follow_the_object_in_their_order(path):
     decade = time("+1950-00-00T00:00:00Z", 8)
     given = [("P1", q("Q9")), ("P2", SOMEVALUE), ("P3", decade), ("P4", quantity("+3")), ("P1", q("Q8"))]
     ((main, *qualifiers),) = values(path, claim("P161", q("Q2"), *given))
-    assert main == ("P161", Value("Q2", None, None))
+    assert main == ("P161", SnakValue("Q2", None, None))
     assert [(prop, value.id) for prop, value in qualifiers] == [("P1", "Q9"), ("P1", "Q8"), ("P4", "3")]
 
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from convinse.records.conversation import check_conversations
 from convinse.records.evidence import (
     DEFAULT_SOURCES,
     SOURCES,
-    check_conversations,
     check_evidence,
     is_sources,
     merge_duplicates,

@@ -15,7 +15,7 @@ from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.tokens import TextTokenizer
 from convinse.evidence_retrieval_scoring.native import NativeERS
-from convinse.records.evidence import asked_in_full
+from convinse.records.conversation import asked_in_full
 from convinse.scoring.convqa import has_answer
 from convinse.support.errors import DataError, ModelError
 from convinse.training import loop

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ...records.evidence import Conversation, check_conversations, unique_entities
+from ...records.conversation import Conversation, check_conversations
+from ...records.evidence import unique_entities
 from ...support.errors import DataError, one_line
 from ..convmix import read_records
 from . import compmix, convmix, convquestions, lcquad2, timequestions

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...records.evidence import Conversation
+from ...records.conversation import Conversation
 from . import convquestions
 
 

@@ -11,7 +11,8 @@ from typing import Any, cast
 
 import msgspec
 
-from ...records.evidence import Conversation, Entity
+from ...records.conversation import Conversation
+from ...records.evidence import Entity
 from .answers import item_id
 
 _NOT_GIVEN = ("", "n/a")

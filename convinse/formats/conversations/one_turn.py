@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...records.evidence import Conversation, Turn
+from ...records.conversation import Conversation, Turn
 
 
 def one_turn(

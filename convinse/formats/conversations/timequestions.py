@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ...records.evidence import Conversation
+from ...records.conversation import Conversation
 from .one_turn import one_turn
 
 _READ = ("Id", "Question", "Answer")

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from convinse.config import load_config
 from convinse.question_understanding.base import QuestionUnderstanding
-from convinse.records.evidence import DEFAULT_SOURCES, Conversation
+from convinse.records.conversation import Conversation
+from convinse.records.evidence import DEFAULT_SOURCES
 from convinse.support.files import replacing
 from convinse.support.registry import find_module
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from convinse.config import Config, load_config
 from convinse.pipeline import Pipeline
-from convinse.records.evidence import Conversation
+from convinse.records.conversation import Conversation
 from convinse.support.progress import progress
 
 from ..harness import Bench, Bound

@@ -10,7 +10,8 @@ from typing import Any
 
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.pipeline import Pipeline
-from convinse.records.evidence import DEFAULT_SOURCES, Conversation
+from convinse.records.conversation import Conversation
+from convinse.records.evidence import DEFAULT_SOURCES
 
 from ..harness import Bench, Figures, apart
 from .quality import load

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.language.text import fold
-from convinse.records.evidence import Conversation, Entity, Turn
+from convinse.records.conversation import Conversation, Turn
+from convinse.records.evidence import Entity
 from convinse.records.literals import is_date
 from convinse.scoring.convqa import is_answer
 from recipes.sources import needed

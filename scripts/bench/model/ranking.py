@@ -17,7 +17,7 @@ import numpy as np
 from convinse.config import Config
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.evidence_retrieval_scoring.cascade import Cascade
-from convinse.knowledge_base.index import Fact, KnowledgeBase
+from convinse.knowledge_base.index import FactEntities, KnowledgeBase
 from convinse.knowledge_base.search_space import fact_text
 from convinse.language.language import english
 from convinse.records.evidence import Evidence, unique_entities
@@ -154,7 +154,7 @@ def evidence_pools(data: Path, work: Path, most: int) -> Pools:
     return Pools(questions, {RETRIEVED: retrieved, WIDE: wide}, BM25Scorer(QueryExpansion(gathered.properties)))
 
 
-def wide_facts(question: Candidates, two_hops: Callable[[str], Sequence[Fact]]) -> list[Evidence]:
+def wide_facts(question: Candidates, two_hops: Callable[[str], Sequence[FactEntities]]) -> list[Evidence]:
     """The facts of a question, then others around the items that they were retrieved for, at most 520 of different texts."""
     facts = {evidence["evidence_text"]: evidence for evidence in question.facts}
     items = dict.fromkeys(evidence["retrieved_for_entity"]["id"] for evidence in question.facts)
@@ -169,7 +169,7 @@ def wide_facts(question: Candidates, two_hops: Callable[[str], Sequence[Fact]]) 
     return list(facts.values())
 
 
-def _evidence(fact: Fact) -> Evidence:
+def _evidence(fact: FactEntities) -> Evidence:
     entities = unique_entities([fact[0], *fact[2::2]])
     mentions = [[entity["label"], entity["id"]] for entity in entities]
     return {

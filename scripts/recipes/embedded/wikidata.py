@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.dump import read_dump
-from convinse.knowledge_base.index import Fact, KnowledgeBase
+from convinse.knowledge_base.index import FactEntities, KnowledgeBase
 from convinse.language.language import english
 from convinse.support.errors import IndexFileError
 from convinse.support.files import sha256
@@ -221,7 +221,7 @@ class Facts:
         )
 
 
-def _told(fact: Fact) -> Told:
+def _told(fact: FactEntities) -> Told:
     ids, labels = zip(*((sys.intern(entity["id"]), sys.intern(entity["label"])) for entity in fact), strict=True)
     return Told(ids, labels)
 
