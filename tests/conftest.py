@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
@@ -15,7 +16,7 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from convinse.cli import main
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
-from convinse.support import web
+from convinse.support import web, web_attempt
 from handmade import world, write
 
 # the same examples in every run, and no database: the suite is deterministic and leaves nothing behind
@@ -59,7 +60,8 @@ def pauses(monkeypatch):
         made.append(seconds)
         now[0] += seconds
 
-    monkeypatch.setattr(web, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    for module in (web, web_attempt):  # both: a deadline is set by the one and watched by the other
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
     return made
 
 
@@ -72,10 +74,8 @@ def world_index(tmp_path_factory):
 
 
 @pytest.fixture
-def world_kb(world_index):
-    kb = KnowledgeBase(world_index)
-    yield kb
-    kb.close()
+def world_kb(world_index, closed):
+    return closed(KnowledgeBase(world_index))
 
 
 @pytest.fixture
@@ -97,19 +97,27 @@ def corpus(tmp_path):
 
 
 @pytest.fixture
-def kb_of(tmp_path_factory):
+def closed():
+    """A function that gives back what it is given, whose `close` (or another method) is called at the test's end."""
+    with ExitStack() as stack:
+
+        def keep(thing, method="close"):
+            stack.callback(getattr(thing, method))
+            return thing
+
+        yield keep
+
+
+@pytest.fixture
+def kb_of(tmp_path_factory, closed):
     """Build and open the index of some entity documents."""
-    opened = []
 
     def make(*documents, **options):
         folder = tmp_path_factory.mktemp("kb")
         build(write(folder / "dump.json", documents), folder / "kb", **options)
-        opened.append(KnowledgeBase(folder / "kb"))
-        return opened[-1]
+        return closed(KnowledgeBase(folder / "kb"))
 
-    yield make
-    for kb in opened:
-        kb.close()
+    return make
 
 
 @pytest.fixture
@@ -155,6 +163,22 @@ def start(workdir):
     for process in processes:
         process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def start_together(start):
+    """Start processes whose code prints "ready" and reads a line; they go on when all of them are there."""
+
+    def start_all(code, *all_arguments):
+        processes = [start(code, *arguments) for arguments in all_arguments]
+        for process in processes:
+            assert process.stdout.readline() == "ready\n"
+        for process in processes:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        return processes
+
+    return start_all
 
 
 @pytest.fixture

@@ -480,15 +480,12 @@ def right(cache, name, numbers):
     return mask
 
 
-def test_a_writer_killed_at_any_instant_loses_its_last_write_only(start, workdir):
+def test_a_writer_killed_at_any_instant_loses_its_last_write_only(start_together, workdir):
     rng = random.Random(11)
     batch, first = 1500, 0
     with again(workdir, 384) as cache:
         for _ in range(6):
-            writer = start(WRITER, "a", first, batch, 1000)
-            assert writer.stdout.readline() == "ready\n"
-            writer.stdin.write("go\n")
-            writer.stdin.flush()
+            (writer,) = start_together(WRITER, ("a", first, batch, 1000))
             writer.stdout.readline()
             time.sleep(rng.uniform(0, 0.03))
             os.kill(writer.pid, signal.SIGKILL)
@@ -506,14 +503,9 @@ def test_a_writer_killed_at_any_instant_loses_its_last_write_only(start, workdir
             first = finished + 3 * batch
 
 
-def test_processes_that_append_at_once_lose_and_repeat_nothing(start, workdir):
+def test_processes_that_append_at_once_lose_and_repeat_nothing(start_together, workdir):
     batch, rounds, names = 40, 25, ["a", "b"]
-    writers = [start(WRITER, name, 0, batch, rounds) for name in names]
-    for writer in writers:
-        assert writer.stdout.readline() == "ready\n"
-    for writer in writers:
-        writer.stdin.write("go\n")
-        writer.stdin.flush()
+    writers = start_together(WRITER, *((name, 0, batch, rounds) for name in names))
     numbers = range(batch * rounds)
     with again(workdir, 384) as cache:
         seen = 0
