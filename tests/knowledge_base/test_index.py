@@ -1,22 +1,15 @@
-import gzip
 import json
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from convinse.knowledge_base import layout
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.support.errors import IndexFileError
-from handmade import SOMEVALUE, claim, document, q, quantity, string, time, world, write
-from places import SNAPSHOT
+from handmade import claim, document, q, string, world, write
 from written import read_json
-
-KEPT = ("wikibase-item", "time", "quantity", "string", "monolingualtext")
 
 
 @pytest.fixture
@@ -124,99 +117,6 @@ def test_a_fact_shows_dates_and_quantities_with_their_unit(world_kb):
     assert ["Titanic", "cast member", "Leonardo DiCaprio", "character role", "Jack Dawson"] in names(facts)
     (height,) = [fact for fact in facts if fact[1]["id"] == "P2048"]
     assert height[2]["id"] == "1.83"
-
-
-def skeleton(fact):
-    """A fact's ids, literals left open."""
-    return tuple(part if isinstance(part, str) and part[:1] in "QP" and part[1:].isdigit() else None for part in fact)
-
-
-def brute_force(documents):
-    """Item -> its facts, read from entity documents without the project's code."""
-    found = {}
-    for one in documents:
-        if one["type"] != "item" or not (one["labels"] and ("en" in one["labels"] or "mul" in one["labels"])):
-            continue
-        for statement in [s for group in (one["claims"] or {}).values() for s in group]:
-            main = usable(statement["mainsnak"])
-            if statement["rank"] == "deprecated" or main is None:
-                continue
-            fact = [one["id"], statement["mainsnak"]["property"], main]
-            for prop in statement.get("qualifiers-order") or statement.get("qualifiers") or []:
-                for snak in statement["qualifiers"][prop]:
-                    if usable(snak) is not None:
-                        fact += [prop, usable(snak)]
-            for item in {part for part in fact if isinstance(part, str) and part[0] == "Q"}:
-                found.setdefault(item, Counter())[skeleton(fact)] += 1
-    return found
-
-
-def usable(snak):
-    """An item's id, True for a literal, None for what is no value."""
-    if snak["snaktype"] != "value" or snak["datatype"] not in KEPT:
-        return None
-    value = snak["datavalue"]["value"]
-    if snak["datatype"] == "time" and value["precision"] < 9:
-        return None
-    return value["id"] if snak["datatype"] == "wikibase-item" else True
-
-
-_ITEM = st.integers(1, 6).map(lambda number: q(f"Q{number}"))
-_LITERAL = st.sampled_from(
-    [quantity("+5"), time("+1952-03-11T00:00:00Z"), time("+1950-00-00T00:00:00Z", 8), string("x"), SOMEVALUE]
-)
-_SNAK = st.one_of(_ITEM, _ITEM, _LITERAL)
-_PROP = st.sampled_from(["P1", "P2", "P31"])
-_CLAIM = st.builds(
-    lambda prop, value, qualifiers, rank: claim(prop, value, *qualifiers, rank=rank),
-    _PROP,
-    _SNAK,
-    st.lists(st.tuples(_PROP, _SNAK), max_size=3),
-    st.sampled_from(["normal", "normal", "preferred", "deprecated"]),
-)
-_DOCUMENTS = st.lists(st.lists(_CLAIM, max_size=5), min_size=1, max_size=5)
-
-
-@settings(max_examples=20)
-@given(_DOCUMENTS)
-def test_the_neighbourhood_of_an_item_is_a_brute_force_reading_of_the_dump(tmp_path_factory, claims):
-    folder = tmp_path_factory.mktemp("random")
-    documents = [
-        document(f"Q{number}", f"item {number}" if number != 3 else "", *some) for number, some in enumerate(claims, 1)
-    ]
-    anchor = document("Q7", "anchor", claim("P1", q("Q8")))  # an index needs a fact
-    build(write(folder / "d.json", [*documents, anchor]), folder / "kb")
-    kb = KnowledgeBase(folder / "kb")
-    wanted = brute_force(documents)
-    for number in [one for one in range(1, len(documents) + 1) if one != 3]:  # Q3 has no document
-        facts = kb.neighborhood(f"Q{number}")
-        assert Counter(skeleton([entity["id"] for entity in fact]) for fact in facts) == wanted.get(
-            f"Q{number}", Counter()
-        )
-        assert kb.frequency(f"Q{number}") == len(facts)
-        assert kb.frequencies(f"Q{number}")[0] == sum(fact[0]["id"] == f"Q{number}" for fact in facts)
-    kb.close()
-
-
-def test_the_embedded_neighbourhoods_are_a_brute_force_reading_of_the_entity_documents():
-    with gzip.open(SNAPSHOT / "entities.json.gz", "rt", encoding="utf-8") as file:
-        documents = [json.loads(line.strip().rstrip(",")) for line in file if line.strip() not in ("[", "]", "")]
-    wanted = brute_force(documents)
-    kb = KnowledgeBase(SNAPSHOT / "kb")
-    items = sorted(one["id"] for one in documents if one["type"] == "item")
-    assert len(items) >= 400
-    for item in items[::7]:
-        facts = kb.neighborhood(item, 100_000)
-        assert Counter(skeleton([entity["id"] for entity in fact]) for fact in facts) == wanted.get(item, Counter()), (
-            item
-        )
-    kb.close()
-
-
-def test_a_missing_folder_is_a_clear_error(workdir):
-    with pytest.raises(IndexFileError, match=r"nowhere.*kb_path"):
-        KnowledgeBase(workdir / "nowhere")
-    assert list(workdir.iterdir()) == []
 
 
 def files_of(folder):
