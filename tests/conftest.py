@@ -18,6 +18,7 @@ from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.support import web, web_attempt
 from handmade import world, write
+from written import write_lines
 
 # the same examples in every run, and no database: the suite is deterministic and leaves nothing behind
 settings.register_profile("convinse", deadline=None, derandomize=True, database=None, max_examples=60)
@@ -83,15 +84,8 @@ def corpus(tmp_path):
     """A function that writes passages: (id, text) or (id, text, title)."""
 
     def write(rows, name="passages.jl"):
-        path = tmp_path / name
-        lines = [
-            json.dumps(
-                {"id": row[0], "text": row[1], **({"title": row[2]} if len(row) > 2 else {})}, ensure_ascii=False
-            )
-            for row in rows
-        ]
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return path
+        records = (dict(zip(("id", "text", "title"), row, strict=False)) for row in rows)
+        return write_lines(tmp_path / name, *(json.dumps(record, ensure_ascii=False) for record in records))
 
     return write
 
