@@ -10,7 +10,7 @@ from pathlib import Path
 
 import diskcache
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from convinse.support import evidence_cache as cache_module
@@ -80,7 +80,10 @@ def test_any_json_value_comes_back_empty_ones_too(module_cache, value):
     assert json.dumps(module_cache.get("kind")) == json.dumps(value)
 
 
-@given(st.lists(st.tuples(JSON, JSON), min_size=2, max_size=2, unique_by=json.dumps))
+@given(st.lists(st.lists(JSON, max_size=3), min_size=2, max_size=2, unique_by=json.dumps))
+@example([["build-1", {"k": 1}], ["build-1", {"k": "1"}]])
+@example([["build-1", {"k": 1}], ["build-1"]])
+@example([["build-1", {"k": 1}], []])
 def test_different_parameters_are_different_keys(module_cache, keys):
     one, other = keys
     module_cache.put("pair", *one, value="one")
@@ -92,15 +95,6 @@ def test_different_parameters_are_different_keys(module_cache, keys):
 def test_the_order_of_parameters_in_a_mapping_does_not_count(cache):
     cache.put("facts", "build-1", {"k": 1, "d": {"x": 1, "y": 2}}, value=[1])
     assert cache.get("facts", "build-1", {"d": {"y": 2, "x": 1}, "k": 1}) == [1]
-
-
-OTHER_KEYS = [("build-2", {"k": 1}), ("build-1", {"k": 2}), ("build-1", {"k": "1"}), ("build-1",)]
-
-
-@pytest.mark.parametrize("key", [*(("facts", *key) for key in OTHER_KEYS), ()])
-def test_a_changed_parameter_never_returns_a_stale_value(cache, key):
-    cache.put("facts", "build-1", {"k": 1}, value=[1])
-    assert cache.get(*key) is None
 
 
 def test_a_new_format_of_values_returns_no_old_one(cache, monkeypatch):
@@ -165,11 +159,7 @@ def test_no_path_touches_no_disk(workdir, monkeypatch):
     assert cache.get("kind") is None
     assert list(cache.keys()) == []
     cache.close()
-    assert list(workdir.iterdir()) == []
-
-
-def test_making_a_cache_touches_no_disk_before_its_use(workdir):
-    assert EvidenceCache("cache").enabled
+    assert EvidenceCache("cache").enabled  # touches none before its use
     assert list(workdir.iterdir()) == []
 
 

@@ -105,14 +105,11 @@ def test_items_come_back_under_the_titles_as_linked(wiki, client):
     assert expected.items() <= wiki.requests[0].params.items()
 
 
-def test_a_page_without_an_item_has_none(wiki, client):
-    wiki.pages["Draft of it"] = "<p>x</p>"
-    assert linked(client, ["Draft of it"]) == {"Draft of it": None}
-
-
-def test_redirects_in_a_circle_have_no_item(wiki, client):
+def test_redirects_in_a_circle_and_pages_without_one_have_no_item(wiki, client):
     wiki.redirects = {"A": "B", "B": "A"}
-    assert linked(client, ["A", "Titanic"]) == {"A": None, "Titanic": LinkedItem("Q44578", "Titanic")}
+    wiki.pages["Draft of it"] = "<p>x</p>"
+    found = linked(client, ["A", "Draft of it", "Titanic"])
+    assert found == {"A": None, "Draft of it": None, "Titanic": LinkedItem("Q44578", "Titanic")}
 
 
 def test_titles_go_in_batches_of_50(wiki, client):
