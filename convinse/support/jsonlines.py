@@ -257,16 +257,10 @@ def writing_bytes(path: Path) -> Iterator[Callable[[bytes], object]]:
     Raises:
         OutputError: the file cannot be written.
     """
-    with replacing(path) as temporary, _open_for_writing(path, temporary) as file:
-        yield file.write
-
-
-@contextmanager
-def _open_for_writing(path: Path, temporary: Path) -> Iterator[BinaryIO]:
-    with temporary.open("wb") as raw:
+    with replacing(path) as temporary, temporary.open("wb") as raw:
         if path.suffix == ".gz":
             # mtime and an empty name: nothing in the file says when or where it was made
             with gzip.GzipFile("", "wb", _LEVEL, raw, mtime=0) as packed, io.BufferedWriter(packed, _BLOCK) as file:
-                yield file
+                yield file.write
         else:
-            yield raw
+            yield raw.write

@@ -287,15 +287,6 @@ def test_loopback_uses_no_proxy_others_do(session, monkeypatch):
     assert proxy.requests[0].path == "http://example.invalid/x"
 
 
-def test_a_given_session_is_used(session):
-    import requests
-
-    with requests.Session() as given, scripted_server(ok(1)) as server:
-        given.headers["X-Test"] = "yes"
-        assert session(session=given).get_json(server.url) == 1
-        assert server.requests[0].headers["X-Test"] == "yes"
-
-
 def test_a_closed_session_opens_again(session):
     one = session()
     with scripted_server(ok(1)) as server:
