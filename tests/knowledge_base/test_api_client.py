@@ -1,5 +1,7 @@
 """Retrieval over the CLOCQ API: the same as the embedded engine's, and errors that are never results."""
 
+from contextlib import closing
+
 import pytest
 
 from convinse.config import ClocqParams, parse_config
@@ -36,10 +38,8 @@ def index(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def port(index):
-    kb = KnowledgeBase(index)
-    with clocq_server(kb) as port:
+    with closing(KnowledgeBase(index)) as kb, clocq_server(kb) as port:
         yield port
-    kb.close()
 
 
 @pytest.fixture

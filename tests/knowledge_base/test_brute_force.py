@@ -62,14 +62,11 @@ def oddities():
 def test_handmade_dumps(workdir, documents):
     dump = write(workdir / "dump.json", documents)
     build(dump, workdir / "kb")
-    kb = KnowledgeBase(workdir / "kb")
-    truth = plain_dump.BruteForce(plain_dump.read_lines(dump))
-    assert truth.facts and kb.manifest.facts == len(truth.facts)
-    items = sorted(item for item in truth.labels if item[0] == "Q")
-    assert list(plain_dump.disagreements(kb, truth, items, random.Random(1))) == []
-    pairs = permutations(items, 2)
-    assert [line for pair in pairs for line in plain_dump.path_disagreements(kb, truth, *pair)] == []
-    kb.close()
+    truth, items = agree(workdir / "kb", dump)
+    with closing(KnowledgeBase(workdir / "kb")) as kb:
+        assert truth.facts and kb.manifest.facts == len(truth.facts)
+        pairs = permutations(items, 2)
+        assert [line for pair in pairs for line in plain_dump.path_disagreements(kb, truth, *pair)] == []
 
 
 _ITEM = st.integers(1, 6).map(lambda number: q(f"Q{number}"))
@@ -102,17 +99,18 @@ def test_random_dumps(tmp_path_factory, claims):
 
 
 def test_the_embedded_dump():
-    assert len(agree(SNAPSHOT / "kb", SNAPSHOT / "entities.json.gz", step=7)) >= 400 // 7
+    _, items = agree(SNAPSHOT / "kb", SNAPSHOT / "entities.json.gz", step=7)
+    assert len(items) >= 400 // 7
 
 
 def agree(folder, dump, step=1):
-    """Compare every `step`th item; returns them."""
+    """Compare every `step`th item; returns what the dump says, and them."""
     truth = plain_dump.BruteForce(plain_dump.read_lines(dump))
     items = sorted(item for item in truth.labels if item[0] == "Q")[::step]
     with closing(KnowledgeBase(folder)) as kb:
         assert list(plain_dump.disagreements(kb, truth, items, random.Random(1))) == []
         assert all(kb.frequency(item) == len(kb.neighborhood(item, 10**9)) for item in items)
-    return items
+    return truth, items
 
 
 @pytest.mark.skipif(not DUMP.is_file(), reason="no ../shared/data")

@@ -52,47 +52,26 @@ MENTIONS = {
     "inside a word": (linked("Bushes grow. An ambush."), [], []),
     "in other letters": (linked("the bush and Kates"), [], []),
     "a name linked once is known on the whole page": (
-        linked("Gabriel sang."),
-        [linked("She met Gabriel.", ("Gabriel", "Peter Gabriel"))],
-        [["Gabriel", "Q175195"]],
-    ),
+        linked("Gabriel sang."), [linked("She met Gabriel.", ("Gabriel", "Peter Gabriel"))], [["Gabriel", "Q175195"]]),
     "the longest name wins and none lies in another": (
-        linked("New York City is not New York."),
-        [CITY, STATE],
-        [["New York City", "Q60"], ["New York", "Q1384"]],
-    ),
+        linked("New York City is not New York."), [CITY, STATE], [["New York City", "Q60"], ["New York", "Q1384"]]),
     "a name that runs into a link leaves room for a shorter one": (
-        linked("New York City Hall", ("City Hall", "City Hall")),
-        [CITY, STATE],
-        [["New York", "Q1384"]],
-    ),
+        linked("New York City Hall", ("City Hall", "City Hall")), [CITY, STATE], [["New York", "Q1384"]]),
     "nothing is looked for inside a link, also to no known item": (
-        linked("The London Bush Theatre of 1972.", ("London Bush Theatre", "Bush Theatre")),
-        [LONDON],
-        [["1972", "1972-01-01T00:00:00Z"]],
-    ),
+        linked("The London Bush Theatre of 1972.", ("London Bush Theatre", "Bush Theatre")), [LONDON],
+        [["1972", "1972-01-01T00:00:00Z"]]),
     "a linked year still is a year": (
-        linked("In 1978 and in 1985 in music.", ("1978", "1978 in music"), ("1985 in music", "1985 in music")),
-        [],
-        [["1978", "1978-01-01T00:00:00Z"], ["1985", "1985-01-01T00:00:00Z"]],
-    ),
+        linked("In 1978 and in 1985 in music.", ("1978", "1978 in music"), ("1985 in music", "1985 in music")), [],
+        [["1978", "1978-01-01T00:00:00Z"], ["1985", "1985-01-01T00:00:00Z"]]),
     "link texts in small letters are names, common words are none": (
-        linked("More art rock and art rocks."),
-        [GENRE],
-        [["art rock", "Q84"]],
-    ),
+        linked("More art rock and art rocks."), [GENRE], [["art rock", "Q84"]]),
     "link texts without letters are no names": (
-        linked("Of 12,500 one."),
-        [linked("It has 12,500 rooms.", ("12,500", "London"))],
-        [["12,500", "12500"]],
-    ),
-    "numbers of coordinates are no entities": (linked("At 38.5°N in 1986."), [], [["1986", "1986-01-01T00:00:00Z"]]),
+        linked("Of 12,500 one."), [linked("It has 12,500 rooms.", ("12,500", "London"))], [["12,500", "12500"]]),
+    "numbers of coordinates are no entities": (
+        linked("At 38.5°N in 1986."), [], [["1986", "1986-01-01T00:00:00Z"]]),
     "names that begin with a sign are found at word borders": (
-        linked("Then (Heroes) and x(Heroes) came."),
-        [HEROES],
-        [["(Heroes)", "Q84"]],
-    ),
-}
+        linked("Then (Heroes) and x(Heroes) came."), [HEROES], [["(Heroes)", "Q84"]]),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("snippet", "others", "mentions"), MENTIONS.values(), ids=MENTIONS)
