@@ -61,7 +61,7 @@ def pauses(monkeypatch):
         made.append(seconds)
         now[0] += seconds
 
-    for module in (web, web_attempt):  # both: a deadline is set by the one and watched by the other
+    for module in (web, web_attempt):
         monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
     return made
 
