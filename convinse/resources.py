@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from .config import SNAPSHOT, Config, resolve
 from .encoder.bi_encoder import BiEncoder
@@ -36,12 +37,10 @@ def load_reranker(config: Config, models: ModelPool | None = None) -> BertRerank
         return None
     return BertReranker(
         model_path(config.evs_model),
-        config.device,
-        precision=config.evs_precision,
         max_length=config.evs_max_length,
-        token_budget=config.evs_token_budget,
         key="evs_model",
         models=models,
+        **_computing(config),
         cache=EvidenceCache(_cache_path(config)),
     )
 
@@ -61,13 +60,7 @@ def load_bi_encoder(
         ModelError: it cannot be loaded.
     """
     bi_encoder = BiEncoder(
-        model_path(name),
-        config.device,
-        precision=config.evs_precision,
-        max_length=config.evs_max_length,
-        token_budget=config.evs_token_budget,
-        key=key,
-        models=models,
+        model_path(name), max_length=config.evs_max_length, key=key, models=models, **_computing(config)
     )
     return bi_encoder, VectorCache(_cache_path(config), bi_encoder.model_id, bi_encoder.dimension)
 
@@ -89,14 +82,12 @@ def load_reader(
     """
     return ExtractiveReader(
         model if isinstance(model, Checkpoint) else model_path(model),
-        config.device,
-        precision=config.evs_precision,
         max_length=config.ha_max_length,
         stride=config.ha_stride,
         best=best,
-        token_budget=config.evs_token_budget,
         key=key,
         models=models,
+        **_computing(config),
     )
 
 
@@ -109,14 +100,12 @@ def load_yes_no_reader(config: Config, models: ModelPool | None = None) -> YesNo
     folder = Path(model_path(config.ha_model)).expanduser() if config.ha_model else None
     if folder is None or not has_yes_no(folder):
         return None
-    return YesNoReader(
-        folder,
-        config.device,
-        precision=config.evs_precision,
-        token_budget=config.evs_token_budget,
-        key="ha_model",
-        models=models,
-    )
+    return YesNoReader(folder, key="ha_model", models=models, **_computing(config))
+
+
+def _computing(config: Config) -> dict[str, Any]:
+    """What all models have in common: where and how they compute."""
+    return {"device": config.device, "precision": config.evs_precision, "token_budget": config.evs_token_budget}
 
 
 def _cache_path(config: Config) -> str | None:

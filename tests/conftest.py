@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
@@ -17,6 +18,7 @@ from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.support import web, web_attempt
 from handmade import world, write
+from written import write_lines
 
 # the same examples in every run, and no database: the suite is deterministic and leaves nothing behind
 settings.register_profile("convinse", deadline=None, derandomize=True, database=None, max_examples=60)
@@ -73,10 +75,8 @@ def world_index(tmp_path_factory):
 
 
 @pytest.fixture
-def world_kb(world_index):
-    kb = KnowledgeBase(world_index)
-    yield kb
-    kb.close()
+def world_kb(world_index, closed):
+    return closed(KnowledgeBase(world_index))
 
 
 @pytest.fixture
@@ -84,33 +84,34 @@ def corpus(tmp_path):
     """A function that writes passages: (id, text) or (id, text, title)."""
 
     def write(rows, name="passages.jl"):
-        path = tmp_path / name
-        lines = [
-            json.dumps(
-                {"id": row[0], "text": row[1], **({"title": row[2]} if len(row) > 2 else {})}, ensure_ascii=False
-            )
-            for row in rows
-        ]
-        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        return path
+        records = (dict(zip(("id", "text", "title"), row, strict=False)) for row in rows)
+        return write_lines(tmp_path / name, *(json.dumps(record, ensure_ascii=False) for record in records))
 
     return write
 
 
 @pytest.fixture
-def kb_of(tmp_path_factory):
+def closed():
+    """A function that gives back what it is given, whose `close` (or another method) is called at the test's end."""
+    with ExitStack() as stack:
+
+        def keep(thing, method="close"):
+            stack.callback(getattr(thing, method))
+            return thing
+
+        yield keep
+
+
+@pytest.fixture
+def kb_of(tmp_path_factory, closed):
     """Build and open the index of some entity documents."""
-    opened = []
 
     def make(*documents, **options):
         folder = tmp_path_factory.mktemp("kb")
         build(write(folder / "dump.json", documents), folder / "kb", **options)
-        opened.append(KnowledgeBase(folder / "kb"))
-        return opened[-1]
+        return closed(KnowledgeBase(folder / "kb"))
 
-    yield make
-    for kb in opened:
-        kb.close()
+    return make
 
 
 @pytest.fixture
@@ -156,6 +157,22 @@ def start(workdir):
     for process in processes:
         process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def start_together(start):
+    """Start processes whose code prints "ready" and reads a line; they go on when all of them are there."""
+
+    def start_all(code, *all_arguments):
+        processes = [start(code, *arguments) for arguments in all_arguments]
+        for process in processes:
+            assert process.stdout.readline() == "ready\n"
+        for process in processes:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        return processes
+
+    return start_all
 
 
 @pytest.fixture

@@ -89,12 +89,17 @@ def dripping(pause):
     return step
 
 
-@contextmanager
 def scripted_server(*steps):
-    """A server that answers the first request with the first step, and so on."""
+    """A server that answers the first request with the first step, and so on, while a `with` block runs."""
     server = _Server(("127.0.0.1", 0), _Handler)
     server.steps, server.requests, server.stopped = steps, [], threading.Event()
     server.url = f"http://127.0.0.1:{server.server_port}"
+    return running(server)
+
+
+@contextmanager
+def running(server):
+    """A server that serves in a thread; `stopped` is set at the end."""
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     try:

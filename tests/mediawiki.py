@@ -2,12 +2,11 @@
 
 import threading
 import time
-from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
-from loopback import _Server, ok
+from loopback import _Server, ok, running
 
 
 class Wiki(_Server):
@@ -111,15 +110,6 @@ def error(code, info="", **more):
     return {"error": {"code": code, "info": info, **more}, "docref": "See https://www.mediawiki.org/wiki/API"}
 
 
-@contextmanager
 def mediawiki():
-    wiki = Wiki()
-    thread = threading.Thread(target=wiki.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield wiki
-    finally:
-        wiki.stopped.set()
-        wiki.shutdown()
-        wiki.server_close()
-        thread.join()
+    """A wiki that serves in a thread while a `with` block runs."""
+    return running(Wiki())

@@ -105,6 +105,24 @@ def copy_of(folder: Path, target: Path) -> Path:
     return Path(shutil.copytree(folder, target))
 
 
+CHANGES = {  # of the bytes of a file
+    "cut": lambda content: content[: len(content) // 2],
+    "noise": lambda content: b"\xff\x00\x17" * 400,
+    "empty": lambda content: b"",
+}
+
+
+def inputs(*pairs):
+    """Pairs as the models of `word_pieces` take them."""
+    return word_pieces()([a for a, _ in pairs], [b for _, b in pairs], padding=True, return_tensors="pt")
+
+
+def joint_model(folder: Path, **options) -> JointModel:
+    """The joint model of a folder, as Hugging Face loads it."""
+    with quiet():
+        return JointModel.from_pretrained(folder, **options).eval()
+
+
 def joint(**options) -> Path:
     """The folder of such a joint model, made once a session; not to be written to."""
     return tiny("bert", "joint", **options)

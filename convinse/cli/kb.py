@@ -119,10 +119,11 @@ def _kb_search(options: argparse.Namespace) -> int:
 
 def _kb_serve(options: argparse.Namespace) -> int:
     from ..config import resolve
-    from ..knowledge_base.server import serve
+    from ..knowledge_base.server import create_app
+    from ..support.http_server import run
 
     folder = resolve(options.folder)
     with _open_kb(folder) as kb:
-        serve(kb, options.host, options.port,
+        run(create_app(kb), options.host, options.port,
               lambda address: print(f"{folder}: the CLOCQ API is at {address} (Ctrl-C ends it)", flush=True))  # fmt: skip
     return 0

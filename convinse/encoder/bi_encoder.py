@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..support.errors import ModelError, one_line
-from .pool import ModelPool, load
+from .pool import ModelPool, ModelSettings, load
 
 if TYPE_CHECKING:
     import torch
@@ -49,7 +49,8 @@ class BiEncoder:
         key: str = "evs_bi_encoder",
         models: ModelPool | None = None,
     ) -> None:
-        loaded = load(model, "embedding", device, precision, max_length, token_budget, key, models)
+        settings = ModelSettings(device, precision, max_length, token_budget, key)
+        loaded = load(model, "embedding", settings, models)
         checkpoint = loaded.checkpoint
         self.dimension = int(checkpoint.model.config.hidden_size)
         self._pool_first = pools_first(checkpoint.folder or hub_pooling(str(model)), f"{key}: {model}")

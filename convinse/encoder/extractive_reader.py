@@ -13,7 +13,7 @@ import numpy as np
 from ..support.errors import ModelError
 from .batches import token_batches
 from .checkpoint import Checkpoint
-from .pool import ModelPool, load
+from .pool import ModelPool, ModelSettings, load
 from .span_decoding import Span, SpanDecoder, WindowLogits, of_texts, of_windows
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ class ExtractiveReader:
         key: str = "model",
         models: ModelPool | None = None,
     ) -> None:
-        self._loaded = load(model, "question-answering", device, precision, max_length, token_budget, key, models)
+        settings = ModelSettings(device, precision, max_length, token_budget, key)
+        self._loaded = load(model, "question-answering", settings, models)
         self.tokenizer = self._loaded.tokenizer
         self.engine = self._loaded.engine
         if self._loaded.pool is None:

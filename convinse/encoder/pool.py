@@ -27,6 +27,20 @@ JOINT = "convinse_joint"  # the `model_type` of a joint model, known here withou
 _KEPT_TOKENS = 8_000_000  # of pairs: about 200,000 evidences, 64 MB
 
 
+class ModelSettings(NamedTuple):
+    """How a model computes.
+
+    device, precision, token_budget: see `Engine`; max_length: most tokens of an input, lowered to what the model can
+    take; key: the configuration key that named the model, for messages.
+    """
+
+    device: str
+    precision: Precision
+    max_length: int
+    token_budget: int | None
+    key: str
+
+
 @dataclass(frozen=True)
 class Loaded:
     """A model ready to compute.
@@ -122,48 +136,30 @@ class ModelPool:
         if self.spans is not None:
             self.spans.clear()
 
-    def load(
-        self,
-        model: str | Path,
-        task: Task,
-        device: str,
-        precision: Precision,
-        max_length: int,
-        token_budget: int | None,
-        key: str,
-    ) -> Loaded:
+    def load(self, model: str | Path, task: Task, settings: ModelSettings) -> Loaded:
         """A model for a task; see `load`."""
         name = _joint_name(model)
-        shared = None if name is None else self._joint.get((name, device, precision, token_budget))
+        how = (settings.device, settings.precision, settings.token_budget)
+        shared = None if name is None else self._joint.get((name, *how))
         if shared is None:
-            checkpoint = load_checkpoint(model, task, key)
-            made = _made(checkpoint, device, precision, max_length, token_budget)
-            if checkpoint.model.config.model_type != JOINT:
+            made = _made(load_checkpoint(model, task, settings.key), settings)
+            if made.checkpoint.model.config.model_type != JOINT:
                 return made
             shared = dataclasses.replace(made, pool=self)
-            self._joint[name or str(model), device, precision, token_budget] = shared
-        length = min(max_length, shared.checkpoint.max_length)
+            self._joint |= {(name or str(model), *how): shared}
+        length = min(settings.max_length, shared.checkpoint.max_length)
         return dataclasses.replace(shared, tokenizer=shared.tokenizer.limited(length))
 
 
 def load(
-    model: str | Path | Checkpoint,
-    task: Task,
-    device: str,
-    precision: Precision,
-    max_length: int,
-    token_budget: int | None,
-    key: str,
-    models: ModelPool | None = None,
+    model: str | Path | Checkpoint, task: Task, settings: ModelSettings, models: ModelPool | None = None
 ) -> Loaded:
     """Load a model for a task and place it.
 
     Args:
         model: a folder, a hub name, or a checkpoint in memory (it is changed, and never shared).
         task: which heads it must have.
-        device, precision, token_budget: see `Engine`.
-        max_length: most tokens of an input; lowered to what the model can take.
-        key: the configuration key that named the model, for messages.
+        settings: how it computes.
         models: where joint models are shared; None loads one for this use alone.
 
     Raises:
@@ -172,19 +168,17 @@ def load(
         DependencyError: the extra `neural` is not installed.
     """
     if models is not None and not isinstance(model, Checkpoint):
-        return models.load(model, task, device, precision, max_length, token_budget, key)
-    checkpoint = model if isinstance(model, Checkpoint) else load_checkpoint(model, task, key)
-    return _made(checkpoint, device, precision, max_length, token_budget)
+        return models.load(model, task, settings)
+    checkpoint = model if isinstance(model, Checkpoint) else load_checkpoint(model, task, settings.key)
+    return _made(checkpoint, settings)
 
 
-def _made(
-    checkpoint: Checkpoint, device: str, precision: Precision, max_length: int, token_budget: int | None
-) -> Loaded:
+def _made(checkpoint: Checkpoint, settings: ModelSettings) -> Loaded:
     from .engine import Engine
     from .tokens import TextTokenizer
 
-    tokenizer = TextTokenizer.of(checkpoint, max_length)
-    return Loaded(checkpoint, Engine(checkpoint.model, device, precision, token_budget), tokenizer)
+    engine = Engine(checkpoint.model, settings.device, settings.precision, settings.token_budget)
+    return Loaded(checkpoint, engine, TextTokenizer.of(checkpoint, settings.max_length))
 
 
 def _joint_name(model: str | Path) -> str | None:

@@ -12,7 +12,7 @@ from ..records.evidence import Evidence
 from ..support.errors import ModelError
 from ..support.evidence_cache import EvidenceCache
 from .checkpoint import Checkpoint
-from .pool import ModelPool, ReadPair, load
+from .pool import ModelPool, ModelSettings, ReadPair, load
 from .scored_pairs import Scored, ScoredPairs
 
 if TYPE_CHECKING:
@@ -62,7 +62,8 @@ class BertReranker:
         cache: EvidenceCache | None = None,
     ) -> None:
         self._cache = cache
-        self._loaded = load(model, "sequence-classification", device, precision, max_length, token_budget, key, models)
+        settings = ModelSettings(device, precision, max_length, token_budget, key)
+        self._loaded = load(model, "sequence-classification", settings, models)
         outputs = self._loaded.checkpoint.model.config.num_labels
         if outputs not in (1, 2):
             raise ModelError(f"{key}: {model}: has {outputs} outputs; a reranker has one (relevance) or two (no, yes)")

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..support.errors import ModelError
 from .checkpoint import YES_NO, Checkpoint
-from .pool import ModelPool, load
+from .pool import ModelPool, ModelSettings, load
 
 if TYPE_CHECKING:
     from .precision import Precision
@@ -42,7 +42,8 @@ class YesNoReader:
         key: str = "model",
         models: ModelPool | None = None,
     ) -> None:
-        self._loaded = load(model, "question-answering", device, precision, max_length, token_budget, key, models)
+        settings = ModelSettings(device, precision, max_length, token_budget, key)
+        self._loaded = load(model, "question-answering", settings, models)
         from .joint import JointModel
         from .yes_no_head import YesNoModel, load_yes_no
 

@@ -41,15 +41,14 @@ class ClocqApi:
     Args:
         host: address of the server, such as `https://clocq.mpi-inf.mpg.de/api` or `http://localhost`.
         port: as in CLOCQ's own client, 443 stands for the bare `host`; any other is appended to it.
-        web: the session to use instead of one of its own.
 
     Raises:
         ConfigError: `host` or `port` is none.
     """
 
-    def __init__(self, host: str, port: int | str, web: WebSession | None = None) -> None:
+    def __init__(self, host: str, port: int | str) -> None:
         self.address = _address(host, port)
-        self._web = web or WebSession(remedy=_REMEDY)
+        self._web = WebSession(remedy=_REMEDY)
 
     def search_space(
         self, question: str, params: ClocqParams, p: int

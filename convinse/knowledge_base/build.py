@@ -11,8 +11,9 @@ import hashlib
 import logging
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
@@ -46,24 +47,6 @@ _BUCKET_SHIFT = 20  # items of a bucket of postings: 2 ** 20
 _FORM_BUCKET_SHIFT = 58  # the upper bits of a hash: 64 buckets of names
 _LITERAL_BYTES = 250  # of memory for one literal that is remembered
 _MAX_PAIRS = (1 << 11) - 1  # qualifiers of a fact: a header stays below LITERAL
-
-
-class ParsedBlock(NamedTuple):
-    """The arrays of one block of lines."""
-
-    lines: int
-    bad: list[tuple[int, str]]
-    properties: list[dict[str, object]]
-    items: bytes  # uint32, in the order of the dump
-    texts: bytes
-    text_size: bytes  # uint32 an item
-    tokens: bytes  # uint32; literals numbered within the block
-    fact_size: bytes  # uint32 an item
-    fact_count: bytes  # uint32 an item
-    literals: list[str]
-    inverse: bytes  # uint32 triples: item, place in tokens of this block, 0 for object and 1 for qualifier
-    form_hash: bytes  # uint64
-    form_item: bytes  # uint32
 
 
 def build(
@@ -122,68 +105,81 @@ class _Parser:
         self._languages = languages
 
     def __call__(self, block: Block) -> ParsedBlock:
-        encoder = _Encoder()
-        lines = 0
-        bad = []
+        part = ParsedBlock()
         for number, line in block.lines():
             if not is_entity_line(line):
                 continue
-            lines += 1
+            part.lines += 1
             try:
                 document = parse_line(line, self._languages)
             except BadLineError as error:
-                bad.append((number, str(error)))
+                part.bad.append((number, str(error)))
                 continue
             if document is not None:
-                encoder.add(document)
-        return encoder.part(lines, bad)
+                part.add(document)
+        return part
 
 
-class _Encoder:
-    """Documents into arrays."""
+def _uint32() -> array[int]:
+    return array("I")
 
-    def __init__(self) -> None:
-        self._properties: list[dict[str, object]] = []
-        self._items, self._text_size, self._tokens = array("I"), array("I"), array("I")
-        self._fact_size, self._fact_count, self._inverse = array("I"), array("I"), array("I")
-        self._form_hash, self._form_item = array("Q"), array("I")
-        self._texts: list[bytes] = []
-        self._literals: dict[str, int] = {}
+
+def _uint64() -> array[int]:
+    return array("Q")
+
+
+@dataclass
+class ParsedBlock:
+    """The arrays of one block of lines."""
+
+    lines: int = 0
+    bad: list[tuple[int, str]] = field(default_factory=list)
+    properties: list[dict[str, object]] = field(default_factory=list)
+    items: array[int] = field(default_factory=_uint32)  # in the order of the dump
+    texts: bytearray = field(default_factory=bytearray)
+    text_size: array[int] = field(default_factory=_uint32)  # an item
+    tokens: array[int] = field(default_factory=_uint32)  # literals numbered within the block
+    fact_size: array[int] = field(default_factory=_uint32)  # an item
+    fact_count: array[int] = field(default_factory=_uint32)  # an item
+    literals: dict[str, int] = field(default_factory=dict)
+    inverse: array[int] = field(default_factory=_uint32)  # item, place in tokens, 0 for object and 1 for qualifier
+    form_hash: array[int] = field(default_factory=_uint64)
+    form_item: array[int] = field(default_factory=_uint32)
 
     def add(self, document: EntityDocument) -> None:
         """Append a document."""
         if document.kind == "property":
-            self._properties.append({"id": document.id, "label": document.label, "aliases": document.aliases})
+            self.properties.append({"id": document.id, "label": document.label, "aliases": document.aliases})
             return
         item = int(document.id[1:])
-        start = len(self._tokens)
+        start = len(self.tokens)
         facts = 0
         for statement in sorted(document.statements, key=lambda s: not s.preferred):
             self._add_fact(item, statement.parts)
             facts += 1
         fields = (document.label, document.description, document.title, *dict.fromkeys(document.aliases))
-        text = SEPARATOR.join(field.replace(SEPARATOR, " ") for field in fields).encode()
-        self._items.append(item)
-        self._texts.append(text)
-        self._text_size.append(len(text))
-        self._fact_size.append(len(self._tokens) - start)
-        self._fact_count.append(facts)
+        text = SEPARATOR.join(part.replace(SEPARATOR, " ") for part in fields).encode()
+        self.items.append(item)
+        self.texts += text
+        self.text_size.append(len(text))
+        self.fact_size.append(len(self.tokens) - start)
+        self.fact_count.append(facts)
         label = document.label
         forms = dict.fromkeys(map(fold, (*document.aliases, *other_forms(label))), item) | {fold(label): item | LITERAL}
         for form, owner in forms.items():
             if form:
-                self._form_hash.append(form_hash(form))
-                self._form_item.append(owner)
+                self.form_hash.append(form_hash(form))
+                self.form_item.append(owner)
 
     def _add_fact(self, item: int, parts: Sequence[tuple[str, SnakValue]]) -> None:
-        place = len(self._tokens)
+        place = len(self.tokens)
         parts = parts[: _MAX_PAIRS + 1]
         (prop, value), *qualifiers = parts
-        self._tokens.extend((item, len(qualifiers) << PAIRS_SHIFT | int(prop[1:]), self._token(value)))
+        self.tokens.extend((item, len(qualifiers) << PAIRS_SHIFT | int(prop[1:]), self._token(value)))
         seen = {item}
         self._occurs(value, place, 0, seen)
         for qualifier, qualifier_value in qualifiers:
-            self._tokens.extend((int(qualifier[1:]), self._token(qualifier_value)))
+            self.tokens.extend((int(qualifier[1:]), self._token(qualifier_value)))
             self._occurs(qualifier_value, place, 1, seen)
 
     def _occurs(self, value: SnakValue, place: int, kind: int, seen: set[int]) -> None:
@@ -191,7 +187,7 @@ class _Encoder:
             item = int(value.id[1:])
             if item not in seen:
                 seen.add(item)
-                self._inverse.extend((item, place, kind))
+                self.inverse.extend((item, place, kind))
 
     def _token(self, value: SnakValue) -> int:
         if value.label is None:
@@ -201,16 +197,7 @@ class _Encoder:
             text += SEPARATOR + (value.label if value.label != value.id else "")
         if value.unit:
             text += SEPARATOR + value.unit
-        return LITERAL | self._literals.setdefault(text, len(self._literals))
-
-    def part(self, lines: int, bad: list[tuple[int, str]]) -> ParsedBlock:
-        """All that was added."""
-        arrays = (self._items, self._text_size, self._tokens, self._fact_size, self._fact_count, self._inverse)
-        items, text_size, tokens, fact_size, fact_count, inverse = (numbers.tobytes() for numbers in arrays)
-        return ParsedBlock(
-            lines, bad, self._properties, items, b"".join(self._texts), text_size, tokens, fact_size, fact_count,
-            list(self._literals), inverse, self._form_hash.tobytes(), self._form_item.tobytes(),
-        )  # fmt: skip
+        return LITERAL | self.literals.setdefault(text, len(self.literals))
 
 
 class _IndexWriter:
@@ -229,7 +216,7 @@ class _IndexWriter:
         self._token_count = 0
         self._properties: dict[str, dict[str, object]] = {}
 
-    def _append(self, path: Path, data: bytes | memoryview) -> None:
+    def _append(self, path: Path, data: bytes | bytearray | array[int]) -> None:
         if path not in self._files:
             self._files[path] = path.open("wb")
         self._files[path].write(data)
@@ -245,19 +232,11 @@ class _IndexWriter:
         tokens = np.frombuffer(part.tokens, "<u4").copy()
         if part.literals:
             numbers = np.fromiter(map(self._literal, part.literals), "<u4", len(part.literals))
-            places = self._value_places(tokens)
-            literal = places[tokens[places] >= LITERAL]
+            literal = np.flatnonzero(tokens >= LITERAL)  # headers and subjects never reach it
             tokens[literal] = numbers[tokens[literal] - LITERAL] | LITERAL
         self._append(self._folder / "tokens", tokens.tobytes())
         self._spread(part)
         self._token_count += len(tokens)
-
-    @staticmethod
-    def _value_places(tokens: np.ndarray) -> np.ndarray:
-        """Where values stand: headers and subjects never reach `LITERAL`, so the test on the value is enough."""
-        import numpy as np
-
-        return np.flatnonzero(tokens >= LITERAL)
 
     def _literal(self, text: str) -> int:
         """The number of a literal; the most recent ones are remembered, older ones may be written again."""
@@ -282,7 +261,7 @@ class _IndexWriter:
             inverse[:, 1].astype("<u8") + np.uint64(self._token_count)
         )
         self._bucket("postings", rows, rows["item"] >> _BUCKET_SHIFT)
-        forms = np.empty(len(part.form_hash) // 8, [("hash", "<u8"), ("item", "<u4")])
+        forms = np.empty(len(part.form_hash), [("hash", "<u8"), ("item", "<u4")])
         forms["hash"] = np.frombuffer(part.form_hash, "<u8")
         forms["item"] = np.frombuffer(part.form_item, "<u4")
         self._bucket("forms", forms, forms["hash"] >> np.uint64(_FORM_BUCKET_SHIFT))
@@ -384,13 +363,10 @@ class _IndexWriter:
                 rows, place = rows[known], place[known]
                 order = np.lexsort((rows["key"], rows["item"]))
                 (rows["key"][order] & offset).astype("<u8" if wide else "<u4").tofile(file)
-                np.add.at(counts, place, 1) if len(place) < 1000 else self._count(counts, place)
+                counted, times = np.unique(place, return_counts=True)
+                counts[counted] += times.astype(counts.dtype)
         self._save("inverse_start", np.concatenate([[0], np.cumsum(counts, dtype="<u8")]))
         return counts, wide
-
-    def _count(self, counts: np.ndarray, places: np.ndarray) -> None:
-        counted, times = self._np.unique(places, return_counts=True)
-        counts[counted] += times.astype(counts.dtype)
 
     def _sort_forms(self, items: np.ndarray) -> None:
         np = self._np

@@ -17,7 +17,7 @@ import msgspec
 from ..config import ClocqParams
 from ..records.evidence import Entity
 from ..records.literals import date_entity, is_date
-from ..support.http_server import BadRequestError, json_endpoint, parse, refusing, run
+from ..support.http_server import BadRequestError, json_endpoint, parse, refusing
 from .search_space import QuestionEntity, SearchSpace
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _checked(entity_id: str, key: str = "item") -> str:
 
 
 def create_app(kb: KnowledgeBase) -> Starlette:
-    """The ASGI application; run it in any ASGI server, or see `serve`."""
+    """The ASGI application; see `http_server.run`, or run it in any ASGI server."""
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
     from starlette.responses import PlainTextResponse
@@ -179,20 +179,3 @@ def _endpoint(shape: type[msgspec.Struct], function: Callable[[Any], Any]) -> Ca
         return await run_in_threadpool(work, body)
 
     return json_endpoint(in_thread, _MAX_BODY)
-
-
-def serve(
-    kb: KnowledgeBase, host: str = "127.0.0.1", port: int = 7777, ready: Callable[[str], None] | None = None
-) -> None:
-    """Serve until Ctrl-C or SIGTERM; requests that are being answered get a few seconds to end.
-
-    Args:
-        kb: the knowledge base.
-        host: the address to listen on; others than loopback are warned of, as everyone there may ask.
-        port: the port; 0 takes a free one.
-        ready: called with the server's URL once it answers, and a signal ends it in order.
-
-    Raises:
-        NetworkError: `host` is no address of this machine, or the port is taken.
-    """
-    run(create_app(kb), host, port, ready)

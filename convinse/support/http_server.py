@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import functools
 import logging
-import os
 import signal
 import socket
 import threading
@@ -179,23 +178,16 @@ def uvicorn_server(app: Starlette, started: Callable[[], None] | None = None, pa
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket. Raises `NetworkError`."""
     try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listener = socket.socket(family, kind, protocol)
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
     except (OSError, UnicodeError) as error:
         raise NetworkError(f"{host}: cannot listen there ({one_line(error)}); choose another --host") from None
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     try:
-        if os.name == "posix":  # else a port stays taken for minutes after a server has ended
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind(address)
-        listener.listen(2048)
+        return socket.create_server(address, family=family, backlog=2048, dualstack_ipv6=both)
     except OSError as error:
-        listener.close()
         raise NetworkError(
             f"{host}:{port}: cannot listen there ({one_line(error)}); choose another --host or --port"
         ) from None
-    return listener
 
 
 def url_of(listener: socket.socket) -> str:

@@ -108,10 +108,14 @@ def read_lines(path: Path, kind: Any = Any) -> Iterator[tuple[int, Any]]:
     Raises:
         DataError: the file cannot be read, or a line is no JSON, no UTF-8 or not of the type; names file and line.
     """
+    return _decoded(path, kind, raw_lines(path))
+
+
+def _decoded(path: Path, kind: Any, documents: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, Any]]:
     decoder = msgspec.json.Decoder(kind)
-    for number, line in raw_lines(path):
+    for number, document in documents:
         try:
-            value = decoder.decode(line)
+            value = decoder.decode(document)
         except _JSON_ERRORS as error:
             raise not_json(path, number, error) from None
         yield number, value
@@ -132,13 +136,7 @@ def read_documents(path: Path, kind: Any = Any, *, unwrap: bool = False) -> Iter
     Raises:
         DataError: as `read_lines`; the line is the one that the broken document begins on.
     """
-    decoder = msgspec.json.Decoder(kind)
-    for number, document in raw_documents(path, unwrap=unwrap):
-        try:
-            value = decoder.decode(document)
-        except _JSON_ERRORS as error:
-            raise not_json(path, number, error) from None
-        yield number, value
+    return _decoded(path, kind, raw_documents(path, unwrap=unwrap))
 
 
 def raw_documents(path: Path, *, unwrap: bool = False) -> Iterator[tuple[int, bytes]]:
@@ -259,16 +257,10 @@ def writing_bytes(path: Path) -> Iterator[Callable[[bytes], object]]:
     Raises:
         OutputError: the file cannot be written.
     """
-    with replacing(path) as temporary, _open_for_writing(path, temporary) as file:
-        yield file.write
-
-
-@contextmanager
-def _open_for_writing(path: Path, temporary: Path) -> Iterator[BinaryIO]:
-    with temporary.open("wb") as raw:
+    with replacing(path) as temporary, temporary.open("wb") as raw:
         if path.suffix == ".gz":
             # mtime and an empty name: nothing in the file says when or where it was made
             with gzip.GzipFile("", "wb", _LEVEL, raw, mtime=0) as packed, io.BufferedWriter(packed, _BLOCK) as file:
-                yield file
+                yield file.write
         else:
-            yield raw
+            yield raw.write

@@ -34,6 +34,7 @@ _RETRIED = frozenset((429, 500, 502, 503, 504))
 _RANGE_REFUSED = 416
 _BACK_OFF = 0.5  # seconds before the second attempt; doubled for each further one
 _LONGEST_BACK_OFF = 30.0
+_CONNECT_TIMEOUT = 10.0  # seconds
 _BLOCK = 1 << 16
 _OFF = ("", "0", "false", "no", "off")
 
@@ -55,7 +56,6 @@ class WebSession:
     must therefore be safe to repeat: look-ups, not changes.
 
     Args:
-        connect_timeout: seconds to wait for a connection.
         read_timeout: seconds of silence to accept from the server.
         deadline: seconds for a request in all, its attempts and pauses included.
         attempts: how often a request is sent at most.
@@ -64,13 +64,11 @@ class WebSession:
         contact: whom to ask about these requests, sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
         slots: bounds the requests under way at once; sessions may share one.
         passing: for a 2xx answer, why it is to be asked for again like a 503, or None (servers that say so in the body).
-        session: a `requests.Session` to use for all hosts instead of the session's own (as tests do).
     """
 
     def __init__(
         self,
         *,
-        connect_timeout: float = 10.0,
         read_timeout: float = 60.0,
         deadline: float = 180.0,
         attempts: int = 5,
@@ -79,9 +77,8 @@ class WebSession:
         contact: str | None = None,
         slots: threading.Semaphore | None = None,
         passing: Callable[[WebAnswer], str | None] | None = None,
-        session: requests.Session | None = None,
     ) -> None:
-        self._timeouts = connect_timeout, read_timeout
+        self._read_timeout = read_timeout
         self._deadline = deadline
         self._attempts = attempts
         self._max_bytes = max_bytes
@@ -90,7 +87,6 @@ class WebSession:
         self._slots = slots
         self._passing = passing
         self._resting: dict[str, float] = {}  # host -> when it wants to be asked again
-        self._given = session
         self._sessions: dict[bool, requests.Session] = {}  # loopback or not -> session
         self._lock = threading.Lock()
 
@@ -242,7 +238,7 @@ class WebSession:
         import urllib3
 
         left = max(deadline.left, 0.001)
-        connect, read = (min(timeout, left) for timeout in self._timeouts)
+        connect, read = min(_CONNECT_TIMEOUT, left), min(self._read_timeout, left)
         try:
             with self._session(url).request(
                 method,
@@ -294,8 +290,6 @@ class WebSession:
         return b"".join(blocks)
 
     def _session(self, url: str) -> requests.Session:
-        if self._given is not None:
-            return self._given
         loopback = is_loopback(urlsplit(url).hostname or "")
         with self._lock:
             if loopback not in self._sessions:

@@ -91,16 +91,13 @@ class MediaWikiApi:
         wikipedia: address of the Wikipedia's `api.php`.
         wikidata: address of Wikidata's `api.php`.
         contact: sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
-        web: the session to use instead of one of its own.
     """
 
-    def __init__(
-        self, wikipedia: str, wikidata: str, contact: str | None = None, web: WebSession | None = None
-    ) -> None:
+    def __init__(self, wikipedia: str, wikidata: str, contact: str | None = None) -> None:
         self.wikipedia = wikipedia
         self.wikidata = wikidata
         self.site = _site(wikipedia)
-        self._web = web or WebSession(
+        self._web = WebSession(
             read_timeout=30.0,
             deadline=600.0,
             max_bytes=_MAX_BYTES,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -165,13 +166,14 @@ class _SavedPage(msgspec.Struct):
 _HEAD, _SAVED = msgspec.json.Decoder(_PageName), msgspec.json.Decoder(_SavedPage)
 
 
-class ParsedPages(NamedTuple):
+@dataclass
+class ParsedPages:
     """The pages of a block of lines."""
 
-    lines: int
-    pages: list[PackedPage]
-    skipped: int
-    bad: list[tuple[int, str]]
+    lines: int = 0
+    pages: list[PackedPage] = field(default_factory=list)
+    skipped: int = 0
+    bad: list[tuple[int, str]] = field(default_factory=list)
 
 
 class _Parser:
@@ -181,10 +183,9 @@ class _Parser:
         self._known = known
 
     def __call__(self, block: Block) -> ParsedPages:
-        lines = skipped = 0
-        part = ParsedPages(0, [], 0, [])
+        part = ParsedPages()
         for number, line in block.lines():
-            lines += 1
+            part.lines += 1
             try:
                 page = _packed(line, self._known)
             except msgspec.DecodeError as error:
@@ -193,10 +194,10 @@ class _Parser:
                 part.bad.append((number, f"cannot be parsed ({type(error).__name__}: {one_line(error)})"))
             else:
                 if page is None:
-                    skipped += 1
+                    part.skipped += 1
                 else:
                     part.pages.append(page)
-        return part._replace(lines=lines, skipped=skipped)
+        return part
 
 
 def _packed(line: bytes, known: Titles) -> PackedPage | None:

@@ -49,18 +49,13 @@ class WikipediaDump:
             _check_size(path)
             self._connection = _connect_to_read(path)
             weakref.finalize(self, self._connection.close)  # at the latest when nothing needs it
-            try:
-                meta = dict(self._connection.execute("SELECT key, value FROM meta"))
-                if meta.get("format") != str(FORMAT):
-                    raise IndexFileError(
-                        f"{path}: format {meta.get('format')}, this version reads format {FORMAT}; build it again"
-                    )
-                self._connection.execute("SELECT id, evidences FROM page LIMIT 0")
-                self.build_id: str = meta["build_id"]
-                self.counts = msgspec.json.decode(meta["counts"], type=dict[str, int])
-            except BaseException:
-                self._connection.close()
-                raise
+            meta = dict(self._connection.execute("SELECT key, value FROM meta"))
+            written = meta.get("format")
+            if written != str(FORMAT):
+                raise IndexFileError(f"{path}: format {written}, this version reads format {FORMAT}; build it again")
+            self._connection.execute("SELECT id, evidences FROM page LIMIT 0")
+            self.build_id: str = meta["build_id"]
+            self.counts = msgspec.json.decode(meta["counts"], type=dict[str, int])
 
     def get(self, item_id: str) -> list[Evidence] | None:
         """The evidences of an item's page, or None when the dump has no such page."""

@@ -110,12 +110,14 @@ class _Machine:
         self._root: dict[Any, Any] | None = None
         self._ready: list[tuple[Any, Any]] = []
         self._makers: dict[str, Callable[[], None]] = {
-            "MARK": self._mark, "MEMOIZE": self._memoize,
+            "MARK": self._mark, "MEMOIZE": lambda: self._note(self._noted),
             "EMPTY_LIST": lambda: self._push([]), "EMPTY_DICT": lambda: self._push({}),
             "LIST": lambda: self._push(self._marked()), "TUPLE": lambda: self._push(tuple(self._marked())),
-            "DICT": self._dict, "TUPLE1": lambda: self._tuple(1), "TUPLE2": lambda: self._tuple(2),
-            "TUPLE3": lambda: self._tuple(3), "APPEND": self._append, "APPENDS": self._appends,
-            "SETITEM": self._setitem, "SETITEMS": self._setitems,
+            "DICT": self._dict, "TUPLE1": lambda: self._stack.append(tuple(self._popped(1))),
+            "TUPLE2": lambda: self._stack.append(tuple(self._popped(2))),
+            "TUPLE3": lambda: self._stack.append(tuple(self._popped(3))),
+            "APPEND": lambda: self._extend(self._popped(1)), "APPENDS": lambda: self._extend(self._marked()),
+            "SETITEM": lambda: self._update(self._popped(2)), "SETITEMS": lambda: self._update(self._above_mark()),
         }  # fmt: skip
 
     def run(self, operations: Iterator[tuple[str, Any]]) -> Iterator[tuple[Any, Any]]:
@@ -180,52 +182,36 @@ class _Machine:
                 raise self._fault("refused: a dictionary that holds itself")
             self._memo[place] = self._stack[-1]
 
-    def _memoize(self) -> None:
-        self._note(self._noted)
-
     def _mark(self) -> None:
         self._below.append(self._stack)
         self._stack = []
 
+    def _above_mark(self) -> list[Any]:
+        values, self._stack = self._stack, self._below.pop()
+        return values
+
     def _marked(self) -> list[Any]:
         if self._at_root():
             raise self._fault("an item's key is no string")
-        values, self._stack = self._stack, self._below.pop()
+        return self._above_mark()
+
+    def _popped(self, size: int) -> list[Any]:
+        values = self._stack[-size:]
+        if len(values) != size:
+            raise IndexError
+        del self._stack[-size:]
         return values
 
     def _dict(self) -> None:
         values = self._marked()
         self._push(dict(zip(values[::2], values[1::2], strict=True)))
 
-    def _tuple(self, size: int) -> None:
-        values = tuple(self._stack[-size:])
-        if len(values) != size:
-            raise IndexError
-        del self._stack[-size:]
-        self._stack.append(values)
-
-    def _append(self) -> None:
-        value = self._stack.pop()
-        self._list().append(value)
-
-    def _appends(self) -> None:
-        values = self._marked()
-        self._list().extend(values)
-
-    def _list(self) -> list[Any]:
+    def _extend(self, values: list[Any]) -> None:
         if not isinstance(self._stack[-1], list):
             raise TypeError
-        return self._stack[-1]
+        self._stack[-1].extend(values)
 
-    def _setitem(self) -> None:
-        value, key = self._stack.pop(), self._stack.pop()
-        self._set([key, value])
-
-    def _setitems(self) -> None:
-        values, self._stack = self._stack, self._below.pop()
-        self._set(values)
-
-    def _set(self, values: list[Any]) -> None:
+    def _update(self, values: list[Any]) -> None:
         target = self._stack[-1]
         if not isinstance(target, dict) or len(values) % 2:
             raise TypeError

@@ -76,16 +76,15 @@ def rows(element: PageElement, title: str, max_length: int | None = None) -> Ite
             if cells[0].origin[0] == number:  # a title over the whole width, of the table or of what is below it
                 banner = texts[0]
             continue
+        columns = [cell.snippet.text if cell else "" for cell in row]
         is_header = all(cell.header for cell in cells) or (bold and number == 0)
-        if is_header and header_done and (_counts(texts) or _one_header(row, headers)):
-            is_header = False
-        if is_header:
+        if is_header and not (header_done and (_counts(texts) or columns == headers)):
             if header_done:  # a second header further down begins a new part
                 headers, header_done = [], False
-            headers = _join_headers(headers, [cell.snippet.text if cell else "" for cell in row])
+            headers = _join_headers(headers, columns)
             continue
         header_done = True
-        if [cell.snippet.text if cell else "" for cell in row] == headers:
+        if columns == headers:
             continue  # the header again
         lead = ", ".join(dict.fromkeys(part for part in (title, about, banner) if part))
         yield from _row_snippets(lead, headers, row, max_length or _NO_LIMIT)
@@ -95,10 +94,6 @@ def _counts(texts: list[str]) -> bool:
     """Whether a row of header cells holds numbers, as totals do."""
     numbers = sum(re.fullmatch(r"[\d.,%+−–-]+", text) is not None for text in texts)
     return numbers * 2 >= len(texts)
-
-
-def _one_header(row: list[Cell | None], headers: list[str]) -> bool:
-    return [cell.snippet.text if cell else "" for cell in row] == headers
 
 
 def _bold_header(table: LexborNode) -> bool:

@@ -16,12 +16,7 @@ def test_each_place_once_within_the_budget_longest_first(lengths, budget):
         assert len(batch) == 1 or len(batch) * max(lengths[place] for place in batch) <= budget
     in_order = [lengths[place] for batch in batches for place in batch]
     assert in_order == sorted(lengths, reverse=True)
-
-
-@given(LENGTHS, st.integers(1, 2000))
-def test_no_batch_could_take_the_next_one(lengths, budget):
-    batches = [batch.tolist() for batch in token_batches(lengths, budget)]
-    for batch in batches[:-1]:
+    for batch in batches[:-1]:  # none could take the next one
         assert (len(batch) + 1) * max(1, lengths[batch[0]]) > budget
 
 

@@ -7,7 +7,7 @@ import pytest
 from convinse.encoder.checkpoint import folder_id, load_checkpoint
 from convinse.support.errors import ModelError
 from refusals import refused
-from tiny_models import copy_of, damage, save_model, tiny, torch
+from tiny_models import CHANGES, copy_of, damage, save_model, tiny, torch
 from written import read_json, write
 
 
@@ -72,11 +72,9 @@ def test_code_of_a_folder_is_not_run(folder):
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
-@pytest.mark.parametrize("change", ["cut", "noise", "empty"])
+@pytest.mark.parametrize("change", CHANGES)
 def test_a_damaged_file(folder, file, change):
-    content = (folder / file).read_bytes()
-    new = {"cut": content[: len(content) // 2], "noise": b"\xff\x00\x17" * 400, "empty": b""}[change]
-    (folder / file).write_bytes(new)
+    (folder / file).write_bytes(CHANGES[change]((folder / file).read_bytes()))
     assert fault(folder).startswith("cannot be loaded (")
 
 

@@ -80,7 +80,7 @@ class SmallMemory:
 
 def test_out_of_memory_halves_the_budget_and_goes_on(caplog):
     caplog.set_level(logging.WARNING, "convinse")
-    expected = computed(*_with_sequences(parts()))
+    expected = own_forward(tiny(), PAIRS, 128)
     engine, tokenizer = parts(budget=4000)
     memory = SmallMemory(engine.model, 600)
     sequences = tokenizer.pairs(PAIRS)
@@ -93,7 +93,7 @@ def test_out_of_memory_halves_the_budget_and_goes_on(caplog):
 
 def test_out_of_memory_in_the_midst():
     """The memory may shrink while others use the GPU; what is computed stays computed."""
-    expected = computed(*_with_sequences(parts()))
+    expected = own_forward(tiny(), PAIRS, 128)
     engine, tokenizer = parts(budget=800)
     memory = SmallMemory(engine.model, 10_000)
     sequences = tokenizer.pairs(PAIRS)
@@ -112,11 +112,6 @@ def test_one_sequence_that_does_not_fit_is_an_error():
     sequences = tokenizer.pairs(PAIRS)
     with pytest.raises(ModelError, match=rf"one sequence of {sequences.lengths.max()} tokens; lower evs_max_length"):
         computed(engine, sequences)
-
-
-def _with_sequences(made):
-    engine, tokenizer = made
-    return engine, tokenizer.pairs(PAIRS)
 
 
 @pytest.mark.parametrize(("precision", "least"), [("int8", 0.95), ("bf16", 0.98)])

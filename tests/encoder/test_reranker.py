@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from convinse.encoder.reranker import BertReranker
-from convinse.support.errors import ConfigError, ModelError
+from convinse.support.errors import ModelError
 from evidences import evidence
 from refusals import refused
 from tiny_models import WORDS, Counted, copy_of, damage, own_forward, tiny
@@ -135,15 +135,6 @@ def test_together_is_as_one_by_one(reranker):
         same(found, reranker.rank(query, candidates, 12))
 
 
-def test_thousands_of_evidences(reranker):
-    evidences = many(2000, seed=1)
-    ranked = reranker.rank(QUERY, evidences, 100)
-    assert len(ranked) == 100
-    scores = reranker.predict([(QUERY, one["evidence_text"]) for one in evidences])
-    assert ranked[0]["evidence_text"] == evidences[int(scores.argmax())]["evidence_text"]
-    assert ranked[-1]["score"] >= np.sort(scores)[-101] - 1e-5
-
-
 def test_a_long_evidence_is_cut_and_not_the_query():
     made = BertReranker(tiny(), "cpu", max_length=64)
     counted = Counted(made.engine.model)
@@ -161,14 +152,6 @@ def test_int8_ranks_nearly_alike():
     assert len(exact & rough) >= 48
 
 
-# --- errors
-
-
-def unusable(folder, words):
-    message = refused(ModelError, lambda: BertReranker(folder, "cpu", key="evs_model"), words)
-    assert message.startswith(f"evs_model: {folder}: ")
-
-
 def test_scores_that_are_no_numbers_are_an_error(tmp_path):
     def change(tensors):
         tensors["bert.embeddings.word_embeddings.weight"][made.tokenizer.ids(["hobbit"])[0][0]] = float("nan")
@@ -183,37 +166,16 @@ def test_scores_that_are_no_numbers_are_an_error(tmp_path):
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("labels", [3, 5])
-def test_more_outputs_than_two(labels):
-    unusable(tiny(labels=labels), f"has {labels} outputs; a reranker has one")
-
-
-def test_no_head():
-    unusable(tiny("bert", "embedding"), "is no sequence-classification checkpoint: classifier.bias")
-    unusable(tiny("bert", "question-answering"), "is no sequence-classification checkpoint")
-
-
-def test_a_missing_folder(tmp_path):
-    unusable(tmp_path / "none", "no such folder")
-
-
-def test_a_truncated_file(tmp_path):
-    file = copy_of(tiny(), tmp_path / "model") / "model.safetensors"
-    file.write_bytes(file.read_bytes()[:-100])
-    unusable(tmp_path / "model", "cannot be loaded")
-
-
-def test_pickled_weights_only(tmp_path):
-    folder = copy_of(tiny(), tmp_path / "model")
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
-    unusable(folder, "pytorch_model.bin, but pickled weights are not loaded")
-
-
-def test_a_limit_that_leaves_no_room():
-    with pytest.raises(ModelError, match="at most 20 tokens leave no room"):
-        BertReranker(tiny(), "cpu", max_length=20)
-
-
-def test_a_device_that_is_not_there():
-    with pytest.raises(ConfigError, match="device: cuda:99"):
-        BertReranker(tiny(), "cuda:99")
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"labels": 3}, "has 3 outputs; a reranker has one"),
+        ({"labels": 5}, "has 5 outputs; a reranker has one"),
+        ({"task": "embedding"}, "is no sequence-classification checkpoint: classifier.bias"),
+        ({"task": "question-answering"}, "is no sequence-classification checkpoint"),
+    ],
+)
+def test_other_checkpoints_are_refused(options, fault):
+    folder = tiny(**options)
+    message = refused(ModelError, lambda: BertReranker(folder, "cpu", key="evs_model"), fault)
+    assert message.startswith(f"evs_model: {folder}: ")

@@ -102,22 +102,30 @@ def test_the_query_is_cut_only_where_it_leaves_fewer_than_16_tokens(words, left)
     assert sequences.firsts[0] == len(first) + 2
 
 
+class Counting:
+    """A tokenizer that notes what it is given."""
+
+    def __init__(self, tokenizer):
+        self.tokenizer, self.seen = tokenizer, []
+
+    def __getattr__(self, name):
+        return getattr(self.tokenizer, name)
+
+    def encode_batch_fast(self, texts, **options):
+        self.seen.extend(texts)
+        return self.tokenizer.encode_batch_fast(texts, **options)
+
+    def encode_batch(self, texts, **options):
+        self.seen.extend(texts)
+        return self.tokenizer.encode_batch(texts, **options)
+
+
 def test_a_text_is_tokenised_once():
-    tokenizer = word_pieces().backend_tokenizer
-    seen = []
-
-    class Spy:
-        def __getattr__(self, name):
-            return getattr(tokenizer, name)
-
-        def encode_batch_fast(self, texts, **options):
-            seen.extend(texts)
-            return tokenizer.encode_batch_fast(texts, **options)
-
-    ours = TextTokenizer(Spy(), 64, 0)
+    counting = Counting(word_pieces().backend_tokenizer)
+    ours = TextTokenizer(counting, 64, 0)
     ours.pairs([("one", "two"), ("one", "three"), ("two", "three")])
     ours.singles(["three", "four"])
-    assert seen == ["one", "two", "three", "four"]
+    assert counting.seen == ["one", "two", "three", "four"]
 
 
 def test_a_full_cache_begins_anew(monkeypatch):
@@ -150,26 +158,6 @@ def test_lone_surrogates_are_no_error():
     assert len(ours.pairs([("one \ud800", "two \udfff three")]).ids[0]) > 5
 
 
-class Counting:
-    """A tokenizer that notes what it is given."""
-
-    def __init__(self, tokenizer):
-        self.tokenizer, self.seen = tokenizer, []
-
-    def __getattr__(self, name):
-        return getattr(self.tokenizer, name)
-
-    def encode_batch_fast(self, texts, **options):
-        self.seen.extend(texts)
-        return self.tokenizer.encode_batch_fast(texts, **options)
-
-
-class CountingOffsets(Counting):
-    def encode_batch(self, texts, **options):
-        self.seen.extend(texts)
-        return self.tokenizer.encode_batch(texts, **options)
-
-
 @BOTH
 def test_another_limit_shares_the_tokens(make):
     counting = Counting(make().backend_tokenizer)
@@ -184,7 +172,7 @@ def test_another_limit_shares_the_tokens(make):
 
 
 def test_offsets_are_found_once_and_those_of_the_tokens(monkeypatch):
-    counting = CountingOffsets(word_pieces().backend_tokenizer)
+    counting = Counting(word_pieces().backend_tokenizer)
     ours = TextTokenizer(counting, 64, 0)
     found = ours.offsets(TEXTS)
     assert len(counting.seen) == len(TEXTS)

@@ -2,27 +2,17 @@
 
 import pytest
 
-from convinse.encoder.checkpoint import YES_NO, folder_id, load_checkpoint, quiet
-from convinse.encoder.joint import JointModel
+from convinse.encoder.checkpoint import YES_NO, folder_id, load_checkpoint
 from convinse.encoder.yes_no_head import YesNoHead, YesNoModel, load_yes_no, states
 from convinse.support.errors import ModelError
-from tiny_models import copy_of, joint, torch, word_pieces
+from tiny_models import copy_of, inputs, joint, joint_model, torch
 
 PAIRS = [["did tolkien write the hobbit", "the hobbit was written by tolkien"], ["was it a film", "the song"]]
-
-
-def model_of(folder):
-    with quiet():
-        return JointModel.from_pretrained(folder).eval()
 
 
 def head_of(layer=1, seed=0):
     torch.manual_seed(seed)
     return YesNoHead(32, 2, layer, 64).eval()
-
-
-def inputs(*pairs):
-    return word_pieces()([a for a, _ in pairs], [b for _, b in pairs], padding=True, return_tensors="pt")
 
 
 def odds(model, head, *pairs):
@@ -32,7 +22,7 @@ def odds(model, head, *pairs):
 
 @pytest.mark.parametrize("layer", [0, 1, 2])
 def test_the_head_reads_the_states_of_its_layer(layer):
-    model, head = model_of(joint()), head_of(layer)
+    model, head = joint_model(joint()), head_of(layer)
     with torch.inference_mode():
         all_states = model.bert(**inputs(*PAIRS), output_hidden_states=True).hidden_states
         expected = head(all_states[layer], inputs(*PAIRS)["attention_mask"])
@@ -44,7 +34,7 @@ def test_the_head_reads_the_states_of_its_layer(layer):
 
 
 def test_padding_changes_nothing():
-    model, head = model_of(joint()), head_of()
+    model, head = joint_model(joint()), head_of()
     together = odds(model, head, *PAIRS)
     for place, pair in enumerate(PAIRS):
         torch.testing.assert_close(odds(model, head, pair)[0], together[place], atol=1e-5, rtol=1e-5)
@@ -53,7 +43,7 @@ def test_padding_changes_nothing():
 @pytest.mark.parametrize(("storage", "tolerance"), [("float32", 0.0), ("float16", 1e-2), ("int8", 5e-2)])
 def test_what_is_stored_is_loaded(storage, tolerance, tmp_path):
     folder = copy_of(joint(), tmp_path / "model")
-    model, head = model_of(folder), head_of(layer=2)
+    model, head = joint_model(folder), head_of(layer=2)
     head.save(folder, storage)
     again = load_yes_no(folder, model.config)
     assert (again.layer, again.heads, again.training) == (2, 2, False)
@@ -70,7 +60,7 @@ def test_a_model_with_the_head_is_the_same_model_otherwise(tmp_path):
 
 def test_files_that_are_no_head(tmp_path):
     folder = copy_of(joint(), tmp_path / "model")
-    config, path = model_of(folder).config, folder / YES_NO
+    config, path = joint_model(folder).config, folder / YES_NO
     with pytest.raises(ModelError, match=r"yes_no.safetensors: cannot be loaded"):
         load_yes_no(folder, config)
     head_of().save(folder)

@@ -46,16 +46,8 @@ def data(workdir, world_index):
 
 
 @pytest.fixture
-def make(data):
-    made = []
-
-    def retriever(**config):
-        made.append(ClocqRetriever(parse_config({**data, **config})))
-        return made[-1]
-
-    yield retriever
-    for one in made:
-        one.store_cache()
+def make(data, closed):
+    return lambda **config: closed(ClocqRetriever(parse_config({**data, **config})), "store_cache")
 
 
 def fresh(make, **config):

@@ -166,19 +166,14 @@ def wiki():
 
 
 @pytest.fixture
-def live(wiki):
-    made = []
-
+def live(wiki, closed):
     def make(titles=TITLES, **config):
         data = {"ers_wikipedia_dump": None, "ers_on_the_fly": True, "ers_wikipedia_api": wiki.api,
                 "ers_wikidata_api": wiki.api, "ers_deadline": 5, **config}  # fmt: skip
         known = {"titles": lambda item: titles.get(item, ""), "labels": lambda item: LABELS.get(item, item)}
-        made.append(WikipediaRetriever(parse_config(data), **known))
-        return made[-1]
+        return closed(WikipediaRetriever(parse_config(data), **known), "store_cache")
 
-    yield make
-    for one in made:
-        one.store_cache()
+    return make
 
 
 @pytest.fixture

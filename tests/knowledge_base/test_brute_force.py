@@ -1,9 +1,12 @@
 """The index agrees with a plain reading of the dump, which shares no code with it."""
 
 import random
+from contextlib import closing
 from itertools import islice, permutations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bench import plain_dump
 from convinse.knowledge_base.build import build
@@ -22,7 +25,7 @@ from handmade import (
     world,
     write,
 )
-from places import DATA
+from places import DATA, SNAPSHOT
 
 DUMP = DATA / "wikidata-27k" / "wikidata-27k.json.gz"
 SLICE, CHECKED = 400, 120  # documents of wikidata-27k, items of them
@@ -59,14 +62,55 @@ def oddities():
 def test_handmade_dumps(workdir, documents):
     dump = write(workdir / "dump.json", documents)
     build(dump, workdir / "kb")
-    kb = KnowledgeBase(workdir / "kb")
+    truth, items = agree(workdir / "kb", dump)
+    with closing(KnowledgeBase(workdir / "kb")) as kb:
+        assert truth.facts and kb.manifest.facts == len(truth.facts)
+        pairs = permutations(items, 2)
+        assert [line for pair in pairs for line in plain_dump.path_disagreements(kb, truth, *pair)] == []
+
+
+_ITEM = st.integers(1, 6).map(lambda number: q(f"Q{number}"))
+_LITERAL = st.sampled_from(
+    [quantity("+5"), time("+1952-03-11T00:00:00Z"), time("+1950-00-00T00:00:00Z", 8), string("x"), SOMEVALUE]
+)
+_SNAK = st.one_of(_ITEM, _ITEM, _LITERAL)
+_PROP = st.sampled_from(["P1", "P2", "P31"])
+_CLAIM = st.builds(
+    lambda prop, value, qualifiers, rank: claim(prop, value, *qualifiers, rank=rank),
+    _PROP,
+    _SNAK,
+    st.lists(st.tuples(_PROP, _SNAK), max_size=3),
+    st.sampled_from(["normal", "normal", "preferred", "deprecated"]),
+)
+_DOCUMENTS = st.lists(st.lists(_CLAIM, max_size=5), min_size=1, max_size=5)
+
+
+@settings(max_examples=20)
+@given(_DOCUMENTS)
+def test_random_dumps(tmp_path_factory, claims):
+    folder = tmp_path_factory.mktemp("random")
+    documents = [
+        document(f"Q{number}", f"item {number}" if number != 3 else "", *some) for number, some in enumerate(claims, 1)
+    ]
+    anchor = document("Q7", "anchor", claim("P1", q("Q8")))  # an index needs a fact
+    dump = write(folder / "dump.json", [*documents, anchor])
+    build(dump, folder / "kb")
+    agree(folder / "kb", dump)
+
+
+def test_the_embedded_dump():
+    _, items = agree(SNAPSHOT / "kb", SNAPSHOT / "entities.json.gz", step=7)
+    assert len(items) >= 400 // 7
+
+
+def agree(folder, dump, step=1):
+    """Compare every `step`th item; returns what the dump says, and them."""
     truth = plain_dump.BruteForce(plain_dump.read_lines(dump))
-    assert truth.facts and kb.manifest.facts == len(truth.facts)
-    items = sorted(item for item in truth.labels if item[0] == "Q")
-    assert list(plain_dump.disagreements(kb, truth, items, random.Random(1))) == []
-    pairs = permutations(items, 2)
-    assert [line for pair in pairs for line in plain_dump.path_disagreements(kb, truth, *pair)] == []
-    kb.close()
+    items = sorted(item for item in truth.labels if item[0] == "Q")[::step]
+    with closing(KnowledgeBase(folder)) as kb:
+        assert list(plain_dump.disagreements(kb, truth, items, random.Random(1))) == []
+        assert all(kb.frequency(item) == len(kb.neighborhood(item, 10**9)) for item in items)
+    return truth, items
 
 
 @pytest.mark.skipif(not DUMP.is_file(), reason="no ../shared/data")

@@ -1,5 +1,3 @@
-import bz2
-import gzip
 import json
 import logging
 
@@ -93,16 +91,8 @@ def test_item_ids_of_old_dumps(path):
     ("stamp", "precision", "value"),
     [
         ("+1952-03-11T00:00:00Z", 11, ("1952-03-11T00:00:00Z", "11 March 1952")),
-        ("+1952-03-00T00:00:00Z", 10, ("1952-03-01T00:00:00Z", "March 1952")),
-        ("+1952-00-00T00:00:00Z", 9, ("1952-01-01T00:00:00Z", "1952")),
         ("+1952-07-04T00:00:00Z", 9, ("1952-01-01T00:00:00Z", "1952")),
-        ("+0079-08-24T00:00:00Z", 11, ("0079-08-24T00:00:00Z", "24 August 79")),
-        ("-0044-03-15T00:00:00Z", 11, ("-0043-03-15T00:00:00Z", "15 March 44 BC")),
-        ("-0001-00-00T00:00:00Z", 9, ("0000-01-01T00:00:00Z", "1 BC")),
-        ("-0384-00-00T00:00:00Z", 9, ("-0383-01-01T00:00:00Z", "384 BC")),
         ("+1950-00-00T00:00:00Z", 8, None),
-        ("+1900-00-00T00:00:00Z", 7, None),
-        ("-13798000000-00-00T00:00:00Z", 3, None),
     ],
 )
 def test_dates(path, stamp, precision, value):
@@ -123,14 +113,6 @@ def test_qualifiers_follow_the_object_in_their_order(path):
     ((main, *qualifiers),) = values(path, claim("P161", q("Q2"), *given))
     assert main == ("P161", SnakValue("Q2", None, None))
     assert [(prop, value.id) for prop, value in qualifiers] == [("P1", "Q9"), ("P1", "Q8"), ("P4", "3")]
-
-
-@pytest.mark.parametrize(("suffix", "pack"), [("json", bytes), ("json.gz", gzip.compress), ("json.bz2", bz2.compress)])
-def test_packed_dumps_read_the_same(workdir, suffix, pack):
-    path = workdir / f"dump.{suffix}"
-    path.write_bytes(pack(dump_bytes(world())))
-    assert list(read_dump(path)) == read(workdir / "plain.json", world())
-    assert len(list(read_dump(path))) == len(world())
 
 
 def test_lines_without_brackets_and_commas_read_the_same(workdir):
@@ -174,36 +156,8 @@ def test_more_than_one_percent_of_bad_lines_stops(path, good, bad):
     path.write_bytes(dump_bytes(many(good)) + b"<html>\n" * bad)
     with pytest.raises(DataError, match=r"dump\.json: .*is this a Wikidata JSON dump\?"):
         list(read_dump(path))
-
-
-def test_a_file_of_something_else_stops_early(path):
-    path.write_bytes(b"x\n" * 100_000)
+    path.write_bytes(b"x\n" * 100_000)  # something else stops early
     with pytest.raises(DataError, match=r"\b11 of the first 11 lines"):
         list(read_dump(path))
-
-
-def test_one_percent_of_bad_lines_is_tolerated(path):
-    path.write_bytes(dump_bytes(many(99)) + b"<html>\n")
+    path.write_bytes(dump_bytes(many(99)) + b"<html>\n")  # one percent is tolerated
     assert len(list(read_dump(path))) == 99
-
-
-def test_a_missing_dump_is_a_clear_error(workdir):
-    with pytest.raises(DataError, match=r"nowhere\.json.*No such file"):
-        list(read_dump(workdir / "nowhere.json"))
-
-
-HARM = {
-    "cut": lambda data: data[: len(data) // 2],
-    "no archive": lambda data: b"no archive",
-    "damaged": lambda data: data[:12] + b"\xff" * 40 + data[52:],
-    "damaged in the middle": lambda data: data[:-1000] + b"\x55" * 40 + data[-960:],
-}
-
-
-@pytest.mark.parametrize("suffix", ["gz", "bz2"])
-@pytest.mark.parametrize("harm", HARM.values(), ids=HARM)
-def test_a_damaged_archive_is_a_clear_error(workdir, suffix, harm):
-    path = workdir / f"dump.json.{suffix}"
-    path.write_bytes(harm({"gz": gzip.compress, "bz2": bz2.compress}[suffix](dump_bytes(many(4000)))))
-    with pytest.raises(DataError, match=r"dump\.json\."):
-        list(read_dump(path))

@@ -1,3 +1,5 @@
+from contextlib import closing
+
 import pytest
 
 from convinse.config import ClocqParams
@@ -38,9 +40,8 @@ def kb(tmp_path_factory):
         document("Q205", "Louis the German", claim("P31", q("Q300"))),
     ]
     build(write(folder / "dump.json", documents), folder / "kb")
-    base = KnowledgeBase(folder / "kb")
-    yield base
-    base.close()
+    with closing(KnowledgeBase(folder / "kb")) as base:
+        yield base
 
 
 def found(kb, text):

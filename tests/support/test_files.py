@@ -6,6 +6,7 @@ import pytest
 
 from convinse.support.errors import OutputError
 from convinse.support.files import replacing, sha256
+from written import write
 
 
 def test_what_is_written_takes_the_place_of_the_path(workdir):
@@ -18,16 +19,17 @@ def test_what_is_written_takes_the_place_of_the_path(workdir):
         assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("inside", ["", "file"])
 @pytest.mark.parametrize("problem", [ValueError, KeyboardInterrupt])
-def test_a_block_that_fails_keeps_the_older_file_and_leaves_nothing(workdir, problem):
-    path = workdir / "out.json"
-    path.write_text("older")
+def test_a_block_that_fails_keeps_the_older_file_or_folder_and_leaves_nothing(workdir, problem, inside):
+    path = workdir / "out"
+    write(path / inside, "older")
     with pytest.raises(problem), replacing(path) as temporary:
-        temporary.write_text("half")
-        assert path.read_text() == "older"
+        write(temporary / inside, "half")
+        assert (path / inside).read_text() == "older"
         raise problem
-    assert path.read_text() == "older"
-    assert list(workdir.iterdir()) == [path]
+    assert (path / inside).read_text() == "older"
+    assert list(workdir.iterdir()) == [path] and len(list(path.rglob("*"))) == bool(inside)
 
 
 def test_a_full_disk_is_an_output_error_and_keeps_the_older_file(workdir):
@@ -51,18 +53,6 @@ def test_a_folder_replaces_a_folder(workdir):
             temporary.mkdir()
             (temporary / name).write_text(name)
         assert [file.name for file in path.iterdir()] == [name]
-    assert list(workdir.iterdir()) == [path]
-
-
-def test_a_folder_that_fails_keeps_the_older_one(workdir):
-    path = workdir / "index"
-    path.mkdir()
-    (path / "older").touch()
-    with pytest.raises(ValueError, match="stop"), replacing(path) as temporary:
-        temporary.mkdir()
-        (temporary / "half").touch()
-        raise ValueError("stop")
-    assert [file.name for file in path.iterdir()] == ["older"]
     assert list(workdir.iterdir()) == [path]
 
 

@@ -42,14 +42,11 @@ def test_packed_files_are_known_by_their_content(written, packer, read):
     assert list(read(path)) == [(1, {"a": 1}), (3, {"b": "é"})]
 
 
-def test_several_gzip_members(written):
-    path = written(gzip.compress(b'{"a": 1}\n') + gzip.compress(b'{"a": 2}\n'))
+@pytest.mark.parametrize("packer", ["gz", "zst"])
+def test_several_packed_parts(written, packer):
+    pack = PACKERS[packer]
+    path = written(pack(b'{"a": 1}\n') + pack(b'{"a": 2}\n'))
     assert [value["a"] for _, value in read_lines(path)] == [1, 2]
-
-
-def test_several_zstandard_frames(written):
-    pack = PACKERS["zst"]
-    assert [value["a"] for _, value in read_lines(written(pack(b'{"a": 1}\n') + pack(b'{"a": 2}\n')))] == [1, 2]
 
 
 @pytest.mark.parametrize("content", ["", "\n \n"])
@@ -139,13 +136,16 @@ def test_a_truncated_file_names_the_line_that_was_reached(written, packer, read)
 
 
 @pytest.mark.parametrize("content", [b"\x1f\x8bnonsense", b"BZhnonsense", b"\x28\xb5\x2f\xfdnonsense"])
-def test_a_damaged_file(written, content):
+def test_a_damaged_file(written, workdir, content):
     unreadable(read_lines, written(content), ":1:")
-
-
-def test_missing_file_and_folder(workdir):
     unreadable(read_lines, workdir / "missing", "No such file")
     unreadable(read_lines, workdir)
+
+
+@pytest.mark.parametrize("packer", ["gz", "bz2"])
+def test_damage_in_the_middle(written, packer):
+    content = PACKERS[packer](b"".join(b'{"a": "%d"}\n' % (i * i) for i in range(20_000)))
+    unreadable(read_lines, written(content[:-1000] + b"\x55" * 40 + content[-960:]), ":")
 
 
 @given(st.lists(VALUES, max_size=5))

@@ -84,10 +84,6 @@ print(find_module("ers", "native", EvidenceRetrievalScoring).__name__)
     assert run_python(code).strip() == "NativeERS"
 
 
-def test_a_module_that_does_not_exist():
-    not_found("ers", "nowhere:Class", "No module named 'nowhere'")
-
-
 @pytest.mark.parametrize(
     ("code", "error"),
     [
@@ -103,9 +99,10 @@ def test_a_module_that_does_not_import_shows_its_own_error(module, code, error):
     not_found("ers", f"{name}:MyERS", name, error)
 
 
-@pytest.mark.parametrize("name", [":", ":Class", "a b:Class", "..relative:Class", "os:", "os:path"])
+@pytest.mark.parametrize("name", [":", ":Class", "a b:Class", "..relative:Class", "os:", "os:path", "nowhere:Class"])
 def test_a_name_that_means_no_class(name):
-    not_found("ers", name)
+    words = ["No module named 'nowhere'"] if name.startswith("nowhere") else []
+    not_found("ers", name, *words)
 
 
 @pytest.mark.parametrize(
@@ -119,11 +116,7 @@ def test_a_name_that_means_no_class(name):
 )
 def test_what_is_no_module_of_the_stage(module, name, words):
     not_found("ers", f"{module(GOOD)}:{name}", words)
-
-
-def test_a_class_of_another_base(module):
-    words = "must inherit convinse.HeterogeneousAnswering"
-    not_found("ha", f"{module(GOOD)}:MyERS", words, base=HeterogeneousAnswering)
+    not_found("ha", f"{module(GOOD)}:MyERS", "must inherit convinse.Het", base=HeterogeneousAnswering)
 
 
 def test_an_installed_plug_in_is_a_name(module, monkeypatch):

@@ -41,14 +41,42 @@ def test_links_dates_and_the_own_name_are_annotated_in_reading_order():
     assert [entity["label"] for entity in found.entities] == [surface for surface, _ in found.disambiguations]
 
 
-@pytest.mark.parametrize("name", ["Kate Bush", "Bush"])
-def test_title_and_surname_stand_for_the_page(name):
-    assert annotate(Snippet(f"Then {name}'s song came.", (), "text")).disambiguations == [[name, "Q636"]]
+CITY = linked("In New York City and elsewhere.", ("New York City", "New York City"))
+STATE = linked("In upstate New York.", ("New York", "New York (state)"))
+LONDON = linked("London calling.", ("London", "London"))
+HEROES = linked("She wrote (Heroes) once.", ("(Heroes)", "London"))
+GENRE = linked("She sang art rock, and the song of it.", ("art rock", "London"), ("and", "Peter Gabriel"))
+MENTIONS = {
+    "the title": (linked("Then Kate Bush's song came."), [], [["Kate Bush", "Q636"]]),
+    "the surname": (linked("Then Bush's song came."), [], [["Bush", "Q636"]]),
+    "inside a word": (linked("Bushes grow. An ambush."), [], []),
+    "in other letters": (linked("the bush and Kates"), [], []),
+    "a name linked once is known on the whole page": (
+        linked("Gabriel sang."), [linked("She met Gabriel.", ("Gabriel", "Peter Gabriel"))], [["Gabriel", "Q175195"]]),
+    "the longest name wins and none lies in another": (
+        linked("New York City is not New York."), [CITY, STATE], [["New York City", "Q60"], ["New York", "Q1384"]]),
+    "a name that runs into a link leaves room for a shorter one": (
+        linked("New York City Hall", ("City Hall", "City Hall")), [CITY, STATE], [["New York", "Q1384"]]),
+    "nothing is looked for inside a link, also to no known item": (
+        linked("The London Bush Theatre of 1972.", ("London Bush Theatre", "Bush Theatre")), [LONDON],
+        [["1972", "1972-01-01T00:00:00Z"]]),
+    "a linked year still is a year": (
+        linked("In 1978 and in 1985 in music.", ("1978", "1978 in music"), ("1985 in music", "1985 in music")), [],
+        [["1978", "1978-01-01T00:00:00Z"], ["1985", "1985-01-01T00:00:00Z"]]),
+    "link texts in small letters are names, common words are none": (
+        linked("More art rock and art rocks."), [GENRE], [["art rock", "Q84"]]),
+    "link texts without letters are no names": (
+        linked("Of 12,500 one."), [linked("It has 12,500 rooms.", ("12,500", "London"))], [["12,500", "12500"]]),
+    "numbers of coordinates are no entities": (
+        linked("At 38.5°N in 1986."), [], [["1986", "1986-01-01T00:00:00Z"]]),
+    "names that begin with a sign are found at word borders": (
+        linked("Then (Heroes) and x(Heroes) came."), [HEROES], [["(Heroes)", "Q84"]]),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("text", ["Bushes grow.", "An ambush.", "the bush", "Kates"])
-def test_a_name_inside_a_word_or_in_other_letters_is_none(text):
-    assert annotate(Snippet(text, (), "text")).disambiguations == []
+@pytest.mark.parametrize(("snippet", "others", "mentions"), MENTIONS.values(), ids=MENTIONS)
+def test_mentions(snippet, others, mentions):
+    assert annotate(snippet, *others).disambiguations == mentions
 
 
 @pytest.mark.parametrize(
@@ -71,31 +99,6 @@ def test_short_forms_of_titles(title, forms):
 @pytest.mark.parametrize(("title", "part"), [("Arsenal F.C.", "F.C."), ("Real Madrid C.F.", "C.F.")])
 def test_an_abbreviation_that_many_clubs_share_is_no_short_form(title, part):
     assert part not in short_forms(title)
-
-
-def test_a_name_linked_once_is_known_on_the_whole_page():
-    before = linked("She met Gabriel.", ("Gabriel", "Peter Gabriel"))
-    assert annotate(Snippet("Gabriel sang.", (), "text"), before).disambiguations == [["Gabriel", "Q175195"]]
-
-
-def test_the_longest_name_wins_and_none_lies_in_another():
-    before = linked("From New York City to New York.", ("New York City", "New York City"))
-    state = linked("In upstate New York.", ("New York", "New York (state)"))
-    found = annotate(Snippet("New York City is not New York.", (), "text"), before, state)
-    assert found.disambiguations == [["New York City", "Q60"], ["New York", "Q1384"]]
-
-
-def test_nothing_is_looked_for_inside_a_link():
-    before = linked("London calling.", ("London", "London"))
-    snippet = linked("The London Bush Theatre of 1972.", ("London Bush Theatre", "Bush Theatre"))
-    # a link to no known item hides its text
-    assert annotate(snippet, before).disambiguations == [["1972", "1972-01-01T00:00:00Z"]]
-
-
-def test_a_linked_year_still_is_a_year():
-    links = ("1978", "1978 in music"), ("1985 in music", "1985 in music")
-    snippet = linked("It came in 1978 and in 1985 in music.", *links)
-    assert [pair[1] for pair in annotate(snippet).disambiguations] == ["1978-01-01T00:00:00Z", "1985-01-01T00:00:00Z"]
 
 
 def test_a_date_inside_a_linked_item_is_no_mention_of_its_own():
@@ -138,21 +141,6 @@ def test_mentions_are_exact_pieces_of_the_text_that_do_not_overlap(parts):
     assert [pair[1] for pair in found.disambiguations].count("Q84") >= sum(link.target == "London" for link in links)
 
 
-def test_link_texts_in_small_letters_are_names_common_words_are_none():
-    before = linked("She sang art rock, and the song of it.", ("art rock", "London"), ("and", "Peter Gabriel"))
-    found = annotate(Snippet("More art rock and art rocks.", (), "text"), before)
-    assert found.disambiguations == [["art rock", "Q84"]]
-
-
-def test_link_texts_without_letters_are_no_names():
-    before = linked("It has 12,500 rooms.", ("12,500", "London"))
-    assert [pair[1] for pair in annotate(Snippet("Of 12,500 one.", (), "text"), before).disambiguations] == ["12500"]
-
-
-def test_numbers_of_coordinates_are_no_entities():
-    assert annotate(Snippet("At 38.5°N in 1986.", (), "text")).disambiguations == [["1986", "1986-01-01T00:00:00Z"]]
-
-
 @pytest.mark.parametrize(
     ("text", "ids"),
     [
@@ -168,16 +156,3 @@ def test_dates_carry_their_surface_form(text, ids):
     found = annotate(Snippet(f"It was {text}.", (), "text")).disambiguations
     assert [pair[1] for pair in found] == ids
     assert all(surface in text for surface, _ in found)
-
-
-def test_a_name_that_runs_into_a_link_leaves_room_for_a_shorter_one():
-    before = linked("In New York City and New York.", ("New York City", "New York City"), ("New York.", "London"))
-    before = before._replace(links=(before.links[0], Link(21, 29, "New York (state)")))
-    snippet = linked("New York City Hall", ("City Hall", "City Hall"))
-    assert annotate(snippet, before).disambiguations == [["New York", "Q1384"]]
-
-
-def test_names_that_begin_with_a_sign_are_found_at_word_borders():
-    before = linked("She wrote (Heroes) once.", ("(Heroes)", "London"))
-    found = annotate(Snippet("Then (Heroes) and x(Heroes) came.", (), "text"), before)
-    assert found.disambiguations == [["(Heroes)", "Q84"]]
