@@ -7,7 +7,6 @@ import itertools
 import json
 import math
 import random
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,21 +24,25 @@ from convinse.support.vector_cache import VectorCache
 from recipes.embedded.negatives import part_of
 from recipes.sources import json_lines
 
-from .harness import Bench, Figures
+from .harness import Bench, Figures, timed
+from .measures import first_right, share_within
 
 SEED, TOP = 1, 10
 CANDIDATES = 200  # passages of a question that models see
 READ = 10  # of them that the cross-encoder reads by BM25's choice, and as many by the bi-encoder's
-QUESTIONS = 500  # that models see, by default
+QUESTIONS = 300  # that models see
+
+
+COLUMNS = {
+    "questions": ("questions", "{:,}"), "hit@1": ("hit_at_1", "{:.2f}"), "hit@10": ("hit_at_10", "{:.2f}"),
+    "NDCG@10": ("ndcg_at_10", "{:.2f}"), "ms a question": ("ms_per_question", "{:.2f}"),
+}  # fmt: skip
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Which models to measure, and how much."""
+    """Which models to measure."""
     parser.add_argument("--bi-encoder", metavar="MODEL", help="for the rows of BoolQ")
     parser.add_argument("--reranker", metavar="MODEL", help="for the rows of BoolQ")
-    parser.add_argument(
-        "--boolq-questions", type=int, default=QUESTIONS, metavar="N", help=f"that models see (default {QUESTIONS})"
-    )
 
 
 def read(paths: Sequence[Path]) -> tuple[dict[tuple[str, str], str], list[tuple[str, str]]]:
@@ -63,7 +66,7 @@ def boolq(bench: Bench) -> Figures:
         bench.console.print(f"BoolQ: {error}")
         return {"left_out": str(error)}
     options = bench.options
-    if bench.options.quick:
+    if options.quick:
         questions = questions[:QUESTIONS]
     corpus = bench.work / "boolq.jl"
     rows = ({"id": key, "title": title, "text": text} for (title, text), key in passages.items())
@@ -82,7 +85,7 @@ def boolq(bench: Bench) -> Figures:
         held_out = [pair for pair in questions if part_of("boolq", title_of[pair[1]]) == "dev"]
         result["held_out"] = len(held_out)
         held_out = held_out or questions
-        sample = random.Random(SEED).sample(held_out, min(options.boolq_questions, len(held_out)))
+        sample = random.Random(SEED).sample(held_out, min(QUESTIONS, len(held_out)))
         measured["BM25"] = measures(sample, lexical)
 
     def cascade(*models: Any) -> Callable[[str], list[str]]:
@@ -98,9 +101,7 @@ def boolq(bench: Bench) -> Figures:
     if options.bi_encoder:
         bi_encoder = BiEncoder(options.bi_encoder)
         texts = [passage_text(*key) for key in passages]
-        start = time.perf_counter()
-        matrix = bi_encoder.embed(texts)
-        result["embedding_seconds"] = time.perf_counter() - start
+        result["embedding_seconds"], matrix = timed(lambda: bi_encoder.embed(texts))
         vectors = VectorCache(None, bi_encoder.model_id, bi_encoder.dimension)
         vectors.put(texts, matrix)
         names = list(passages.values())
@@ -114,10 +115,7 @@ def boolq(bench: Bench) -> Figures:
     if options.reranker:
         name = "cascade" if options.bi_encoder else "BM25, then cross-encoder"
         measured[name] = measures(sample, cascade(BertReranker(options.reranker), bi_encoder, vectors))
-    table = [(name, f"{row['questions']:,}", *(f"{figure:.2f}" for figure in itertools.islice(row.values(), 1, None)))
-             for name, row in measured.items()]  # fmt: skip
-    columns = ("", "questions", "hit@1", "hit@10", "NDCG@10", "ms a question")
-    bench.show(f"BoolQ, {len(passages):,} passages", columns, table)
+    bench.compare(f"BoolQ, {len(passages):,} passages", ("ranked by",), COLUMNS, {(): measured})
     if "embedding_seconds" in result:
         bench.console.print(f"embedding the passages: {result['embedding_seconds']:.0f} s")
     return result
@@ -125,17 +123,12 @@ def boolq(bench: Bench) -> Figures:
 
 def measures(questions: Sequence[tuple[str, str]], search: Callable[[str], Sequence[str]]) -> dict[str, float]:
     """Of one way to search, in percent; a question has one relevant passage."""
-    start = time.perf_counter()
-    places = []
-    for text, wanted in questions:
-        ids = list(search(text))
-        places.append(ids.index(wanted) + 1 if wanted in ids else 0)
-    seconds = time.perf_counter() - start
-    number = len(places)
+    seconds, found = timed(lambda: [search(text) for text, _ in questions])
+    ranks = [first_right(ids, {wanted}) for ids, (_, wanted) in zip(found, questions, strict=True)]
     return {
-        "questions": number,
-        "hit_at_1": 100 * sum(place == 1 for place in places) / number,
-        "hit_at_10": 100 * sum(place > 0 for place in places) / number,
-        "ndcg_at_10": 100 * sum(1 / math.log2(place + 1) for place in places if place) / number,
-        "ms_per_question": 1000 * seconds / number,
+        "questions": len(ranks),
+        "hit_at_1": 100 * share_within(ranks, 1),
+        "hit_at_10": 100 * share_within(ranks, TOP),
+        "ndcg_at_10": 100 * sum(1 / math.log2(rank + 1) for rank in ranks if rank) / len(ranks),
+        "ms_per_question": 1000 * seconds / len(ranks),
     }

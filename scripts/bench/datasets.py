@@ -1,38 +1,37 @@
 """Conversion, validation and scoring of generated questions: seconds and peak memory of each command.
 
-    bash run.sh bench datasets [--questions N] [--rounds N]
+    bash run.sh bench datasets
 
 100,000 questions by default. Each command runs in a process of its own, so that its memory is its own.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from pathlib import Path
 
 from .harness import Bench, Figures, Spec, Spread, apart, command, in_turn, run
 
-QUICK, QUESTIONS = 1_000, 100_000
+COLUMNS = {"seconds": ("seconds", "{:.2f}"), "peak MB": ("peak_mb", "{:.0f}")}
 _QUESTIONS_A_CONTEXT = 5
 _WORDS_A_CONTEXT = 120
 
 
 def commands(bench: Bench) -> Figures:
     """Generate, run."""
-    questions = bench.options.questions or bench.size
+    questions = bench.size
     apart(generate, bench.work, questions)  # not here: a command starts with the memory of who starts it
     systems = {name: lambda _, arguments=arguments: command([*arguments, "--quiet"])
                for name, arguments in _commands(bench.work).items()}  # fmt: skip
     usages = {name: [] for name in systems}
     for name, _, _, usage in in_turn(systems, range(bench.rounds)):
         usages[name].append(usage)
-    seconds = {name: Spread.of([usage.seconds for usage in runs]) for name, runs in usages.items()}
-    peaks = {name: max(usage.peak for usage in runs) / 1e6 for name, runs in usages.items()}
-    rows = [(name, *(f"{value:.2f}" for value in seconds[name]), f"{peaks[name]:.0f}") for name in systems]
-    bench.show(f"{questions:,} questions, seconds", ("command", "median", "least", "most", "peak MB"), rows)
-    figures = {name: {"seconds": seconds[name]._asdict(), "peak_mb": round(peaks[name])} for name in systems}
+    figures = {
+        name: {"seconds": Spread.of([usage.seconds for usage in runs]), "peak_mb": max(usage.peak for usage in runs) / 1e6}
+        for name, runs in usages.items()
+    }  # fmt: skip
+    bench.compare(f"{questions:,} questions", ("command",), COLUMNS, {(): figures})
     return {"questions": questions, "commands": figures}
 
 
@@ -78,12 +77,7 @@ def generate(folder: str, questions: int) -> None:
         Path(folder, f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--questions", type=int, metavar="N", help=f"default {QUESTIONS:,}")
-
-
-SPEC = Spec("datasets", __doc__, {"commands": commands}, (QUICK, QUESTIONS, QUESTIONS), (1, 3, 3), _options)
-
+SPEC = Spec("datasets", __doc__, {"commands": commands}, (1_000, 100_000, 100_000), (1, 3, 3))
 
 if __name__ == "__main__":
     run(SPEC)

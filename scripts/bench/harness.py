@@ -58,6 +58,8 @@ W = TypeVar("W")
 R = TypeVar("R")
 Figures = dict[str, Any]
 Row = Sequence[str]
+Columns = Mapping[str, tuple[str, str]]  # header -> name of a figure, how it is written
+Systems = Mapping[Any, Figures]  # name, or its cells -> figures
 
 
 class ChildError(ConvinseError):
@@ -72,9 +74,12 @@ class Bound(NamedTuple):
     bound: float
     at_least: bool = True
 
-    def __str__(self) -> str:
-        value = "nothing" if self.value is None else f"{self.value:.4g}"
-        return f"{self.what}: {value}, wanted at {'least' if self.at_least else 'most'} {self.bound:g}"
+    @property
+    def row(self) -> Row:
+        """Its row of the table of all."""
+        value = "-" if self.value is None else f"{self.value:.4g}"
+        wanted = f"{'>=' if self.at_least else '<='} {self.bound:.4g}"
+        return (self.what, value, wanted, "missed" if self.failed else "")
 
     @property
     def failed(self) -> bool:
@@ -140,26 +145,31 @@ class Bench:
                 table.add_row(*row)
         self.console.print(table)
 
-    def show_groups(
-        self, title: str, columns: Sequence[str], groups: Iterable[tuple[Row, list[Row]]], words: int
-    ) -> None:
-        """Print a table of groups of rows; the cells that all rows of a group begin with stand in the first one only."""
+    def compare(self, title: str, words: Row, columns: Columns, groups: Mapping[str | Row, Systems]) -> None:
+        """Print groups of systems with their figures, a row each; what names a group stands in its first row only."""
         rows: list[Row | None] = []
-        for start, own in groups:
-            for place, row in enumerate(own):
-                rows.append([*(start if place == 0 else [""] * len(start)), *row])
+        for group, systems in groups.items():
+            start = _named(group)
+            for name, figures in systems.items():
+                values = ((figures.get(key), form) for key, form in columns.values())
+                numbers = ("" if value is None else form.format(value) for value, form in values)
+                rows.append([*start, *_named(name), *numbers])
+                start = [""] * len(start)
             rows.append(None)
-        self.show(title, columns, rows, words)
+        self.show(title, (*words, *columns), rows, len(words))
 
     def report(self, title: str, figures: Iterable[Figure]) -> None:
-        """Print figures beside what they should be, and note that."""
+        """Print a list of figures, and note what they should be."""
         rows = []
         for label, value, form, bound, at_least in figures:
-            wanted = "" if bound is None else f"{'>=' if at_least else '<='} {form.format(bound)}"
-            rows.append((label, form.format(value), wanted))
+            rows.append((label, form.format(value)))
             if bound is not None:
                 self.want(f"{title}: {label}", value, bound, at_least)
-        self.show(title, ("figure", "measured", "wanted"), rows)
+        self.show(title, ("figure", "measured"), rows)
+
+
+def _named(name: str | Row) -> list[str]:
+    return [name] if isinstance(name, str) else list(name)
 
 
 @dataclass(frozen=True)
@@ -172,14 +182,10 @@ class Spec:
     sizes: tuple[Any, Any, Any] = (None, None, None)
     rounds: tuple[int, int, int] | None = None  # None: nothing is measured in rounds
     options: Callable[[argparse.ArgumentParser], object] = lambda parser: None  # adds arguments
-    check: Callable[[argparse.ArgumentParser, argparse.Namespace], object] = lambda parser, options: (
-        None
-    )  # refuses some
     prepare: Callable[[Bench], Any] = lambda bench: None  # makes what the parts share
     needs: Mapping[str, Sequence[str]] = field(default_factory=dict)  # packages that a part cannot do without
     peers: Sequence[str] = ()  # distributions whose versions are told beside the figures
-    part_options: Sequence[str] = ("--parts", "--only")  # names of the option that names parts
-    default: Callable[[argparse.Namespace], Sequence[str]] | None = None  # parts when none is named; None: all
+    long: Sequence[str] = ()  # parts that are measured with `--full`, or when they are named
 
 
 def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
@@ -197,11 +203,10 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
         "--work", type=Path, metavar="DIR", help="keep what is built here (default: a temporary folder)"
     )
     if len(spec.parts) > 1:
-        parser.add_argument(*spec.part_options, dest="parts", metavar="PART", help=f"of {','.join(spec.parts)}")
+        parser.add_argument("--parts", "--only", metavar="PART", help=f"of {','.join(spec.parts)}")
     spec.options(parser)
     options = parser.parse_args(arguments)
     parts = _parts(spec, parser, options)
-    spec.check(parser, options)
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
     logging.basicConfig(format="%(message)s")
@@ -232,9 +237,8 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
                 with replacing(options.output) as temporary:
                     temporary.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
                 note(f"{part}: {seconds:.1f} seconds")
-        missed = [str(bound) for bound in bench.bounds if bound.failed]
         if bench.bounds:
-            bench.console.print("all bounds kept" if not missed else "\n".join(["missed:", *missed]))
+            bench.show("wanted", ("figure", "measured", "wanted", ""), [bound.row for bound in bench.bounds])
     except ConvinseError as error:
         raise SystemExit(f"bench {spec.name}: {error}") from None
     print(options.output)
@@ -242,14 +246,11 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
 
 def _parts(spec: Spec, parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[str]:
     given = getattr(options, "parts", None)
-    if given is None:
-        chosen: Sequence[str] = list(spec.parts) if spec.default is None else spec.default(options)
-    else:
-        chosen = given.split(",")
+    chosen = given.split(",") if given else [part for part in spec.parts if options.full or part not in spec.long]
     if unknown := [part for part in chosen if part not in spec.parts]:
-        parser.error(f"{spec.part_options[-1]}: unknown part '{unknown[0]}'; valid: {', '.join(spec.parts)}")
-    options.parts = parts = [part for part in spec.parts if part in chosen]
-    return parts
+        parser.error(f"--parts: unknown part '{unknown[0]}'; valid: {', '.join(spec.parts)}")
+    options.parts = [part for part in spec.parts if part in chosen]
+    return options.parts
 
 
 def positive(text: str) -> int:
@@ -319,7 +320,7 @@ def machine(peers: Iterable[str] = ()) -> Figures:
 
 
 class Spread(NamedTuple):
-    """Of some values."""
+    """Of some values; as text the median, and the others in brackets."""
 
     median: float
     least: float
@@ -330,8 +331,7 @@ class Spread(NamedTuple):
         """The spread of at least one value."""
         return cls(statistics.median(values), min(values), max(values))
 
-    def text(self, form: str = ".2f") -> str:
-        """The median, and the others in brackets."""
+    def __format__(self, form: str) -> str:
         return f"{self.median:{form}} ({self.least:{form}}-{self.most:{form}})"
 
 
@@ -393,20 +393,13 @@ def apart(function: Callable[..., Any], *arguments: Any, tree: bool = False) -> 
         module = sys.modules[module].__spec__.name  # type: ignore[union-attr]
     call = json.dumps([module, function.__name__, arguments], default=str)
     path = os.pathsep.join(filter(None, [str(_SCRIPTS), os.environ.get("PYTHONPATH")]))
-    with (
-        tempfile.TemporaryFile("w+") as given,
-        tempfile.TemporaryFile("w+") as out,
-        tempfile.TemporaryFile("w+") as errors,
-    ):
-        given.write(call)
-        given.seek(0)
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-c", _CHILD],
-            stdin=given,
-            stdout=out,
-            stderr=errors,
+            [sys.executable, "-c", _CHILD], stdin=subprocess.PIPE, stdout=out, stderr=errors, text=True,
             env={**os.environ, "PYTHONPATH": path},
-        )
+        )  # fmt: skip
+        with process.stdin:  # type: ignore[union-attr]
+            process.stdin.write(call)  # type: ignore[union-attr]
         most, anonymous = _watched(process) if tree else (0, 0)
         _check(process.wait(), f"{module}.{function.__name__}", errors)
         out.seek(0)
@@ -434,7 +427,7 @@ def _check(status: int, what: str, errors: Any) -> None:
         raise ChildError(f"{what}: {(errors.read().strip().splitlines() or [f'status {status}'])[-1]}")
 
 
-def _watched(process: subprocess.Popen[bytes]) -> tuple[int, int]:
+def _watched(process: subprocess.Popen[str]) -> tuple[int, int]:
     """The most memory of a process and those below it until it ends: all, and what of it is no file."""
     peak = anonymous = 0
     while process.poll() is None:

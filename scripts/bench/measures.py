@@ -29,8 +29,8 @@ def answer_scores(predictions: Sequence[str], references: Sequence[Sequence[str]
     return AnswerScores(scores["exact"], scores["f1"])
 
 
-def first_right(order: Sequence[int], right: Collection[int]) -> Rank:
-    """The rank of the first of the right places in an order of places."""
+def first_right(order: Sequence[object], right: Collection[object]) -> Rank:
+    """The rank of the first thing in an order that is right."""
     return next((rank for rank, place in enumerate(order, 1) if place in right), None)
 
 

@@ -28,10 +28,9 @@ def commands(bench: Bench) -> Figures:
             shutil.rmtree(bench.work / rest, ignore_errors=True)
         for name, arguments in CASES.items():  # in this order: the warm cache is that of the cold one
             seconds[name].append(command(arguments, bench.work).seconds)
-    spreads = {name: Spread.of(values) for name, values in seconds.items()}
-    rows = [(name, *(f"{value:.2f}" for value in spread)) for name, spread in spreads.items()]
-    bench.show(f"seconds of {bench.rounds} interleaved runs", ("command", "median", "least", "most"), rows)
-    return {name: {"median": spreads[name].median, "runs": values} for name, values in seconds.items()}
+    figures = {name: {"seconds": Spread.of(values), "runs": values} for name, values in seconds.items()}
+    bench.compare(f"{bench.rounds} interleaved runs", ("command",), {"seconds": ("seconds", "{:.2f}")}, {(): figures})
+    return figures
 
 
 SPEC = Spec("pipeline", __doc__, {"commands": commands}, rounds=(1, 5, 5))
