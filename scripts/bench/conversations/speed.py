@@ -13,8 +13,8 @@ from convinse.pipeline import Pipeline
 from convinse.records.conversation import Conversation
 from convinse.records.evidence import DEFAULT_SOURCES
 
-from ..harness import Bench, Figures, apart
-from .quality import load
+from ..harness import Bench, Figures, apart, timed
+from .quality import answers, load
 from .turns import more_questions
 
 STAGES = ("qu", "retrieval", "scoring", "answering")
@@ -34,20 +34,11 @@ def gather(conversations: Sequence[Conversation], data: Path, turns: int) -> lis
     return found + (more_questions(data, left) if left else [])
 
 
-def measure(name: str, overrides: dict[str, str], conversations: Sequence[Conversation], cache: Path) -> Figures:
-    """Seconds of each stage with a cold cache, then with the warm one.
-
-    Every run is a process of its own: what the stages keep in memory is no cache that the next command has.
-    """
-    settings = {**overrides, "ers_cache_path": str(cache)}
-    return {kind: apart(timed_run, name, settings, list(conversations)).result for kind in CACHES}
-
-
-def timed_run(name: str, overrides: dict[str, str], conversations: list[Conversation]) -> dict[str, Any]:
+def timed_run(name: str, overrides: dict[str, str], conversations: list[Conversation]) -> Figures:
     """Build the pipeline, answer all conversations, close the caches.
 
     Returns:
-        `seconds` of each stage and in `total` (the rest is loading, copying and the cache), `cpu` seconds of this
+        Seconds of each stage and in `total` (the rest is loading, copying and the cache), `cpu` seconds of this
         process, `turns`, and how many of them have a `representation` of their own.
     """
     start, cpu = time.perf_counter(), time.process_time()
@@ -58,45 +49,35 @@ def timed_run(name: str, overrides: dict[str, str], conversations: list[Conversa
 
             def clocked(*arguments: Any) -> Any:
                 nonlocal retrieval
-                begin = time.perf_counter()
-                try:
-                    return retrieve(*arguments)
-                finally:
-                    retrieval += time.perf_counter() - begin
+                seconds, result = timed(lambda: retrieve(*arguments))
+                retrieval += seconds
+                return result
 
             pipeline.ers.retrieve = clocked  # type: ignore[method-assign]
-        step = pipeline.conversations_at_once
-        represented = []
-        for place in range(0, len(conversations), step):
-            for conversation in pipeline.run(conversations[place : place + step], DEFAULT_SOURCES):
-                represented += [turn["structured_representation"] for turn in conversation["questions"]]
+        answered = answers(pipeline, conversations, DEFAULT_SOURCES, True, lambda number: None)
+        represented = [turn["structured_representation"] for own in answered for turn in own["questions"]]
     spent = pipeline.seconds
     values = (spent["qu"], retrieval, spent["ers"] - retrieval, spent["ha"])
+    total = time.perf_counter() - start
     return {
-        "turns": len(represented),
-        "representations": len(set(represented)),
-        "seconds": {
-            **{stage: round(value, 3) for stage, value in zip(STAGES, values, strict=True)},
-            "total": round(time.perf_counter() - start, 3),
-        },
-        "cpu": round(time.process_time() - cpu, 3),
-    }
+        "turns": len(represented), "representations": len(set(represented)), **dict(zip(STAGES, values, strict=True)),
+        "rest": total - sum(values), "total": total, "cpu": time.process_time() - cpu,
+    }  # fmt: skip
 
 
 def speed_part(bench: Bench) -> Figures:
-    """The most seconds are for as many turns as were measured."""
+    """Seconds of each stage with a cold cache, then with the warm one; the bounds are for as many turns as are asked.
+
+    Every run is a process of its own: what the stages keep in memory is no cache that the next command has.
+    """
     work = bench.state
-    asked = gather(work.conversations, bench.folder, bench.options.turns or bench.size.turns)
-    runs = measure(work.config, work.overrides, asked, bench.work / "speed")
-    rows = []
-    for kind, timed in runs.items():
-        seconds = timed["seconds"]
-        stages = [seconds[stage] for stage in STAGES]
-        values = (*stages, seconds["total"] - sum(stages), seconds["total"], timed["cpu"])
-        rows.append((kind, *(f"{value:.1f}" for value in values)))
-        most = CACHES[kind] * timed["turns"] / FULL
-        bench.want(f"{kind} cache: seconds", seconds["total"], most, at_least=False)
-    cold = runs["cold"]
-    title = f"seconds for {cold['turns']} turns, {cold['representations']} different representations"
-    bench.show(title, ("cache", *STAGES, "rest", "total", "CPU"), rows)
+    asked = gather(work.conversations, bench.folder, bench.size.turns)
+    settings = {**work.overrides, "ers_cache_path": str(bench.work / "speed")}
+    runs = {kind: apart(timed_run, work.config, settings, asked).result for kind in CACHES}
+    for kind, figures in runs.items():
+        most = CACHES[kind] * figures["turns"] / FULL
+        bench.want(f"{kind} cache: seconds", figures["total"], most, at_least=False)
+    title = f"seconds for {runs['cold']['turns']} turns, {runs['cold']['representations']} different representations"
+    columns = {stage: (stage, "{:.1f}") for stage in (*STAGES, "rest", "total", "cpu")}
+    bench.compare(title, ("cache",), columns, {(): runs})
     return runs

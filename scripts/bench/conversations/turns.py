@@ -6,12 +6,10 @@ of one group share their questions, so most of them repeat what others have meas
 
 from __future__ import annotations
 
-import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.language.text import fold
@@ -22,6 +20,7 @@ from convinse.scoring.convqa import is_answer
 from recipes.sources import needed
 
 from ..candidates import convquestions_path
+from ..harness import Figures
 
 
 def read_conversations(data: Path, groups: int | None = None) -> list[Conversation]:
@@ -61,21 +60,6 @@ SUBSETS: dict[str, Callable[[Turn], bool]] = {
 }
 
 
-class Figures(NamedTuple):
-    """Means over turns.
-
-    Attributes:
-        p_at_1, mrr, h_at_5: of the ranked answers.
-    """
-
-    turns: int  # how many
-    answer_presence: float  # share of turns with a gold answer among the entities of the top evidences
-    p_at_1: float
-    mrr: float
-    h_at_5: float
-    p_at_1_label: float  # P@1 when an answer also counts by its label, where the published id is of another item
-
-
 def is_right(entity: Entity, gold: Iterable[Entity]) -> bool:
     """Whether an entity is a gold answer: of the same id, or a date in the year where the gold answer is a bare year."""
     gold = list(gold)
@@ -105,7 +89,7 @@ def place_of_gold(turn: Turn) -> int | None:
 
 
 def figures(turns: Sequence[Turn]) -> Figures:
-    """The means over answered turns."""
+    """Means over answered turns: gold answers among the entities of the top evidences, and among the ranked answers."""
     ranks = [rank_of_gold(turn) for turn in turns]
     labels = [
         bool(turn["pred_answers"]) and is_right_by_label(turn["pred_answers"][0]["answer"], turn["answers"])
@@ -115,14 +99,15 @@ def figures(turns: Sequence[Turn]) -> Figures:
     def mean(values: Iterable[float]) -> float:
         return round(sum(values) / len(turns), 4) if turns else 0.0
 
-    return Figures(
-        len(turns),
-        mean(place_of_gold(turn) is not None for turn in turns),
-        mean(rank == 1 for rank in ranks),
-        mean(1 / rank for rank in ranks if rank),
-        mean(rank is not None and rank <= HIT for rank in ranks),
-        mean(labels),
-    )
+    return {
+        "turns": len(turns),
+        "answer_presence": mean(place_of_gold(turn) is not None for turn in turns),
+        "p_at_1": mean(rank == 1 for rank in ranks),
+        "mrr": mean(1 / rank for rank in ranks if rank),
+        "h_at_5": mean(rank is not None and rank <= HIT for rank in ranks),
+        # an answer also counts by its label, where the published id is of another item
+        "p_at_1_label": mean(labels),
+    }
 
 
 def turns_of(conversations: Iterable[Conversation], subset: str = "all") -> list[Turn]:
@@ -135,7 +120,7 @@ def where_lost(turn: Turn) -> str | None:
     rank = rank_of_gold(turn)
     if rank == 1:
         return None
-    if is_yes_or_no(turn):
+    if any(answer["id"] in ("Yes", "No") for answer in turn["answers"]):
         return "yes or no"
     if turn["label_agrees"] is False:  # type: ignore[typeddict-item]
         return "gold id is not of the gold label"
@@ -144,40 +129,25 @@ def where_lost(turn: Turn) -> str | None:
     return "present in no evidence" if turn["in_kb"] else "not in the knowledge base"  # type: ignore[typeddict-item]
 
 
-def is_yes_or_no(turn: Turn) -> bool:
-    """Whether the gold answer is yes or no."""
-    return any(answer["id"] in ("Yes", "No") for answer in turn["answers"])
-
-
 def losses(turns: Iterable[Turn]) -> Counter[str]:
     """How many turns are lost where."""
     return Counter(reason for turn in turns if (reason := where_lost(turn)))
 
 
-SEED = 10
 EVIDENCES = 5
 
 
-def draw_failures(conversations: Sequence[Conversation], number: int, one_hop: bool) -> list[tuple[Conversation, int]]:
-    """Failed turns as (conversation, place), drawn at random but always the same, in the order of the conversations."""
-    failed = [
-        (conversation, place)
-        for conversation in conversations
-        for place, turn in enumerate(conversation["questions"])
-        if where_lost(turn) and (turn["one_hop"] or not one_hop)  # type: ignore[typeddict-item]
-    ]
-    drawn = random.Random(SEED).sample(range(len(failed)), min(number, len(failed)))
-    return [failed[place] for place in sorted(drawn)]
+def failures(conversations: Iterable[Conversation]) -> Iterator[str]:
+    """All that the pipeline knew and did of each failed turn, a line each; * marks the evidence with a gold answer."""
+    for conversation in conversations:
+        for place, turn in enumerate(conversation["questions"]):
+            if where_lost(turn):
+                yield from _lines(conversation, turn, place)
 
 
-def failure_text(number: int, conversation: Conversation, place: int) -> str:
-    """All that the pipeline knew and did of one turn."""
-    return "\n".join(_lines(number, conversation, conversation["questions"][place], place))
-
-
-def _lines(number: int, conversation: Conversation, turn: Turn, place: int) -> Iterator[str]:
+def _lines(conversation: Conversation, turn: Turn, place: int) -> Iterator[str]:
     hop = ", one hop" if turn["one_hop"] else ""  # type: ignore[typeddict-item]
-    yield f"{number}. {conversation['conv_id']}, {conversation['domain']}, turn {place}{hop}: {where_lost(turn)}"
+    yield f"{conversation['conv_id']}, {conversation['domain']}, turn {place}{hop}: {where_lost(turn)}"
     for before in conversation["questions"][:place]:
         yield f"   {before['question']} -> {_named(before['answers'])}"
     yield f"   QUESTION        {turn['question']}"
