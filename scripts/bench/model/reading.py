@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..measures import AnswerScores, answer_scores
+from ..measures import answer_scores
 from .sets import Question
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _laid_out(question: Question, by_sentence: bool) -> tuple[list[str], tuple[i
 
 def reading_scores(
     questions: Sequence[Question], made: Sequence[Reading], layouts: Iterable[Layout] = LAYOUTS
-) -> dict[Layout, AnswerScores]:
+) -> dict[Layout, dict[str, float]]:
     """Exact match and F1 of each way to read."""
     references = [question.answers for question in questions]
     return {layout: answer_scores([reading.answer(*layout) for reading in made], references) for layout in layouts}

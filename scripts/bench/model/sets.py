@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -46,6 +46,12 @@ class Asked:
     texts: Sequence[str]
     right: frozenset[int]
 
+    @classmethod
+    def of(cls, query: str, texts: Iterable[tuple[str, bool]]) -> Asked:
+        """Of (text, whether it is right)."""
+        texts = tuple(texts)
+        return cls(query, [text for text, _ in texts], frozenset(n for n, (_, right) in enumerate(texts) if right))
+
 
 @dataclass(frozen=True)
 class DevSets:
@@ -56,22 +62,17 @@ class DevSets:
     ranked: dict[str, tuple[Asked, ...]]  # questions with all texts of their section, table or corpus
 
 
-def dev_examples(build: Callable[[], Iterator[Example]]) -> list[Example]:
-    """The dev part of a builder's examples."""
-    return list(of_part(build(), "dev"))
-
-
 def dev_sets(data: Path, work: Path, most: int, seed: int = SEED) -> DevSets:
     """The dev sets over text and tables."""
     names = ("qamr", *PARAGRAPHS, *RANKED)
-    prepared = {name: dev_examples(lambda name=name: TEXT_SETS[name](data, seed)) for name in names}
+    prepared = {name: list(of_part(TEXT_SETS[name](data, seed), "dev")) for name in names}
     passages = texts_of(prepared["boolq"])
     fill = [candidate.text for example in prepared["selqa"] for candidate in example.candidates]
     ranked = {
         "squad_sentences": against_one_pool(prepared["squad_sentences"], fill, SENTENCES, most, seed),
         "selqa": own_candidates(prepared["selqa"], most, seed),
         "boolq": against_one_pool(prepared["boolq"], (), 0, most, seed),
-        "tables": whole_tables(data, sample(dev_examples(lambda: tables(data, work, seed)), most, seed)),
+        "tables": whole_tables(data, sample(list(of_part(tables(data, work, seed), "dev")), most, seed)),
     }
     return DevSets(
         sample(single_sentences(prepared["qamr"]), most, seed),
@@ -88,9 +89,8 @@ def sample(items: Sequence[_T], most: int, seed: int) -> tuple[_T, ...]:
 
 def texts_of(examples: Iterable[Example]) -> list[str]:
     """The different relevant texts."""
-    return list(
-        dict.fromkeys(candidate.text for example in examples for candidate in example.candidates if candidate.relevant)
-    )
+    candidates = (candidate for example in examples for candidate in example.candidates)
+    return list(dict.fromkeys(candidate.text for candidate in candidates if candidate.relevant))
 
 
 def questions(examples: Iterable[Example]) -> list[Question]:
@@ -124,11 +124,7 @@ def with_distractors(asked: Iterable[Question], passages: Sequence[str], seed: i
 def own_candidates(examples: Sequence[Example], most: int, seed: int) -> tuple[Asked, ...]:
     """Each question with the candidates of its example."""
     return tuple(
-        Asked(
-            example.query,
-            tuple(candidate.text for candidate in example.candidates),
-            frozenset(place for place, candidate in enumerate(example.candidates) if candidate.relevant),
-        )
+        Asked.of(example.query, ((candidate.text, candidate.relevant) for candidate in example.candidates))
         for example in sample(examples, most, seed)
     )
 
@@ -169,6 +165,5 @@ def whole_tables(data: Path, examples: Sequence[Example]) -> tuple[Asked, ...]:
         if example.group not in rows:
             raise DataError(f"{example.group}: no such table among wikitablequestions/tables.jsonl.gz")
         right = {candidate.text for candidate in example.candidates if candidate.relevant}
-        texts = rows[example.group]
-        made.append(Asked(example.query, texts, frozenset(place for place, text in enumerate(texts) if text in right)))
+        made.append(Asked.of(example.query, ((text, text in right) for text in rows[example.group])))
     return tuple(made)

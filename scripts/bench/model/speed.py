@@ -28,7 +28,7 @@ _PORTION = 20  # questions computed together
 _LONG = 2000  # words of a text that does not fit
 MOST_ONE_PASS, TURN_MS = 1.1, 150
 _TABLES = 100  # questions over tables that precisions are compared on
-SAME = {"int8": 0.97, "bf16": 0.98}  # answers as fp32 has them
+SAME = {"fp32": 1, "int8": 0.97, "bf16": 0.98}  # answers as fp32 has them
 
 
 class Turn(NamedTuple):
@@ -58,6 +58,12 @@ def milliseconds(
     for name, _, seconds, _ in in_turn(systems, turns, clock):
         times[name].append(1000 * seconds)
     return {name: own[1:] for name, own in times.items()}
+
+
+def medians(systems: Mapping[str, Callable[[Turn], Any]], turns: Sequence[Turn]) -> dict[str, Figures]:
+    """Of each system the median milliseconds of a turn."""
+    times = milliseconds(systems, turns)
+    return {name: {"turns": len(own), "ms": statistics.median(own)} for name, own in times.items()}
 
 
 def ranking_systems(models: Mapping[str, Model]) -> dict[str, Callable[[Turn], Any]]:
@@ -138,31 +144,19 @@ def speed_part(bench: Bench) -> Figures:
     asked = ranking.asked_of(setup.pools.questions, setup.pools.evidences[ranking.WIDE])
     number = bench.size.turns + 1
     precisions: tuple[Precision, ...] = ("bf16", "fp32") if setup.on_gpu else ("int8", "fp32")
-    table: list[list[str] | None] = []
-    figures: Figures = {}
-    many = turns_of(asked, 200, number)
+    figures: dict[str, Figures] = {}
+    many, few = turns_of(asked, 200, number), turns_of(asked, 20, number)
     for precision in precisions:
         models = [setup.other(precision, one_pass=one_pass) for one_pass in (False, True, False)]
-        times = milliseconds(one_pass_systems(*models), many)
-        medians = {name: statistics.median(values) for name, values in times.items()}
-        ratios = {name: median / medians[RANKING] for name, median in medians.items()}
-        figures[f"200 evidences, {precision}"] = {"turns": len(many) - 1, "ms": medians, "ratios": ratios}
-        bench.want(f"speed, {precision}: one pass to ranking alone", ratios[ONE_PASS], MOST_ONE_PASS, False)
-        for name, median in medians.items():
-            wanted = f"<= {MOST_ONE_PASS}" if name == ONE_PASS else ""
-            cells = (str(len(many) - 1), f"{median:.0f}", f"{ratios[name]:.2f}", wanted)
-            table.append([f"200 evidences, {name}", precision, *cells])
-        table.append(None)
-    few = turns_of(asked, 20, number)
-    systems = ranking_systems({precision: setup.other(precision, one_pass=False) for precision in precisions})
-    medians = {name: statistics.median(times) for name, times in milliseconds(systems, few).items()}
-    figures["20 evidences"] = {"turns": len(few) - 1, "ms": medians}
-    for name, median in medians.items():
-        wanted = f"< {TURN_MS}" if name == precisions[0] else ""
-        table.append(["20 evidences, ranking alone", name, str(len(few) - 1), f"{median:.1f}", "", wanted])
-    bench.want(f"speed, {precisions[0]}: ms of 20 evidences", medians[precisions[0]], TURN_MS, False)
-    columns = ("what", "precision", "turns", "ms", "ratio", "wanted")
-    bench.show("milliseconds of a turn, medians", columns, table, 2)
+        figures[f"200 evidences, {precision}"] = rows = medians(one_pass_systems(*models), many)
+        for row in rows.values():
+            row["ratio"] = row["ms"] / rows[RANKING]["ms"]
+        bench.want(f"speed, {precision}: one pass to ranking alone", rows[ONE_PASS]["ratio"], MOST_ONE_PASS, False)
+    models = {precision: setup.other(precision, one_pass=False) for precision in precisions}
+    figures["20 evidences, ranking alone"] = rows = medians(ranking_systems(models), few)
+    bench.want(f"speed, {precisions[0]}: ms of 20 evidences", rows[precisions[0]]["ms"], TURN_MS, False)
+    columns = {"turns": ("turns", "{}"), "ms": ("ms", "{:.1f}"), "ratio": ("ratio", "{:.2f}")}
+    bench.compare("milliseconds of a turn, medians", ("what", "system"), columns, figures)
     return figures
 
 
@@ -171,35 +165,29 @@ def agreement_part(bench: Bench) -> Figures:
     import torch
 
     setup = bench.state
-    others = {"int8, cpu": setup.other("int8", "cpu")}
+    models = {"fp32, cpu": setup.other("fp32", "cpu"), "int8, cpu": setup.other("int8", "cpu")}
     if torch.cuda.is_available():
-        others["bf16, cuda"] = setup.other("bf16", "cuda")
+        models["bf16, cuda"] = setup.other("bf16", "cuda")
     paragraphs = [question for questions in setup.sets.paragraphs.values() for question in questions]
     asked = ranking.asked_of(setup.pools.questions, setup.pools.evidences[ranking.RETRIEVED])
     asked += sample(setup.sets.ranked["tables"], _TABLES, SEED)
     number = len(setup.sets.sentences) + len(paragraphs) + len(asked)
-
-    def read(name: str, model: Model) -> Answers:
+    figures: dict[str, Figures] = {}
+    wanted: Answers | None = None
+    for name, model in models.items():
         with counted(name, number) as advance:
-            return answers_of(model, setup.sets.sentences, paragraphs, asked, advance)
-
-    reference = setup.other("fp32", "cpu")
-    wanted = read("fp32, cpu", reference)
-    table = []
-    figures: dict[str, Any] = {"answers": len(wanted.answers), "best evidences": len(wanted.best)}
-    for name, model in {"fp32, cpu": reference, **others}.items():
-        sound = always_numbers(model, paragraphs[0].query)
-        figures[name] = {"always numbers": sound}
-        bench.want(f"agreement, {name}: scores of odd texts are numbers", float(sound), 1)
-        said = "yes" if sound else "NO"
-        if model is reference:
-            table.append((name, "", "", said, ""))
-            continue
-        least = SAME[str(model.precision)]
-        shares = agreement(wanted, read(name, model))
-        figures[name] |= shares
-        bench.want(f"agreement, {name}: the same answers", shares["answers"], least)
-        table.append((name, f"{shares['answers']:.3f}", f"{shares['best text']:.3f}", said, f">= {least}"))
-    title = f"the same as fp32 on a CPU: {len(wanted.answers)} answers, {len(wanted.best)} best evidences"
-    bench.show(title, ("precision", "answers", "best evidence", "no NaN", "answers wanted"), table)
-    return figures
+            given = answers_of(model, setup.sets.sentences, paragraphs, asked, advance)
+        wanted = wanted or given
+        figures[name] = {**agreement(wanted, given), "always numbers": always_numbers(model, paragraphs[0].query)}
+        bench.want(f"agreement, {name}: scores of odd texts are numbers", figures[name]["always numbers"], 1)
+        bench.want(f"agreement, {name}: the same answers", figures[name]["answers"], SAME[str(model.precision)])
+    assert wanted is not None
+    counts = {"answers": len(wanted.answers), "best evidences": len(wanted.best)}
+    columns = {
+        "answers": ("answers", "{:.3f}"),
+        "best evidence": ("best text", "{:.3f}"),
+        "no NaN": ("always numbers", "{}"),
+    }
+    title = f"the same as fp32 on a CPU: {counts['answers']} answers, {counts['best evidences']} best evidences"
+    bench.compare(title, ("precision",), columns, {(): figures})
+    return {**counts, **figures}

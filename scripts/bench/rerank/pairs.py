@@ -87,7 +87,8 @@ def _measure(bench: Bench, name: str, folder: Path, material: Material) -> Figur
     rows: dict[str, Figures] = {}
     for system in systems:
         rows[system] = row = {
-            "pairs_a_second": len(pairs) / median[system], "times_default": median[default] / median[system],
+            "pairs_a_second": Spread.of([len(pairs) / own for own in seconds[system]]),
+            "times_default": median[default] / median[system],
             "times_best": median[best] / median[system], "tokens_a_second": float(lengths.sum()) / median[system],
             "padding": paddings[system].share, "seconds": seconds[system],
         }  # fmt: skip
@@ -129,25 +130,19 @@ def _want(bench: Bench, name: str, rows: dict[str, Figures]) -> None:
 
 
 COLUMNS = {
-    "x default": ("times_default", ".2f"), "x best": ("times_best", ".2f"), "max |diff|": ("difference", ".1e"),
-    "Spearman": ("spearman", ".4f"), f"top-{TOP}": ("top_overlap", ".1%"), "tokens/s": ("tokens_a_second", ".0f"),
-    "padding": ("padding", ".1%"), "of ceiling": ("of_ceiling", ".1%"),
+    "pairs/s": ("pairs_a_second", "{:.0f}"), "x default": ("times_default", "{:.2f}"), "x best": ("times_best", "{:.2f}"),
+    "max |diff|": ("difference", "{:.1e}"), "Spearman": ("spearman", "{:.4f}"), f"top-{TOP}": ("top_overlap", "{:.1%}"),
+    "tokens/s": ("tokens_a_second", "{:.0f}"), "padding": ("padding", "{:.1%}"), "of ceiling": ("of_ceiling", "{:.1%}"),
 }  # fmt: skip
 
 
 def _show(bench: Bench, name: str, material: Material, rows: dict[str, Figures], tokens: Figures) -> None:
-    def cells(row: Figures) -> list[str]:
-        rate = Spread.of([len(material.pairs) / seconds for seconds in row["seconds"]]).text(".0f")
-        return [rate, *(format(row[key], form) if key in row else "" for key, form in COLUMNS.values())]
-
-    on_gpu: Any = bench.state.on_gpu
     sources = ", ".join(f"{source} {number}" for source, number in material.sources.items())
-    table = [[system, *cells(row)] for system, row in rows.items()]
     title = f"{name}, {bench.state.device}: {len(material.pairs)} pairs ({sources})"
-    bench.show(title, ("system", "pairs/s", *COLUMNS), table)
+    bench.compare(title, ("system",), COLUMNS, {(): rows})
     bench.console.print(
         f"tokens of a pair: mean {tokens['mean']:.1f}, median {tokens['p50']:.0f}, 5th to 95th percentile "
         f"{tokens['p5']:.0f} to {tokens['p95']:.0f}, longest {tokens['longest']}; top-{TOP} over {len(material.lists)} "
         f"candidate lists of {len(material.listed)} pairs"
-        + ("" if on_gpu else "; no GPU was measured: --device cuda on a machine with one")
+        + ("" if bench.state.on_gpu else "; no GPU was measured: --device cuda on a machine with one")
     )
