@@ -40,13 +40,11 @@ class SeedQuestion(NamedTuple):
 
 
 def read_json(path: Path) -> Any:
-    """A whole compressed JSON file."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return json.load(file)
 
 
 def convquestions_path(data: Path) -> Path:
-    """The conversations of ConvQuestions over wikidata-27k."""
     return needed(data, "convquestions", "val_wd27k.json.gz")
 
 
@@ -143,8 +141,6 @@ def _pages(data: Path) -> Path:
 
 
 class Candidates(NamedTuple):
-    """A question and its candidate evidences."""
-
     query: str  # the seed entity's label and the question
     gold: tuple[str, ...]  # the answers: item ids or texts
     one_hop: bool  # whether an answer is one fact away from the seed entity
@@ -153,13 +149,10 @@ class Candidates(NamedTuple):
 
     @property
     def evidences(self) -> list[Evidence]:
-        """All candidates."""
         return self.facts + self.page
 
 
 class Pair(NamedTuple):
-    """What a cross-encoder scores."""
-
     query: str
     text: str
     source: str

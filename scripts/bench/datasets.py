@@ -19,7 +19,6 @@ _WORDS_A_CONTEXT = 120
 
 
 def commands(bench: Bench) -> Figures:
-    """Generate, run."""
     questions = bench.size
     apart(generate, bench.work, questions)  # not here: a command starts with the memory of who starts it
     systems = {name: lambda _, arguments=arguments: command([*arguments, "--quiet"])

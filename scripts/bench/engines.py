@@ -26,7 +26,6 @@ Search = Callable[[str], Sequence[str]]  # question -> ids of passages, best fir
 
 
 def passages(folder: Path) -> Iterator[tuple[str, str]]:
-    """Id, and title and text in one."""
     from convinse.passages.blocks import Passage
 
     decoder = msgspec.json.Decoder(Passage)
@@ -173,18 +172,13 @@ ENGINES: dict[str, tuple[Callable[[Path, int], None], Callable[[Path], Search]]]
 }
 
 
-# -- in processes of their own -----------------------------------------------------------------------------------------
-
-
 def write_corpus(folder: str, passages: int) -> None:
-    """Write passages, questions and which passage answers which."""
     from recipes.synthetic_passages import write
 
     write(Path(folder), passages, QUESTIONS, SEED, quiet=True)
 
 
 def index_engine(engine: str, folder: str, memory: int) -> None:
-    """Index a folder's passages."""
     ENGINES[engine][0](Path(folder), memory)
 
 

@@ -67,8 +67,6 @@ class ChildError(ConvinseError):
 
 
 class Bound(NamedTuple):
-    """What a figure should be."""
-
     what: str
     value: float | None
     bound: float
@@ -76,14 +74,12 @@ class Bound(NamedTuple):
 
     @property
     def row(self) -> Row:
-        """Its row of the table of all."""
         value = "-" if self.value is None else f"{self.value:.4g}"
         wanted = f"{'>=' if self.at_least else '<='} {self.bound:.4g}"
         return (self.what, value, wanted, "missed" if self.failed else "")
 
     @property
     def failed(self) -> bool:
-        """Whether the measured value misses it."""
         return self.value is not None and not (self.value >= self.bound if self.at_least else self.value <= self.bound)
 
 
@@ -99,8 +95,6 @@ class Figure(NamedTuple):
 
 @dataclass
 class Bench:
-    """What the parts measure with, and what they add to."""
-
     options: argparse.Namespace
     size: Any  # how much is measured; a record of the bench's own
     rounds: int  # how often systems are timed that are timed as a whole
@@ -113,7 +107,6 @@ class Bench:
 
     @property
     def folder(self) -> Path:
-        """The shared data."""
         return shared_data()
 
     def data(self, *names: str) -> Path:
@@ -121,7 +114,6 @@ class Bench:
         return needed(self.folder, *names)
 
     def want(self, what: str, value: float | None, bound: float, at_least: bool = True) -> None:
-        """Note what a figure should be."""
         self.bounds.append(Bound(what, value, bound, at_least))
 
     def has(self, package: str) -> bool:
@@ -254,7 +246,6 @@ def _parts(spec: Spec, parser: argparse.ArgumentParser, options: argparse.Namesp
 
 
 def positive(text: str) -> int:
-    """A number of an argument, 1 or more."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("at least 1")
@@ -283,7 +274,6 @@ def importable(name: str) -> bool:
 
 
 def need(names: Iterable[str]) -> None:
-    """Raise `ConvinseError` when packages are missing that a part cannot do without."""
     missing = [PACKAGES.get(name, name) for name in names if not importable(name)]
     if missing:
         raise ConvinseError(f"packages are missing; run pip install {' '.join(missing)}")
@@ -316,9 +306,6 @@ def machine(peers: Iterable[str] = ()) -> Figures:
     return told
 
 
-# -- systems in turn ---------------------------------------------------------------------------------------------------
-
-
 class Spread(NamedTuple):
     """Of some values; as text the median, and the others in brackets."""
 
@@ -328,7 +315,6 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
-        """The spread of at least one value."""
         return cls(statistics.median(values), min(values), max(values))
 
     def __format__(self, form: str) -> str:
@@ -358,19 +344,14 @@ def interleaved(systems: Mapping[str, Callable[[], R]], rounds: int) -> tuple[di
 
 
 def timed(call: Callable[[], R]) -> tuple[float, R]:
-    """Seconds and result of a call."""
     start = time.perf_counter()
     result = call()
     return time.perf_counter() - start, result
 
 
 def percentile(values: Iterable[float], share: float) -> float:
-    """The value that `share` of the values do not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-
-
-# -- processes of their own --------------------------------------------------------------------------------------------
 
 
 class Usage(NamedTuple):
@@ -408,7 +389,6 @@ def apart(function: Callable[..., Any], *arguments: Any, tree: bool = False) -> 
 
 
 def command(arguments: Sequence[str], folder: Path | None = None) -> Usage:
-    """Run a command of the project; its seconds are those of the whole process."""
     with tempfile.TemporaryFile("w+") as errors:
         start = time.perf_counter()
         process = subprocess.Popen(
@@ -471,12 +451,10 @@ def _bytes(maxrss: int) -> int:
 
 
 def disk(path: Path) -> int:
-    """Bytes of a file, or of all files in a folder."""
     return sum(file.stat().st_size for file in [path, *path.rglob("*")] if file.is_file())
 
 
 def child() -> None:
-    """What the process of `apart` does."""
     module, name, arguments = json.loads(sys.stdin.read())
     seconds, result = timed(lambda: getattr(importlib.import_module(module), name)(*arguments))
     peak = own_memory().get("VmHWM") or _bytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

@@ -47,15 +47,10 @@ _QUESTION_FORMS = (
 
 
 class Size(NamedTuple):
-    """How much is measured."""
-
     opens: int = 20
     checked: int = 2000
     clients: int = 8
     seconds: float = 30.0
-
-
-# -- in processes of their own -----------------------------------------------------------------------------------------
 
 
 def made_up_questions(index: str, count: int, seed: int) -> list[str]:
@@ -90,11 +85,7 @@ def measured(bench: Bench, dump: Path, index: Path, facts: int | None, questions
     }  # fmt: skip
 
 
-# -- wikidata-27k ------------------------------------------------------------------------------------------------------
-
-
 def wikidata_27k_part(bench: Bench) -> Figures:
-    """Everything that is measured on wikidata-27k."""
     size, dump, index = bench.size, wikidata_27k(bench.folder), bench.work / "wikidata-27k"
     questions = [question.text for own in convquestions(bench.folder).values() for question in own]
     result = measured(bench, dump, index, None, questions)
@@ -128,7 +119,6 @@ def wikidata_27k_part(bench: Bench) -> Figures:
 
 
 def serve(index: Path, questions: list[str], items: list[str], size: Size) -> Figures:
-    """Throughput and errors of the HTTP server with several clients."""
     command = [sys.executable, "-m", "convinse", "kb", "serve", str(index), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
@@ -190,9 +180,6 @@ def _request(item: str, another: str, question: str, chance: random.Random) -> t
         ("/connectivity_check", {"item1": item, "item2": another}),
         *((path, {"item": item}) for path in ("/item_to_types", "/item_to_label", "/frequency")),
     ))  # fmt: skip
-
-
-# -- synthetic dumps ---------------------------------------------------------------------------------------------------
 
 
 def synthetic_part(bench: Bench) -> Figures:

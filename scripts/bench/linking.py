@@ -96,7 +96,6 @@ def _ngrams(text: str) -> Iterator[str]:
 
 
 def engine_search(kb: KnowledgeBase) -> Callable[[SeedQuestion], Linked]:
-    """The project's own search, with default parameters."""
     space = SearchSpace(kb, ClocqParams(), P)
 
     def search(question: SeedQuestion) -> Linked:
@@ -123,7 +122,6 @@ def tally(question: SeedQuestion, linked: Linked, seconds: float) -> dict[str, f
 
 
 def summary(rows: list[dict[str, float]]) -> Figures:
-    """The figures of a system on a set."""
     means = {key: statistics.fmean(row[key] for row in rows) for key in rows[0]}
     times = [row["mean_ms"] for row in rows]
     return {
@@ -133,7 +131,6 @@ def summary(rows: list[dict[str, float]]) -> Figures:
 
 
 def linking(bench: Bench) -> Figures:
-    """All systems on all sets."""
     note("building the index of wikidata-27k ...")
     with closing(knowledge_base(bench.folder, bench.kept)) as kb:
         baseline = Baseline(kb, wikidata_27k(bench.folder))

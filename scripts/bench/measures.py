@@ -28,7 +28,6 @@ def first_right(order: Sequence[object], right: Collection[object]) -> Rank:
 
 
 def mean_reciprocal_rank(ranks: Sequence[Rank]) -> float:
-    """The mean of 1 / rank; 0 for a question without one."""
     return sum(1 / rank for rank in ranks if rank is not None) / max(1, len(ranks))
 
 
@@ -56,12 +55,10 @@ def presence(
 
 
 def presence_columns(cuts: Iterable[int], names: Iterable[str] = ("e=",)) -> dict[str, tuple[str, str]]:
-    """The columns of a table of `presence`."""
     return {f"{name}{e}": (f"{name}{e}", "{:.1%}") for name in names for e in cuts}
 
 
 def same_share(first: Sequence[object], second: Sequence[object]) -> float:
-    """How often two systems give the same."""
     return sum(a == b for a, b in zip(first, second, strict=True)) / max(1, len(first))
 
 

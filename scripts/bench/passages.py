@@ -60,7 +60,6 @@ COLUMNS = {
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    """Which models to measure."""
     parser.add_argument("--bi-encoder", metavar="MODEL", help="for the rows of BoolQ")
     parser.add_argument("--reranker", metavar="MODEL", help="for the rows of BoolQ")
 
@@ -155,7 +154,6 @@ def measures(questions: Sequence[tuple[str, str]], search: Callable[[str], Seque
 
 
 def synthetic(bench: Bench) -> Figures:
-    """The engines at all sizes."""
     return {str(size): _size(bench, size) for size in bench.size}
 
 

@@ -19,8 +19,6 @@ _EVERYTHING = 10**9  # facts
 
 
 class BruteForce:
-    """What a dump says, read with the standard library only and kept in dictionaries: what an index must agree with."""
-
     def __init__(self, lines: Iterable[bytes]) -> None:
         self.labels: dict[str, str] = {}
         self.facts: list[tuple[str, ...]] = []
@@ -122,7 +120,6 @@ def _plain_value(snak: dict[str, Any]) -> str | None:
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a dump, plain or gzip."""
     with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
         yield from file
 

@@ -47,8 +47,6 @@ COLUMNS = {
 
 
 class Asked(NamedTuple):
-    """A question and the text to read."""
-
     question: str
     passage: str
 
@@ -68,7 +66,6 @@ def questions(bench: Bench, number: int) -> list[Asked]:
 
 
 def ours(folder: Path, precision: Any) -> System:
-    """The project's reader; texts are tokenised anew at each call."""
     reader = ExtractiveReader(
         folder, "cpu", precision=precision, max_length=MAX_LENGTH, stride=STRIDE, max_answer_length=ANSWER
     )

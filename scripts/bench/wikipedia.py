@@ -62,7 +62,6 @@ class SavedPage(NamedTuple):
 
 
 def read_pages(folder: Path) -> list[SavedPage]:
-    """All saved pages."""
     records = [record for name in FILES for record in json_lines(needed(folder, "wikipedia-pages", name))]
     return [
         SavedPage(r["page_id"], r["title"], r["html"], {"id": r["qid"] or f"Q{10**9 + n}", "label": r["title"]})
@@ -71,7 +70,6 @@ def read_pages(folder: Path) -> list[SavedPage]:
 
 
 def read_items(folder: Path) -> dict[str, Entity]:
-    """Title -> item."""
     with gzip.open(needed(folder, "wikipedia-pages", "title2qid.tsv.gz"), "rt", encoding="utf-8") as file:
         next(file)
         pairs = [line.rstrip("\n").split("\t") for line in file]
@@ -113,12 +111,10 @@ def find_rows(page: SavedPage, references: Iterable[dict], counts: Counter[str])
 
 
 def evidences_of(page: SavedPage, items: dict[str, Entity]) -> list[Evidence]:
-    """What a user gets."""
     return page_evidences(parse_page(page.title, page.html), page.item, items)
 
 
 def parsers(bench: Bench) -> dict[str, Callable[[str], object]]:
-    """What merely parses a page."""
     from selectolax.lexbor import LexborHTMLParser
 
     calls: dict[str, Callable[[str], object]] = {"selectolax": LexborHTMLParser}
@@ -168,7 +164,6 @@ def write_sample(path: Path, by_source: dict[str, list[tuple[str, Evidence]]]) -
 
 
 def pages_part(bench: Bench) -> Figures:
-    """Read all pages, compare, look for markup, measure the speed."""
     folder = bench.folder
     pages, items = read_pages(folder)[: bench.size], read_items(folder)
     references: dict[int, list[dict]] = defaultdict(list)  # tables that others extracted, by page

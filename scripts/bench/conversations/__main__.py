@@ -45,8 +45,6 @@ Runs = dict[str, dict[str, dict[str, Figures]]]  # history -> module -> subset o
 
 
 class Quality(NamedTuple):
-    """What was measured over one combination of sources."""
-
     default: str  # the module that the configuration names
     runs: Runs
     answered: list[Conversation]  # by the default module with gold history
@@ -197,8 +195,6 @@ def speed_part(bench: Bench) -> Figures:
 
 
 class Size(NamedTuple):
-    """Groups of conversations (None: all), and turns of the part on speed."""
-
     groups: int | None = None
     turns: int = FULL
 
@@ -212,7 +208,6 @@ class Work(NamedTuple):
 
 
 def prepare(bench: Bench) -> Work:
-    """Build the sources."""
     options = bench.options
     for module in (load_config(options.config).qu, *options.modules):  # a wrong name shows before anything is built
         find_module("qu", module, QuestionUnderstanding)

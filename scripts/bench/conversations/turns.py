@@ -76,7 +76,6 @@ def is_right_by_label(entity: Entity, gold: Iterable[Entity]) -> bool:
 
 
 def rank_of_gold(turn: Turn) -> int | None:
-    """The rank of the first right answer."""
     return next((a["rank"] for a in turn["pred_answers"] if is_right(a["answer"], turn["answers"])), None)
 
 
@@ -111,7 +110,6 @@ def figures(turns: Sequence[Turn]) -> Figures:
 
 
 def turns_of(conversations: Iterable[Conversation], subset: str = "all") -> list[Turn]:
-    """The turns of a subset."""
     return [turn for c in conversations for turn in c["questions"] if SUBSETS[subset](turn)]
 
 
@@ -130,7 +128,6 @@ def where_lost(turn: Turn) -> str | None:
 
 
 def losses(turns: Iterable[Turn]) -> Counter[str]:
-    """How many turns are lost where."""
     return Counter(reason for turn in turns if (reason := where_lost(turn)))
 
 

@@ -115,7 +115,6 @@ FREQUENT, WORDS, HEAD, BOTH = "the more frequent answer", "words", "the head, wh
 
 
 def decision_part(bench: Bench) -> Figures:
-    """Accuracy and log loss."""
     held_out = [row for row in boolq_questions(bench.folder) if part_of("boolq", row.key) == "dev"]
     questions = sample(held_out, DECIDED * bench.state.questions, SEED)
     yes = np.array([row.yes for row in questions])

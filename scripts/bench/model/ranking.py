@@ -122,15 +122,12 @@ _ITEMS = 8  # whose facts are remembered: the questions of a conversation are ab
 
 @dataclass(frozen=True)
 class Pools:
-    """Questions with their candidate evidences."""
-
     questions: tuple[Candidates, ...]  # with the gold answers
     evidences: dict[str, list[list[Evidence]]]  # of each question, by kind of candidates
     scorer: BM25Scorer  # BM25 as the pipeline has it, which knows the names of properties
 
 
 def evidence_pools(data: Path, work: Path, most: int) -> Pools:
-    """Build the knowledge base in the folder `work` and retrieve."""
     gathered = gather(data, work)
     questions = tuple(question for question in gathered.questions if question.one_hop)[:most]
     with closing(KnowledgeBase(gathered.kb)) as kb:
@@ -164,7 +161,6 @@ def _evidence(fact: FactEntities) -> Evidence:
 
 
 def asked_of(questions: Sequence[Candidates], evidences: Sequence[Sequence[Evidence]]) -> list[Asked]:
-    """The questions with their candidates as texts."""
     return [
         Asked.of(question.query, ((evidence["evidence_text"], is_right(evidence, question.gold)) for evidence in own))
         for question, own in zip(questions, evidences, strict=True)

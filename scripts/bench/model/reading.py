@@ -103,6 +103,5 @@ def _laid_out(question: Question, by_sentence: bool) -> tuple[list[str], tuple[i
 def reading_scores(
     questions: Sequence[Question], made: Sequence[Reading], layouts: Iterable[Layout] = LAYOUTS
 ) -> dict[Layout, dict[str, float]]:
-    """Exact match and F1 of each way to read."""
     references = [question.answers for question in questions]
     return {layout: answer_scores([reading.answer(*layout) for reading in made], references) for layout in layouts}

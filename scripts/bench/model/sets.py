@@ -30,8 +30,6 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Question:
-    """A question to read an answer for."""
-
     query: str  # the question
     text: str  # holds the answer
     answers: tuple[str, ...]  # any one of them is right
@@ -48,22 +46,18 @@ class Asked:
 
     @classmethod
     def of(cls, query: str, texts: Iterable[tuple[str, bool]]) -> Asked:
-        """Of (text, whether it is right)."""
         texts = tuple(texts)
         return cls(query, [text for text, _ in texts], frozenset(n for n, (_, right) in enumerate(texts) if right))
 
 
 @dataclass(frozen=True)
 class DevSets:
-    """Prepared questions by data set."""
-
     sentences: tuple[Question, ...]  # QAMR: each text is one sentence
     paragraphs: dict[str, tuple[Question, ...]]  # with distractors
     ranked: dict[str, tuple[Asked, ...]]  # questions with all texts of their section, table or corpus
 
 
 def dev_sets(data: Path, work: Path, most: int, seed: int = SEED) -> DevSets:
-    """The dev sets over text and tables."""
     names = ("qamr", *PARAGRAPHS, *RANKED)
     prepared = {name: list(of_part(TEXT_SETS[name](data, seed), "dev")) for name in names}
     passages = texts_of(prepared["boolq"])
@@ -88,7 +82,6 @@ def sample(items: Sequence[_T], most: int, seed: int) -> tuple[_T, ...]:
 
 
 def texts_of(examples: Iterable[Example]) -> list[str]:
-    """The different relevant texts."""
     candidates = (candidate for example in examples for candidate in example.candidates)
     return list(dict.fromkeys(candidate.text for candidate in candidates if candidate.relevant))
 
@@ -122,7 +115,6 @@ def with_distractors(asked: Iterable[Question], passages: Sequence[str], seed: i
 
 
 def own_candidates(examples: Sequence[Example], most: int, seed: int) -> tuple[Asked, ...]:
-    """Each question with the candidates of its example."""
     return tuple(
         Asked.of(example.query, ((candidate.text, candidate.relevant) for candidate in example.candidates))
         for example in sample(examples, most, seed)

@@ -31,8 +31,6 @@ SPANS = 5  # of a text, as the pipeline keeps them
 
 @dataclass(frozen=True)
 class Model:
-    """A folder of a joint model, loaded when it is asked for."""
-
     folder: Path  # with weights, configuration and tokenizer
     device: str = "auto"  # `auto`, `cpu` or `cuda`
     precision: Precision = "auto"  # see `convinse.encoder.precision`
@@ -54,17 +52,14 @@ class Model:
 
     @cached_property
     def reranker(self) -> BertReranker:
-        """Ranks; long texts are cut as in the pipeline."""
         return self._head(BertReranker)
 
     @cached_property
     def reader(self) -> ExtractiveReader:
-        """Reads."""
         return self._head(ExtractiveReader, best=SPANS)
 
     @cached_property
     def bi_encoder(self) -> BiEncoder:
-        """Embeds."""
         return self._head(BiEncoder)
 
     @cached_property
@@ -111,13 +106,11 @@ class Setup:
 
     @cached_property
     def sets(self) -> DevSets:
-        """The dev sets over text and tables."""
         note("building the dev sets ...")
         return dev_sets(self._bench.folder, self._bench.kept, self.questions)
 
     @cached_property
     def pools(self) -> Pools:
-        """The one-hop questions with their candidate facts."""
         note("building the knowledge base, retrieving facts ...")
         return evidence_pools(self._bench.folder, self._bench.kept, self._bench.size.evidence)
 
@@ -129,10 +122,8 @@ class Setup:
         return BiEncoder(minilm(), self.model.device, precision=self.model.precision)
 
     def other(self, precision: Precision, device: str | None = None, one_pass: bool = True) -> Model:
-        """The model in another precision, loaded anew."""
         return Model(Path(self.model.folder), device or self.model.device, precision, one_pass)
 
 
 def counted(title: str, total: int) -> AbstractContextManager[Advance]:
-    """Progress over questions."""
     return progress(title, total, "questions")

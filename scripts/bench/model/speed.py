@@ -61,13 +61,11 @@ def milliseconds(
 
 
 def medians(systems: Mapping[str, Callable[[Turn], Any]], turns: Sequence[Turn]) -> dict[str, Figures]:
-    """Of each system the median milliseconds of a turn."""
     times = milliseconds(systems, turns)
     return {name: {"turns": len(own), "ms": statistics.median(own)} for name, own in times.items()}
 
 
 def ranking_systems(models: Mapping[str, Model]) -> dict[str, Callable[[Turn], Any]]:
-    """Each model ranking the texts of a turn."""
     return {name: lambda turn, model=model: _rank(model, turn) for name, model in models.items()}
 
 
@@ -119,7 +117,6 @@ def answers_of(
 
 
 def agreement(first: Answers, second: Answers) -> dict[str, float]:
-    """The shares of questions with the same answer, and with the same text in front."""
     return {"answers": same_share(first.answers, second.answers), "best text": same_share(first.best, second.best)}
 
 
@@ -133,9 +130,6 @@ def always_numbers(model: Model, query: str) -> bool:
         return False
     values = [number for span in spans for number in (span.score, span.probability, span.no_answer)]
     return bool(np.isfinite(odds).all() and np.isfinite(values).all())
-
-
-# -- parts -------------------------------------------------------------------------------------------------------------
 
 
 def speed_part(bench: Bench) -> Figures:

@@ -132,7 +132,6 @@ def presence_part(bench: Bench) -> Figures:
 
 
 def every_nth(questions: Sequence[Candidates], most: int) -> Sequence[Candidates]:
-    """At most so many questions, from everywhere."""
     return questions[:: max(1, -(-len(questions) // max(1, most)))]
 
 

@@ -23,8 +23,6 @@ CPU_PRECISIONS, GPU_PRECISIONS = ("fp32", "bf16", "int8"), ("bf16",)
 
 
 class System(NamedTuple):
-    """Something that gives the log odds of pairs."""
-
     odds: Callable[[Sequence[tuple[str, str]]], np.ndarray]
     model: Any  # of transformers
 
@@ -38,16 +36,13 @@ class Material(NamedTuple):
 
     @property
     def listed(self) -> list[tuple[str, str]]:
-        """The lists as pairs."""
         return [(query, text) for query, texts in self.lists for text in texts]
 
     def by_list(self, scores: np.ndarray) -> list[np.ndarray]:
-        """The scores of `listed`, list by list."""
         return np.split(scores, np.cumsum([len(texts) for _, texts in self.lists])[:-1])
 
 
 def pairs_part(bench: Bench) -> Figures:
-    """All models."""
     size, questions = bench.size, bench.state.gathered.questions
     drawn = draw_pairs(questions, size.pairs * (GPU_TIMES if bench.state.on_gpu else 1))
     sources = dict(Counter(pair.source for pair in drawn).most_common())

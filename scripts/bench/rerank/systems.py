@@ -37,8 +37,6 @@ RANDOM_HEAD = "all-MiniLM-L6-v2 with a random head"
 
 @dataclass(frozen=True)
 class Size:
-    """How much is measured; None: all there is."""
-
     pairs: int = 2000
     tried: int = 100  # pairs to find the peer's best batch size with
     batches: tuple[int, ...] = (8, 16, 64)
@@ -82,18 +80,15 @@ class Setup:
 
     @property
     def on_gpu(self) -> bool:
-        """Whether models run on a GPU."""
         return self.device != "cpu"
 
     @cached_property
     def gathered(self) -> Gathered:
-        """Questions and candidates."""
         note("building knowledge base and Wikipedia dump, retrieving ...")
         return gather(self._bench.folder, self._bench.kept, self._bench.size.gathered)
 
     @cached_property
     def bi_encoder(self) -> Path:
-        """The folder of the bi-encoder."""
         return minilm()
 
     @cached_property
@@ -123,11 +118,9 @@ class Ours:
         self.model = self.reranker.engine.model
 
     def forget(self) -> None:
-        """Forget the tokens of all texts."""
         self.reranker.tokenizer = TextTokenizer.of(self._checkpoint, MAX_LENGTH)
 
     def odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """[n] log odds."""
         self.forget()
         return self.reranker.predict(pairs, logits=True)
 
@@ -146,7 +139,6 @@ class Peer:
         self.model = self._encoder.transformers_model
 
     def odds(self, pairs: Sequence[tuple[str, str]], batch: int = DEFAULT_BATCH) -> np.ndarray:
-        """[n] log odds; a probability is their sigmoid, or the softmax of two logits."""
         logits = self._encoder.predict(
             list(pairs), batch_size=batch, show_progress_bar=False, activation_fn=self._raw, convert_to_numpy=True
         )
@@ -208,12 +200,10 @@ class Padding:
 
     @property
     def tokens(self) -> int:
-        """Tokens without padding."""
         return sum(int(number) for number in self._tokens)
 
     @property
     def share(self) -> float:
-        """Of the padding among all."""
         return 1 - self.tokens / max(1, self._slots)
 
 
