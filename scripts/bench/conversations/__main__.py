@@ -121,6 +121,8 @@ def want(bench: Bench, sources: str, default: str, runs: Runs) -> None:
     for history, least in P_AT_1.items():
         hop = {module: subsets["one_hop"] for module, subsets in runs[history].items()}
         own, what = hop[default], f"{sources}, {history}"
+        if not own["turns"]:
+            continue
         if history == "gold":
             bench.want(f"{what}: answer presence", own["answer_presence"], PRESENCE)
         bench.want(f"{what}: P@1", own["p_at_1"], least)
@@ -186,7 +188,7 @@ def speed_part(bench: Bench) -> Figures:
     asked = gather(work.conversations, bench.folder, bench.size.turns)
     settings = {**work.overrides, "ers_cache_path": str(bench.work / "speed")}
     runs = {kind: apart(timed_run, work.config, settings, asked).result for kind in CACHES}
-    for kind, own in runs.items():
+    for kind, own in runs.items() if not bench.options.quick else ():  # of few turns most of it is loading
         bench.want(f"{kind} cache: seconds", own["total"], CACHES[kind] * own["turns"] / FULL, at_least=False)
     title = f"seconds for {runs['cold']['turns']} turns, {runs['cold']['representations']} different representations"
     columns = {stage: (stage, "{:.1f}") for stage in (*STAGES, "rest", "total", "cpu")}

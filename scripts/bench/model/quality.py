@@ -111,7 +111,12 @@ def evidence_part(bench: Bench) -> Figures:
 
 DECIDED = 4  # times as many questions as of other sets: an answer of two tells little
 _PORTION = 64  # questions between two signs of progress
-FREQUENT, WORDS, HEAD, BOTH = "the more frequent answer", "words", "the head, whole passage", "words and the head"
+FREQUENT, WORDS, HEAD, WORDS_AND_HEAD = (
+    "the more frequent answer",
+    "words",
+    "the head, whole passage",
+    "words and the head",
+)
 
 
 def decision_part(bench: Bench) -> Figures:
@@ -152,7 +157,7 @@ def probabilities(bench: Bench, questions: Sequence[Decided]) -> dict[str, np.nd
             own = zip(portion, texts[start : start + _PORTION], strict=True)
             both += [decide(row.question, evidences, names, english(), probability).yes for row, evidences in own]
             advance(len(portion))
-    return {**ways, HEAD: np.array(head), BOTH: np.array(both)}
+    return {**ways, HEAD: np.array(head), WORDS_AND_HEAD: np.array(both)}
 
 
 def decision_scores(values: np.ndarray, yes: np.ndarray) -> dict[str, float]:

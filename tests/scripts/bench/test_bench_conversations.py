@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.conversations import quality, speed
+from bench.conversations import __main__ as bench_of_conversations
 from bench.conversations import turns as measures
-from bench.conversations.__main__ import SPEC
 from bench.harness import Bench, run
 from handmade import dump_bytes, world
 
@@ -59,7 +58,7 @@ def test_turns_for_speed_are_those_given_then_single_questions(workdir):
     given = [version(1, 1, "a", "b"), version(2, 1, "c", "d")]
 
     def questions(turns):
-        found = speed.gather(given, workdir, turns)
+        found = bench_of_conversations.gather(given, workdir, turns)
         return [[one["question"] for one in conversation["questions"]] for conversation in found]
 
     assert questions(3) == [["a", "b"], ["c"]]
@@ -112,21 +111,23 @@ def test_where_a_turn_is_lost(given, reason):
 
 
 def test_the_default_has_to_beat_the_naive_modules():
-    def failed(presence, p_at_1):
+    def failed(presence, p_at_1, turns=9):
         bench = Bench(Namespace(), None, 1, Path(), Path())
         rows = {
             "gold": {"nc_all": (0.9, 0.5), "slots": (presence, p_at_1)},
             "predicted": {"nc_all": (0.9, 0.2), "slots": (0.5, 0.36)},
         }
         runs = {
-            history: {m: {"one_hop": {"answer_presence": row[0], "p_at_1": row[1]}} for m, row in own.items()}
+            history: {
+                m: {"one_hop": {"turns": turns, "answer_presence": row[0], "p_at_1": row[1]}} for m, row in own.items()
+            }
             for history, own in rows.items()
         }
-        quality.want(bench, "kb", "slots", runs)
+        bench_of_conversations.want(bench, "kb", "slots", runs)
         return [bound.what for bound in bench.bounds if bound.failed]
 
     assert failed(0.95, 0.5) == ["kb, gold: P@1 above the best nc_*"]
-    assert len(failed(0.89, 0.44)) == 3
+    assert len(failed(0.89, 0.44)) == 3 and failed(0.89, 0.44, turns=0) == []
 
 
 # -- failures ----------------------------------------------------------------------------------------------------------
@@ -195,7 +196,7 @@ def small_data(workdir, monkeypatch):
 
 def test_the_bench_measures_prints_and_writes(small_data, capsys):
     arguments = ["--config", "lexical.yml", "--modules", "nc_prev", "--quick", "--work", "kept"]
-    run(SPEC, arguments)
+    run(bench_of_conversations.SPEC, arguments)
     out = capsys.readouterr().out
     parts = json.loads(Path("results/bench/conversations.json").read_text())
     written = {part: row["figures"] for part, row in parts.items()}
@@ -223,5 +224,5 @@ def test_the_bench_measures_prints_and_writes(small_data, capsys):
 )
 def test_wrong_names_show_before_anything_is_built(small_data, arguments, words):
     with pytest.raises(SystemExit, match=words):
-        run(SPEC, [*arguments, "--work", "kept"])
+        run(bench_of_conversations.SPEC, [*arguments, "--work", "kept"])
     assert not list(Path("kept").iterdir())

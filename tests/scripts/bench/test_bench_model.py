@@ -43,12 +43,6 @@ def example():
     return make
 
 
-def test_only_examples_of_the_dev_part_are_measured(example):
-    examples = [example("q", f"text {number}", key=str(number)) for number in range(200)]
-    found = sets.dev_examples(lambda: iter(examples))
-    assert 5 < len(found) < 50 and {one.part for one in found} == {"dev"}
-
-
 def test_a_sample_depends_on_the_seed_and_keeps_the_order():
     items = list(range(100))
     found = sets.sample(items, 10, 1)
@@ -96,7 +90,7 @@ def test_all_questions_share_a_pool_that_is_filled_up(example):
 
 def test_candidates_of_an_example(example):
     found = sets.own_candidates([example("q", "right", others=("x", "y"))], 5, 1)
-    assert [(one.query, one.texts, one.right) for one in found] == [("q", ("right", "x", "y"), {0})]
+    assert [(one.query, one.texts, one.right) for one in found] == [("q", ["right", "x", "y"], {0})]
 
 
 def test_a_table_question_is_asked_against_all_rows(example, tmp_path):
@@ -204,25 +198,25 @@ def test_systems_rank_as_their_classes_score():
     model = Model(joint(), "cpu", "fp32")
     base = Model(joint(seed=3), "cpu", "fp32").bi_encoder
     done = []
-    found = ranking.rank_sets(model, base, asked, done.append, top=None)
-    assert list(found.ranks) == list(ranking.SYSTEMS) and sum(done) == 16
+    ranks, weights = ranking.rank_sets(model, base, asked, done.append, top=None)
+    assert list(ranks) == list(ranking.SYSTEMS) and sum(done) == 16
     for number, one in enumerate(asked):
         (right,) = one.right
         odds = model.reranker.predict([(one.query, text) for text in one.texts], logits=True)
-        assert found.ranks["cross-encoder"][number] == 1 + np.sum(odds > odds[right] + 1e-6)
+        assert ranks["cross-encoder"][number] == 1 + np.sum(odds > odds[right] + 1e-6)
         for system, encoder in (("base bi-encoder", base), ("the model's bi-encoder", model.bi_encoder)):
             cosines = encoder.embed(one.texts) @ encoder.embed([one.query])[0]
-            assert found.ranks[system][number] == 1 + np.sum(cosines > cosines[right] + 1e-6)
-    assert found.ranks["BM25"][0] <= 2  # two texts have all words but one, which no text tells apart
-    assert set(found.weights) <= set(ranking.WEIGHTS)
+            assert ranks[system][number] == 1 + np.sum(cosines > cosines[right] + 1e-6)
+    assert ranks["BM25"][0] <= 2  # two texts have all words but one, which no text tells apart
+    assert set(weights) <= set(ranking.WEIGHTS)
 
 
 def test_the_cross_encoder_moves_only_the_best_of_the_fusion():
     asked = ranking_questions()
     model = Model(joint(), "cpu", "fp32")
-    found = ranking.rank_sets(model, None, asked, silent, top=3)
-    assert "base bi-encoder" not in found.ranks
-    for before, after in zip(found.ranks["BM25 and bi-encoder fused"], found.ranks["cross-encoder"], strict=True):
+    ranks, weights = ranking.rank_sets(model, None, asked, silent, top=3)
+    assert "base bi-encoder" not in ranks
+    for before, after in zip(ranks["BM25 and bi-encoder fused"], ranks["cross-encoder"], strict=True):
         assert before == after if before > 3 else after <= 3
 
 
@@ -364,14 +358,14 @@ def test_all_parts_print_their_tables_and_return_their_figures(questions, workdi
     bench.state.__dict__.update(given)
     figures = {part: PARTS[part](bench) for part in ("speed", "reading", "ranking", "evidence", "agreement")}
     assert json.loads(json.dumps(figures))
-    assert set(figures["speed"]["200 evidences, int8"]["ms"]) == {
+    assert set(figures["speed"]["200 evidences, int8"]) == {
         "ranking alone", "ranking and reading, one pass", "ranking, then reading",
     }  # fmt: skip
-    assert set(figures["speed"]["20 evidences"]["ms"]) == {"int8", "fp32"}
+    assert set(figures["speed"]["20 evidences, ranking alone"]) == {"int8", "fp32"}
     assert list(figures["reading"]) == ["qamr", "qed", "fairytaleqa", "both"]
     assert figures["reading"]["both"]["questions"] == 4 and len(figures["reading"]["both"]) == 8
     assert figures["ranking"]["tables"]["scored"] is None and figures["ranking"]["selqa"]["scored"] == 20
-    assert set(figures["evidence"]["widened"]["cascade"]) == {"5", "20", "100"}
+    assert set(figures["evidence"]["widened"]["cascade"]) == {"e=5", "e=20", "e=100"}
     agreement = figures["agreement"]["int8, cpu"]
     assert agreement["always numbers"] and 0 <= agreement["answers"] <= 1
     bounds = {bound.what: bound for bound in bench.bounds}
@@ -379,7 +373,7 @@ def test_all_parts_print_their_tables_and_return_their_figures(questions, workdi
     assert bounds["ranking, squad_sentences: MRR (0.05 above base bi-encoder)"].bound == pytest.approx(target)
     assert bounds["reading, qamr: F1"].failed  # nothing was trained
     output = capsys.readouterr().out
-    for title in ("reading, in %", "ranking", "one-hop questions", "the same as fp32", ">= 86"):
+    for title in ("reading, in %", "ranking", "one-hop questions", "the same as fp32"):
         assert title in output
 
 

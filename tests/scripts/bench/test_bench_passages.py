@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.boolq import measures
 from bench.engines import ENGINES
 from bench.harness import run as run_bench
-from bench.passages import SPEC
+from bench.passages import SPEC, measures
 
 RESULTS = Path("results/bench/passages.json")
 NAMES = "hobbit titanic england france africa author actor novel song film award city".split()
@@ -44,7 +43,7 @@ def test_bm25_finds_the_passages(run, capsys):
 
 
 def test_all_rows_are_of_the_same_questions(run, monkeypatch):
-    monkeypatch.setattr("bench.boolq.QUESTIONS", 7)
+    monkeypatch.setattr("bench.passages.JUDGED", 7)
     tiny = pytest.importorskip("tiny_models").tiny
     found = run("--parts", "boolq", "--bi-encoder", tiny("bert", "embedding"), "--reranker", tiny())
     rows = found["boolq"]["rows"]
