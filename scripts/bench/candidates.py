@@ -8,6 +8,7 @@ four sources.
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import random
 import re
@@ -152,12 +153,6 @@ class Candidates(NamedTuple):
         return self.facts + self.page
 
 
-class Pair(NamedTuple):
-    query: str
-    text: str
-    source: str
-
-
 class Pool(NamedTuple):
     """Many candidates of different texts, and questions that some of them were retrieved for."""
 
@@ -177,20 +172,16 @@ def gather(data: Path, work: Path, most: int | None = None) -> Gathered:
     """Build knowledge base and Wikipedia dump in the folder `work`, and retrieve for all questions, or the first `most`."""
     sources = build_sources(data, work)
     retriever = ClocqRetriever(parse_config({**sources, "ers_use_cache": False}))
-    try:
+    with closing(retriever.kb):
         of_pages = list(_page_evidences(retriever, _pages(data)))
         questions = []
-        for number, (seed, turn, gold) in enumerate(distinct_turns(read_json(convquestions_path(data)))):
-            if number == most:
-                break
+        turns = itertools.islice(distinct_turns(read_json(convquestions_path(data))), most)
+        for (seed, turn, gold), page in zip(turns, itertools.cycle(of_pages)):
             query = f"{seed['label']} {turn['question']}"
             facts, _ = retriever.retrieve_evidences(query, SOURCES)
-            page = of_pages[number % len(of_pages)]
             questions.append(Candidates(query, gold, turn["one_hop"], facts, page))
-        return Gathered(questions, list(retriever.kb.properties()), Path(sources["kb_path"]))
-    finally:
         retriever.store_cache()
-        retriever.kb.close()
+        return Gathered(questions, list(retriever.kb.properties()), Path(sources["kb_path"]))
 
 
 def _page_evidences(retriever: ClocqRetriever, pages: Path) -> Iterator[list[Evidence]]:
@@ -202,18 +193,17 @@ def _page_evidences(retriever: ClocqRetriever, pages: Path) -> Iterator[list[Evi
             yield evidences
 
 
-def draw_pairs(questions: Sequence[Candidates], size: int) -> list[Pair]:
-    """Random pairs of a question and one of its candidates, of all sources; each at most once."""
+def draw_pairs(questions: Sequence[Candidates], size: int) -> list[tuple[str, str, str]]:
+    """Random (question, text of a candidate, source), of all sources; each at most once."""
     pairs = {
-        Pair(question.query, evidence["evidence_text"], evidence["source"]): None
+        (question.query, evidence["evidence_text"], evidence["source"]): None
         for question in questions
         for evidence in question.evidences
     }
     if len(pairs) < size:
         raise DataError(f"the data gives {len(pairs)} pairs only, not {size}")
     drawn = random.Random(SEED).sample(list(pairs), size)
-    lacking = set(SOURCES) - {pair.source for pair in drawn}
-    if lacking:
+    if lacking := set(SOURCES) - {source for *_, source in drawn}:
         raise DataError(f"no pair from {', '.join(sorted(lacking))}; draw more than {size}")
     return drawn
 

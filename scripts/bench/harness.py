@@ -73,10 +73,10 @@ class Bound(NamedTuple):
     at_least: bool = True
 
     @property
-    def row(self) -> Row:
-        value = "-" if self.value is None else f"{self.value:.4g}"
+    def figures(self) -> Figures:
+        measured = "-" if self.value is None else f"{self.value:.4g}"
         wanted = f"{'>=' if self.at_least else '<='} {self.bound:.4g}"
-        return (self.what, value, wanted, "missed" if self.failed else "")
+        return {"measured": measured, "wanted": wanted, "missed": "missed" if self.failed else ""}
 
     @property
     def failed(self) -> bool:
@@ -125,39 +125,29 @@ class Bench:
             self.console.print(f"{package.split('.')[0]} is not measured: pip install {PACKAGES[package]}")
         return False
 
-    def show(self, title: str, columns: Sequence[str], rows: Iterable[Row | None], words: int = 1) -> None:
-        """Print a table whose first `words` columns are text, the others numbers; None is a line between two rows."""
-        table = Table(title=title, title_justify="left")
-        for place, column in enumerate(columns):
-            table.add_column(column, justify="left" if place < words else "right")
-        for row in rows:
-            if row is None:
-                table.add_section()
-            else:
-                table.add_row(*row)
-        self.console.print(table)
-
     def compare(self, title: str, words: Row, columns: Columns, groups: Mapping[str | Row, Systems]) -> None:
         """Print groups of systems with their figures, a row each; what names a group stands in its first row only."""
-        rows: list[Row | None] = []
+        table = Table(title=title, title_justify="left")
+        for place, column in enumerate((*words, *columns)):
+            table.add_column(column, justify="left" if place < len(words) else "right")
         for group, systems in groups.items():
             start = _named(group)
             for name, figures in systems.items():
                 values = ((figures.get(key), form) for key, form in columns.values())
                 numbers = ("" if value is None else form.format(value) for value, form in values)
-                rows.append([*start, *_named(name), *numbers])
+                table.add_row(*start, *_named(name), *numbers)
                 start = [""] * len(start)
-            rows.append(None)
-        self.show(title, (*words, *columns), rows, len(words))
+            table.add_section()
+        self.console.print(table)
 
     def report(self, title: str, figures: Iterable[Figure]) -> None:
         """Print a list of figures, and note what they should be."""
-        rows = []
+        rows: dict[str, Figures] = {}
         for label, value, form, bound, at_least in figures:
-            rows.append((label, form.format(value)))
+            rows[label] = {"value": form.format(value)}
             if bound is not None:
                 self.want(f"{title}: {label}", value, bound, at_least)
-        self.show(title, ("figure", "measured"), rows)
+        self.compare(title, ("figure",), {"measured": ("value", "{}")}, {(): rows})
 
 
 def _named(name: str | Row) -> list[str]:
@@ -187,13 +177,9 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
     amount.add_argument("--quick", action="store_true", help="a trial in seconds; its figures say little")
     amount.add_argument("--full", action="store_true", help="all there is, however long it takes")
     if spec.rounds is not None:
-        parser.add_argument(
-            "--rounds", type=positive, metavar="N", help=f"that medians are of (default: {spec.rounds[1]})"
-        )
+        parser.add_argument("--rounds", type=positive, metavar="N", help=f"default: {spec.rounds[1]}")
     parser.add_argument("--output", type=Path, default=Path(f"results/bench/{spec.name}.json"), metavar="FILE")
-    parser.add_argument(
-        "--work", type=Path, metavar="DIR", help="keep what is built here (default: a temporary folder)"
-    )
+    parser.add_argument("--work", type=Path, metavar="DIR", help="keep what is built here")
     if len(spec.parts) > 1:
         parser.add_argument("--parts", "--only", metavar="PART", help=f"of {','.join(spec.parts)}")
     spec.options(parser)
@@ -215,13 +201,11 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
             bench = Bench(options, spec.sizes[level], rounds, work, kept)
             bench.state = spec.prepare(bench)
             for part in parts:
-                start, before = time.perf_counter(), len(bench.bounds)
-                note(f"measuring {part} ..." if len(spec.parts) > 1 else "measuring ...")
-                figures = spec.parts[part](bench)
-                seconds = time.perf_counter() - start
-                bounds = {
-                    b.what: {"value": b.value, "bound": b.bound, "kept": not b.failed} for b in bench.bounds[before:]
-                }
+                before = len(bench.bounds)
+                note(f"measuring {part} ...")
+                seconds, figures = timed(lambda part=part: spec.parts[part](bench))
+                own = bench.bounds[before:]
+                bounds = {b.what: {"value": b.value, "bound": b.bound, "kept": not b.failed} for b in own}
                 written[part] = {
                     "machine": machine(spec.peers), "seconds": round(seconds, 1), "rounds": bench.rounds,
                     "figures": figures, "bounds": bounds,
@@ -230,7 +214,8 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
                     temporary.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
                 note(f"{part}: {seconds:.1f} seconds")
         if bench.bounds:
-            bench.show("wanted", ("figure", "measured", "wanted", ""), [bound.row for bound in bench.bounds])
+            columns = {name: (name, "{}") for name in ("measured", "wanted", "missed")}
+            bench.compare("wanted", ("figure",), columns, {(): {bound.what: bound.figures for bound in bench.bounds}})
     except ConvinseError as error:
         raise SystemExit(f"bench {spec.name}: {error}") from None
     print(options.output)
@@ -274,8 +259,7 @@ def importable(name: str) -> bool:
 
 
 def need(names: Iterable[str]) -> None:
-    missing = [PACKAGES.get(name, name) for name in names if not importable(name)]
-    if missing:
+    if missing := [PACKAGES.get(name, name) for name in names if not importable(name)]:
         raise ConvinseError(f"packages are missing; run pip install {' '.join(missing)}")
 
 
@@ -398,7 +382,7 @@ def command(arguments: Sequence[str], folder: Path | None = None) -> Usage:
         seconds = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
         _check(process.returncode, f"convinse {' '.join(arguments)}", errors)
-    return Usage(seconds, _bytes(usage.ru_maxrss), 0, None)
+    return Usage(seconds, 1024 * usage.ru_maxrss, 0, None)
 
 
 def _check(status: int, what: str, errors: Any) -> None:
@@ -446,10 +430,6 @@ def _sizes(path: Path) -> Iterator[tuple[str, int]]:
             yield name, int(rest.split()[0]) * 1024
 
 
-def _bytes(maxrss: int) -> int:
-    return maxrss if sys.platform == "darwin" else maxrss * 1024
-
-
 def disk(path: Path) -> int:
     return sum(file.stat().st_size for file in [path, *path.rglob("*")] if file.is_file())
 
@@ -457,5 +437,5 @@ def disk(path: Path) -> int:
 def child() -> None:
     module, name, arguments = json.loads(sys.stdin.read())
     seconds, result = timed(lambda: getattr(importlib.import_module(module), name)(*arguments))
-    peak = own_memory().get("VmHWM") or _bytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    peak = own_memory().get("VmHWM") or 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"\n{json.dumps([seconds, peak, result])}")

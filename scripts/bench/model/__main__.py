@@ -12,27 +12,21 @@ from __future__ import annotations
 
 import argparse
 
-from ..harness import MODELS, Spec, positive, run
-from .decisions import decision_part
-from .quality import evidence_part, ranking_part, reading_part
+from ..harness import MODELS, Spec, run
+from .quality import decision_part, evidence_part, ranking_part, reading_part
 from .setup import DEFAULT, QUICK, Setup, Size
 from .speed import agreement_part, speed_part
 
 MODEL = "snapshot:model"
 PRECISIONS = ("auto", "fp32", "fp16", "bf16", "int8")
 PARTS = {
-    "reading": reading_part,
-    "ranking": ranking_part,
-    "evidence": evidence_part,
-    "decisions": decision_part,
-    "speed": speed_part,
-    "agreement": agreement_part,
-}
+    "reading": reading_part, "ranking": ranking_part, "evidence": evidence_part, "decisions": decision_part,
+    "speed": speed_part, "agreement": agreement_part,
+}  # fmt: skip
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default=MODEL, metavar="DIR", help=f"a joint model (default: {MODEL})")
-    parser.add_argument("--questions", type=positive, metavar="N", help="of a set, at most")
     parser.add_argument("--precision", choices=PRECISIONS, default="auto", help="of reading, ranking and evidence")
     parser.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
 

@@ -121,7 +121,7 @@ FREQUENT, WORDS, HEAD, WORDS_AND_HEAD = (
 
 def decision_part(bench: Bench) -> Figures:
     held_out = [row for row in boolq_questions(bench.folder) if part_of("boolq", row.key) == "dev"]
-    questions = sample(held_out, DECIDED * bench.state.questions, SEED)
+    questions = sample(held_out, DECIDED * bench.size.questions, SEED)
     yes = np.array([row.yes for row in questions])
     figures = {name: decision_scores(values, yes) for name, values in probabilities(bench, questions).items()}
     columns = {name: (name, "{:.3f}") for name in ("accuracy", "log loss")}

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 from convinse.config import resolve
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.encoder.pool import ModelPool
+from convinse.encoder.precision import find_device, find_precision
 from convinse.encoder.reranker import BertReranker
+from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.support.errors import ModelError
 from convinse.support.progress import Advance, progress
 from recipes.sources import BASE_PACKAGE, minilm
@@ -21,10 +24,7 @@ from .ranking import Pools, evidence_pools
 from .sets import DevSets, dev_sets
 
 if TYPE_CHECKING:
-    from convinse.encoder.bi_encoder import BiEncoder
-    from convinse.encoder.pool import ModelPool
     from convinse.encoder.precision import Precision
-    from convinse.encoder.yes_no_reader import YesNoReader
 
 SPANS = 5  # of a text, as the pipeline keeps them
 
@@ -39,8 +39,6 @@ class Model:
     @cached_property
     def pool(self) -> ModelPool:
         """Through it all heads share the weights."""
-        from convinse.encoder.pool import ModelPool
-
         pool = ModelPool()
         if self.one_pass:
             pool.share_spans()
@@ -50,24 +48,11 @@ class Model:
         given = {"precision": self.precision, "key": "--model", "models": self.pool, **settings}
         return kind(self.folder, self.device, **given)
 
-    @cached_property
-    def reranker(self) -> BertReranker:
-        return self._head(BertReranker)
-
-    @cached_property
-    def reader(self) -> ExtractiveReader:
-        return self._head(ExtractiveReader, best=SPANS)
-
-    @cached_property
-    def bi_encoder(self) -> BiEncoder:
-        return self._head(BiEncoder)
-
-    @cached_property
-    def yes_no(self) -> YesNoReader:
-        """Reads whether a text says yes; the folder must have the head."""
-        from convinse.encoder.yes_no_reader import YesNoReader
-
-        return self._head(YesNoReader)
+    # they cut long texts as in the pipeline; the last one needs a folder with its head
+    reranker = cached_property(lambda self: self._head(BertReranker))
+    reader = cached_property(lambda self: self._head(ExtractiveReader, best=SPANS))
+    bi_encoder = cached_property(lambda self: self._head(BiEncoder))
+    yes_no = cached_property(lambda self: self._head(YesNoReader))
 
 
 @dataclass(frozen=True)
@@ -87,19 +72,15 @@ class Setup:
 
     Attributes:
         model: the measured model.
-        questions: of a set, at most.
     """
 
     def __init__(self, bench: Bench) -> None:
-        from convinse.encoder.precision import find_device, find_precision
-
         options = bench.options
         folder = resolve(options.model)
         if not folder.is_dir():
             raise ModelError(f"{folder}: no such model; give --model DIR, such as one of: bash run.sh train embedded")
         self._bench = bench
         self.model = Model(folder, options.device, options.precision)
-        self.questions: int = options.questions or bench.size.questions
         device = find_device(options.device)
         self.on_gpu = device.type == "cuda"
         bench.console.print(f"{folder}, {device}, {find_precision(options.precision, device)}")
@@ -107,7 +88,7 @@ class Setup:
     @cached_property
     def sets(self) -> DevSets:
         note("building the dev sets ...")
-        return dev_sets(self._bench.folder, self._bench.kept, self.questions)
+        return dev_sets(self._bench.folder, self._bench.kept, self._bench.size.questions)
 
     @cached_property
     def pools(self) -> Pools:

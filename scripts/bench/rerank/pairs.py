@@ -45,9 +45,9 @@ class Material(NamedTuple):
 def pairs_part(bench: Bench) -> Figures:
     size, questions = bench.size, bench.state.gathered.questions
     drawn = draw_pairs(questions, size.pairs * (GPU_TIMES if bench.state.on_gpu else 1))
-    sources = dict(Counter(pair.source for pair in drawn).most_common())
+    sources = dict(Counter(source for *_, source in drawn).most_common())
     lists = draw_lists(questions, LEAST_LIST, size.list_pairs)
-    material = Material([(pair.query, pair.text) for pair in drawn], sources, lists)
+    material = Material([(query, text) for query, text, _ in drawn], sources, lists)
     return {name: _measure(bench, name, folder, material) for name, folder in bench.state.models.items()}
 
 

@@ -43,6 +43,12 @@ def example():
     return make
 
 
+def test_only_examples_of_the_dev_part_are_measured(example):
+    made = [example("q", f"text {number}", key=str(number)) for number in range(200)]
+    found = list(examples.of_part(iter(made), "dev"))
+    assert 5 < len(found) < 50 and {one.part for one in found} == {"dev"}
+
+
 def test_a_sample_depends_on_the_seed_and_keeps_the_order():
     items = list(range(100))
     found = sets.sample(items, 10, 1)
