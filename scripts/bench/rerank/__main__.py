@@ -21,13 +21,14 @@ from typing import Any
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.language.language import english
-from convinse.support.vector_cache import VectorCache
+from recipes.sources import minilm
 
-from ..candidates import Candidates, Pool, first_hit, pools, widened
+from ..candidates import Pool, first_hit, pools, widened
 from ..harness import MODELS, Bench, Figures, Spec, run, timed
 from ..measures import best_first, presence, presence_columns
+from ..model.ranking import asked_of, cosines, ranks_of
 from .pairs import pairs_part
-from .systems import DEFAULT, MAX_LENGTH, QUICK, SETTINGS, Dense, E, Ours, Setup, Size, new_cascade
+from .systems import DEFAULT, MAX_LENGTH, QUICK, SETTINGS, E, Ours, Setup, Size, new_cascade
 
 CUTS = (5, 10, 20, E)
 KNOWN, NEW, ALL = "cascade, embeddings known", "cascade, embeddings new", "cross-encoder over all"
@@ -55,7 +56,7 @@ def turn_part(bench: Bench) -> Figures:
     rows |= {ALONE_NEW: {precisions[0]: first}, ALONE_KNOWN: {precisions[0]: statistics.median(again)}}
     for precision in precisions:
         scorer = Ours(cross, setup.device, precision)
-        encoder = BiEncoder(setup.bi_encoder, setup.device, precision=precision, max_length=MAX_LENGTH)  # type: ignore[arg-type]
+        encoder = BiEncoder(minilm(), setup.device, precision=precision, max_length=MAX_LENGTH)  # type: ignore[arg-type]
         # chooses kernels
         new_cascade(bm25, scorer, encoder, bench.work / "other").rank(other.queries[0], other.evidences[:100], E)
 
@@ -91,22 +92,20 @@ def presence_part(bench: Bench) -> Figures:
     size, setup = bench.size, bench.state
     trained = len(setup.models) > 1
     name, cross = list(setup.models.items())[-1] if trained else ("all-MiniLM-L6-v2 as bi-encoder", None)
-    encoder = BiEncoder(setup.bi_encoder, setup.device, max_length=MAX_LENGTH)
+    encoder = BiEncoder(minilm(), setup.device, max_length=MAX_LENGTH)
     bm25 = BM25Scorer(QueryExpansion(setup.gathered.properties))
     scorer = None if cross is None else Ours(cross, setup.device, "auto")
-    folder = bench.work / "presence"
-    vectors = VectorCache(folder, encoder.model_id, encoder.dimension)
     last = "cross-encoder over all" if scorer is not None else "bi-encoder over all"
-    systems = {
-        "BM25": bm25,
-        "cascade": new_cascade(bm25, scorer, encoder, folder),
-        last: Dense(encoder, vectors) if scorer is None else scorer.reranker,
-    }
+    systems = {"BM25": bm25, "cascade": new_cascade(bm25, scorer, encoder, bench.work / "presence")}
+    if scorer is not None:
+        systems[last] = scorer.reranker
     gathered = setup.gathered.questions
     questions = [question for question in gathered if question.one_hop][: size.questions]
     others = list({e["evidence_text"]: e for question in gathered for e in question.evidences}.values())
     wide = size.cross_candidates if trained else size.candidates
-    some = every_nth(questions, size.cross_pairs // wide) if trained and not bench.options.full else questions
+    limited = trained and not bench.options.full
+    step = -(-len(questions) // max(1, size.cross_pairs // wide)) if limited else 1
+    some = questions[:: max(1, step)]  # from everywhere
     turns = {
         "as retrieved": [(question, question.facts) for question in questions],
         f"widened to {wide}": [(question, widened(question, others, wide, seed)) for seed, question in enumerate(some)],
@@ -118,6 +117,9 @@ def presence_part(bench: Bench) -> Figures:
             system: [first_hit(scorer.rank(question.query, found, E), question.gold) for question, found in own]
             for system, scorer in systems.items()
         }
+        if scorer is None:
+            asked = asked_of(*zip(*own, strict=True))
+            ranks[last] = ranks_of(asked, cosines(encoder, asked))
         median = statistics.median(len(evidences) for _, evidences in own)
         groups[f"{label}, median {median:.0f}", str(len(own))] = rows = presence(ranks, CUTS, last)
         figures[label] = {"questions": len(own), "candidates": median, **rows}
@@ -129,10 +131,6 @@ def presence_part(bench: Bench) -> Figures:
         "questions that hold no answer"
     )
     return figures
-
-
-def every_nth(questions: Sequence[Candidates], most: int) -> Sequence[Candidates]:
-    return questions[:: max(1, -(-len(questions) // max(1, most)))]
 
 
 def bm25_part(bench: Bench) -> Figures:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,17 +13,16 @@ import numpy as np
 from convinse.config import Config
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
+from convinse.encoder.precision import find_device
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.tokens import TextTokenizer
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.evidence_retrieval_scoring.cascade import Cascade
-from convinse.records.evidence import Evidence
 from convinse.support.vector_cache import VectorCache
 from recipes.sources import minilm
 
 from ..candidates import Gathered, gather
-from ..harness import Bench, interleaved, note
-from ..measures import best_first
+from ..harness import Bench, interleaved, note, timed
 
 SETTINGS = Config()
 SEED = 5
@@ -60,19 +58,13 @@ QUICK = Size(
 
 
 class Setup:
-    """What the parts share, made when it is asked for.
-
-    Attributes:
-        device: `cpu`, or a GPU.
-    """
+    """What the parts share, made when it is asked for."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self.device: str = bench.options.device
         if bench.options.parts != ["bm25"]:
             from transformers.utils.logging import disable_progress_bar
-
-            from convinse.encoder.precision import find_device
 
             find_device(self.device)  # or an error at once
             disable_progress_bar()
@@ -88,25 +80,16 @@ class Setup:
         return gather(self._bench.folder, self._bench.kept, self._bench.size.gathered)
 
     @cached_property
-    def bi_encoder(self) -> Path:
-        return minilm()
-
-    @cached_property
     def models(self) -> dict[str, Path]:
         """Name -> folder of the cross-encoders; the first one has a random head, a trained one is the last."""
         model = self._bench.options.model
         if model is not None:
             load_checkpoint(model, "sequence-classification", "--model")
-        models = {RANDOM_HEAD: one_logit(self.bi_encoder, self._bench.work / "random-head")}
-        return models if model is None else {**models, str(model): model}
-
-
-def one_logit(folder: Path, output: Path) -> Path:
-    """A cross-encoder of an encoder's weights and a random head of one logit, the same at each call."""
-    checkpoint = load_checkpoint(folder, "sequence-classification", new_head=True, labels=1, seed=SEED)
-    checkpoint.model.save_pretrained(output)
-    checkpoint.tokenizer.save_pretrained(output)
-    return output
+        checkpoint = load_checkpoint(minilm(), "sequence-classification", new_head=True, labels=1, seed=SEED)
+        folder = self._bench.work / "random-head"
+        checkpoint.model.save_pretrained(folder)
+        checkpoint.tokenizer.save_pretrained(folder)
+        return {RANDOM_HEAD: folder, **({} if model is None else {str(model): model})}
 
 
 class Ours:
@@ -149,24 +132,6 @@ class Peer:
         passes = {size: lambda size=size: self.odds(pairs, size) for size in sizes}
         seconds, _ = interleaved(passes, 2)
         return min(sizes, key=lambda size: sum(seconds[size]))
-
-
-class Dense:
-    """The bi-encoder alone, over all candidates."""
-
-    def __init__(self, encoder: BiEncoder, vectors: VectorCache) -> None:
-        self._encoder = encoder
-        self._vectors = vectors
-
-    def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
-        """The best evidences; of equal ones the first by text."""
-        texts = [evidence["evidence_text"] for evidence in evidences]
-        vectors, known = self._vectors.get(texts)
-        unknown = np.flatnonzero(~known)
-        if len(unknown):
-            vectors[unknown] = self._encoder.embed([texts[place] for place in unknown])
-        scores = vectors.astype(np.float32) @ self._encoder.embed([query])[0]
-        return [evidences[place] for place in best_first(scores, texts)[:top_k]]
 
 
 def new_cascade(bm25: BM25Scorer, scorer: Ours | None, encoder: BiEncoder, folder: Path) -> Cascade:
@@ -219,11 +184,11 @@ def matrix_ceiling(device: str) -> float:
     import torch
 
     a, b = (torch.randn(_MATRIX, _MATRIX, device=device, dtype=torch.bfloat16) for _ in range(2))
-    for _ in range(_PRODUCTS):
-        a @ b
-    torch.cuda.synchronize(device)
-    start = time.perf_counter()
-    for _ in range(_PRODUCTS):
-        a @ b
-    torch.cuda.synchronize(device)
-    return _PRODUCTS * 2 * _MATRIX**3 / (time.perf_counter() - start)
+
+    def multiply() -> None:
+        for _ in range(_PRODUCTS):
+            a @ b
+        torch.cuda.synchronize(device)
+
+    multiply()
+    return _PRODUCTS * 2 * _MATRIX**3 / timed(multiply)[0]
