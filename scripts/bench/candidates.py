@@ -76,12 +76,8 @@ def other_sets(data: Path, kb: KnowledgeBase) -> dict[str, list[SeedQuestion]]:
     """The questions of three more data sets that have an answer in the knowledge base; they name no seed entities."""
 
     def known(pairs: Iterable[tuple[str, list[str]]]) -> list[SeedQuestion]:
-        distinct = {
-            text: SeedQuestion(text, None, tuple(gold))
-            for text, gold in pairs
-            if any(_ITEM.fullmatch(answer) and kb.has(answer) for answer in gold)
-        }
-        return list(distinct.values())
+        gold_of = {text: gold for text, gold in pairs if any(_ITEM.fullmatch(own) and kb.has(own) for own in gold)}
+        return [SeedQuestion(text, None, tuple(gold)) for text, gold in gold_of.items()]
 
     def faith(name: str) -> list[SeedQuestion]:
         return known(
@@ -195,11 +191,8 @@ def _page_evidences(retriever: ClocqRetriever, pages: Path) -> Iterator[list[Evi
 
 def draw_pairs(questions: Sequence[Candidates], size: int) -> list[tuple[str, str, str]]:
     """Random (question, text of a candidate, source), of all sources; each at most once."""
-    pairs = {
-        (question.query, evidence["evidence_text"], evidence["source"]): None
-        for question in questions
-        for evidence in question.evidences
-    }
+    own = ((question.query, evidence) for question in questions for evidence in question.evidences)
+    pairs = dict.fromkeys((query, evidence["evidence_text"], evidence["source"]) for query, evidence in own)
     if len(pairs) < size:
         raise DataError(f"the data gives {len(pairs)} pairs only, not {size}")
     drawn = random.Random(SEED).sample(list(pairs), size)

@@ -38,7 +38,7 @@ def share_within(ranks: Sequence[Rank], depth: int) -> float:
 
 def kept(ranks: Sequence[Rank], exhaustive: Sequence[Rank], depth: int) -> float | None:
     """Of the questions whose answer the exhaustive scorer has among its best `depth`, the share where it is here too."""
-    wanted = [rank for rank, best in zip(ranks, exhaustive, strict=True) if best is not None and best <= depth]
+    wanted = [rank for rank, best in zip(ranks, exhaustive, strict=True) if best and best <= depth]
     return share_within(wanted, depth) if wanted else None
 
 

@@ -63,18 +63,17 @@ class BruteForce:
         known = self.by_item.keys() & self.labels.keys()
         return sorted(known, key=lambda item: (-len(self.by_item[item]), item))[:HUBS]
 
-    def neighborhood(self, item: str) -> set[tuple[str, ...]]:
-        return {self.facts[number] for number in self.by_item.get(item, ())}
+    def neighborhood(self, item: str) -> list[tuple[str, ...]]:
+        return [self.facts[number] for number in self.by_item.get(item, ())]
 
     def frequencies(self, item: str) -> tuple[int, int]:
         """Facts with the item as subject, and facts with it elsewhere only."""
-        facts = [self.facts[number] for number in self.by_item.get(item, ())]
+        facts = self.neighborhood(item)
         subject = sum(fact[0] == item for fact in facts)
         return subject, len(facts) - subject
 
     def neighbors(self, item: str) -> set[str]:
-        facts = (self.facts[number] for number in self.by_item.get(item, ()))
-        return set().union(*(self.items_of[fact] for fact in facts)) - {item}
+        return set().union(*(self.items_of[fact] for fact in self.neighborhood(item))) - {item}
 
     def direct(self, one: str, other: str) -> set[tuple[str, ...]]:
         """The facts that hold both items."""
@@ -83,7 +82,7 @@ class BruteForce:
     def connectivity(self, one: str, other: str) -> float:
         if one == other:
             return 0.0
-        if self.by_item.get(one, set()) & self.by_item.get(other, set()):
+        if self.direct(one, other):
             return 1.0
         return 0.5 if self.neighbors(one) & self.neighbors(other) else 0.0
 
@@ -107,10 +106,8 @@ def _plain_value(snak: dict[str, Any]) -> str | None:
         return value
     if kind == "monolingualtext":
         return value["text"]
-    precision, (sign, year, month, day) = (
-        value["precision"],
-        re.match(r"([+-])(\d+)-(\d\d)-(\d\d)", value["time"]).groups(),
-    )
+    precision = value["precision"]
+    sign, year, month, day = re.match(r"([+-])(\d+)-(\d\d)-(\d\d)", value["time"]).groups()
     if precision < 9:
         return None
     year = int(year) if sign == "+" else 1 - int(year)
@@ -135,8 +132,8 @@ def disagreements(kb: KnowledgeBase, truth: BruteForce, items: Iterable[str], rn
         if kb.label(item) != truth.labels.get(item, item):
             yield f"{item}: label {kb.label(item)!r}"
         facts = kb.neighborhood(item, _EVERYTHING)
-        if {_ids(fact) for fact in facts} != truth.neighborhood(item):
-            yield f"{item}: neighborhood of {len(facts)} facts, the dump has {len(truth.neighborhood(item))}"
+        if {_ids(fact) for fact in facts} != set(truth.neighborhood(item)):
+            yield f"{item}: neighborhood of {len(facts)} facts, the dump has {len(set(truth.neighborhood(item)))}"
         if any(
             entity["label"] != truth.labels.get(entity["id"], entity["id"])
             for fact in facts[:100]

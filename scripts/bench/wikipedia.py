@@ -153,7 +153,6 @@ def speed(bench: Bench, pages: list[SavedPage], items: dict[str, Entity]) -> dic
 def write_sample(path: Path, by_source: dict[str, list[tuple[str, Evidence]]]) -> None:
     """Random evidences of each source, to be read by eye."""
     chance = random.Random(SEED)
-    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as file:
         for source, own in by_source.items():
             file.write(f"== {source}: {len(own)} evidences\n")

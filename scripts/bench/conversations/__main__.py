@@ -44,34 +44,39 @@ COLUMNS = {
 Runs = dict[str, dict[str, dict[str, Figures]]]  # history -> module -> subset of the turns -> figures
 
 
-class Quality(NamedTuple):
-    default: str  # the module that the configuration names
-    runs: Runs
-    answered: list[Conversation]  # by the default module with gold history
+class Work(NamedTuple):
+    """What the parts measure with: the configuration's name, the keys that are replaced, the conversations."""
+
+    config: str
+    overrides: dict[str, str]
+    conversations: list[Conversation]
 
 
-def load(name: str, overrides: dict[str, str], module: str | None = None) -> Config:
-    """The configuration `name` over the bench's sources; `module` replaces its question understanding."""
-    return load_config(name, **overrides, **({"qu": module} if module else {}))
+def load(work: Work, module: str | None = None) -> Config:
+    """The configuration over the bench's sources; `module` replaces its question understanding."""
+    return load_config(work.config, **work.overrides, **({"qu": module} if module else {}))
 
 
-def measure(
-    name: str, overrides: dict[str, str], conversations: Sequence[Conversation], sources: str, modules: Sequence[str]
-) -> Quality:
-    """Answer all conversations with every module; retrieval, scoring and answering are shared by all of them."""
-    default = load(name, overrides)
-    quality = Quality(default.qu, {history: {} for history in HISTORIES}, [])
+def measure(work: Work, sources: str, modules: Sequence[str]) -> tuple[str, Runs, list[Conversation]]:
+    """Answer all conversations with every module; retrieval, scoring and answering are shared by all of them.
+
+    Returns:
+        The module that the configuration names, the figures, the conversations as that module answers them with gold
+        history.
+    """
+    default = load(work)
+    runs: Runs = {history: {} for history in HISTORIES}
     with Pipeline(default) as shared:
-        for module in [*(name for name in modules if name != default.qu), default.qu]:
-            pipeline = Pipeline(load(name, overrides, module), ers=shared.ers, ha=shared.ha)
+        for module in [default.qu, *(name for name in modules if name != default.qu)]:
+            pipeline = Pipeline(load(work, module), ers=shared.ers, ha=shared.ha)
             for history, use_gold in HISTORIES.items():
-                with progress(f"{sources}, {module}, {history}", len(conversations), "conversations") as advance:
-                    answered = list(answers(pipeline, conversations, sources, use_gold, advance))
-                quality.runs[history][module] = {subset: figures(turns_of(answered, subset)) for subset in SUBSETS}
+                with progress(f"{sources}, {module}, {history}", len(work.conversations), "conversations") as advance:
+                    answered = list(answers(pipeline, work.conversations, sources, use_gold, advance))
+                runs[history][module] = {subset: figures(turns_of(answered, subset)) for subset in SUBSETS}
                 if module == default.qu and use_gold:
-                    quality.answered.extend(answered)
+                    of_default = answered
             pipeline.qu.store_cache()
-    return quality
+    return default.qu, runs, of_default
 
 
 def answers(
@@ -88,30 +93,30 @@ def answers(
 def quality_part(bench: Bench, sources: str, name: str) -> Figures:
     """All modules over one combination of sources, and where the turns of the default module are lost."""
     work = bench.state
-    quality = measure(work.config, work.overrides, work.conversations, sources, bench.options.modules)
-    turns = turns_of(quality.answered)
+    default, runs, answered = measure(work, sources, bench.options.modules)
+    turns = turns_of(answered)
     with_pages = sum(any(e["source"] != "kb" for e in turn["top_evidences"]) for turn in turns)
     rows = {
         history: {(module, subset): own for module, subsets in modules.items() for subset, own in subsets.items()}
-        for history, modules in quality.runs.items()
+        for history, modules in runs.items()
     }
-    title = f"{name}: {with_pages} of {len(turns)} turns of {quality.default} (default) have evidences of pages"
+    title = f"{name}: {with_pages} of {len(turns)} turns of {default} (default) have evidences of pages"
     bench.compare(title, ("history", "module", "subset"), COLUMNS, rows)
-    lost = {subset: losses(turns_of(quality.answered, subset)) for subset in SUBSETS}
+    lost = {subset: losses(turns_of(answered, subset)) for subset in SUBSETS}
     reasons = {
         reason: {subset: counts[reason] for subset, counts in lost.items()} for reason, _ in lost["all"].most_common()
     }
     columns = {subset: (subset, "{}") for subset in SUBSETS}
-    bench.compare(f"{name}, {quality.default}, gold: failures", ("lost",), columns, {(): reasons})
-    want(bench, name, quality.default, quality.runs)
+    bench.compare(f"{name}, {default}, gold: failures", ("lost",), columns, {(): reasons})
+    want(bench, name, default, runs)
     by_turn = {place: figures([turn for turn in turns if turn["turn"] == place])
                for place in sorted({turn["turn"] for turn in turns})}  # fmt: skip
     path = bench.options.output.with_name(f"conversations-failures-{name}.txt")
     with replacing(path) as temporary:
-        temporary.write_text("\n".join(failures(quality.answered)), encoding="utf-8")
+        temporary.write_text("\n".join(failures(answered)), encoding="utf-8")
     print(path)
     return {
-        "config": work.config, "conversations": len(work.conversations), "runs": quality.runs,
+        "config": work.config, "conversations": len(work.conversations), "runs": runs,
         "default_gold_by_turn": by_turn, "default_gold_turns_with_pages": with_pages, "default_gold_lost": lost,
     }  # fmt: skip
 
@@ -157,7 +162,7 @@ def timed_run(name: str, overrides: dict[str, str], conversations: list[Conversa
     """
     start, cpu = time.perf_counter(), time.process_time()
     retrieval = 0.0
-    with Pipeline(load(name, overrides)) as pipeline:
+    with Pipeline(load(Work(name, overrides, conversations))) as pipeline:
         if isinstance(pipeline.ers, NativeERS):  # of another module retrieval counts as scoring
             retrieve = pipeline.ers.retrieve
 
@@ -199,14 +204,6 @@ def speed_part(bench: Bench) -> Figures:
 class Size(NamedTuple):
     groups: int | None = None
     turns: int = FULL
-
-
-class Work(NamedTuple):
-    """What the parts measure with: the configuration's name, the keys that are replaced, the conversations."""
-
-    config: str
-    overrides: dict[str, str]
-    conversations: list[Conversation]
 
 
 def prepare(bench: Bench) -> Work:

@@ -81,10 +81,8 @@ def rank_of_gold(turn: Turn) -> int | None:
 
 def place_of_gold(turn: Turn) -> int | None:
     """The place of the first top evidence with a gold answer, from 1."""
-    for place, evidence in enumerate(turn["top_evidences"], 1):
-        if any(is_right(entity, turn["answers"]) for entity in evidence["wikidata_entities"]):
-            return place
-    return None
+    held = (any(is_right(entity, turn["answers"]) for entity in e["wikidata_entities"]) for e in turn["top_evidences"])
+    return next((place for place, right in enumerate(held, 1) if right), None)
 
 
 def figures(turns: Sequence[Turn]) -> Figures:
@@ -152,7 +150,8 @@ def _lines(conversation: Conversation, turn: Turn, place: int) -> Iterator[str]:
     if resolved := turn.get("resolved_question"):
         yield f"   resolved        {resolved}"
     linked = turn.get("question_entities", [])
-    yield f"   linked          {'; '.join(_linked(entity) for entity in linked[:HIT]) or 'nothing'}"
+    names = [f"{e['question_word']} = {_named([e['item']])} {e['score']:.2f}" for e in linked[:HIT]]
+    yield f"   linked          {'; '.join(names) or 'nothing'}"
     yield f"   gold            {_named(turn['answers'])}"
     answers = [f"{_named([entity['answer']])} {entity['score']:.2f}" for entity in turn["pred_answers"][:HIT]]
     yield f"   predicted       {'; '.join(answers) or 'nothing'}"
@@ -166,11 +165,4 @@ def _lines(conversation: Conversation, turn: Turn, place: int) -> Iterator[str]:
 
 
 def _named(entities: Sequence[Entity]) -> str:
-    return ", ".join(
-        entity["label"] if entity["label"] == entity["id"] else f"{entity['label']} ({entity['id']})"
-        for entity in entities
-    )
-
-
-def _linked(found: dict) -> str:
-    return f"{found['question_word']} = {_named([found['item']])} {found['score']:.2f}"
+    return ", ".join(e["label"] if e["label"] == e["id"] else f"{e['label']} ({e['id']})" for e in entities)

@@ -136,11 +136,10 @@ def probabilities(bench: Bench, questions: Sequence[Decided]) -> dict[str, np.nd
     """[n] probability of yes by each way to decide; by the head where the model has one."""
     model, names = bench.state.model, PropertyNames([], english().properties)
     texts = [[_evidence(text) for text in reading.sentences(row.passage)] for row in questions]
+    asked = list(zip(questions, texts, strict=True))
     ways = {
         FREQUENT: np.full(len(questions), np.mean([row.yes for row in questions])),
-        WORDS: np.array(
-            [decide(row.question, own, names, english()).yes for row, own in zip(questions, texts, strict=True)]
-        ),
+        WORDS: np.array([decide(row.question, own, names, english()).yes for row, own in asked]),
     }
     if not has_yes_no(model.folder):
         bench.console.print("the model has no yes/no head")
@@ -152,10 +151,9 @@ def probabilities(bench: Bench, questions: Sequence[Decided]) -> dict[str, np.nd
     head, both = [], []
     with counted("yes or no", len(questions)) as advance:
         for start in range(0, len(questions), _PORTION):
-            portion = questions[start : start + _PORTION]
-            head += model.yes_no.probabilities([(row.question, row.passage) for row in portion]).tolist()
-            own = zip(portion, texts[start : start + _PORTION], strict=True)
-            both += [decide(row.question, evidences, names, english(), probability).yes for row, evidences in own]
+            portion = asked[start : start + _PORTION]
+            head += model.yes_no.probabilities([(row.question, row.passage) for row, _ in portion]).tolist()
+            both += [decide(row.question, own, names, english(), probability).yes for row, own in portion]
             advance(len(portion))
     return {**ways, HEAD: np.array(head), WORDS_AND_HEAD: np.array(both)}
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 import html
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
-
 from convinse.support.errors import DataError
-from convinse.support.jsonlines import read_lines
 from recipes.embedded.examples import Example, of_part
 from recipes.embedded.negatives import holds
 from recipes.embedded.sets import TEXT_SETS
 from recipes.embedded.tables import tables, verbalised
-from recipes.sources import needed
+from recipes.sources import json_lines, needed
 
 SEED = 9
 PARAGRAPHS = ("qed", "fairytaleqa")
@@ -61,6 +59,7 @@ def dev_sets(data: Path, work: Path, most: int, seed: int = SEED) -> DevSets:
     names = ("qamr", *PARAGRAPHS, *RANKED)
     prepared = {name: list(of_part(TEXT_SETS[name](data, seed), "dev")) for name in names}
     passages = texts_of(prepared["boolq"])
+    paragraphs = {name: sample(questions(prepared[name]), most, seed) for name in PARAGRAPHS}
     fill = [candidate.text for example in prepared["selqa"] for candidate in example.candidates]
     ranked = {
         "squad_sentences": against_one_pool(prepared["squad_sentences"], fill, SENTENCES, most, seed),
@@ -70,7 +69,7 @@ def dev_sets(data: Path, work: Path, most: int, seed: int = SEED) -> DevSets:
     }
     return DevSets(
         sample(single_sentences(prepared["qamr"]), most, seed),
-        {name: with_distractors(sample(questions(prepared[name]), most, seed), passages, seed) for name in PARAGRAPHS},
+        {name: with_distractors(asked, passages, seed) for name, asked in paragraphs.items()},
         ranked,
     )
 
@@ -109,8 +108,7 @@ def with_distractors(asked: Iterable[Question], passages: Sequence[str], seed: i
     for question in asked:
         others = (text for text in chance.sample(passages, len(passages)) if text != question.text)
         free = (text for text in others if not holds(text, question.answers))
-        distractors = tuple(text for text, _ in zip(free, range(DISTRACTORS), strict=False))
-        made.append(Question(question.query, question.text, question.answers, distractors))
+        made.append(replace(question, distractors=tuple(islice(free, DISTRACTORS))))
     return tuple(made)
 
 
@@ -136,21 +134,14 @@ def against_one_pool(
     return tuple(Asked(query, pool, frozenset(right[query])) for query in sample(list(right), most, seed))
 
 
-class _Table(msgspec.Struct):
-    context: str
-    title: str
-    header: list[str]
-    rows: list[list[str]]
-
-
 def whole_tables(data: Path, examples: Sequence[Example]) -> tuple[Asked, ...]:
     """Each question with all rows of its table, of which an example has a few."""
     wanted = {example.group for example in examples}
     rows: dict[str, list[str]] = {}
-    for _, table in read_lines(needed(data, "wikitablequestions", "tables.jsonl.gz"), _Table):
-        group = f"tables:{table.context}"
+    for table in json_lines(needed(data, "wikitablequestions", "tables.jsonl.gz")):
+        group = f"tables:{table['context']}"
         if group in wanted:
-            evidences = verbalised(html.unescape(table.title), table.header, table.rows)
+            evidences = verbalised(html.unescape(table["title"]), table["header"], table["rows"])
             rows[group] = list(dict.fromkeys(row.text for row in evidences))
     made = []
     for example in examples:

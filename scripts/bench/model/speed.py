@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -50,23 +51,14 @@ def turns_of(asked: Sequence[Asked], size: int, number: int) -> list[Turn]:
     return made
 
 
-def milliseconds(
+def medians(
     systems: Mapping[str, Callable[[Turn], Any]], turns: Sequence[Turn], clock: Callable[[], float] = time.perf_counter
-) -> dict[str, list[float]]:
-    """Of each system the milliseconds of each turn but the first one, which chooses kernels; systems take turns."""
+) -> dict[str, Figures]:
+    """The median milliseconds of all turns but the first one, which chooses kernels; systems take turns."""
     times: dict[str, list[float]] = {name: [] for name in systems}
     for name, _, seconds, _ in in_turn(systems, turns, clock):
         times[name].append(1000 * seconds)
-    return {name: own[1:] for name, own in times.items()}
-
-
-def medians(systems: Mapping[str, Callable[[Turn], Any]], turns: Sequence[Turn]) -> dict[str, Figures]:
-    times = milliseconds(systems, turns)
-    return {name: {"turns": len(own), "ms": statistics.median(own)} for name, own in times.items()}
-
-
-def ranking_systems(models: Mapping[str, Model]) -> dict[str, Callable[[Turn], Any]]:
-    return {name: lambda turn, model=model: _rank(model, turn) for name, model in models.items()}
+    return {name: {"turns": len(own) - 1, "ms": statistics.median(own[1:])} for name, own in times.items()}
 
 
 def one_pass_systems(alone: Model, together: Model, apart: Model) -> dict[str, Callable[[Turn], Any]]:
@@ -75,11 +67,7 @@ def one_pass_systems(alone: Model, together: Model, apart: Model) -> dict[str, C
     def read(model: Model, turn: Turn) -> Any:
         return _rank(model, turn), model.reader.read(turn.query, turn.texts)
 
-    return {
-        RANKING: lambda turn: _rank(alone, turn),
-        ONE_PASS: lambda turn: read(together, turn),
-        TWO_PASSES: lambda turn: read(apart, turn),
-    }
+    return {RANKING: partial(_rank, alone), ONE_PASS: partial(read, together), TWO_PASSES: partial(read, apart)}
 
 
 def _rank(model: Model, turn: Turn) -> list[Evidence]:
@@ -109,9 +97,8 @@ def answers_of(
     for start in range(0, len(asked), _PORTION):
         portion = asked[start : start + _PORTION]
         odds = log_odds(model.reranker, portion, [range(len(question.texts)) for question in portion])
-        best += [
-            question.texts[best_first(own, question.texts)[0]] for question, own in zip(portion, odds, strict=True)
-        ]
+        two = zip(portion, odds, strict=True)
+        best += [question.texts[best_first(own, question.texts)[0]] for question, own in two]
         advance(len(portion))
     return Answers(answers, best)
 
@@ -146,8 +133,8 @@ def speed_part(bench: Bench) -> Figures:
         for row in rows.values():
             row["ratio"] = row["ms"] / rows[RANKING]["ms"]
         bench.want(f"speed, {precision}: one pass to ranking alone", rows[ONE_PASS]["ratio"], MOST_ONE_PASS, False)
-    models = {precision: setup.other(precision, one_pass=False) for precision in precisions}
-    figures["20 evidences, ranking alone"] = rows = medians(ranking_systems(models), few)
+    alone = {precision: partial(_rank, setup.other(precision, one_pass=False)) for precision in precisions}
+    figures["20 evidences, ranking alone"] = rows = medians(alone, few)
     bench.want(f"speed, {precisions[0]}: ms of 20 evidences", rows[precisions[0]]["ms"], TURN_MS, False)
     columns = {"turns": ("turns", "{}"), "ms": ("ms", "{:.1f}"), "ratio": ("ratio", "{:.2f}")}
     bench.compare("milliseconds of a turn, medians", ("what", "system"), columns, figures)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,11 +20,6 @@ LEAST_LIST = 2 * TOP
 GPU_TIMES = 20  # as many pairs on a GPU, which takes 2,000 in an eye's blink
 GPU_BATCHES = (32, 128, 512, 2048)
 CPU_PRECISIONS, GPU_PRECISIONS = ("fp32", "bf16", "int8"), ("bf16",)
-
-
-class System(NamedTuple):
-    odds: Callable[[Sequence[tuple[str, str]]], np.ndarray]
-    model: Any  # of transformers
 
 
 class Material(NamedTuple):
@@ -58,8 +53,8 @@ def _measure(bench: Bench, name: str, folder: Path, material: Material) -> Figur
     batch = peer.best_batch(pairs if on_gpu else pairs[: size.tried], GPU_BATCHES if on_gpu else size.batches)
     default = f"CrossEncoder, batches of {DEFAULT_BATCH}" + (" (its best)" if batch == DEFAULT_BATCH else "")
     best = default if batch == DEFAULT_BATCH else f"CrossEncoder, batches of {batch} (its best)"
-    systems = {default: System(peer.odds, peer.model), best: System(lambda pairs: peer.odds(pairs, batch), peer.model)}
-    systems |= {f"BertReranker {precision}": System(own.odds, own.model) for precision, own in ours.items()}
+    systems = {default: peer, best: peer.with_batch(batch)}
+    systems |= {f"BertReranker {precision}": own for precision, own in ours.items()}
     reference = Peer(folder, device) if on_gpu else peer  # bf16 is compared with fp32
     compared = [system for system in systems if on_gpu or system not in (default, best)]
     exact_lists = material.by_list(reference.odds(material.listed))
@@ -68,11 +63,8 @@ def _measure(bench: Bench, name: str, folder: Path, material: Material) -> Figur
     for own in systems.values():
         own.odds(pairs[:64])  # the first calls choose kernels
 
-    def counted(system: str) -> np.ndarray:
-        with paddings[system]:
-            return systems[system].odds(pairs)
-
-    seconds, odds = interleaved({system: lambda system=system: counted(system) for system in systems}, bench.rounds)
+    calls = {system: partial(paddings[system].counted, own.odds, pairs) for system, own in systems.items()}
+    seconds, odds = interleaved(calls, bench.rounds)
     exact = reference.odds(pairs) if on_gpu else odds[default]
     lengths = next(iter(ours.values())).reranker.tokenizer.pairs(pairs).lengths
     median = {system: statistics.median(times) for system, times in seconds.items()}
@@ -92,7 +84,7 @@ def _measure(bench: Bench, name: str, folder: Path, material: Material) -> Figur
         if system in compared:
             two = zip(of_lists[system], exact_lists, strict=True)
             row |= {
-                "difference": float(np.abs(_sigmoid(odds[system]) - _sigmoid(exact)).max()),
+                "difference": float(np.abs(1 / (1 + np.exp(-odds[system])) - 1 / (1 + np.exp(-exact))).max()),
                 "logit_difference": float(np.abs(odds[system] - exact).max()),
                 "spearman": spearman(odds[system], exact),
                 "top_overlap": statistics.fmean(top_overlap(*scores, TOP) for scores in two),
@@ -105,10 +97,6 @@ def _measure(bench: Bench, name: str, folder: Path, material: Material) -> Figur
         "device": device, "pairs": len(pairs), "sources": material.sources, "tokens": tokens, "lists": len(material.lists),
         "list_pairs": len(material.listed), "best_batch": batch, "matrix_ceiling": ceiling, "rows": rows,
     }  # fmt: skip
-
-
-def _sigmoid(odds: np.ndarray) -> np.ndarray:
-    return 1 / (1 + np.exp(-odds))
 
 
 def _want(bench: Bench, name: str, rows: dict[str, Figures]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,8 @@ class Ours:
 class Peer:
     """sentence-transformers' `CrossEncoder`, fed as its users do."""
 
+    batch = DEFAULT_BATCH
+
     def __init__(self, folder: Path, device: str, dtype: str = "float32") -> None:
         import torch
         from sentence_transformers import CrossEncoder
@@ -121,16 +124,20 @@ class Peer:
         self._raw = torch.nn.Identity()
         self.model = self._encoder.transformers_model
 
-    def odds(self, pairs: Sequence[tuple[str, str]], batch: int = DEFAULT_BATCH) -> np.ndarray:
+    def with_batch(self, batch: int) -> Peer:
+        peer = copy.copy(self)
+        peer.batch = batch
+        return peer
+
+    def odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         logits = self._encoder.predict(
-            list(pairs), batch_size=batch, show_progress_bar=False, activation_fn=self._raw, convert_to_numpy=True
+            list(pairs), batch_size=self.batch, show_progress_bar=False, activation_fn=self._raw, convert_to_numpy=True
         )
         return logits if logits.ndim == 1 else logits[:, 1] - logits[:, 0]
 
     def best_batch(self, pairs: Sequence[tuple[str, str]], sizes: Sequence[int]) -> int:
         """The fastest of some batch sizes: the mean of two passes, in turn."""
-        passes = {size: lambda size=size: self.odds(pairs, size) for size in sizes}
-        seconds, _ = interleaved(passes, 2)
+        seconds, _ = interleaved({size: partial(self.with_batch(size).odds, pairs) for size in sizes}, 2)
         return min(sizes, key=lambda size: sum(seconds[size]))
 
 
@@ -143,20 +150,20 @@ def new_cascade(bm25: BM25Scorer, scorer: Ours | None, encoder: BiEncoder, folde
 
 
 class Padding:
-    """Counts the tokens that a model computes, and those of them that only fill up a batch, while it is open."""
+    """Counts the tokens that a model computes in some calls, and those of them that only fill up a batch."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
         self._slots = 0
         self._tokens: list[Any] = []
 
-    def __enter__(self) -> Padding:
+    def counted(self, call: Callable[[Any], Any], argument: Any) -> Any:
         encoder = self._model.base_model  # sentence-transformers calls `forward` of the whole past its hooks
-        self._handle = encoder.register_forward_pre_hook(self._count, with_kwargs=True)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._handle.remove()
+        handle = encoder.register_forward_pre_hook(self._count, with_kwargs=True)
+        try:
+            return call(argument)
+        finally:
+            handle.remove()
 
     def _count(self, _: Any, __: tuple[Any, ...], arguments: dict[str, Any]) -> None:
         mask = arguments["attention_mask"]
@@ -164,12 +171,9 @@ class Padding:
         self._tokens.append(mask.sum())  # read later: a GPU is not waited for
 
     @property
-    def tokens(self) -> int:
-        return sum(int(number) for number in self._tokens)
-
-    @property
     def share(self) -> float:
-        return 1 - self.tokens / max(1, self._slots)
+        """Of the padding among all."""
+        return 1 - sum(map(int, self._tokens)) / max(1, self._slots)
 
 
 def flops(lengths: Sequence[int], hidden: int, intermediate: int, layers: int) -> float:

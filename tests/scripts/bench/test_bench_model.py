@@ -312,8 +312,8 @@ def test_the_first_turn_is_not_counted():
     def system(seconds):
         return lambda turn: now.__setitem__(0, now[0] + seconds * turn)
 
-    times = speed.milliseconds({"a": system(1), "b": system(2)}, [1, 2, 3], lambda: now[0])
-    assert times == {"a": [2000, 3000], "b": [4000, 6000]}
+    times = speed.medians({"a": system(1), "b": system(2)}, [1, 2, 3], lambda: now[0])
+    assert times == {"a": {"turns": 2, "ms": 2500}, "b": {"turns": 2, "ms": 5000}}
 
 
 def test_one_pass_answers_as_two():
