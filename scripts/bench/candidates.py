@@ -27,6 +27,7 @@ from convinse.wikipedia.build import build
 from recipes.embedded.wikidata import knowledge_base
 from recipes.sources import json_lines, needed
 
+CONVQUESTIONS = ("convquestions", "val_wd27k.json.gz")  # its conversations over wikidata-27k
 _ITEM = re.compile(r"Q[1-9][0-9]*")
 _YEAR = re.compile(r"[0-9]{4}")
 _STAMP = re.compile(r"([0-9]{4})-[0-9]{2}-[0-9]{2}T")
@@ -45,10 +46,6 @@ def read_json(path: Path) -> Any:
         return json.load(file)
 
 
-def convquestions_path(data: Path) -> Path:
-    return needed(data, "convquestions", "val_wd27k.json.gz")
-
-
 def distinct_turns(conversations: Iterable[dict]) -> Iterator[tuple[dict, dict, tuple[str, ...]]]:
     """(seed entity, turn, gold answers) of each (seed entity, question) once: a conversation is there in 32 wordings."""
     seen = set()
@@ -64,7 +61,7 @@ def distinct_turns(conversations: Iterable[dict]) -> Iterator[tuple[dict, dict, 
 def convquestions(data: Path) -> dict[str, list[SeedQuestion]]:
     """Turn 0, and the turns one hop from the seed entity with its label in front."""
     first, one_hop = [], []
-    for seed, turn, gold in distinct_turns(read_json(convquestions_path(data))):
+    for seed, turn, gold in distinct_turns(read_json(needed(data, *CONVQUESTIONS))):
         if turn["turn"] == 0:
             first.append(SeedQuestion(turn["question"], seed["id"], gold))
         if turn["one_hop"] and turn["label_agrees"] is not False:
@@ -171,7 +168,7 @@ def gather(data: Path, work: Path, most: int | None = None) -> Gathered:
     with closing(retriever.kb):
         of_pages = list(_page_evidences(retriever, _pages(data)))
         questions = []
-        turns = itertools.islice(distinct_turns(read_json(convquestions_path(data))), most)
+        turns = itertools.islice(distinct_turns(read_json(needed(data, *CONVQUESTIONS))), most)
         for (seed, turn, gold), page in zip(turns, itertools.cycle(of_pages)):
             query = f"{seed['label']} {turn['question']}"
             facts, _ = retriever.retrieve_evidences(query, SOURCES)

@@ -51,6 +51,7 @@ MODELS = ("torch", "transformers")
 _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_vnni", "avx_vnni", "amx_int8", "asimd")
 _SETTINGS = {"HF_HUB_OFFLINE": "1", "HAYSTACK_TELEMETRY_ENABLED": "False", "TOKENIZERS_PARALLELISM": "true"}
 _CHILD = "from bench.harness import child; child()"
+_DATA = "The data lies in ../shared/data or CONVINSE_DATA."
 _EVERY = 0.2  # seconds between two looks at the memory of a process
 _SCRIPTS = Path(__file__).resolve().parents[1]
 
@@ -172,7 +173,7 @@ class Spec:
 
 def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
     """Measure the parts of a bench, print, and write; ends the program with one line where that cannot be."""
-    parser = argparse.ArgumentParser(prog=f"bench {spec.name}", description=spec.about.split("\n")[0])
+    parser = argparse.ArgumentParser(prog=f"bench {spec.name}", description=spec.about.split("\n")[0], epilog=_DATA)
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument("--quick", action="store_true", help="a trial in seconds; its figures say little")
     amount.add_argument("--full", action="store_true", help="all there is, however long it takes")
@@ -192,8 +193,11 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
     level = 0 if options.quick else 2 if options.full else 1
     rounds = (options.rounds or spec.rounds[level]) if spec.rounds else 1
     try:
-        need(dict.fromkeys(name for part in parts for name in spec.needs.get(part, ())))
+        needs = dict.fromkeys(name for part in parts for name in spec.needs.get(part, ()))
+        if missing := [PACKAGES.get(name, name) for name in needs if not importable(name)]:
+            raise ConvinseError(f"packages are missing; run pip install {' '.join(missing)}")
         written = earlier(options.output)
+        options.output.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="convinse-bench-") as name:
             work = Path(name)
             kept = options.work or work / "kept"
@@ -256,11 +260,6 @@ def importable(name: str) -> bool:
         return importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:
         return False
-
-
-def need(names: Iterable[str]) -> None:
-    if missing := [PACKAGES.get(name, name) for name in names if not importable(name)]:
-        raise ConvinseError(f"packages are missing; run pip install {' '.join(missing)}")
 
 
 def note(text: str) -> None:
@@ -357,49 +356,44 @@ def apart(function: Callable[..., Any], *arguments: Any, tree: bool = False) -> 
     if module == "__main__":
         module = sys.modules[module].__spec__.name  # type: ignore[union-attr]
     call = json.dumps([module, function.__name__, arguments], default=str)
-    path = os.pathsep.join(filter(None, [str(_SCRIPTS), os.environ.get("PYTHONPATH")]))
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
-        process = subprocess.Popen(
-            [sys.executable, "-c", _CHILD], stdin=subprocess.PIPE, stdout=out, stderr=errors, text=True,
-            env={**os.environ, "PYTHONPATH": path},
-        )  # fmt: skip
-        with process.stdin:  # type: ignore[union-attr]
-            process.stdin.write(call)  # type: ignore[union-attr]
-        most, anonymous = _watched(process) if tree else (0, 0)
-        _check(process.wait(), f"{module}.{function.__name__}", errors)
-        out.seek(0)
-        seconds, peak, result = json.loads(out.read().splitlines()[-1])
-    return Usage(seconds, most or peak, anonymous, result)
+    usage = _process(["-c", _CHILD], f"{module}.{function.__name__}", call, tree=tree)
+    seconds, peak, result = json.loads(usage.result.splitlines()[-1])
+    return Usage(seconds, usage.peak if tree else peak, usage.anonymous, result)
 
 
 def command(arguments: Sequence[str], folder: Path | None = None) -> Usage:
-    with tempfile.TemporaryFile("w+") as errors:
+    """Run a command of the project; the seconds are those of the whole process."""
+    return _process(["-m", "convinse", *arguments], f"convinse {' '.join(arguments)}", folder=folder)
+
+
+def _process(
+    arguments: Sequence[str], what: str, given: str = "", folder: Path | None = None, tree: bool = False
+) -> Usage:
+    """Run Python; the result is what it writes. Without `tree` the memory is that of the process alone."""
+    path = os.pathsep.join(filter(None, [str(_SCRIPTS), os.environ.get("PYTHONPATH")]))
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         start = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, "-m", "convinse", *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=errors
-        )
-        _, status, usage = os.wait4(process.pid, 0)
+            [sys.executable, *arguments], cwd=folder, stdin=subprocess.PIPE, stdout=out, stderr=errors, text=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+        with process.stdin:  # type: ignore[union-attr]
+            process.stdin.write(given)  # type: ignore[union-attr]
+        peak = anonymous = pid = 0
+        while not pid:
+            if tree:
+                total, own = tree_memory(process.pid)
+                peak, anonymous = max(peak, total), max(anonymous, own)
+                time.sleep(_EVERY)
+            pid, status, used = os.wait4(process.pid, os.WNOHANG if tree else 0)
         seconds = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
-        _check(process.returncode, f"convinse {' '.join(arguments)}", errors)
-    return Usage(seconds, 1024 * usage.ru_maxrss, 0, None)
-
-
-def _check(status: int, what: str, errors: Any) -> None:
-    if status:
-        errors.seek(0)
-        raise ChildError(f"{what}: {(errors.read().strip().splitlines() or [f'status {status}'])[-1]}")
-
-
-def _watched(process: subprocess.Popen[str]) -> tuple[int, int]:
-    """The most memory of a process and those below it until it ends: all, and what of it is no file."""
-    peak = anonymous = 0
-    while process.poll() is None:
-        total, own = tree_memory(process.pid)
-        peak, anonymous = max(peak, total), max(anonymous, own)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_EVERY)
-    return peak, anonymous
+        if status:
+            errors.seek(0)
+            last = (errors.read().strip().splitlines() or [f"status {process.returncode}"])[-1]
+            raise ChildError(f"{what}: {last}")
+        out.seek(0)
+        return Usage(seconds, peak or 1024 * used.ru_maxrss, anonymous, out.read())
 
 
 def tree_memory(root: int) -> tuple[int, int]:

@@ -195,7 +195,19 @@ def synthetic_part(bench: Bench) -> Figures:
             sizes.append({"dump_bytes": disk(dump), "dump_seconds": seconds, **own})
     projection = project(sizes)
     for size in sizes:
-        _show_synthetic(bench, size)
+        is_whole = size["facts"] == FACTS
+        bench.report(f"synthetic: {size['items']:,} items, {size['facts']:,} facts", [
+            Figure("dump", size["dump_bytes"] / 1e6, f"{{:,.0f}} MB in {size['dump_seconds']:.0f} s"),
+            Figure("build", size["build_seconds"], "{:,.0f} s", 1800 if is_whole else None),
+            Figure("peak memory of the build", size["build_peak_bytes"] / 1e6, "{:,.0f} MB", 4000),
+            Figure("of it no file", size["build_peak_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
+            Figure("disk, bytes a fact", size["disk_bytes_per_fact"], "{:.1f}", 70 if is_whole else None),
+            Figure("open", size["open_ms"], "{:,.0f} ms", 1000),
+            Figure(f"resident after {size['questions']} questions", size["resident_bytes"] / 1e6, "{:,.0f} MB", 1000),
+            Figure("of it no file", size["resident_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
+            Figure(f"search, median ({size['mean_facts']:.0f} facts)", size["search_median_ms"], "{:.1f} ms", 40),
+            Figure("search, 95th percentile", size["search_p95_ms"], "{:.1f} ms", 150),
+        ])  # fmt: skip
     whole = {name: figure["value"] for name, figure in projection.items() if isinstance(figure, dict)}
     bench.report(f"all of Wikidata, projected: {WIKIDATA_ITEMS:,} items, {WIKIDATA_FACTS:,} facts", [
         Figure("build", whole["build_seconds"] / 3600, "{:.1f} h"),
@@ -205,22 +217,6 @@ def synthetic_part(bench: Bench) -> Figures:
         Figure(f"resident after {ASKED} questions", whole["resident_bytes"] / 1e9, "{:,.1f} GB"),
     ])  # fmt: skip
     return {"sizes": sizes, "projection": projection}
-
-
-def _show_synthetic(bench: Bench, size: Figures) -> None:
-    is_whole = size["facts"] == FACTS
-    bench.report(f"synthetic: {size['items']:,} items, {size['facts']:,} facts", [
-        Figure("dump", size["dump_bytes"] / 1e6, f"{{:,.0f}} MB in {size['dump_seconds']:.0f} s"),
-        Figure("build", size["build_seconds"], "{:,.0f} s", 1800 if is_whole else None),
-        Figure("peak memory of the build", size["build_peak_bytes"] / 1e6, "{:,.0f} MB", 4000),
-        Figure("of it no file", size["build_peak_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
-        Figure("disk, bytes a fact", size["disk_bytes_per_fact"], "{:.1f}", 70 if is_whole else None),
-        Figure("open", size["open_ms"], "{:,.0f} ms", 1000),
-        Figure(f"resident after {size['questions']} questions", size["resident_bytes"] / 1e6, "{:,.0f} MB", 1000),
-        Figure("of it no file", size["resident_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
-        Figure(f"search, median ({size['mean_facts']:.0f} facts)", size["search_median_ms"], "{:.1f} ms", 40),
-        Figure("search, 95th percentile", size["search_p95_ms"], "{:.1f} ms", 150),
-    ])  # fmt: skip
 
 
 def project(sizes: list[Figures]) -> Figures:

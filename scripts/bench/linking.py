@@ -3,7 +3,7 @@
     bash run.sh bench linking
 
 Distinct questions only: ConvQuestions repeats each conversation in 32 wordings, so a (seed, question) pair counts
-once. The data lies in ../shared/data or CONVINSE_DATA.
+once.
 """
 
 from __future__ import annotations

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from convinse.scoring import squad2
-
-if TYPE_CHECKING:
-    import numpy as np
 
 Rank = int | None  # of the first text that answers, from 1
 

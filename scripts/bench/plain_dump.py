@@ -129,23 +129,23 @@ def disagreements(kb: KnowledgeBase, truth: BruteForce, items: Iterable[str], rn
     """What a knowledge base says otherwise than the dump, of some items and of pairs with near and far ones."""
     everyone = sorted(truth.by_item.keys() & truth.labels.keys())
     for item in items:
-        if kb.label(item) != truth.labels.get(item, item):
-            yield f"{item}: label {kb.label(item)!r}"
-        facts = kb.neighborhood(item, _EVERYTHING)
-        if {_ids(fact) for fact in facts} != set(truth.neighborhood(item)):
-            yield f"{item}: neighborhood of {len(facts)} facts, the dump has {len(set(truth.neighborhood(item)))}"
-        if any(
-            entity["label"] != truth.labels.get(entity["id"], entity["id"])
+        facts, types = kb.neighborhood(item, _EVERYTHING), _ids(kb.types_of(item))
+        wrong = [
+            entity["label"]
             for fact in facts[:100]
             for place, entity in enumerate(fact)
             if place % 2 or entity["id"] in truth.items_of.get(_ids(fact), ())
+            if entity["label"] != truth.labels.get(entity["id"], entity["id"])
+        ]
+        for what, own, wanted in (
+            ("label", kb.label(item), truth.labels.get(item, item)),
+            ("neighborhood", sorted({_ids(fact) for fact in facts}), sorted(set(truth.neighborhood(item)))),
+            ("labels in its facts", wrong, []),
+            ("frequencies", tuple(kb.frequencies(item)), truth.frequencies(item)),
+            ("types", sorted(types), sorted(truth.types.get(item, ()))),
         ):
-            yield f"{item}: labels in its facts"
-        if tuple(kb.frequencies(item)) != truth.frequencies(item):
-            yield f"{item}: frequencies {kb.frequencies(item)}, the dump has {truth.frequencies(item)}"
-        types = kb.types_of(item)
-        if {entity["id"] for entity in types} != truth.types.get(item, set()) or len({*_ids(types)}) != len(types):
-            yield f"{item}: types {_ids(types)}, the dump has {sorted(truth.types.get(item, ()))}"
+            if own != wanted:
+                yield f"{item}: {what} {own!r:.200}, the dump has {wanted!r:.200}"
         for other in _others(truth, item, everyone, rng):
             yield from path_disagreements(kb, truth, item, other)
 

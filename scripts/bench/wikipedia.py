@@ -8,7 +8,7 @@ marks (`[1]`, `[a]`, `[note 2]`); `strict` compares with single blanks and comma
 what users get: `whole rows` takes the rows uncut, `cut` asks for each cell
 beside the first one in some piece.
 
-The data lies in ../shared/data or CONVINSE_DATA; 100 random evidences of each source go to
+100 random evidences of each source go to
 results/bench/wikipedia-sample.txt. BeautifulSoup and lxml are measured where they are installed.
 """
 
@@ -23,6 +23,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser
 
 from convinse.records.evidence import Entity, Evidence
 from convinse.support.progress import progress
@@ -61,19 +63,18 @@ class SavedPage(NamedTuple):
     item: Entity
 
 
-def read_pages(folder: Path) -> list[SavedPage]:
+def read(folder: Path) -> tuple[list[SavedPage], dict[str, Entity]]:
+    """The saved pages, and the items of titles."""
     records = [record for name in FILES for record in json_lines(needed(folder, "wikipedia-pages", name))]
-    return [
-        SavedPage(r["page_id"], r["title"], r["html"], {"id": r["qid"] or f"Q{10**9 + n}", "label": r["title"]})
-        for n, r in enumerate(records)
+    ids = (record["qid"] or f"Q{10**9 + number}" for number, record in enumerate(records))
+    pages = [
+        SavedPage(record["page_id"], record["title"], record["html"], {"id": qid, "label": record["title"]})
+        for record, qid in zip(records, ids, strict=True)
     ]
-
-
-def read_items(folder: Path) -> dict[str, Entity]:
     with gzip.open(needed(folder, "wikipedia-pages", "title2qid.tsv.gz"), "rt", encoding="utf-8") as file:
         next(file)
         pairs = [line.rstrip("\n").split("\t") for line in file]
-    return {title: {"id": qid, "label": title} for title, qid, *_ in pairs}
+    return pages, {title: {"id": qid, "label": title} for title, qid, *_ in pairs}
 
 
 def normal(text: str) -> str:
@@ -114,21 +115,6 @@ def evidences_of(page: SavedPage, items: dict[str, Entity]) -> list[Evidence]:
     return page_evidences(parse_page(page.title, page.html), page.item, items)
 
 
-def parsers(bench: Bench) -> dict[str, Callable[[str], object]]:
-    from selectolax.lexbor import LexborHTMLParser
-
-    calls: dict[str, Callable[[str], object]] = {"selectolax": LexborHTMLParser}
-    if bench.has("lxml"):
-        import lxml.html
-
-        calls["lxml"] = lxml.html.fromstring
-    if bench.has("bs4"):
-        import bs4
-
-        calls["BeautifulSoup"] = lambda html: bs4.BeautifulSoup(html, "html.parser")
-    return calls
-
-
 def speed(bench: Bench, pages: list[SavedPage], items: dict[str, Entity]) -> dict[str, Spread]:
     """Pages a second on one core: of rounds in which all take the same pages in turn."""
 
@@ -136,8 +122,17 @@ def speed(bench: Bench, pages: list[SavedPage], items: dict[str, Entity]) -> dic
         for page in batch:
             evidences_of(page, items)
 
+    parsers: dict[str, Callable[[str], object]] = {"selectolax": LexborHTMLParser}
+    if bench.has("lxml"):
+        import lxml.html
+
+        parsers["lxml"] = lxml.html.fromstring
+    if bench.has("bs4"):
+        import bs4
+
+        parsers["BeautifulSoup"] = lambda html: bs4.BeautifulSoup(html, "html.parser")
     systems = {"evidences": evidences}
-    for name, parse in parsers(bench).items():
+    for name, parse in parsers.items():
         systems[name] = lambda batch, parse=parse: [parse(page.html) for page in batch]
     evidences_of(pages[0], items)
     order = random.Random(SEED).sample(pages, len(pages))
@@ -164,7 +159,8 @@ def write_sample(path: Path, by_source: dict[str, list[tuple[str, Evidence]]]) -
 
 def pages_part(bench: Bench) -> Figures:
     folder = bench.folder
-    pages, items = read_pages(folder)[: bench.size], read_items(folder)
+    pages, items = read(folder)
+    pages = pages[: bench.size]
     references: dict[int, list[dict]] = defaultdict(list)  # tables that others extracted, by page
     for reference in json_lines(needed(folder, "wikitablequestions", "tables.jsonl.gz")):
         references[reference["page_id"]].append(reference)

@@ -6,7 +6,7 @@
 The conversations are those of convquestions/val_wd27k: of its 32 versions a group two, which together have each wording
 once; by default of 15 groups, with --full of all 46. Gold texts count as the date or the number that they hold, a bare year
 as any date in it; "P@1 label" also counts answers that have the gold label under another id, for the published ids are often
-wrong. The data lies in ../shared/data or CONVINSE_DATA.
+wrong.
 """
 
 from __future__ import annotations

@@ -19,13 +19,14 @@ from convinse.records.literals import is_date
 from convinse.scoring.convqa import is_answer
 from recipes.sources import needed
 
-from ..candidates import convquestions_path
+from ..candidates import CONVQUESTIONS
 from ..harness import Figures
+from ..measures import mean_reciprocal_rank, share_within
 
 
 def read_conversations(data: Path, groups: int | None = None) -> list[Conversation]:
     """The conversations that are measured; see `each_wording_once`. Gold answers have the ids of the contract."""
-    return list(each_wording_once(read_benchmark(convquestions_path(data), "convmix"), groups))
+    return list(each_wording_once(read_benchmark(needed(data, *CONVQUESTIONS), "convmix"), groups))
 
 
 def each_wording_once(versions: Iterable[Conversation], groups: int | None = None) -> Iterator[Conversation]:
@@ -88,22 +89,15 @@ def place_of_gold(turn: Turn) -> int | None:
 def figures(turns: Sequence[Turn]) -> Figures:
     """Means over answered turns: gold answers among the entities of the top evidences, and among the ranked answers."""
     ranks = [rank_of_gold(turn) for turn in turns]
-    labels = [
-        bool(turn["pred_answers"]) and is_right_by_label(turn["pred_answers"][0]["answer"], turn["answers"])
-        for turn in turns
-    ]
-
-    def mean(values: Iterable[float]) -> float:
-        return round(sum(values) / len(turns), 4) if turns else 0.0
-
+    labels = [is_right_by_label(own["answer"], turn["answers"]) for turn in turns for own in turn["pred_answers"][:1]]
     return {
         "turns": len(turns),
-        "answer_presence": mean(place_of_gold(turn) is not None for turn in turns),
-        "p_at_1": mean(rank == 1 for rank in ranks),
-        "mrr": mean(1 / rank for rank in ranks if rank),
-        "h_at_5": mean(rank is not None and rank <= HIT for rank in ranks),
+        "answer_presence": sum(place_of_gold(turn) is not None for turn in turns) / max(1, len(turns)),
+        "p_at_1": share_within(ranks, 1),
+        "mrr": mean_reciprocal_rank(ranks),
+        "h_at_5": share_within(ranks, HIT),
         # an answer also counts by its label, where the published id is of another item
-        "p_at_1_label": mean(labels),
+        "p_at_1_label": sum(labels) / max(1, len(turns)),
     }
 
 

@@ -5,7 +5,6 @@
 
 The model is the one of the package, or --model. Beside it stand BM25 and, where the package that carries it is installed,
 all-MiniLM-L6-v2, whose weights the training begins with, as bi-encoder. 200 questions of a set by default, 500 with --full.
-The data lies in ../shared/data or CONVINSE_DATA.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from convinse.encoder.yes_no_reader import has_yes_no
 from convinse.heterogeneous_answering.yes_no import decide
 from convinse.language.language import english
 from convinse.language.property_names import PropertyNames
+from convinse.records.evidence import Evidence
+from convinse.support.progress import progress
 from recipes.embedded.negatives import part_of
 from recipes.embedded.ranking_sets import Decided, boolq_questions
 
@@ -19,11 +21,6 @@ from ..harness import Bench, Figures
 from ..measures import mean_reciprocal_rank, presence, presence_columns, share_within
 from . import ranking, reading
 from .sets import SEED, Question, sample
-from .setup import counted
-
-if TYPE_CHECKING:
-    from convinse.records.evidence import Evidence
-
 
 QAMR_F1, PARAGRAPH_F1 = 86, 60
 ABOVE_BI_ENCODER = 0.05  # of MRR
@@ -42,7 +39,7 @@ def reading_part(bench: Bench) -> Figures:
     sets: dict[str, tuple[Question, ...]] = {QAMR: setup.sets.sentences, **setup.sets.paragraphs}
     read = {}
     for name, questions in sets.items():
-        with counted(name, len(questions)) as advance:
+        with progress(name, len(questions), "questions") as advance:
             read[name] = reading.readings(setup.model, questions, advance, by_sentence=name != QAMR)
     sets[BOTH] = tuple(question for name in setup.sets.paragraphs for question in sets[name])
     read[BOTH] = [reading for name in setup.sets.paragraphs for reading in read[name]]
@@ -66,7 +63,7 @@ def ranking_part(bench: Bench) -> Figures:
     figures: Figures = {}
     for name, asked in setup.sets.ranked.items():
         top = None if name in ALL_ROWS else ranking.TOP
-        with counted(name, len(asked)) as advance:
+        with progress(name, len(asked), "questions") as advance:
             ranks, weights = ranking.rank_sets(setup.model, setup.base, asked, advance, top)
         rows = {
             system: {"mrr": mean_reciprocal_rank(own), "first": share_within(own, 1)} for system, own in ranks.items()
@@ -96,7 +93,7 @@ def evidence_part(bench: Bench) -> Figures:
     groups: dict[Any, Figures] = {}
     figures: Figures = {}
     for kind, facts in setup.pools.evidences.items():
-        with counted(f"facts {kind}", len(facts)) as advance:
+        with progress(f"facts {kind}", len(facts), "questions") as advance:
             rows = presence(ranking.evidence_ranks(setup.model, setup.base, setup.pools, kind, advance), PRESENCE)
         median = statistics.median(map(len, facts))
         figures[kind] = {"questions": len(facts), "candidates": median, **rows}
@@ -149,7 +146,7 @@ def probabilities(bench: Bench, questions: Sequence[Decided]) -> dict[str, np.nd
         return float(model.yes_no.probabilities([(question, text)])[0])
 
     head, both = [], []
-    with counted("yes or no", len(questions)) as advance:
+    with progress("yes or no", len(questions), "questions") as advance:
         for start in range(0, len(questions), _PORTION):
             portion = asked[start : start + _PORTION]
             head += model.yes_no.probabilities([(row.question, row.passage) for row, _ in portion]).tolist()

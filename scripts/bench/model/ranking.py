@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from convinse.config import Config
+from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.knowledge_base.index import FactEntities, KnowledgeBase
@@ -28,9 +30,6 @@ from ..measures import Rank, best_first, cross_fitted, first_right
 from .sets import Asked
 
 if TYPE_CHECKING:
-    from convinse.encoder.bi_encoder import BiEncoder
-    from convinse.encoder.reranker import BertReranker
-
     from .setup import Model
 
 Advance = Callable[[int], None]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from convinse.encoder.extractive_reader import AnswerSpan
+
 from ..measures import answer_scores
 from .sets import Question
 
 if TYPE_CHECKING:
-    from convinse.encoder.extractive_reader import AnswerSpan
-
     from .setup import Model
 
 Advance = Callable[[int], None]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +15,6 @@ from convinse.encoder.precision import find_device, find_precision
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.support.errors import ModelError
-from convinse.support.progress import Advance, progress
 from recipes.sources import BASE_PACKAGE, minilm
 
 from ..harness import Bench, note
@@ -104,7 +102,3 @@ class Setup:
 
     def other(self, precision: Precision, device: str | None = None, one_pass: bool = True) -> Model:
         return Model(Path(self.model.folder), device or self.model.device, precision, one_pass)
-
-
-def counted(title: str, total: int) -> AbstractContextManager[Advance]:
-    return progress(title, total, "questions")

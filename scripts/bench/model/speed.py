@@ -6,11 +6,14 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from convinse.encoder.precision import Precision
+from convinse.records.evidence import Evidence
 from convinse.support.errors import ModelError
+from convinse.support.progress import progress
 
 from ..harness import Bench, Figures, in_turn
 from ..measures import best_first, same_share
@@ -18,11 +21,7 @@ from . import ranking
 from .ranking import Advance, log_odds
 from .reading import ALONE, AMONG, RELEVANCE, SPAN, WHOLE, readings
 from .sets import SEED, Asked, Question, sample
-from .setup import Model, counted
-
-if TYPE_CHECKING:
-    from convinse.encoder.precision import Precision
-    from convinse.records.evidence import Evidence
+from .setup import Model
 
 RANKING, ONE_PASS, TWO_PASSES = "ranking alone", "ranking and reading, one pass", "ranking, then reading"
 _PORTION = 20  # questions computed together
@@ -156,7 +155,7 @@ def agreement_part(bench: Bench) -> Figures:
     figures: dict[str, Figures] = {}
     wanted: Answers | None = None
     for name, model in models.items():
-        with counted(name, number) as advance:
+        with progress(name, number, "questions") as advance:
             given = answers_of(model, setup.sets.sentences, paragraphs, asked, advance)
         wanted = wanted or given
         figures[name] = {**agreement(wanted, given), "always numbers": always_numbers(model, paragraphs[0].query)}

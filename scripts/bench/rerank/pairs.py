@@ -91,15 +91,30 @@ def _measure(bench: Bench, name: str, folder: Path, material: Material) -> Figur
             }
     tokens = {f"p{share}": float(np.percentile(lengths, share)) for share in (5, 50, 95)}
     tokens |= {"mean": float(lengths.mean()), "longest": int(lengths.max())}
-    _show(bench, name, material, rows, tokens)
-    _want(bench, name, rows)
+    _tell(bench, name, material, rows, tokens)
     return {
         "device": device, "pairs": len(pairs), "sources": material.sources, "tokens": tokens, "lists": len(material.lists),
         "list_pairs": len(material.listed), "best_batch": batch, "matrix_ceiling": ceiling, "rows": rows,
     }  # fmt: skip
 
 
-def _want(bench: Bench, name: str, rows: dict[str, Figures]) -> None:
+COLUMNS = {
+    "pairs/s": ("pairs_a_second", "{:.0f}"), "x default": ("times_default", "{:.2f}"), "x best": ("times_best", "{:.2f}"),
+    "max |diff|": ("difference", "{:.1e}"), "Spearman": ("spearman", "{:.4f}"), f"top-{TOP}": ("top_overlap", "{:.1%}"),
+    "tokens/s": ("tokens_a_second", "{:.0f}"), "padding": ("padding", "{:.1%}"), "of ceiling": ("of_ceiling", "{:.1%}"),
+}  # fmt: skip
+
+
+def _tell(bench: Bench, name: str, material: Material, rows: dict[str, Figures], tokens: Figures) -> None:
+    sources = ", ".join(f"{source} {number}" for source, number in material.sources.items())
+    title = f"{name}, {bench.state.device}: {len(material.pairs)} pairs ({sources})"
+    bench.compare(title, ("system",), COLUMNS, {(): rows})
+    bench.console.print(
+        f"tokens of a pair: mean {tokens['mean']:.1f}, median {tokens['p50']:.0f}, 5th to 95th percentile "
+        f"{tokens['p5']:.0f} to {tokens['p95']:.0f}, longest {tokens['longest']}; top-{TOP} over {len(material.lists)} "
+        f"candidate lists of {len(material.listed)} pairs"
+        + ("" if bench.state.on_gpu else "; no GPU was measured: --device cuda on a machine with one")
+    )
     if bench.state.on_gpu:
         bench.want(f"{name}, bf16: times CrossEncoder at its best", rows["BertReranker bf16"]["times_best"], 2.5)
         return
@@ -110,22 +125,3 @@ def _want(bench: Bench, name: str, rows: dict[str, Figures]) -> None:
     if name != next(iter(bench.state.models)):  # scores of a random head lie closer together than any trained one's
         bench.want(f"{name}, int8: Spearman", int8["spearman"], 0.98)
         bench.want(f"{name}, int8: top-{TOP} overlap", int8["top_overlap"], 0.95)
-
-
-COLUMNS = {
-    "pairs/s": ("pairs_a_second", "{:.0f}"), "x default": ("times_default", "{:.2f}"), "x best": ("times_best", "{:.2f}"),
-    "max |diff|": ("difference", "{:.1e}"), "Spearman": ("spearman", "{:.4f}"), f"top-{TOP}": ("top_overlap", "{:.1%}"),
-    "tokens/s": ("tokens_a_second", "{:.0f}"), "padding": ("padding", "{:.1%}"), "of ceiling": ("of_ceiling", "{:.1%}"),
-}  # fmt: skip
-
-
-def _show(bench: Bench, name: str, material: Material, rows: dict[str, Figures], tokens: Figures) -> None:
-    sources = ", ".join(f"{source} {number}" for source, number in material.sources.items())
-    title = f"{name}, {bench.state.device}: {len(material.pairs)} pairs ({sources})"
-    bench.compare(title, ("system",), COLUMNS, {(): rows})
-    bench.console.print(
-        f"tokens of a pair: mean {tokens['mean']:.1f}, median {tokens['p50']:.0f}, 5th to 95th percentile "
-        f"{tokens['p5']:.0f} to {tokens['p95']:.0f}, longest {tokens['longest']}; top-{TOP} over {len(material.lists)} "
-        f"candidate lists of {len(material.listed)} pairs"
-        + ("" if bench.state.on_gpu else "; no GPU was measured: --device cuda on a machine with one")
-    )
