@@ -226,14 +226,12 @@ def pools(questions: Iterable[Candidates], size: int) -> list[Pool]:
     return made
 
 
-def widened(question: Candidates, others: Sequence[Evidence], size: int, seed: int) -> list[Evidence]:
-    """The facts of a question and random other evidences, none of them with a gold answer, up to `size` texts."""
-    chosen = list({evidence["evidence_text"]: evidence for evidence in question.facts}.values())
-    texts = {evidence["evidence_text"] for evidence in chosen}
-    for evidence in random.Random(seed).sample(others, len(others)):
+def widened(question: Candidates, others: Iterable[Evidence], size: int) -> list[Evidence]:
+    """The facts of a question, then the first others that hold no gold answer, up to `size` texts, each once."""
+    chosen = {evidence["evidence_text"]: evidence for evidence in question.facts}
+    for evidence in others:
         if len(chosen) >= size:
             break
-        if evidence["evidence_text"] not in texts and not is_right(evidence, question.gold):
-            texts.add(evidence["evidence_text"])
-            chosen.append(evidence)
-    return chosen
+        if evidence["evidence_text"] not in chosen and not is_right(evidence, question.gold):
+            chosen[evidence["evidence_text"]] = evidence
+    return list(chosen.values())

@@ -129,6 +129,8 @@ class Bench:
     def compare(self, title: str, words: Row, columns: Columns, groups: Mapping[str | Row, Systems]) -> None:
         """Print groups of systems with their figures, a row each; what names a group stands in its first row only."""
         table = Table(title=title, title_justify="left")
+        rows = [figures for systems in groups.values() for figures in systems.values()]
+        columns = {head: own for head, own in columns.items() if any(row.get(own[0]) is not None for row in rows)}
         for place, column in enumerate((*words, *columns)):
             table.add_column(column, justify="left" if place < len(words) else "right")
         for group, systems in groups.items():

@@ -223,17 +223,15 @@ def project(sizes: list[Figures]) -> Figures:
     """The figures of all of Wikidata, if they grow on in a line: constant + slope * items + slope * facts."""
     import numpy as np
 
-    places = np.array([[1.0, size["items"], size["facts"]] for size in sizes])
-    whole = np.array([1.0, WIKIDATA_ITEMS, WIKIDATA_FACTS])
+    places = np.array([[1.0, size["facts"], size["items"]] for size in sizes])
+    whole = np.array([1.0, WIKIDATA_FACTS, WIKIDATA_ITEMS])
     projected: Figures = {"items": WIKIDATA_ITEMS, "facts": WIKIDATA_FACTS}
-    for figure in ("build_seconds", "disk_bytes"):
-        slopes = np.linalg.solve(places, np.array([size[figure] for size in sizes]))
-        projected[figure] = {"value": float(whole @ slopes), "an_item": float(slopes[1]), "a_fact": float(slopes[2])}
-    # these do not tell items from facts: a line through the smallest and the largest size
-    small, _, large = sizes
-    for figure in ("build_peak_bytes", "open_ms", "resident_bytes"):
-        slope = (large[figure] - small[figure]) / (large["facts"] - small["facts"])
-        projected[figure] = {"value": large[figure] + slope * (WIKIDATA_FACTS - large["facts"]), "a_fact": slope}
+    for figure in ("build_seconds", "disk_bytes", "build_peak_bytes", "open_ms", "resident_bytes"):
+        # the last three do not tell items from facts: a line through the smallest and the largest size
+        step, known = (1, 3) if figure in ("build_seconds", "disk_bytes") else (2, 2)
+        slopes = np.linalg.solve(places[::step, :known], np.array([size[figure] for size in sizes[::step]]))
+        names = ("constant", "a_fact", "an_item")
+        projected[figure] = {"value": float(whole[:known] @ slopes), **dict(zip(names, slopes.tolist(), strict=False))}
     return projected
 
 

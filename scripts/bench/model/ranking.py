@@ -25,7 +25,7 @@ from convinse.knowledge_base.search_space import fact_text
 from convinse.language.language import english
 from convinse.records.evidence import Evidence, unique_entities
 
-from ..candidates import Candidates, first_hit, gather, is_right
+from ..candidates import Candidates, first_hit, gather, is_right, widened
 from ..measures import Rank, best_first, cross_fitted, first_right
 from .sets import Asked
 
@@ -138,17 +138,12 @@ def evidence_pools(data: Path, work: Path, most: int) -> Pools:
 
 def wide_facts(question: Candidates, two_hops: Callable[[str], Sequence[FactEntities]]) -> list[Evidence]:
     """The facts of a question, then others around the items that they were retrieved for, at most 520 of different texts."""
-    facts = {evidence["evidence_text"]: evidence for evidence in question.facts}
     items = dict.fromkeys(evidence["retrieved_for_entity"]["id"] for evidence in question.facts)
     others = {fact_text(fact): fact for item in items for fact in two_hops(item)}
-    texts = [text for text in others if text not in facts]
-    for place, _ in english().bm25.order(question.query, texts):
-        if len(facts) >= _WIDTH:
-            break
-        evidence = _evidence(others[texts[place]])
-        if not is_right(evidence, question.gold):
-            facts[texts[place]] = evidence
-    return list(facts.values())
+    own = {evidence["evidence_text"] for evidence in question.facts}
+    texts = [text for text in others if text not in own]
+    best = (_evidence(others[texts[place]]) for place, _ in english().bm25.order(question.query, texts))
+    return widened(question, best, _WIDTH)
 
 
 def _evidence(fact: FactEntities) -> Evidence:

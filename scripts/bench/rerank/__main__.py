@@ -12,6 +12,7 @@ measures on a part of that, with --full on all of it, without a limit on what --
 from __future__ import annotations
 
 import argparse
+import random
 import statistics
 from collections import defaultdict
 from collections.abc import Sequence
@@ -108,7 +109,10 @@ def presence_part(bench: Bench) -> Figures:
     some = questions[:: max(1, step)]  # from everywhere
     turns = {
         "as retrieved": [(question, question.facts) for question in questions],
-        f"widened to {wide}": [(question, widened(question, others, wide, seed)) for seed, question in enumerate(some)],
+        f"widened to {wide}": [
+            (question, widened(question, random.Random(seed).sample(others, len(others)), wide))
+            for seed, question in enumerate(some)
+        ],
     }
     groups: dict[Any, Figures] = {}
     figures: Figures = {"model": name, "device": setup.device}

@@ -63,11 +63,11 @@ def test_pools_have_the_size_and_share_no_text():
 def test_widening_adds_no_answer_and_no_text_twice():
     question = data.Candidates("q", ("Q7",), True, [evidence("own", "kb", "Q7")], [evidence("page", "text")])
     others = [evidence("own", "kb"), evidence("right", "kb", "Q7"), *(evidence(f"other {n}") for n in range(9))]
-    found = data.widened(question, others, 6, seed=1)
+    found = data.widened(question, others, 6)
     texts = [one["evidence_text"] for one in found]
     assert found[0]["wikidata_entities"] and len(set(texts)) == len(texts) == 6
     assert all(text.startswith("other") for text in texts[1:])
-    assert len(data.widened(question, others, 100, seed=1)) == 10
+    assert len(data.widened(question, others, 100)) == 10
 
 
 def test_other_weights_are_refused(tmp_path):
