@@ -328,6 +328,22 @@ def interleaved(systems: Mapping[str, Callable[[], R]], rounds: int) -> tuple[di
     return seconds, results
 
 
+def commands(bench: Bench, title: str, cases: Mapping[str, Sequence[str]], prepare: Callable[[], object]) -> Figures:
+    """Commands of the project timed in rounds, each begun by `prepare`, in the folder of the bench."""
+    usages: dict[str, list[Usage]] = {name: [] for name in cases}
+    for _ in range(bench.rounds):
+        prepare()
+        for name, arguments in cases.items():  # in this order: one may need what another has written
+            usages[name].append(command(arguments, bench.work))
+    figures = {
+        name: {"seconds": Spread.of([usage.seconds for usage in runs]), "peak_mb": max(usage.peak for usage in runs) / 1e6}
+        for name, runs in usages.items()
+    }  # fmt: skip
+    columns = {"seconds": ("seconds", "{:.2f}"), "peak MB": ("peak_mb", "{:.0f}")}
+    bench.compare(title, ("command",), columns, {(): figures})
+    return figures
+
+
 def timed(call: Callable[[], R]) -> tuple[float, R]:
     start = time.perf_counter()
     result = call()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 
-from .harness import Bench, Figures, Spec, Spread, command, run
+from .harness import Bench, Figures, Spec, commands, run
 
 CASES = {
     "convinse --help": ["--help"],
@@ -18,22 +18,19 @@ CASES = {
 }
 
 
-def commands(bench: Bench) -> Figures:
-    """Seconds of each command; in every round the first one with a cache finds none."""
+def pipeline(bench: Bench) -> Figures:
+    """In every round the first command with a cache finds none."""
     (bench.work / "bench.yml").write_text("name: bench\n")
     (bench.work / "nocache.yml").write_text("name: nocache\ners_use_cache: false\n")
-    seconds: dict[str, list[float]] = {name: [] for name in CASES}
-    for _ in range(bench.rounds):
+
+    def forget() -> None:
         for rest in ("cache", "results"):
             shutil.rmtree(bench.work / rest, ignore_errors=True)
-        for name, arguments in CASES.items():  # in this order: the warm cache is that of the cold one
-            seconds[name].append(command(arguments, bench.work).seconds)
-    figures = {name: {"seconds": Spread.of(values), "runs": values} for name, values in seconds.items()}
-    bench.compare(f"{bench.rounds} interleaved runs", ("command",), {"seconds": ("seconds", "{:.2f}")}, {(): figures})
-    return figures
+
+    return commands(bench, f"{bench.rounds} interleaved runs", CASES, forget)
 
 
-SPEC = Spec("pipeline", __doc__, {"commands": commands}, rounds=(1, 5, 5))
+SPEC = Spec("pipeline", __doc__, {"commands": pipeline}, rounds=(1, 5, 5))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from model_bench import bench_of
 
-from bench.model import quality as decisions
+from bench.model import __main__ as decisions
 from convinse.encoder.yes_no_head import YesNoHead
 from tiny_models import copy_of, joint, torch
 

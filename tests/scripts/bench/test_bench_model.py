@@ -9,8 +9,8 @@ from model_bench import bench_of
 
 from bench import candidates
 from bench.harness import run
-from bench.model import quality, ranking, reading, sets, speed
-from bench.model.__main__ import PARTS, SPEC
+from bench.model import __main__ as parts
+from bench.model import ranking, reading, sets, speed
 from bench.model.setup import Model
 from convinse.config import resolve
 from convinse.encoder.extractive_reader import AnswerSpan
@@ -177,7 +177,7 @@ def test_readings_of_a_model_are_those_of_its_classes():
         assert [spans.text for spans in one.spans] == [spans.text for spans in other.spans]
         np.testing.assert_allclose(one.relevance, other.relevance, atol=1e-5)
         best = apart.reader.read(question.query, [question.text], 1)[0].text
-        assert one.answer(*quality.SENTENCE_LAYOUT) == best
+        assert one.answer(*parts.SENTENCE_LAYOUT) == best
     assert reading.readings(apart, questions, silent, by_sentence=False)[0].bounds == (0, 1, 3, 3, 3)
 
 
@@ -362,7 +362,7 @@ def test_all_parts_print_their_tables_and_return_their_figures(questions, workdi
     bench = bench_of(joint(), workdir)
     given = {"sets": small_sets(), "pools": pools_of(questions), "base": bench.state.model.bi_encoder}
     bench.state.__dict__.update(given)
-    figures = {part: PARTS[part](bench) for part in ("speed", "reading", "ranking", "evidence", "agreement")}
+    figures = {part: parts.PARTS[part](bench) for part in ("speed", "reading", "ranking", "evidence", "agreement")}
     assert json.loads(json.dumps(figures))
     assert set(figures["speed"]["200 evidences, int8"]) == {
         "ranking alone", "ranking and reading, one pass", "ranking, then reading",
@@ -385,7 +385,7 @@ def test_all_parts_print_their_tables_and_return_their_figures(questions, workdi
 
 def test_a_missing_model_ends_the_program(tmp_path):
     with pytest.raises(SystemExit, match="bench model: .*no such model; give --model DIR"):
-        run(SPEC, ["--model", str(tmp_path / "none")])
+        run(parts.SPEC, ["--model", str(tmp_path / "none")])
 
 
 def test_another_kind_of_model_is_refused():
