@@ -5,8 +5,7 @@
 Synthetic passages of about 65 words (`scripts/recipes/synthetic_passages.py`) with 1,291 questions of 8 words: 100,000 by
 default, 5,000 with `--quick`; `--full` adds 1,000,000 and 7,097,322. Other engines run at the sizes they manage: tantivy
 and bm25s up to a million, rank_bm25 up to 100,000. They are not needed for anything else. Every engine has a process of its
-own. BoolQ (every passage a candidate for every question) comes from ../shared/data or CONVINSE_DATA; `--bi-encoder` and
-`--reranker` add their rows. Corpora and indexes lie in a temporary folder (TMPDIR; 10 GB for the largest).
+own. Of BoolQ every passage is a candidate for every question; `--bi-encoder` and `--reranker` add their rows. Corpora and indexes lie in a temporary folder (TMPDIR; 10 GB for the largest).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 All read the same questions with the same weights, one passage a question, in turn, with windows of 384 tokens that share
 128; tokenising is counted. The weights are those of all-MiniLM-L6-v2 with a random span head, or --model. The questions
-are BoolQ's with their passages and QED's with their paragraphs, from ../shared/data or CONVINSE_DATA: 100, with --full 300.
+are BoolQ's with their passages and QED's with their paragraphs: 100, with --full 300.
 
 The loop is what transformers' users write since its question-answering pipeline is gone: windows by the tokenizer, in
 the order of the data, batches of 16 padded to the longest, of each window the 20 best starts with the 20 best ends. A

@@ -12,6 +12,7 @@ wrong.
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -111,9 +112,9 @@ def quality_part(bench: Bench, sources: str, name: str) -> Figures:
     want(bench, name, default, runs)
     by_turn = {place: figures([turn for turn in turns if turn["turn"] == place])
                for place in sorted({turn["turn"] for turn in turns})}  # fmt: skip
-    path = bench.options.output.with_name(f"conversations-failures-{name}.txt")
+    path = bench.options.output.with_name(f"conversations-failures-{name}.json")
     with replacing(path) as temporary:
-        temporary.write_text("\n".join(failures(answered)), encoding="utf-8")
+        temporary.write_text(json.dumps(list(failures(answered)), indent=2, ensure_ascii=False), encoding="utf-8")
     print(path)
     return {
         "config": work.config, "conversations": len(work.conversations), "runs": runs,

@@ -123,40 +123,11 @@ def losses(turns: Iterable[Turn]) -> Counter[str]:
     return Counter(reason for turn in turns if (reason := where_lost(turn)))
 
 
-EVIDENCES = 5
-
-
-def failures(conversations: Iterable[Conversation]) -> Iterator[str]:
-    """All that the pipeline knew and did of each failed turn, a line each; * marks the evidence with a gold answer."""
+def failures(conversations: Iterable[Conversation]) -> Iterator[Figures]:
+    """All that the pipeline knew and did of each failed turn, with the turns before it."""
     for conversation in conversations:
         for place, turn in enumerate(conversation["questions"]):
-            if where_lost(turn):
-                yield from _lines(conversation, turn, place)
-
-
-def _lines(conversation: Conversation, turn: Turn, place: int) -> Iterator[str]:
-    hop = ", one hop" if turn["one_hop"] else ""  # type: ignore[typeddict-item]
-    yield f"{conversation['conv_id']}, {conversation['domain']}, turn {place}{hop}: {where_lost(turn)}"
-    for before in conversation["questions"][:place]:
-        yield f"   {before['question']} -> {_named(before['answers'])}"
-    yield f"   QUESTION        {turn['question']}"
-    yield f"   representation  {turn['structured_representation']}"
-    if resolved := turn.get("resolved_question"):
-        yield f"   resolved        {resolved}"
-    linked = turn.get("question_entities", [])
-    names = [f"{e['question_word']} = {_named([e['item']])} {e['score']:.2f}" for e in linked[:HIT]]
-    yield f"   linked          {'; '.join(names) or 'nothing'}"
-    yield f"   gold            {_named(turn['answers'])}"
-    answers = [f"{_named([entity['answer']])} {entity['score']:.2f}" for entity in turn["pred_answers"][:HIT]]
-    yield f"   predicted       {'; '.join(answers) or 'nothing'}"
-    held = place_of_gold(turn)
-    yield f"   gold is         answer {rank_of_gold(turn) or '-'}, in evidence {held or '-'} of {len(turn['top_evidences'])}"
-    for rank, evidence in enumerate(turn["top_evidences"], 1):
-        if rank <= EVIDENCES or rank == held:
-            mark = "*" if rank == held else " "
-            yield f"   {mark}{rank:3} {evidence.get('score', 0.0):6.2f} {evidence['source']:5} {evidence['evidence_text']}"
-    yield ""
-
-
-def _named(entities: Sequence[Entity]) -> str:
-    return ", ".join(e["label"] if e["label"] == e["id"] else f"{e['label']} ({e['id']})" for e in entities)
+            if reason := where_lost(turn):
+                before = [(own["question"], own["answers"]) for own in conversation["questions"][:place]]
+                ranks = {"answer_rank": rank_of_gold(turn), "evidence_rank": place_of_gold(turn)}
+                yield {"lost": reason, "conversation": conversation["conv_id"], "before": before, **ranks, **turn}

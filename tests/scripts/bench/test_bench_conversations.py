@@ -136,11 +136,10 @@ def test_the_default_has_to_beat_the_naive_modules():
 def test_a_failure_shows_history_answers_and_the_evidence_with_the_answer():
     failed = turn(ranked=[item(1), CAMERON], held=[*map(item, range(7)), CAMERON])
     right = turn(DAY, ranked=[DAY])
-    text = "\n".join(measures.failures([{"conv_id": "c", "domain": "movies", "questions": [right, failed]}]))
-    assert text.startswith("c, movies, turn 1, one hop: present, ranked 2 to 5\n   Who? -> 16 August 1954 (1954-08")
-    assert "item 1 (Q1) 0.50; James Cameron (Q42574) 0.50" in text
-    assert "answer 2, in evidence 8 of 8" in text
-    assert "*  8   1.00 kb    about James Cameron" in text and "about item 5" not in text
+    (told,) = measures.failures([{"conv_id": "c", "domain": "movies", "questions": [right, failed]}])
+    assert told["lost"] == "present, ranked 2 to 5" and told["before"] == [("Who?", [DAY])]
+    assert (told["answer_rank"], told["evidence_rank"]) == (2, 8)
+    assert told["pred_answers"] == failed["pred_answers"] and told["top_evidences"] == failed["top_evidences"]
 
 
 # -- the whole bench ---------------------------------------------------------------------------------------------------
@@ -211,7 +210,8 @@ def test_the_bench_measures_prints_and_writes(small_data, capsys):
     assert "slots (default)" in out and "8 turns, " in out
     for cache in ("cold", "warm"):
         assert written["speed"][cache]["turns"] == 8 and written["speed"][cache]["retrieval"] > 0
-    assert "QUESTION        Who wrote the script?" in Path("results/bench/conversations-failures-kb.txt").read_text()
+    failed = json.loads(Path("results/bench/conversations-failures-kb.json").read_text())
+    assert "Who wrote the script?" in [told["question"] for told in failed]
     assert len(list(Path("kept").iterdir())) == 2
 
 
