@@ -187,7 +187,11 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
         parser.add_argument("--parts", "--only", metavar="PART", help=f"of {','.join(spec.parts)}")
     spec.options(parser)
     options = parser.parse_args(arguments)
-    parts = _parts(spec, parser, options)
+    chosen = getattr(options, "parts", None)
+    parts = chosen.split(",") if chosen else [part for part in spec.parts if options.full or part not in spec.long]
+    if unknown := [part for part in parts if part not in spec.parts]:
+        parser.error(f"--parts: unknown part '{unknown[0]}'; valid: {', '.join(spec.parts)}")
+    options.parts = parts = [part for part in spec.parts if part in parts]
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
     logging.basicConfig(format="%(message)s")
@@ -225,15 +229,6 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
     except ConvinseError as error:
         raise SystemExit(f"bench {spec.name}: {error}") from None
     print(options.output)
-
-
-def _parts(spec: Spec, parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[str]:
-    given = getattr(options, "parts", None)
-    chosen = given.split(",") if given else [part for part in spec.parts if options.full or part not in spec.long]
-    if unknown := [part for part in chosen if part not in spec.parts]:
-        parser.error(f"--parts: unknown part '{unknown[0]}'; valid: {', '.join(spec.parts)}")
-    options.parts = [part for part in spec.parts if part in chosen]
-    return options.parts
 
 
 def positive(text: str) -> int:

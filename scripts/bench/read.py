@@ -166,24 +166,18 @@ def reading(bench: Bench) -> Figures:
         read(asked[:8])  # chooses kernels
     note(f"reading {len(asked)} questions, {bench.rounds} rounds of {len(systems)} systems ...")
     seconds, answers = interleaved({name: partial(read, asked) for name, read in systems.items()}, bench.rounds)
-    rates = {name: [len(asked) / spent for spent in times] for name, times in seconds.items()}
-    medians = {name: statistics.median(own) for name, own in rates.items()}
+    medians = {name: statistics.median(times) for name, times in seconds.items()}
     note("reading once more, all spans tried ...")
     whole = loop(folder, MAX_LENGTH)(asked)
-    same = {name: (same_share(answers[LOOP], own), same_share(whole, own)) for name, own in answers.items()}
-    fp32 = f"ExtractiveReader {OURS[0]}"
-    bench.want("fp32: share of the loop's answers", same[fp32][model is None], SAME)
-    figures: dict[str, Figures] = {}
-    for name, own in rates.items():
-        figures[name] = {
-            "rate": Spread.of(own),
-            "as_loop": same[name][0],
-            "all_spans": same[name][1],
-            "seconds": seconds[name],
-        }
+    fp32, figures = f"ExtractiveReader {OURS[0]}", {}
+    for name, times in seconds.items():
+        rate = Spread.of([len(asked) / spent for spent in times])
+        same = {"as_loop": same_share(answers[LOOP], answers[name]), "all_spans": same_share(whole, answers[name])}
+        figures[name] = {"rate": rate, **same, "seconds": times}
         if name in TIMES:
-            figures[name]["fp32_is_faster"] = times = medians[fp32] / medians[name]
-            bench.want(f"fp32: times {name}", times, TIMES[name])
+            figures[name]["fp32_is_faster"] = faster = medians[name] / medians[fp32]
+            bench.want(f"fp32: times {name}", faster, TIMES[name])
+    bench.want("fp32: share of the loop's answers", figures[fp32]["all_spans" if model is None else "as_loop"], SAME)
     named = "all-MiniLM-L6-v2 with a random span head" if model is None else str(model)
     bench.compare(f"{len(asked)} questions, cpu; {named}", ("reader",), COLUMNS, {(): figures})
     return {"model": named, "questions": len(asked), "max_length": MAX_LENGTH, "stride": STRIDE, **figures}

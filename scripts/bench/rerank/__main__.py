@@ -28,8 +28,7 @@ from ..candidates import Pool, first_hit, pools, widened
 from ..harness import MODELS, Bench, Figures, Spec, run, timed
 from ..measures import best_first, presence, presence_columns
 from ..model.ranking import asked_of, cosines, ranks_of
-from .pairs import pairs_part
-from .systems import DEFAULT, MAX_LENGTH, QUICK, SETTINGS, E, Ours, Setup, Size, new_cascade
+from .systems import DEFAULT, MAX_LENGTH, QUICK, SETTINGS, E, Ours, Setup, Size, new_cascade, pairs_part
 
 CUTS = (5, 10, 20, E)
 KNOWN, NEW, ALL = "cascade, embeddings known", "cascade, embeddings new", "cross-encoder over all"
