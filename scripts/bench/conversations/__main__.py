@@ -58,7 +58,7 @@ def load(work: Work, module: str | None = None) -> Config:
     return load_config(work.config, **work.overrides, **({"qu": module} if module else {}))
 
 
-def measure(work: Work, sources: str, modules: Sequence[str]) -> tuple[str, Runs, list[Conversation]]:
+def measure(work: Work, sources: str) -> tuple[str, Runs, list[Conversation]]:
     """Answer all conversations with every module; retrieval, scoring and answering are shared by all of them.
 
     Returns:
@@ -68,7 +68,7 @@ def measure(work: Work, sources: str, modules: Sequence[str]) -> tuple[str, Runs
     default = load(work)
     runs: Runs = {history: {} for history in HISTORIES}
     with Pipeline(default) as shared:
-        for module in [default.qu, *(name for name in modules if name != default.qu)]:
+        for module in [default.qu, *(name for name in MODULES if name != default.qu)]:
             pipeline = Pipeline(load(work, module), ers=shared.ers, ha=shared.ha)
             for history, use_gold in HISTORIES.items():
                 with progress(f"{sources}, {module}, {history}", len(work.conversations), "conversations") as advance:
@@ -94,7 +94,7 @@ def answers(
 def quality_part(bench: Bench, sources: str, name: str) -> Figures:
     """All modules over one combination of sources, and where the turns of the default module are lost."""
     work = bench.state
-    default, runs, answered = measure(work, sources, bench.options.modules)
+    default, runs, answered = measure(work, sources)
     turns = turns_of(answered)
     with_pages = sum(any(e["source"] != "kb" for e in turn["top_evidences"]) for turn in turns)
     rows = {
@@ -209,7 +209,7 @@ class Size(NamedTuple):
 
 def prepare(bench: Bench) -> Work:
     options = bench.options
-    for module in (load_config(options.config).qu, *options.modules):  # a wrong name shows before anything is built
+    for module in (load_config(options.config).qu, *MODULES):  # a wrong name shows before anything is built
         find_module("qu", module, QuestionUnderstanding)
     note(f"knowledge base and pages of wikidata-27k in {bench.kept} ...")
     # the cache is of this run only: older results may be of older code
@@ -221,10 +221,6 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", default="wikidata-27k.yml", metavar="NAME", help="its stages (default: %(default)s)"
     )
-    parser.add_argument(
-        "--modules", type=lambda text: text.split(","), default=list(MODULES), metavar="NAME",
-        help=f"QU modules beside the config's own (default: {','.join(MODULES)})",
-    )  # fmt: skip
 
 
 SPEC = Spec(

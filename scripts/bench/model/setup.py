@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from convinse.config import resolve
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.pool import ModelPool
-from convinse.encoder.precision import find_device, find_precision
+from convinse.encoder.precision import Precision, find_device, find_precision
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.support.errors import ModelError
@@ -20,9 +20,6 @@ from recipes.sources import BASE_PACKAGE, minilm
 from ..harness import Bench, note
 from .ranking import Pools, evidence_pools
 from .sets import DevSets, dev_sets
-
-if TYPE_CHECKING:
-    from convinse.encoder.precision import Precision
 
 SPANS = 5  # of a text, as the pipeline keeps them
 
@@ -66,11 +63,7 @@ DEFAULT, QUICK = Size(200, 40, 8), Size(10, 4, 2)
 
 
 class Setup:
-    """What is made when it is asked for.
-
-    Attributes:
-        model: the measured model.
-    """
+    """What is made when it is asked for."""
 
     def __init__(self, bench: Bench) -> None:
         options = bench.options

@@ -73,20 +73,13 @@ def _rank(model: Model, turn: Turn) -> list[Evidence]:
     return model.reranker.rank(turn.query, [{"evidence_text": text, "source": "text"} for text in turn.texts])
 
 
-class Answers(NamedTuple):
-    """What a model answers, and the text that it takes for the most relevant, question by question."""
-
-    answers: list[str]
-    best: list[str]
-
-
 def answers_of(
     model: Model,
     sentences: Sequence[Question],
     paragraphs: Sequence[Question],
     asked: Sequence[Asked],
     advance: Advance,
-) -> Answers:
+) -> tuple[list[str], list[str]]:
     """The answers read in sentences and among paragraphs, and the best texts of the questions that are ranked."""
     alone = readings(model, sentences, advance, by_sentence=False)
     among = readings(model, paragraphs, advance, by_sentence=False)
@@ -99,11 +92,7 @@ def answers_of(
         two = zip(portion, odds, strict=True)
         best += [question.texts[best_first(own, question.texts)[0]] for question, own in two]
         advance(len(portion))
-    return Answers(answers, best)
-
-
-def agreement(first: Answers, second: Answers) -> dict[str, float]:
-    return {"answers": same_share(first.answers, second.answers), "best text": same_share(first.best, second.best)}
+    return answers, best
 
 
 def always_numbers(model: Model, query: str) -> bool:
@@ -153,16 +142,18 @@ def agreement_part(bench: Bench) -> Figures:
     asked += sample(setup.sets.ranked["tables"], _TABLES, SEED)
     number = len(setup.sets.sentences) + len(paragraphs) + len(asked)
     figures: dict[str, Figures] = {}
-    wanted: Answers | None = None
+    wanted: tuple[list[str], list[str]] | None = None
     for name, model in models.items():
         with progress(name, number, "questions") as advance:
             given = answers_of(model, setup.sets.sentences, paragraphs, asked, advance)
         wanted = wanted or given
-        figures[name] = {**agreement(wanted, given), "always numbers": always_numbers(model, paragraphs[0].query)}
+        figures[name] = {"always numbers": always_numbers(model, paragraphs[0].query)}
+        for key, own, theirs in zip(("answers", "best text"), given, wanted, strict=True):
+            figures[name][key] = same_share(own, theirs)
         bench.want(f"agreement, {name}: scores of odd texts are numbers", figures[name]["always numbers"], 1)
         bench.want(f"agreement, {name}: the same answers", figures[name]["answers"], SAME[str(model.precision)])
     assert wanted is not None
-    counts = {"answers": len(wanted.answers), "best evidences": len(wanted.best)}
+    counts = {"answers": len(wanted[0]), "best evidences": len(wanted[1])}
     columns = {
         "answers": ("answers", "{:.3f}"),
         "best evidence": ("best text", "{:.3f}"),
