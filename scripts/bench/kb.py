@@ -28,13 +28,13 @@ from urllib.parse import urlsplit
 import msgspec
 
 from convinse.knowledge_base.index import KnowledgeBase
+from recipes.plain_dump import BruteForce, disagreements, read_lines
 from recipes.sources import wikidata_27k
 from recipes.synthetic_dump import popular_items, write_dump
 
 from .candidates import convquestions
 from .harness import Bench, Figure, Figures, Spec, apart, disk, note, percentile, run, timed, tree_memory
 from .kb_processes import ask, build_index, open_index
-from .plain_dump import BruteForce, disagreements, read_lines
 
 ASKED = 1000
 MEMORY = 4_000_000_000  # bytes that the build may use

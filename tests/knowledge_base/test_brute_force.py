@@ -5,7 +5,6 @@ from itertools import islice, permutations
 
 import pytest
 
-from bench import plain_dump
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from handmade import (
@@ -23,6 +22,7 @@ from handmade import (
     write,
 )
 from places import DATA
+from recipes import plain_dump
 
 DUMP = DATA / "wikidata-27k" / "wikidata-27k.json.gz"
 SLICE, CHECKED = 400, 120  # documents of wikidata-27k, items of them
