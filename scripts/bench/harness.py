@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -213,7 +214,7 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
             for part in parts:
                 before = len(bench.bounds)
                 note(f"measuring {part} ...")
-                seconds, figures = timed(lambda part=part: spec.parts[part](bench))
+                seconds, figures = timed(partial(spec.parts[part], bench))
                 own = bench.bounds[before:]
                 bounds = {b.what: {"value": b.value, "bound": b.bound, "kept": not b.failed} for b in own}
                 written[part] = {

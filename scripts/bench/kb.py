@@ -200,11 +200,11 @@ def synthetic_part(bench: Bench) -> Figures:
             Figure("dump", size["dump_bytes"] / 1e6, f"{{:,.0f}} MB in {size['dump_seconds']:.0f} s"),
             Figure("build", size["build_seconds"], "{:,.0f} s", 1800 if is_whole else None),
             Figure("peak memory of the build", size["build_peak_bytes"] / 1e6, "{:,.0f} MB", 4000),
-            Figure("of it no file", size["build_peak_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
+            Figure("peak memory, of it no file", size["build_peak_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
             Figure("disk, bytes a fact", size["disk_bytes_per_fact"], "{:.1f}", 70 if is_whole else None),
             Figure("open", size["open_ms"], "{:,.0f} ms", 1000),
             Figure(f"resident after {size['questions']} questions", size["resident_bytes"] / 1e6, "{:,.0f} MB", 1000),
-            Figure("of it no file", size["resident_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
+            Figure("resident, of it no file", size["resident_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
             Figure(f"search, median ({size['mean_facts']:.0f} facts)", size["search_median_ms"], "{:.1f} ms", 40),
             Figure("search, 95th percentile", size["search_p95_ms"], "{:.1f} ms", 150),
         ])  # fmt: skip
