@@ -8,6 +8,7 @@ four sources.
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import random
 import re
@@ -26,6 +27,7 @@ from convinse.wikipedia.build import build
 from recipes.embedded.wikidata import knowledge_base
 from recipes.sources import json_lines, needed
 
+CONVQUESTIONS = ("convquestions", "val_wd27k.json.gz")  # its conversations over wikidata-27k
 _ITEM = re.compile(r"Q[1-9][0-9]*")
 _YEAR = re.compile(r"[0-9]{4}")
 _STAMP = re.compile(r"([0-9]{4})-[0-9]{2}-[0-9]{2}T")
@@ -40,14 +42,8 @@ class SeedQuestion(NamedTuple):
 
 
 def read_json(path: Path) -> Any:
-    """A whole compressed JSON file."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return json.load(file)
-
-
-def convquestions_path(data: Path) -> Path:
-    """The conversations of ConvQuestions over wikidata-27k."""
-    return needed(data, "convquestions", "val_wd27k.json.gz")
 
 
 def distinct_turns(conversations: Iterable[dict]) -> Iterator[tuple[dict, dict, tuple[str, ...]]]:
@@ -65,7 +61,7 @@ def distinct_turns(conversations: Iterable[dict]) -> Iterator[tuple[dict, dict, 
 def convquestions(data: Path) -> dict[str, list[SeedQuestion]]:
     """Turn 0, and the turns one hop from the seed entity with its label in front."""
     first, one_hop = [], []
-    for seed, turn, gold in distinct_turns(read_json(convquestions_path(data))):
+    for seed, turn, gold in distinct_turns(read_json(needed(data, *CONVQUESTIONS))):
         if turn["turn"] == 0:
             first.append(SeedQuestion(turn["question"], seed["id"], gold))
         if turn["one_hop"] and turn["label_agrees"] is not False:
@@ -77,12 +73,8 @@ def other_sets(data: Path, kb: KnowledgeBase) -> dict[str, list[SeedQuestion]]:
     """The questions of three more data sets that have an answer in the knowledge base; they name no seed entities."""
 
     def known(pairs: Iterable[tuple[str, list[str]]]) -> list[SeedQuestion]:
-        distinct = {
-            text: SeedQuestion(text, None, tuple(gold))
-            for text, gold in pairs
-            if any(_ITEM.fullmatch(answer) and kb.has(answer) for answer in gold)
-        }
-        return list(distinct.values())
+        gold_of = {text: gold for text, gold in pairs if any(_ITEM.fullmatch(own) and kb.has(own) for own in gold)}
+        return [SeedQuestion(text, None, tuple(gold)) for text, gold in gold_of.items()]
 
     def faith(name: str) -> list[SeedQuestion]:
         return known(
@@ -143,8 +135,6 @@ def _pages(data: Path) -> Path:
 
 
 class Candidates(NamedTuple):
-    """A question and its candidate evidences."""
-
     query: str  # the seed entity's label and the question
     gold: tuple[str, ...]  # the answers: item ids or texts
     one_hop: bool  # whether an answer is one fact away from the seed entity
@@ -153,16 +143,7 @@ class Candidates(NamedTuple):
 
     @property
     def evidences(self) -> list[Evidence]:
-        """All candidates."""
         return self.facts + self.page
-
-
-class Pair(NamedTuple):
-    """What a cross-encoder scores."""
-
-    query: str
-    text: str
-    source: str
 
 
 class Pool(NamedTuple):
@@ -184,20 +165,16 @@ def gather(data: Path, work: Path, most: int | None = None) -> Gathered:
     """Build knowledge base and Wikipedia dump in the folder `work`, and retrieve for all questions, or the first `most`."""
     sources = build_sources(data, work)
     retriever = ClocqRetriever(parse_config({**sources, "ers_use_cache": False}))
-    try:
+    with closing(retriever.kb):
         of_pages = list(_page_evidences(retriever, _pages(data)))
         questions = []
-        for number, (seed, turn, gold) in enumerate(distinct_turns(read_json(convquestions_path(data)))):
-            if number == most:
-                break
+        turns = itertools.islice(distinct_turns(read_json(needed(data, *CONVQUESTIONS))), most)
+        for (seed, turn, gold), page in zip(turns, itertools.cycle(of_pages)):
             query = f"{seed['label']} {turn['question']}"
             facts, _ = retriever.retrieve_evidences(query, SOURCES)
-            page = of_pages[number % len(of_pages)]
             questions.append(Candidates(query, gold, turn["one_hop"], facts, page))
-        return Gathered(questions, list(retriever.kb.properties()), Path(sources["kb_path"]))
-    finally:
         retriever.store_cache()
-        retriever.kb.close()
+        return Gathered(questions, list(retriever.kb.properties()), Path(sources["kb_path"]))
 
 
 def _page_evidences(retriever: ClocqRetriever, pages: Path) -> Iterator[list[Evidence]]:
@@ -209,18 +186,14 @@ def _page_evidences(retriever: ClocqRetriever, pages: Path) -> Iterator[list[Evi
             yield evidences
 
 
-def draw_pairs(questions: Sequence[Candidates], size: int) -> list[Pair]:
-    """Random pairs of a question and one of its candidates, of all sources; each at most once."""
-    pairs = {
-        Pair(question.query, evidence["evidence_text"], evidence["source"]): None
-        for question in questions
-        for evidence in question.evidences
-    }
+def draw_pairs(questions: Sequence[Candidates], size: int) -> list[tuple[str, str, str]]:
+    """Random (question, text of a candidate, source), of all sources; each at most once."""
+    own = ((question.query, evidence) for question in questions for evidence in question.evidences)
+    pairs = dict.fromkeys((query, evidence["evidence_text"], evidence["source"]) for query, evidence in own)
     if len(pairs) < size:
         raise DataError(f"the data gives {len(pairs)} pairs only, not {size}")
     drawn = random.Random(SEED).sample(list(pairs), size)
-    lacking = set(SOURCES) - {pair.source for pair in drawn}
-    if lacking:
+    if lacking := set(SOURCES) - {source for *_, source in drawn}:
         raise DataError(f"no pair from {', '.join(sorted(lacking))}; draw more than {size}")
     return drawn
 
@@ -253,14 +226,12 @@ def pools(questions: Iterable[Candidates], size: int) -> list[Pool]:
     return made
 
 
-def widened(question: Candidates, others: Sequence[Evidence], size: int, seed: int) -> list[Evidence]:
-    """The facts of a question and random other evidences, none of them with a gold answer, up to `size` texts."""
-    chosen = list({evidence["evidence_text"]: evidence for evidence in question.facts}.values())
-    texts = {evidence["evidence_text"] for evidence in chosen}
-    for evidence in random.Random(seed).sample(others, len(others)):
+def widened(question: Candidates, others: Iterable[Evidence], size: int) -> list[Evidence]:
+    """The facts of a question, then the first others that hold no gold answer, up to `size` texts, each once."""
+    chosen = {evidence["evidence_text"]: evidence for evidence in question.facts}
+    for evidence in others:
         if len(chosen) >= size:
             break
-        if evidence["evidence_text"] not in texts and not is_right(evidence, question.gold):
-            texts.add(evidence["evidence_text"])
-            chosen.append(evidence)
-    return chosen
+        if evidence["evidence_text"] not in chosen and not is_right(evidence, question.gold):
+            chosen[evidence["evidence_text"]] = evidence
+    return list(chosen.values())

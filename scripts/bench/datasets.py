@@ -1,56 +1,40 @@
 """Conversion, validation and scoring of generated questions: seconds and peak memory of each command.
 
-    bash run.sh bench datasets [--questions N] [--rounds N]
+    bash run.sh bench datasets
 
 100,000 questions by default. Each command runs in a process of its own, so that its memory is its own.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from pathlib import Path
 
-from .harness import Bench, Figures, Spec, Spread, apart, command, in_turn, run
+from .harness import Bench, Figures, Spec, apart, commands, run
 
-QUICK, QUESTIONS = 1_000, 100_000
 _QUESTIONS_A_CONTEXT = 5
 _WORDS_A_CONTEXT = 120
 
 
-def commands(bench: Bench) -> Figures:
-    """Generate, run."""
-    questions = bench.options.questions or bench.size
-    apart(generate, bench.work, questions)  # not here: a command starts with the memory of who starts it
-    systems = {name: lambda _, arguments=arguments: command([*arguments, "--quiet"])
-               for name, arguments in _commands(bench.work).items()}  # fmt: skip
-    usages = {name: [] for name in systems}
-    for name, _, _, usage in in_turn(systems, range(bench.rounds)):
-        usages[name].append(usage)
-    seconds = {name: Spread.of([usage.seconds for usage in runs]) for name, runs in usages.items()}
-    peaks = {name: max(usage.peak for usage in runs) / 1e6 for name, runs in usages.items()}
-    rows = [(name, *(f"{value:.2f}" for value in seconds[name]), f"{peaks[name]:.0f}") for name in systems]
-    bench.show(f"{questions:,} questions, seconds", ("command", "median", "least", "most", "peak MB"), rows)
-    figures = {name: {"seconds": seconds[name]._asdict(), "peak_mb": round(peaks[name])} for name in systems}
-    return {"questions": questions, "commands": figures}
+COMMANDS = {
+    "convert SQuAD -> MRQA": "convert squad.json mrqa.jsonl.gz --to mrqa",
+    "convert SQuAD -> MultiQA": "convert squad.json multiqa.jsonl --to multiqa",
+    "convert MRQA -> MultiQA": "convert mrqa.jsonl.gz b.jsonl --to multiqa",
+    "convert MultiQA -> MRQA": "convert multiqa.jsonl c.jsonl --to mrqa",
+    "convert MultiQA -> SQuAD": "convert multiqa.jsonl d.json --to squad",
+    "validate MultiQA": "validate multiqa.jsonl",
+    "validate MRQA": "validate mrqa.jsonl.gz",
+    "evaluate mrqa": "evaluate mrqa mrqa.jsonl.gz texts.json --skip-no-answer",
+    "evaluate squad --na-probs": "evaluate squad squad.json texts.json --na-probs na.json",
+    "evaluate klue-mrc --na-probs": "evaluate klue-mrc squad.json texts.json --na-probs na.json",
+}
 
 
-def _commands(work: Path) -> dict[str, list[str]]:
-    squad, mrqa, multi = str(work / "squad.json"), str(work / "mrqa.jsonl.gz"), str(work / "multiqa.jsonl")
-    texts, probabilities = str(work / "texts.json"), str(work / "na.json")
-    return {
-        "convert SQuAD -> MRQA": ["convert", squad, mrqa, "--to", "mrqa"],
-        "convert SQuAD -> MultiQA": ["convert", squad, multi, "--to", "multiqa"],
-        "convert MRQA -> MultiQA": ["convert", mrqa, str(work / "b.jsonl"), "--to", "multiqa"],
-        "convert MultiQA -> MRQA": ["convert", multi, str(work / "c.jsonl"), "--to", "mrqa"],
-        "convert MultiQA -> SQuAD": ["convert", multi, str(work / "d.json"), "--to", "squad"],
-        "validate MultiQA": ["validate", multi],
-        "validate MRQA": ["validate", mrqa],
-        "evaluate mrqa": ["evaluate", "mrqa", mrqa, texts, "--skip-no-answer"],
-        "evaluate squad --na-probs": ["evaluate", "squad", squad, texts, "--na-probs", probabilities],
-        "evaluate klue-mrc --na-probs": ["evaluate", "klue-mrc", squad, texts, "--na-probs", probabilities],
-    }
+def datasets(bench: Bench) -> Figures:
+    apart(generate, bench.work, bench.size)  # not here: a command starts with the memory of who starts it
+    cases = {name: [*line.split(), "--quiet"] for name, line in COMMANDS.items()}
+    return {"questions": bench.size, "commands": commands(bench, f"{bench.size:,} questions", cases, lambda: None)}
 
 
 def generate(folder: str, questions: int) -> None:
@@ -78,12 +62,7 @@ def generate(folder: str, questions: int) -> None:
         Path(folder, f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--questions", type=int, metavar="N", help=f"default {QUESTIONS:,}")
-
-
-SPEC = Spec("datasets", __doc__, {"commands": commands}, (QUICK, QUESTIONS, QUESTIONS), (1, 3, 3), _options)
-
+SPEC = Spec("datasets", __doc__, {"commands": datasets}, (1_000, 100_000, 100_000), (1, 3, 3))
 
 if __name__ == "__main__":
     run(SPEC)

@@ -26,7 +26,6 @@ Search = Callable[[str], Sequence[str]]  # question -> ids of passages, best fir
 
 
 def passages(folder: Path) -> Iterator[tuple[str, str]]:
-    """Id, and title and text in one."""
     from convinse.passages.blocks import Passage
 
     decoder = msgspec.json.Decoder(Passage)
@@ -98,20 +97,15 @@ def load_tantivy(folder: Path) -> Search:
     return search
 
 
-def _bm25s_tokens(texts: str | list[str], **options: Any) -> Any:
-    import bm25s
-
-    words, stemmer = _bm25s_analysis()
-    return bm25s.tokenize(texts, stopwords=words, stemmer=stemmer, show_progress=False, **options)
-
-
 @functools.cache
-def _bm25s_analysis() -> tuple[list[str], Any]:
+def _bm25s_tokens() -> Callable[..., Any]:
+    import bm25s
     import Stemmer
 
     from convinse.passages.analysis import stop_words
 
-    return sorted(stop_words(LANGUAGE)), Stemmer.Stemmer("polish")
+    words, stemmer = sorted(stop_words(LANGUAGE)), Stemmer.Stemmer("polish")
+    return functools.partial(bm25s.tokenize, stopwords=words, stemmer=stemmer, show_progress=False)
 
 
 def index_bm25s(folder: Path, memory: int) -> None:
@@ -119,7 +113,7 @@ def index_bm25s(folder: Path, memory: int) -> None:
 
     ids, texts = zip(*passages(folder), strict=True)
     engine = bm25s.BM25(k1=1.2, b=0.75)
-    engine.index(_bm25s_tokens(list(texts)), show_progress=False)
+    engine.index(_bm25s_tokens()(list(texts)), show_progress=False)
     engine.save(str(folder / "bm25s"))
     (folder / "bm25s" / "ids.json").write_text(json.dumps(ids))
 
@@ -134,7 +128,9 @@ def load_bm25s(folder: Path) -> Search:
     ids = json.loads((folder / "bm25s" / "ids.json").read_text())
 
     def search(question: str) -> list[str]:
-        places, _ = engine.retrieve(_bm25s_tokens(question, return_ids=False), k=TOP, show_progress=False, n_threads=1)
+        places, _ = engine.retrieve(
+            _bm25s_tokens()(question, return_ids=False), k=TOP, show_progress=False, n_threads=1
+        )
         return [ids[number] for number in places[0].tolist()]
 
     return search
@@ -173,18 +169,13 @@ ENGINES: dict[str, tuple[Callable[[Path, int], None], Callable[[Path], Search]]]
 }
 
 
-# -- in processes of their own -----------------------------------------------------------------------------------------
-
-
 def write_corpus(folder: str, passages: int) -> None:
-    """Write passages, questions and which passage answers which."""
     from recipes.synthetic_passages import write
 
     write(Path(folder), passages, QUESTIONS, SEED, quiet=True)
 
 
 def index_engine(engine: str, folder: str, memory: int) -> None:
-    """Index a folder's passages."""
     ENGINES[engine][0](Path(folder), memory)
 
 

@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -51,6 +52,7 @@ MODELS = ("torch", "transformers")
 _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_vnni", "avx_vnni", "amx_int8", "asimd")
 _SETTINGS = {"HF_HUB_OFFLINE": "1", "HAYSTACK_TELEMETRY_ENABLED": "False", "TOKENIZERS_PARALLELISM": "true"}
 _CHILD = "from bench.harness import child; child()"
+_DATA = "The data lies in ../shared/data or CONVINSE_DATA."
 _EVERY = 0.2  # seconds between two looks at the memory of a process
 _SCRIPTS = Path(__file__).resolve().parents[1]
 
@@ -58,6 +60,8 @@ W = TypeVar("W")
 R = TypeVar("R")
 Figures = dict[str, Any]
 Row = Sequence[str]
+Columns = Mapping[str, tuple[str, str]]  # header -> name of a figure, how it is written
+Systems = Mapping[Any, Figures]  # name, or its cells -> figures
 
 
 class ChildError(ConvinseError):
@@ -65,20 +69,19 @@ class ChildError(ConvinseError):
 
 
 class Bound(NamedTuple):
-    """What a figure should be."""
-
     what: str
     value: float | None
     bound: float
     at_least: bool = True
 
-    def __str__(self) -> str:
-        value = "nothing" if self.value is None else f"{self.value:.4g}"
-        return f"{self.what}: {value}, wanted at {'least' if self.at_least else 'most'} {self.bound:g}"
+    @property
+    def figures(self) -> Figures:
+        measured = "-" if self.value is None else f"{self.value:.4g}"
+        wanted = f"{'>=' if self.at_least else '<='} {self.bound:.4g}"
+        return {"measured": measured, "wanted": wanted, "missed": "missed" if self.failed else ""}
 
     @property
     def failed(self) -> bool:
-        """Whether the measured value misses it."""
         return self.value is not None and not (self.value >= self.bound if self.at_least else self.value <= self.bound)
 
 
@@ -94,8 +97,6 @@ class Figure(NamedTuple):
 
 @dataclass
 class Bench:
-    """What the parts measure with, and what they add to."""
-
     options: argparse.Namespace
     size: Any  # how much is measured; a record of the bench's own
     rounds: int  # how often systems are timed that are timed as a whole
@@ -108,7 +109,6 @@ class Bench:
 
     @property
     def folder(self) -> Path:
-        """The shared data."""
         return shared_data()
 
     def data(self, *names: str) -> Path:
@@ -116,7 +116,6 @@ class Bench:
         return needed(self.folder, *names)
 
     def want(self, what: str, value: float | None, bound: float, at_least: bool = True) -> None:
-        """Note what a figure should be."""
         self.bounds.append(Bound(what, value, bound, at_least))
 
     def has(self, package: str) -> bool:
@@ -128,38 +127,35 @@ class Bench:
             self.console.print(f"{package.split('.')[0]} is not measured: pip install {PACKAGES[package]}")
         return False
 
-    def show(self, title: str, columns: Sequence[str], rows: Iterable[Row | None], words: int = 1) -> None:
-        """Print a table whose first `words` columns are text, the others numbers; None is a line between two rows."""
+    def compare(self, title: str, words: Row, columns: Columns, groups: Mapping[str | Row, Systems]) -> None:
+        """Print groups of systems with their figures, a row each; what names a group stands in its first row only."""
         table = Table(title=title, title_justify="left")
-        for place, column in enumerate(columns):
-            table.add_column(column, justify="left" if place < words else "right")
-        for row in rows:
-            if row is None:
-                table.add_section()
-            else:
-                table.add_row(*row)
+        rows = [figures for systems in groups.values() for figures in systems.values()]
+        columns = {head: own for head, own in columns.items() if any(row.get(own[0]) is not None for row in rows)}
+        for place, column in enumerate((*words, *columns)):
+            table.add_column(column, justify="left" if place < len(words) else "right")
+        for group, systems in groups.items():
+            start = _named(group)
+            for name, figures in systems.items():
+                values = ((figures.get(key), form) for key, form in columns.values())
+                numbers = ("" if value is None else form.format(value) for value, form in values)
+                table.add_row(*start, *_named(name), *numbers)
+                start = [""] * len(start)
+            table.add_section()
         self.console.print(table)
 
-    def show_groups(
-        self, title: str, columns: Sequence[str], groups: Iterable[tuple[Row, list[Row]]], words: int
-    ) -> None:
-        """Print a table of groups of rows; the cells that all rows of a group begin with stand in the first one only."""
-        rows: list[Row | None] = []
-        for start, own in groups:
-            for place, row in enumerate(own):
-                rows.append([*(start if place == 0 else [""] * len(start)), *row])
-            rows.append(None)
-        self.show(title, columns, rows, words)
-
     def report(self, title: str, figures: Iterable[Figure]) -> None:
-        """Print figures beside what they should be, and note that."""
-        rows = []
+        """Print a list of figures, and note what they should be."""
+        rows: dict[str, Figures] = {}
         for label, value, form, bound, at_least in figures:
-            wanted = "" if bound is None else f"{'>=' if at_least else '<='} {form.format(bound)}"
-            rows.append((label, form.format(value), wanted))
+            rows[label] = {"value": form.format(value)}
             if bound is not None:
                 self.want(f"{title}: {label}", value, bound, at_least)
-        self.show(title, ("figure", "measured", "wanted"), rows)
+        self.compare(title, ("figure",), {"measured": ("value", "{}")}, {(): rows})
+
+
+def _named(name: str | Row) -> list[str]:
+    return [name] if isinstance(name, str) else list(name)
 
 
 @dataclass(frozen=True)
@@ -172,36 +168,31 @@ class Spec:
     sizes: tuple[Any, Any, Any] = (None, None, None)
     rounds: tuple[int, int, int] | None = None  # None: nothing is measured in rounds
     options: Callable[[argparse.ArgumentParser], object] = lambda parser: None  # adds arguments
-    check: Callable[[argparse.ArgumentParser, argparse.Namespace], object] = lambda parser, options: (
-        None
-    )  # refuses some
     prepare: Callable[[Bench], Any] = lambda bench: None  # makes what the parts share
     needs: Mapping[str, Sequence[str]] = field(default_factory=dict)  # packages that a part cannot do without
     peers: Sequence[str] = ()  # distributions whose versions are told beside the figures
-    part_options: Sequence[str] = ("--parts", "--only")  # names of the option that names parts
-    default: Callable[[argparse.Namespace], Sequence[str]] | None = None  # parts when none is named; None: all
+    long: Sequence[str] = ()  # parts that are measured with `--full`, or when they are named
 
 
 def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
     """Measure the parts of a bench, print, and write; ends the program with one line where that cannot be."""
-    parser = argparse.ArgumentParser(prog=f"bench {spec.name}", description=spec.about.split("\n")[0])
+    parser = argparse.ArgumentParser(prog=f"bench {spec.name}", description=spec.about.split("\n")[0], epilog=_DATA)
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument("--quick", action="store_true", help="a trial in seconds; its figures say little")
     amount.add_argument("--full", action="store_true", help="all there is, however long it takes")
     if spec.rounds is not None:
-        parser.add_argument(
-            "--rounds", type=positive, metavar="N", help=f"that medians are of (default: {spec.rounds[1]})"
-        )
+        parser.add_argument("--rounds", type=positive, metavar="N", help=f"default: {spec.rounds[1]}")
     parser.add_argument("--output", type=Path, default=Path(f"results/bench/{spec.name}.json"), metavar="FILE")
-    parser.add_argument(
-        "--work", type=Path, metavar="DIR", help="keep what is built here (default: a temporary folder)"
-    )
+    parser.add_argument("--work", type=Path, metavar="DIR", help="keep what is built here")
     if len(spec.parts) > 1:
-        parser.add_argument(*spec.part_options, dest="parts", metavar="PART", help=f"of {','.join(spec.parts)}")
+        parser.add_argument("--parts", "--only", metavar="PART", help=f"of {','.join(spec.parts)}")
     spec.options(parser)
     options = parser.parse_args(arguments)
-    parts = _parts(spec, parser, options)
-    spec.check(parser, options)
+    chosen = getattr(options, "parts", None)
+    parts = chosen.split(",") if chosen else [part for part in spec.parts if options.full or part not in spec.long]
+    if unknown := [part for part in parts if part not in spec.parts]:
+        parser.error(f"--parts: unknown part '{unknown[0]}'; valid: {', '.join(spec.parts)}")
+    options.parts = parts = [part for part in spec.parts if part in parts]
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
     logging.basicConfig(format="%(message)s")
@@ -209,8 +200,11 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
     level = 0 if options.quick else 2 if options.full else 1
     rounds = (options.rounds or spec.rounds[level]) if spec.rounds else 1
     try:
-        need(dict.fromkeys(name for part in parts for name in spec.needs.get(part, ())))
+        needs = dict.fromkeys(name for part in parts for name in spec.needs.get(part, ()))
+        if missing := [PACKAGES.get(name, name) for name in needs if not importable(name)]:
+            raise ConvinseError(f"packages are missing; run pip install {' '.join(missing)}")
         written = earlier(options.output)
+        options.output.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="convinse-bench-") as name:
             work = Path(name)
             kept = options.work or work / "kept"
@@ -218,13 +212,11 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
             bench = Bench(options, spec.sizes[level], rounds, work, kept)
             bench.state = spec.prepare(bench)
             for part in parts:
-                start, before = time.perf_counter(), len(bench.bounds)
-                note(f"measuring {part} ..." if len(spec.parts) > 1 else "measuring ...")
-                figures = spec.parts[part](bench)
-                seconds = time.perf_counter() - start
-                bounds = {
-                    b.what: {"value": b.value, "bound": b.bound, "kept": not b.failed} for b in bench.bounds[before:]
-                }
+                before = len(bench.bounds)
+                note(f"measuring {part} ...")
+                seconds, figures = timed(partial(spec.parts[part], bench))
+                own = bench.bounds[before:]
+                bounds = {b.what: {"value": b.value, "bound": b.bound, "kept": not b.failed} for b in own}
                 written[part] = {
                     "machine": machine(spec.peers), "seconds": round(seconds, 1), "rounds": bench.rounds,
                     "figures": figures, "bounds": bounds,
@@ -232,28 +224,15 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
                 with replacing(options.output) as temporary:
                     temporary.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
                 note(f"{part}: {seconds:.1f} seconds")
-        missed = [str(bound) for bound in bench.bounds if bound.failed]
         if bench.bounds:
-            bench.console.print("all bounds kept" if not missed else "\n".join(["missed:", *missed]))
+            columns = {name: (name, "{}") for name in ("measured", "wanted", "missed")}
+            bench.compare("wanted", ("figure",), columns, {(): {bound.what: bound.figures for bound in bench.bounds}})
     except ConvinseError as error:
         raise SystemExit(f"bench {spec.name}: {error}") from None
     print(options.output)
 
 
-def _parts(spec: Spec, parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[str]:
-    given = getattr(options, "parts", None)
-    if given is None:
-        chosen: Sequence[str] = list(spec.parts) if spec.default is None else spec.default(options)
-    else:
-        chosen = given.split(",")
-    if unknown := [part for part in chosen if part not in spec.parts]:
-        parser.error(f"{spec.part_options[-1]}: unknown part '{unknown[0]}'; valid: {', '.join(spec.parts)}")
-    options.parts = parts = [part for part in spec.parts if part in chosen]
-    return parts
-
-
 def positive(text: str) -> int:
-    """A number of an argument, 1 or more."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("at least 1")
@@ -279,13 +258,6 @@ def importable(name: str) -> bool:
         return importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:
         return False
-
-
-def need(names: Iterable[str]) -> None:
-    """Raise `ConvinseError` when packages are missing that a part cannot do without."""
-    missing = [PACKAGES.get(name, name) for name in names if not importable(name)]
-    if missing:
-        raise ConvinseError(f"packages are missing; run pip install {' '.join(missing)}")
 
 
 def note(text: str) -> None:
@@ -315,11 +287,8 @@ def machine(peers: Iterable[str] = ()) -> Figures:
     return told
 
 
-# -- systems in turn ---------------------------------------------------------------------------------------------------
-
-
 class Spread(NamedTuple):
-    """Of some values."""
+    """Of some values; as text the median, and the others in brackets."""
 
     median: float
     least: float
@@ -327,11 +296,9 @@ class Spread(NamedTuple):
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
-        """The spread of at least one value."""
         return cls(statistics.median(values), min(values), max(values))
 
-    def text(self, form: str = ".2f") -> str:
-        """The median, and the others in brackets."""
+    def __format__(self, form: str) -> str:
         return f"{self.median:{form}} ({self.least:{form}}-{self.most:{form}})"
 
 
@@ -357,20 +324,31 @@ def interleaved(systems: Mapping[str, Callable[[], R]], rounds: int) -> tuple[di
     return seconds, results
 
 
+def commands(bench: Bench, title: str, cases: Mapping[str, Sequence[str]], prepare: Callable[[], object]) -> Figures:
+    """Commands of the project timed in rounds, each begun by `prepare`, in the folder of the bench."""
+    usages: dict[str, list[Usage]] = {name: [] for name in cases}
+    for _ in range(bench.rounds):
+        prepare()
+        for name, arguments in cases.items():  # in this order: one may need what another has written
+            usages[name].append(command(arguments, bench.work))
+    figures = {
+        name: {"seconds": Spread.of([usage.seconds for usage in runs]), "peak_mb": max(usage.peak for usage in runs) / 1e6}
+        for name, runs in usages.items()
+    }  # fmt: skip
+    columns = {"seconds": ("seconds", "{:.2f}"), "peak MB": ("peak_mb", "{:.0f}")}
+    bench.compare(title, ("command",), columns, {(): figures})
+    return figures
+
+
 def timed(call: Callable[[], R]) -> tuple[float, R]:
-    """Seconds and result of a call."""
     start = time.perf_counter()
     result = call()
     return time.perf_counter() - start, result
 
 
 def percentile(values: Iterable[float], share: float) -> float:
-    """The value that `share` of the values do not exceed."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
-
-
-# -- processes of their own --------------------------------------------------------------------------------------------
 
 
 class Usage(NamedTuple):
@@ -392,57 +370,44 @@ def apart(function: Callable[..., Any], *arguments: Any, tree: bool = False) -> 
     if module == "__main__":
         module = sys.modules[module].__spec__.name  # type: ignore[union-attr]
     call = json.dumps([module, function.__name__, arguments], default=str)
-    path = os.pathsep.join(filter(None, [str(_SCRIPTS), os.environ.get("PYTHONPATH")]))
-    with (
-        tempfile.TemporaryFile("w+") as given,
-        tempfile.TemporaryFile("w+") as out,
-        tempfile.TemporaryFile("w+") as errors,
-    ):
-        given.write(call)
-        given.seek(0)
-        process = subprocess.Popen(
-            [sys.executable, "-c", _CHILD],
-            stdin=given,
-            stdout=out,
-            stderr=errors,
-            env={**os.environ, "PYTHONPATH": path},
-        )
-        most, anonymous = _watched(process) if tree else (0, 0)
-        _check(process.wait(), f"{module}.{function.__name__}", errors)
-        out.seek(0)
-        seconds, peak, result = json.loads(out.read().splitlines()[-1])
-    return Usage(seconds, most or peak, anonymous, result)
+    usage = _process(["-c", _CHILD], f"{module}.{function.__name__}", call, tree=tree)
+    seconds, peak, result = json.loads(usage.result.splitlines()[-1])
+    return Usage(seconds, usage.peak if tree else peak, usage.anonymous, result)
 
 
 def command(arguments: Sequence[str], folder: Path | None = None) -> Usage:
-    """Run a command of the project; its seconds are those of the whole process."""
-    with tempfile.TemporaryFile("w+") as errors:
+    """Run a command of the project; the seconds are those of the whole process."""
+    return _process(["-m", "convinse", *arguments], f"convinse {' '.join(arguments)}", folder=folder)
+
+
+def _process(
+    arguments: Sequence[str], what: str, given: str = "", folder: Path | None = None, tree: bool = False
+) -> Usage:
+    """Run Python; the result is what it writes. Without `tree` the memory is that of the process alone."""
+    path = os.pathsep.join(filter(None, [str(_SCRIPTS), os.environ.get("PYTHONPATH")]))
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         start = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, "-m", "convinse", *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=errors
-        )
-        _, status, usage = os.wait4(process.pid, 0)
+            [sys.executable, *arguments], cwd=folder, stdin=subprocess.PIPE, stdout=out, stderr=errors, text=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )  # fmt: skip
+        with process.stdin:  # type: ignore[union-attr]
+            process.stdin.write(given)  # type: ignore[union-attr]
+        peak = anonymous = pid = 0
+        while not pid:
+            if tree:
+                total, own = tree_memory(process.pid)
+                peak, anonymous = max(peak, total), max(anonymous, own)
+                time.sleep(_EVERY)
+            pid, status, used = os.wait4(process.pid, os.WNOHANG if tree else 0)
         seconds = time.perf_counter() - start
         process.returncode = os.waitstatus_to_exitcode(status)
-        _check(process.returncode, f"convinse {' '.join(arguments)}", errors)
-    return Usage(seconds, _bytes(usage.ru_maxrss), 0, None)
-
-
-def _check(status: int, what: str, errors: Any) -> None:
-    if status:
-        errors.seek(0)
-        raise ChildError(f"{what}: {(errors.read().strip().splitlines() or [f'status {status}'])[-1]}")
-
-
-def _watched(process: subprocess.Popen[bytes]) -> tuple[int, int]:
-    """The most memory of a process and those below it until it ends: all, and what of it is no file."""
-    peak = anonymous = 0
-    while process.poll() is None:
-        total, own = tree_memory(process.pid)
-        peak, anonymous = max(peak, total), max(anonymous, own)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_EVERY)
-    return peak, anonymous
+        if status:
+            errors.seek(0)
+            last = (errors.read().strip().splitlines() or [f"status {process.returncode}"])[-1]
+            raise ChildError(f"{what}: {last}")
+        out.seek(0)
+        return Usage(seconds, peak or 1024 * used.ru_maxrss, anonymous, out.read())
 
 
 def tree_memory(root: int) -> tuple[int, int]:
@@ -473,18 +438,12 @@ def _sizes(path: Path) -> Iterator[tuple[str, int]]:
             yield name, int(rest.split()[0]) * 1024
 
 
-def _bytes(maxrss: int) -> int:
-    return maxrss if sys.platform == "darwin" else maxrss * 1024
-
-
 def disk(path: Path) -> int:
-    """Bytes of a file, or of all files in a folder."""
     return sum(file.stat().st_size for file in [path, *path.rglob("*")] if file.is_file())
 
 
 def child() -> None:
-    """What the process of `apart` does."""
     module, name, arguments = json.loads(sys.stdin.read())
     seconds, result = timed(lambda: getattr(importlib.import_module(module), name)(*arguments))
-    peak = own_memory().get("VmHWM") or _bytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    peak = own_memory().get("VmHWM") or 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"\n{json.dumps([seconds, peak, result])}")

@@ -2,13 +2,12 @@
 
     bash run.sh bench kb [--full]
 
-`--full` (or CONVINSE_BENCH_FULL=1) adds a synthetic dump of 20 million facts and two smaller ones, from which all of
+`--full` adds a synthetic dump of 20 million facts and two smaller ones, from which all of
 Wikidata is projected. The dumps and indexes lie in a temporary folder (TMPDIR; about 9 GB).
 """
 
 from __future__ import annotations
 
-import argparse
 import http.client
 import json
 import os
@@ -18,8 +17,9 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+from collections import defaultdict
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,16 +28,16 @@ from urllib.parse import urlsplit
 import msgspec
 
 from convinse.knowledge_base.index import KnowledgeBase
+from recipes.plain_dump import BruteForce, disagreements, read_lines
 from recipes.sources import wikidata_27k
 from recipes.synthetic_dump import popular_items, write_dump
 
 from .candidates import convquestions
 from .harness import Bench, Figure, Figures, Spec, apart, disk, note, percentile, run, timed, tree_memory
 from .kb_processes import ask, build_index, open_index
-from .plain_dump import BruteForce, disagreements, read_lines
 
 ASKED = 1000
-MEMORY = 4_000_000_000
+MEMORY = 4_000_000_000  # bytes that the build may use
 ITEMS, FACTS = 3_000_000, 20_000_000
 WIKIDATA_ITEMS, WIKIDATA_FACTS = 115_000_000, 1_500_000_000
 SEED = 1
@@ -47,15 +47,10 @@ _QUESTION_FORMS = (
 
 
 class Size(NamedTuple):
-    """How much is measured."""
-
     opens: int = 20
     checked: int = 2000
     clients: int = 8
     seconds: float = 30.0
-
-
-# -- in processes of their own -----------------------------------------------------------------------------------------
 
 
 def made_up_questions(index: str, count: int, seed: int) -> list[str]:
@@ -73,16 +68,16 @@ def made_up_questions(index: str, count: int, seed: int) -> list[str]:
 
 def measured(bench: Bench, dump: Path, index: Path, facts: int | None, questions: list[str] | None) -> Figures:
     """Build, open in new processes and ask: what is measured on every dump. Without questions, some are made up."""
-    memory = bench.options.memory
     note("building ...")
-    usage = apart(build_index, dump, index, memory, tree=True)
+    usage = apart(build_index, dump, index, MEMORY, tree=True)
     with closing(KnowledgeBase(index)) as kb:
         items, facts = kb.manifest.items, facts or kb.manifest.facts
     note(f"opening in {bench.size.opens} processes, searching ...")
     times = zip(*(apart(open_index, index).result for _ in range(bench.size.opens)), strict=True)
-    asked = made_up(index) if questions is None else questions
+    # what makes up questions needs much memory
+    asked = apart(made_up_questions, index, ASKED, SEED).result if questions is None else questions
     return {
-        "items": items, "facts": facts, "memory_limit_bytes": memory, "build_seconds": usage.seconds,
+        "items": items, "facts": facts, "memory_limit_bytes": MEMORY, "build_seconds": usage.seconds,
         "build_peak_bytes": usage.peak, "build_peak_anonymous_bytes": usage.anonymous,
         "disk_bytes": disk(index), "disk_bytes_per_fact": disk(index) / facts,
         **dict(zip(("open_ms", "first_search_ms", "open_again_ms"), map(statistics.median, times), strict=True)),
@@ -90,16 +85,7 @@ def measured(bench: Bench, dump: Path, index: Path, facts: int | None, questions
     }  # fmt: skip
 
 
-def made_up(index: Path) -> list[str]:
-    """Made-up questions; in a process of its own, for they need much memory."""
-    return apart(made_up_questions, index, ASKED, SEED).result
-
-
-# -- wikidata-27k ------------------------------------------------------------------------------------------------------
-
-
 def wikidata_27k_part(bench: Bench) -> Figures:
-    """Everything that is measured on wikidata-27k."""
     size, dump, index = bench.size, wikidata_27k(bench.folder), bench.work / "wikidata-27k"
     questions = [question.text for own in convquestions(bench.folder).values() for question in own]
     result = measured(bench, dump, index, None, questions)
@@ -113,12 +99,8 @@ def wikidata_27k_part(bench: Bench) -> Figures:
         note(line)
     note(f"{size.clients} clients for {size.seconds:.0f} s ...")
     served = serve(index, questions, items, size)
-    result |= {
-        "items_checked": size.checked,
-        "disagreements": len(lines),
-        "first_disagreements": lines[:20],
-        "served": served,
-    }
+    result |= {"items_checked": size.checked, "disagreements": len(lines), "first_disagreements": lines[:20]}
+    result["served"] = served
     bench.report(f"wikidata-27k: {result['items']:,} items, {result['facts']:,} facts", [
         Figure("build", result["build_seconds"], "{:.1f} s", 90),
         Figure("peak memory of the build", result["build_peak_bytes"] / 1e6, "{:,.0f} MB"),
@@ -137,88 +119,95 @@ def wikidata_27k_part(bench: Bench) -> Figures:
 
 
 def serve(index: Path, questions: list[str], items: list[str], size: Size) -> Figures:
-    """Throughput and errors of the HTTP server with several clients."""
     command = [sys.executable, "-m", "convinse", "kb", "serve", str(index), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             match = re.search(r"http://\S+", process.stdout.readline() if process.stdout else "")
             if match is None:
                 raise SystemExit("bench kb: the server did not start")
-            clients = [_Client(match[0], questions, items, seed, size.seconds) for seed in range(size.clients)]
             start = time.perf_counter()
-            for client in clients:
-                client.start()
-            for client in clients:
-                client.join()
+            with ThreadPoolExecutor(size.clients) as clients:
+                tasks = [clients.submit(send, match[0], questions, items, n, size.seconds) for n in range(size.clients)]
             seconds = time.perf_counter() - start
             memory = tree_memory(process.pid)[0]
         finally:
             process.terminate()
-    requests = [request for client in clients for request in client.requests]
-    errors = [error for client in clients for error in client.errors]
-    times = {path: [ms for other, ms in requests if other == path] for path in sorted({path for path, _ in requests})}
+    times: dict[str, list[float]] = defaultdict(list)
+    errors: list[str] = []
+    for path, spent, error in (request for task in tasks for request in task.result()):
+        times[path].append(1000 * spent)
+        errors += [error] if error else []
+    number = sum(map(len, times.values()))
     return {
-        "clients": size.clients, "seconds": seconds, "requests": len(requests), "errors": len(errors),
-        "first_errors": errors[:5], "requests_per_second": len(requests) / seconds, "server_bytes": memory,
+        "clients": size.clients, "seconds": seconds, "requests": number, "errors": len(errors),
+        "first_errors": errors[:5], "requests_per_second": number / seconds, "server_bytes": memory,
         **{path: {"requests": len(ms), "median_ms": statistics.median(ms), "p95_ms": percentile(ms, 0.95)}
-           for path, ms in times.items()},
+           for path, ms in sorted(times.items())},
     }  # fmt: skip
 
 
-class _Client(threading.Thread):
-    """Sends requests one after the other over one connection."""
+def send(
+    address: str, questions: list[str], items: list[str], seed: int, seconds: float
+) -> list[tuple[str, float, str | None]]:
+    """Send requests one after the other over one connection; returns path, seconds and error of each."""
+    chance, sent = random.Random(seed), []
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=30)
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        path, body = _request(*(chance.choice(own) for own in (items, items, questions)), chance)
+        sent.append((path, *timed(lambda: _error(connection, path, body))))  # noqa: B023 - called at once
+    connection.close()
+    return sent
 
-    def __init__(self, address: str, questions: list[str], items: list[str], seed: int, seconds: float) -> None:
-        super().__init__(daemon=True)
-        self._host, self._seconds = urlsplit(address).netloc, seconds
-        self._questions, self._items, self._chance = questions, items, random.Random(seed)
-        self.requests: list[tuple[str, float]] = []
-        self.errors: list[str] = []
 
-    def run(self) -> None:
-        connection = http.client.HTTPConnection(self._host, timeout=30)
-        end = time.perf_counter() + self._seconds
-        while time.perf_counter() < end:
-            path, body = self._request()
-            start = time.perf_counter()
-            try:
-                connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
-                response = connection.getresponse()
-                answer = response.read()
-                if response.status != 200:
-                    self.errors.append(f"{path}: {response.status} {answer[:200]!r}")
-                msgspec.json.decode(answer)
-            except (OSError, http.client.HTTPException, msgspec.DecodeError) as error:
-                self.errors.append(f"{path}: {error!r}")
-                connection.close()
-            self.requests.append((path, (time.perf_counter() - start) * 1000))
+def _error(connection: http.client.HTTPConnection, path: str, body: dict[str, Any]) -> str | None:
+    try:
+        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+        response = connection.getresponse()
+        answer = response.read()
+        msgspec.json.decode(answer)
+    except (OSError, http.client.HTTPException, msgspec.DecodeError) as error:
         connection.close()
-
-    def _request(self) -> tuple[str, dict[str, Any]]:
-        item, another, question = (self._chance.choice(own) for own in (self._items, self._items, self._questions))
-        return self._chance.choice((
-            *(("/search_space", {"question": question}),) * 2,
-            ("/entity_linking", {"question": question}),
-            ("/neighborhood", {"item": item, "p": 1000, "include_labels": True}),
-            ("/connectivity_check", {"item1": item, "item2": another}),
-            *((path, {"item": item}) for path in ("/item_to_types", "/item_to_label", "/frequency")),
-        ))  # fmt: skip
+        return f"{path}: {error!r}"
+    return None if response.status == 200 else f"{path}: {response.status} {answer[:200]!r}"
 
 
-# -- synthetic dumps ---------------------------------------------------------------------------------------------------
+def _request(item: str, another: str, question: str, chance: random.Random) -> tuple[str, dict[str, Any]]:
+    return chance.choice((
+        *(("/search_space", {"question": question}),) * 2,
+        ("/entity_linking", {"question": question}),
+        ("/neighborhood", {"item": item, "p": 1000, "include_labels": True}),
+        ("/connectivity_check", {"item1": item, "item2": another}),
+        *((path, {"item": item}) for path in ("/item_to_types", "/item_to_label", "/frequency")),
+    ))  # fmt: skip
 
 
 def synthetic_part(bench: Bench) -> Figures:
     """The large dump, one of a tenth, and one of a tenth of the items with as many facts an item as Wikidata has."""
-    items, facts = bench.options.items, bench.options.facts
-    rich = round(items / 10 * WIKIDATA_FACTS / WIKIDATA_ITEMS)
+    rich = round(ITEMS / 10 * WIKIDATA_FACTS / WIKIDATA_ITEMS)
     sizes = []
-    for one_items, one_facts in ((items // 10, facts // 10), (items // 10, rich), (items, facts)):
+    for items, facts in ((ITEMS // 10, FACTS // 10), (ITEMS // 10, rich), (ITEMS, FACTS)):
         with tempfile.TemporaryDirectory(dir=bench.work) as folder:
-            sizes.append(_synthetic(bench, Path(folder), one_items, one_facts))
+            dump = Path(folder, "dump.json.gz")
+            note(f"{facts:,} facts: writing the dump ...")
+            seconds, _ = timed(lambda: write_dump(dump, items, facts, SEED, processes=os.cpu_count() or 1))  # noqa: B023
+            own = measured(bench, dump, Path(folder, "index"), facts, None)
+            sizes.append({"dump_bytes": disk(dump), "dump_seconds": seconds, **own})
     projection = project(sizes)
     for size in sizes:
-        _show_synthetic(bench, size)
+        is_whole = size["facts"] == FACTS
+        bench.report(f"synthetic: {size['items']:,} items, {size['facts']:,} facts", [
+            Figure("dump", size["dump_bytes"] / 1e6, f"{{:,.0f}} MB in {size['dump_seconds']:.0f} s"),
+            Figure("build", size["build_seconds"], "{:,.0f} s", 1800 if is_whole else None),
+            Figure("peak memory of the build", size["build_peak_bytes"] / 1e6, "{:,.0f} MB", 4000),
+            Figure("peak memory, of it no file", size["build_peak_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
+            Figure("disk, bytes a fact", size["disk_bytes_per_fact"], "{:.1f}", 70 if is_whole else None),
+            Figure("open", size["open_ms"], "{:,.0f} ms", 1000),
+            Figure(f"resident after {size['questions']} questions", size["resident_bytes"] / 1e6, "{:,.0f} MB", 1000),
+            Figure("resident, of it no file", size["resident_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
+            Figure(f"search, median ({size['mean_facts']:.0f} facts)", size["search_median_ms"], "{:.1f} ms", 40),
+            Figure("search, 95th percentile", size["search_p95_ms"], "{:.1f} ms", 150),
+        ])  # fmt: skip
     whole = {name: figure["value"] for name, figure in projection.items() if isinstance(figure, dict)}
     bench.report(f"all of Wikidata, projected: {WIKIDATA_ITEMS:,} items, {WIKIDATA_FACTS:,} facts", [
         Figure("build", whole["build_seconds"] / 3600, "{:.1f} h"),
@@ -230,65 +219,25 @@ def synthetic_part(bench: Bench) -> Figures:
     return {"sizes": sizes, "projection": projection}
 
 
-def _synthetic(bench: Bench, work: Path, items: int, facts: int) -> Figures:
-    """Write a dump, build its index in bounded memory, and ask it questions."""
-    dump, index = work / "dump.json.gz", work / "index"
-    note(f"{facts:,} facts: writing the dump ...")
-    seconds, _ = timed(lambda: write_dump(dump, items, facts, SEED, processes=os.cpu_count() or 1))
-    return {"dump_bytes": disk(dump), "dump_seconds": seconds, **measured(bench, dump, index, facts, None)}
-
-
-def _show_synthetic(bench: Bench, size: Figures) -> None:
-    is_whole = size["facts"] == FACTS
-    bench.report(f"synthetic: {size['items']:,} items, {size['facts']:,} facts", [
-        Figure("dump", size["dump_bytes"] / 1e6, f"{{:,.0f}} MB in {size['dump_seconds']:.0f} s"),
-        Figure("build", size["build_seconds"], "{:,.0f} s", 1800 if is_whole else None),
-        Figure("peak memory of the build", size["build_peak_bytes"] / 1e6, "{:,.0f} MB", 4000),
-        Figure("of it no file", size["build_peak_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
-        Figure("disk, bytes a fact", size["disk_bytes_per_fact"], "{:.1f}", 70 if is_whole else None),
-        Figure("open", size["open_ms"], "{:,.0f} ms", 1000),
-        Figure(f"resident after {size['questions']} questions", size["resident_bytes"] / 1e6, "{:,.0f} MB", 1000),
-        Figure("of it no file", size["resident_anonymous_bytes"] / 1e6, "{:,.0f} MB"),
-        Figure(f"search, median ({size['mean_facts']:.0f} facts)", size["search_median_ms"], "{:.1f} ms", 40),
-        Figure("search, 95th percentile", size["search_p95_ms"], "{:.1f} ms", 150),
-    ])  # fmt: skip
-
-
 def project(sizes: list[Figures]) -> Figures:
     """The figures of all of Wikidata, if they grow on in a line: constant + slope * items + slope * facts."""
     import numpy as np
 
-    places = np.array([[1.0, size["items"], size["facts"]] for size in sizes])
-    whole = np.array([1.0, WIKIDATA_ITEMS, WIKIDATA_FACTS])
+    places = np.array([[1.0, size["facts"], size["items"]] for size in sizes])
+    whole = np.array([1.0, WIKIDATA_FACTS, WIKIDATA_ITEMS])
     projected: Figures = {"items": WIKIDATA_ITEMS, "facts": WIKIDATA_FACTS}
-    for figure in ("build_seconds", "disk_bytes"):
-        slopes = np.linalg.solve(places, np.array([size[figure] for size in sizes]))
-        projected[figure] = {"value": float(whole @ slopes), "an_item": float(slopes[1]), "a_fact": float(slopes[2])}
-    # these do not tell items from facts: a line through the smallest and the largest size
-    small, _, large = sizes
-    for figure in ("build_peak_bytes", "open_ms", "resident_bytes"):
-        slope = (large[figure] - small[figure]) / (large["facts"] - small["facts"])
-        projected[figure] = {"value": large[figure] + slope * (WIKIDATA_FACTS - large["facts"]), "a_fact": slope}
+    for figure in ("build_seconds", "disk_bytes", "build_peak_bytes", "open_ms", "resident_bytes"):
+        # the last three do not tell items from facts: a line through the smallest and the largest size
+        step, known = (1, 3) if figure in ("build_seconds", "disk_bytes") else (2, 2)
+        slopes = np.linalg.solve(places[::step, :known], np.array([size[figure] for size in sizes[::step]]))
+        names = ("constant", "a_fact", "an_item")
+        projected[figure] = {"value": float(whole[:known] @ slopes), **dict(zip(names, slopes.tolist(), strict=False))}
     return projected
-
-
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--only-synthetic", action="store_true", help="synthetic dumps only")
-    parser.add_argument("--items", type=int, default=ITEMS, help="of the largest synthetic dump")
-    parser.add_argument("--facts", type=int, default=FACTS)
-    parser.add_argument("--memory", type=int, default=MEMORY, metavar="BYTES", help="that the build may use")
-
-
-def _default(options: argparse.Namespace) -> list[str]:
-    if options.only_synthetic:
-        return ["synthetic"]
-    everything = options.full or os.environ.get("CONVINSE_BENCH_FULL", "0") not in ("", "0")
-    return ["wikidata-27k", *(["synthetic"] if everything else [])]
 
 
 SPEC = Spec(
     "kb", __doc__, {"wikidata-27k": wikidata_27k_part, "synthetic": synthetic_part},
-    (Size(2, 100, 2, 2.0), Size(), Size()), options=_options, default=_default,
+    (Size(2, 100, 2, 2.0), Size(), Size()), long=("synthetic",),
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -21,14 +21,12 @@ def open_index(index: str) -> list[float]:
 
 
 def build_index(dump: str, index: str, memory: int) -> None:
-    """Build an index in bounded memory."""
     from convinse.knowledge_base.build import build
 
     build(Path(dump), Path(index), memory=memory, quiet=True)
 
 
 def ask(index: str, questions: list[str]) -> Figures:
-    """Ask questions of an index, each once."""
     kb = KnowledgeBase(Path(index))
     space = SearchSpace(kb, ClocqParams(), 1000)
     space.search(questions[0])

@@ -1,14 +1,13 @@
 """Linking and search spaces over wikidata-27k, beside an exact-match baseline.
 
-    bash run.sh bench linking [--kb DIR] [--misses]
+    bash run.sh bench linking
 
 Distinct questions only: ConvQuestions repeats each conversation in 32 wordings, so a (seed, question) pair counts
-once. The data lies in ../shared/data or CONVINSE_DATA.
+once.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
 import statistics
 from collections import defaultdict
@@ -35,23 +34,27 @@ BASELINE_ITEMS = 3  # of a mention
 BASELINE_WORDS = 9  # of a mention
 BEST = 3
 ENGINE, BASELINE = "engine", "baseline"
-# set -> (figure, what the engine's should be, whether at least that)
-WANTED = {
-    "ConvQuestions, turn 0": (
-        ("seed_linked", 0.84, True),
-        ("seed_among_best", 0.78, True),
-        ("seed_or_gold_in_space", 0.93, True),
-    ),
-    "ConvQuestions, one hop": (("gold_in_space", 0.95, True), ("mean_facts", 1500, False)),
-}
-SHARES = ("seed_linked", "seed_among_best", "seed_or_gold_in_space", "gold_in_space")  # None without seed entities
+# set, figure, what the engine's should be, whether at least that
+WANTED = (
+    ("ConvQuestions, turn 0", "seed_linked", 0.84, True),
+    ("ConvQuestions, turn 0", "seed_among_best", 0.78, True),
+    ("ConvQuestions, turn 0", "seed_or_gold_in_space", 0.93, True),
+    ("ConvQuestions, one hop", "gold_in_space", 0.95, True),
+    ("ConvQuestions, one hop", "mean_facts", 1500, False),
+)
+COLUMNS = {
+    "n": ("questions", "{}"), "seed linked": ("seed_linked", "{:.1%}"), f"in {BEST} best": ("seed_among_best", "{:.1%}"),
+    "seed or gold": ("seed_or_gold_in_space", "{:.1%}"), "gold": ("gold_in_space", "{:.1%}"),
+    "facts": ("mean_facts", "{:.0f}"), "items": ("mean_items", "{:.1f}"), "ms": ("median_ms", "{:.1f}"),
+    "p95 ms": ("p95_ms", "{:.1f}"),
+}  # fmt: skip
 
 
 class Linked(NamedTuple):
-    """What a system gives: facts and (item, score, words of the question), best first."""
+    """What a system gives: facts, and items, best first."""
 
     facts: list[list[Entity]]
-    items: list[tuple[str, float, str]]
+    items: list[str]
 
 
 class Baseline:
@@ -73,16 +76,13 @@ class Baseline:
         }
 
     def search(self, question: SeedQuestion) -> Linked:
-        linked: dict[str, str] = {}
-        for words in _ngrams(question.text):
-            for item in self._items.get(fold(words), ()):
-                linked.setdefault(item, words)
+        mentions = (fold(words) for words in _ngrams(question.text))
+        linked = list(dict.fromkeys(item for words in mentions for item in self._items.get(words, ())))
         facts = {}
         for item in linked:
             for fact in self._kb.neighborhood(item, P):
                 facts.setdefault(tuple(entity["id"] for entity in fact), fact)
-        scored = [(item, float(self._frequency[item]), words) for item, words in linked.items()]
-        return Linked(list(facts.values()), sorted(scored, key=lambda row: -row[1]))
+        return Linked(list(facts.values()), sorted(linked, key=lambda item: -self._frequency[item]))
 
 
 def _ngrams(text: str) -> Iterator[str]:
@@ -96,125 +96,60 @@ def _ngrams(text: str) -> Iterator[str]:
 
 
 def engine_search(kb: KnowledgeBase) -> Callable[[SeedQuestion], Linked]:
-    """The project's own search, with default parameters."""
     space = SearchSpace(kb, ClocqParams(), P)
 
     def search(question: SeedQuestion) -> Linked:
         facts, entities = space.search(question.text)
-        items = [(e["item"]["id"], e["score"], e["question_word"]) for e in entities]
-        return Linked([evidence.fact for evidence in facts], sorted(items, key=lambda item: -item[1]))
+        best = sorted(entities, key=lambda entity: -entity["score"])
+        return Linked([evidence.fact for evidence in facts], [entity["item"]["id"] for entity in best])
 
     return search
 
 
-class Tally:
-    """Counts what a system gives for the questions of a set."""
+def tally(question: SeedQuestion, linked: Linked, seconds: float) -> dict[str, float]:
+    """What counts of one question; what asks for the seed entity only where that is known."""
+    in_space = holds_answer(linked.facts, question.gold)
+    row = {"gold_in_space": in_space, "mean_facts": len(linked.facts), "mean_items": len(linked.items)}
+    row["mean_ms"] = 1000 * seconds
+    if question.seed is not None:
+        seed_in_space = any(entity["id"] == question.seed for fact in linked.facts for entity in fact)
+        row |= {
+            "seed_linked": question.seed in linked.items,
+            "seed_among_best": question.seed in linked.items[:BEST],
+            "seed_or_gold_in_space": in_space or seed_in_space,
+        }
+    return row
 
-    def __init__(self) -> None:
-        self._rows: list[dict[str, float]] = []
-        self.misses: list[tuple[SeedQuestion, Linked]] = []
 
-    def add(self, question: SeedQuestion, linked: Linked, seconds: float) -> None:
-        in_space = holds_answer(linked.facts, question.gold)
-        row = {
-            "gold_in_space": in_space, "facts": len(linked.facts), "items": len(linked.items), "ms": seconds * 1000,
-        }  # fmt: skip
-        missed = not in_space
-        if question.seed is not None:
-            items = [item for item, _, _ in linked.items]
-            seed_in_space = any(entity["id"] == question.seed for fact in linked.facts for entity in fact)
-            row |= {
-                "seed_linked": question.seed in items,
-                "seed_among_best": question.seed in items[:BEST],
-                "seed_or_gold_in_space": in_space or seed_in_space,
-            }
-            missed = not (row["seed_among_best"] and row["seed_or_gold_in_space"])
-        self._rows.append(row)
-        if missed:
-            self.misses.append((question, linked))
-
-    def figures(self) -> Figures:
-        def mean(key: str) -> float | None:
-            return statistics.fmean(row[key] for row in self._rows) if key in self._rows[0] else None
-
-        milliseconds = [row["ms"] for row in self._rows]
-        return {
-            **{share: mean(share) for share in SHARES}, "mean_facts": mean("facts"), "mean_items": mean("items"),
-            "median_ms": statistics.median(milliseconds), "p95_ms": percentile(milliseconds, 0.95),
-        }  # fmt: skip
+def summary(rows: list[dict[str, float]]) -> Figures:
+    means = {key: statistics.fmean(row[key] for row in rows) for key in rows[0]}
+    times = [row["mean_ms"] for row in rows]
+    return {
+        "questions": len(rows), **means, "median_ms": statistics.median(times),
+        "p95_ms": percentile(times, 0.95),
+    }  # fmt: skip
 
 
 def linking(bench: Bench) -> Figures:
-    """All systems on all sets."""
-    if bench.options.kb is None:
-        note("building the index of wikidata-27k ...")
-    with closing(
-        KnowledgeBase(bench.options.kb) if bench.options.kb else knowledge_base(bench.folder, bench.kept)
-    ) as kb:
+    note("building the index of wikidata-27k ...")
+    with closing(knowledge_base(bench.folder, bench.kept)) as kb:
         baseline = Baseline(kb, wikidata_27k(bench.folder))
         systems: dict[str, Callable[[SeedQuestion], Linked]] = {ENGINE: engine_search(kb), BASELINE: baseline.search}
         for search in systems.values():  # what the first question loads is bench kb's to measure
             search(SeedQuestion("Who directed Titanic?", None, ()))
-        sets = {
-            name: own[: bench.size]
-            for name, own in {**convquestions(bench.folder), **other_sets(bench.folder, kb)}.items()
-        }
-        tallies = {name: {system: Tally() for system in systems} for name in sets}
-        for name, questions in sets.items():
-            for system, question, seconds, linked in in_turn(systems, questions):
-                tallies[name][system].add(question, linked, seconds)
-        figures = {name: {system: tally.figures() for system, tally in own.items()} for name, own in tallies.items()}
-        _show(bench, figures, {name: len(questions) for name, questions in sets.items()})
-        if bench.options.misses:
-            for name, own in tallies.items():
-                _show_misses(name, own[ENGINE], kb)
-        for name, wanted in WANTED.items():
-            for figure, bound, at_least in wanted:
-                bench.want(f"{name}: {figure}", figures[name][ENGINE][figure], bound, at_least)
-        counted = {name: {"questions": len(sets[name]), **own} for name, own in figures.items()}
-        return {"build_id": kb.build_id, "sets": counted}
+        figures: dict[str, Any] = {}
+        for name, questions in {**convquestions(bench.folder), **other_sets(bench.folder, kb)}.items():
+            rows: dict[str, list[dict[str, float]]] = {system: [] for system in systems}
+            for system, question, seconds, linked in in_turn(systems, questions[: bench.size]):
+                rows[system].append(tally(question, linked, seconds))
+            figures[name] = {system: summary(own) for system, own in rows.items()}
+        bench.compare(f"wikidata-27k, distinct questions; {P} facts an item", ("questions", "system"), COLUMNS, figures)
+        for name, figure, bound, at_least in WANTED:
+            bench.want(f"{name}: {figure}", figures[name][ENGINE][figure], bound, at_least)
+        return {"build_id": kb.build_id, "sets": figures}
 
 
-def _show(bench: Bench, figures: dict[str, dict[str, Any]], counts: dict[str, int]) -> None:
-    def cells(system: str, row: dict[str, Any]) -> list[str]:
-        shares = ("-" if row[share] is None else f"{row[share]:.1%}".rstrip("%") for share in SHARES)
-        return [system, *shares, f"{row['mean_facts']:.0f}", f"{row['median_ms']:.1f}", f"{row['p95_ms']:.1f}"]
-
-    groups = [
-        ((name, str(counts[name])), [cells(*row) for row in systems.items()]) for name, systems in figures.items()
-    ]
-    columns = (
-        "questions",
-        "n",
-        "system",
-        "seed linked",
-        f"in {BEST} best",
-        "seed or gold",
-        "gold",
-        "facts",
-        "ms",
-        "p95 ms",
-    )
-    bench.show_groups(f"wikidata-27k, distinct questions; shares in %, {P} facts an item", columns, groups, 3)
-
-
-def _show_misses(name: str, tally: Tally, kb: KnowledgeBase) -> None:
-    """Print the questions that the engine missed, and what it linked instead."""
-    print(f"\n{name}: {len(tally.misses)} missed")
-    for question, linked in tally.misses:
-        wanted = [*([question.seed] if question.seed else []), *question.gold[:3]]
-        best = "; ".join(f"{words} = {item} {kb.label(item)} ({score:.2f})" for item, score, words in linked.items[:5])
-        print(f"- {question.text}")
-        print(f"  wanted {', '.join(f'{w} {kb.label(w)}' for w in wanted)}")
-        print(f"  linked {best or 'nothing'}; {len(linked.facts)} facts")
-
-
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--kb", type=Path, metavar="DIR", help="an index of wikidata-27k; default: build one")
-    parser.add_argument("--misses", action="store_true", help="print the missed questions with what was linked")
-
-
-SPEC = Spec("linking", __doc__, {"linking": linking}, (20, None, None), options=_options)
+SPEC = Spec("linking", __doc__, {"linking": linking}, (20, None, None))
 
 if __name__ == "__main__":
     run(SPEC)

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import numpy as np
 
 from convinse.scoring import squad2
-
-if TYPE_CHECKING:
-    import numpy as np
 
 Rank = int | None  # of the first text that answers, from 1
 
 
-class AnswerScores(NamedTuple):
-    """Exact match and F1 in percent, SQuAD's normalisation, the best over the references."""
-
-    exact: float
-    f1: float
-
-
-def answer_scores(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> AnswerScores:
-    """The scores of predicted answers ("" for none), each against its references (at least one)."""
+def answer_scores(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Exact match and F1 in percent of predicted answers ("" for none), each against its references (at least one)."""
     scores = squad2.evaluate(
         {str(place): answers for place, answers in enumerate(references)},
         {str(place): text for place, text in enumerate(predictions)},
     )
-    return AnswerScores(scores["exact"], scores["f1"])
+    return {"exact": scores["exact"], "f1": scores["f1"]}
 
 
-def first_right(order: Sequence[int], right: Collection[int]) -> Rank:
-    """The rank of the first of the right places in an order of places."""
+def first_right(order: Sequence[object], right: Collection[object]) -> Rank:
+    """The rank of the first thing in an order that is right."""
     return next((rank for rank, place in enumerate(order, 1) if place in right), None)
 
 
 def mean_reciprocal_rank(ranks: Sequence[Rank]) -> float:
-    """The mean of 1 / rank; 0 for a question without one."""
     return sum(1 / rank for rank in ranks if rank is not None) / max(1, len(ranks))
 
 
@@ -46,12 +36,27 @@ def share_within(ranks: Sequence[Rank], depth: int) -> float:
 
 def kept(ranks: Sequence[Rank], exhaustive: Sequence[Rank], depth: int) -> float | None:
     """Of the questions whose answer the exhaustive scorer has among its best `depth`, the share where it is here too."""
-    wanted = [rank for rank, best in zip(ranks, exhaustive, strict=True) if best is not None and best <= depth]
+    wanted = [rank for rank, best in zip(ranks, exhaustive, strict=True) if best and best <= depth]
     return share_within(wanted, depth) if wanted else None
 
 
+def presence(
+    ranks: Mapping[str, Sequence[Rank]], cuts: Iterable[int], exhaustive: str | None = None
+) -> dict[str, dict[str, float | None]]:
+    """Of each system the shares of questions with an answer among its best, and what it keeps of the exhaustive one's."""
+    rows: dict[str, dict[str, float | None]] = {}
+    for system, own in ranks.items():
+        rows[system] = {f"e={e}": share_within(own, e) for e in cuts}
+        if exhaustive not in (None, system):
+            rows[system] |= {f"kept {e}": kept(own, ranks[exhaustive], e) for e in cuts}
+    return rows
+
+
+def presence_columns(cuts: Iterable[int], names: Iterable[str] = ("e=",)) -> dict[str, tuple[str, str]]:
+    return {f"{name}{e}": (f"{name}{e}", "{:.1%}") for name in names for e in cuts}
+
+
 def same_share(first: Sequence[object], second: Sequence[object]) -> float:
-    """How often two systems give the same."""
     return sum(a == b for a, b in zip(first, second, strict=True)) / max(1, len(first))
 
 
@@ -77,19 +82,16 @@ def best_first(scores: Sequence[float] | np.ndarray, texts: Sequence[str]) -> li
     return sorted(range(len(texts)), key=lambda place: (-round(float(scores[place]), 6), texts[place]))
 
 
-class CrossFitted(NamedTuple):
-    """Ranks of all questions, and the weights that were chosen for the even and for the odd ones."""
+def cross_fitted(ranks_of: Mapping[float, Sequence[Rank]]) -> tuple[list[Rank], tuple[float, float]]:
+    """Each question with the first weight that has the best mean reciprocal rank on the other half of the questions.
 
-    ranks: list[Rank]
-    weights: tuple[float, float]
-
-
-def cross_fitted(ranks_of: Mapping[float, Sequence[Rank]]) -> CrossFitted:
-    """Each question with the first weight that has the best mean reciprocal rank on the other half of the questions."""
+    Returns:
+        The ranks of all questions, and the weights that were chosen for the even and for the odd ones.
+    """
     chosen: list[float] = []
     ranks: list[Rank] = [None] * len(next(iter(ranks_of.values())))
     for half in (0, 1):
         best = max(ranks_of, key=lambda weight: mean_reciprocal_rank(ranks_of[weight][1 - half :: 2]))
         ranks[half::2] = ranks_of[best][half::2]
         chosen.append(best)
-    return CrossFitted(ranks, (chosen[0], chosen[1]))
+    return ranks, (chosen[0], chosen[1])

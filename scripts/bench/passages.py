@@ -1,72 +1,181 @@
 """Passage retrieval measured: time to index, to open and to search, memory; beside other engines; on real questions.
 
-    bash run.sh bench passages [--size N ...] [--full] [--bi-encoder MODEL] [--reranker MODEL] [--only-boolq]
+    bash run.sh bench passages [--full] [--bi-encoder MODEL] [--reranker MODEL]
 
 Synthetic passages of about 65 words (`scripts/recipes/synthetic_passages.py`) with 1,291 questions of 8 words: 100,000 by
 default, 5,000 with `--quick`; `--full` adds 1,000,000 and 7,097,322. Other engines run at the sizes they manage: tantivy
 and bm25s up to a million, rank_bm25 up to 100,000. They are not needed for anything else. Every engine has a process of its
-own. BoolQ (every passage a candidate for every question) comes from ../shared/data or CONVINSE_DATA; `--bi-encoder` and
-`--reranker` add their rows. Corpora and indexes lie in a temporary folder (TMPDIR; 10 GB for the largest).
+own. Of BoolQ every passage is a candidate for every question; `--bi-encoder` and `--reranker` add their rows. Corpora and indexes lie in a temporary folder (TMPDIR; 10 GB for the largest).
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
+import random
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
+from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.reranker import BertReranker
+from convinse.evidence_retrieval_scoring.cascade import Cascade
+from convinse.evidence_retrieval_scoring.passage_retriever import GivenScores
 from convinse.passages.analysis import Analyzer
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
+from convinse.passages.search import candidate_evidences, passage_text
+from convinse.support.errors import DataError
+from convinse.support.vector_cache import VectorCache
+from recipes.embedded.negatives import part_of
+from recipes.sources import json_lines
 
-from . import boolq
 from .engines import ENGINES, LANGUAGE, QUESTIONS, TOP, index_engine, search_engine, write_corpus
-from .harness import Bench, ChildError, Figures, Spec, apart, disk, run
+from .harness import Bench, ChildError, Figures, Spec, apart, disk, run, timed
+from .measures import first_right, share_within
 
+SEED = 1
+CANDIDATES = 200  # passages of a question that models see
+READ = 10  # of them that the cross-encoder reads by BM25's choice, and as many by the bi-encoder's
+JUDGED = 300  # questions of BoolQ that models see
+BOOLQ_COLUMNS = {
+    "questions": ("questions", "{:,}"), "hit@1": ("hit_at_1", "{:.2f}"), "hit@10": ("hit_at_10", "{:.2f}"),
+    "NDCG@10": ("ndcg_at_10", "{:.2f}"), "ms a question": ("ms_per_question", "{:.2f}"),
+}  # fmt: skip
 MOST = {"tantivy": 1_000_000, "bm25s": 1_000_000, "rank_bm25": 100_000}  # passages that an engine is given
 CHECKED = 20_000  # passages of the comparison with brute force
+MEMORY = 2_000_000_000  # bytes that an index may be built in
 COLUMNS = {
-    "index s": ("index_seconds", ".1f"), "peak MB": ("index_peak_mb", ",.0f"), "disk MB": ("disk_mb", ",.0f"),
-    "open s": ("open_seconds", ".3f"), "median ms": ("median_ms", ".2f"), "p95 ms": ("p95_ms", ".2f"),
-    "queries/s": ("queries_per_second", ",.0f"), "peak MB ": ("search_peak_mb", ",.0f"), "hit@10": ("hit_at_10", ".3f"),
+    "index s": ("index_seconds", "{:.1f}"), "peak MB": ("index_peak_mb", "{:,.0f}"), "disk MB": ("disk_mb", "{:,.0f}"),
+    "open s": ("open_seconds", "{:.3f}"), "median ms": ("median_ms", "{:.2f}"), "p95 ms": ("p95_ms", "{:.2f}"),
+    "queries/s": ("queries_per_second", "{:,.0f}"), "peak MB ": ("search_peak_mb", "{:,.0f}"),
+    "hit@10": ("hit_at_10", "{:.3f}"), "": ("left_out", "{}"),
 }  # fmt: skip
 
 
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--bi-encoder", metavar="MODEL", help="for the rows of BoolQ")
+    parser.add_argument("--reranker", metavar="MODEL", help="for the rows of BoolQ")
+
+
+def read(paths: Sequence[Path]) -> tuple[dict[tuple[str, str], str], list[tuple[str, str]]]:
+    """Passages (title, text) with their ids, and questions with the id of the passage that answers each."""
+    passages: dict[tuple[str, str], str] = {}
+    questions = []
+    for row in itertools.chain.from_iterable(map(json_lines, paths)):
+        questions.append((row["question"], passages.setdefault((row["title"], row["passage"]), str(len(passages)))))
+    return passages, questions
+
+
+def boolq(bench: Bench) -> Figures:
+    """BM25 over all questions; and BM25, bi-encoder, fusion and cascade over the same questions, where models are given.
+
+    The bi-encoder compares a question with every passage. Fusion and cascade are those of `retrieve search --rerank`: they
+    order the best passages by BM25.
+    """
+    try:
+        passages, questions = read([bench.data("boolq", f"{part}.jsonl.gz") for part in ("train", "dev")])
+    except DataError as error:
+        bench.console.print(f"BoolQ: {error}")
+        return {"left_out": str(error)}
+    options = bench.options
+    if options.quick:
+        questions = questions[:JUDGED]
+    corpus = bench.work / "boolq.jl"
+    rows = ({"id": key, "title": title, "text": text} for (title, text), key in passages.items())
+    corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    build_index(corpus, bench.work / "boolq", Parameters("en"))
+    index = PassageIndex(bench.work / "boolq")
+
+    def lexical(text: str) -> list[str]:
+        return [hit.id for hit in index.search(text, TOP)]
+
+    measured = {"BM25, all questions": measures(questions, lexical)}
+    result: Figures = {"passages": len(passages), "rows": measured}
+    if options.bi_encoder or options.reranker:
+        # the embedded model was trained on the other pages of BoolQ
+        title_of = {key: title for (title, _), key in passages.items()}
+        held_out = [pair for pair in questions if part_of("boolq", title_of[pair[1]]) == "dev"]
+        result["held_out"] = len(held_out)
+        held_out = held_out or questions
+        sample = random.Random(SEED).sample(held_out, min(JUDGED, len(held_out)))
+        measured["BM25"] = measures(sample, lexical)
+
+    def cascade(*models: Any) -> Callable[[str], list[str]]:
+        scorer = Cascade(GivenScores(), *models, lexical=READ, dense=READ)
+
+        def search(text: str) -> list[str]:
+            best = scorer.rank(text, candidate_evidences(index, text, CANDIDATES), TOP)
+            return [evidence["passage"][0] for evidence in best]  # type: ignore[typeddict-item]
+
+        return search
+
+    bi_encoder = vectors = None
+    if options.bi_encoder:
+        bi_encoder = BiEncoder(options.bi_encoder)
+        texts = [passage_text(*key) for key in passages]
+        result["embedding_seconds"], matrix = timed(lambda: bi_encoder.embed(texts))
+        vectors = VectorCache(None, bi_encoder.model_id, bi_encoder.dimension)
+        vectors.put(texts, matrix)
+        names = list(passages.values())
+
+        def dense(text: str) -> list[str]:
+            scores = matrix @ bi_encoder.embed([text])[0]
+            return [names[place] for place in (-scores).argsort(kind="stable")[:TOP].tolist()]
+
+        measured["bi-encoder"] = measures(sample, dense)
+        measured["BM25 and bi-encoder, fused"] = measures(sample, cascade(None, bi_encoder, vectors))
+    if options.reranker:
+        name = "cascade" if options.bi_encoder else "BM25, then cross-encoder"
+        measured[name] = measures(sample, cascade(BertReranker(options.reranker), bi_encoder, vectors))
+    bench.compare(f"BoolQ, {len(passages):,} passages", ("ranked by",), BOOLQ_COLUMNS, {(): measured})
+    if "embedding_seconds" in result:
+        bench.console.print(f"embedding the passages: {result['embedding_seconds']:.0f} s")
+    return result
+
+
+def measures(questions: Sequence[tuple[str, str]], search: Callable[[str], Sequence[str]]) -> dict[str, float]:
+    """Of one way to search, in percent; a question has one relevant passage."""
+    seconds, found = timed(lambda: [search(text) for text, _ in questions])
+    ranks = [first_right(ids, {wanted}) for ids, (_, wanted) in zip(found, questions, strict=True)]
+    return {
+        "questions": len(ranks),
+        "hit_at_1": 100 * share_within(ranks, 1),
+        "hit_at_10": 100 * share_within(ranks, TOP),
+        "ndcg_at_10": 100 * sum(1 / math.log2(rank + 1) for rank in ranks if rank) / len(ranks),
+        "ms_per_question": 1000 * seconds / len(ranks),
+    }
+
+
 def synthetic(bench: Bench) -> Figures:
-    """The engines at all sizes."""
-    return {str(size): _size(bench, size) for size in bench.options.size or bench.size}
+    return {str(size): _size(bench, size) for size in bench.size}
 
 
 def _size(bench: Bench, size: int) -> Figures:
     folder = bench.work / str(size)
-    rows: Figures = {"corpus_seconds": apart(write_corpus, folder, size).seconds}
+    seconds = apart(write_corpus, folder, size).seconds
+    rows: Figures = {}
     for engine in ENGINES:
-        if bench.options.only and engine not in bench.options.only:
-            continue
         if size > MOST.get(engine, size):
             rows[engine] = {"left_out": f"more than {MOST[engine]:,} passages"}
         elif engine == "convinse" or bench.has(engine):
-            rows[engine] = _engine(engine, folder, bench.options.memory)
+            rows[engine] = _engine(engine, folder)
     shutil.rmtree(folder)
-    whole = {name: row for name, row in rows.items() if "open_seconds" in (row if isinstance(row, dict) else ())}
-    table = [(name, *(format(row[key], form) for key, form in COLUMNS.values())) for name, row in whole.items()]
-    bench.show(f"{size:,} synthetic passages, {QUESTIONS:,} questions of 8 words", ("engine", *COLUMNS), table)
-    for name, row in rows.items():
-        if isinstance(row, dict) and name not in whole:
-            bench.console.print(f"{name}: {row.get('left_out') or row['failed']}")
-    return rows
+    bench.compare(f"{size:,} synthetic passages, {QUESTIONS:,} questions of 8 words", ("engine",), COLUMNS, {(): rows})
+    return {"corpus_seconds": seconds, **rows}
 
 
-def _engine(engine: str, folder: Path, memory: int) -> Figures:
+def _engine(engine: str, folder: Path) -> Figures:
     try:
-        built = apart(index_engine, engine, folder, memory, tree=True)
+        built = apart(index_engine, engine, folder, MEMORY, tree=True)
         asked = apart(search_engine, engine, folder)
     except ChildError as error:
-        return {"failed": str(error)}
+        return {"left_out": str(error)}
     return {
         "index_seconds": built.seconds, "index_peak_mb": built.peak / 1e6, "disk_mb": disk(folder / engine) / 1e6,
         **asked.result, "search_peak_mb": asked.peak / 1e6,
@@ -79,58 +188,45 @@ def brute_force(bench: Bench) -> Figures:
     apart(write_corpus, folder, CHECKED // 10 if bench.options.quick else CHECKED)
     build_index(folder / "passages.jl", folder / "index", parameters)
     index = PassageIndex(folder / "index")
-    counts = []
-    with (folder / "passages.jl").open("rb") as file:
-        for line in file:
-            passage = json.loads(line)
-            count = Counter(analyzer.terms([passage["text"]]))
-            for term in analyzer.terms([passage["title"]]):
-                count[term] += parameters.title_weight
-            counts.append((passage["id"], count))
-    lengths = [sum(count.values()) for _, count in counts]
-    mean = sum(lengths) / len(lengths)
-    postings: dict[str, list[int]] = {}
-    for number, (_, count) in enumerate(counts):
+    ids, counts = [], []
+    postings: dict[str, list[int]] = defaultdict(list)
+    for number, passage in enumerate(_records(folder / "passages.jl")):
+        count = Counter(analyzer.terms([passage["text"]]))
+        for term in analyzer.terms([passage["title"]]):
+            count[term] += parameters.title_weight
         for term in count:
-            postings.setdefault(term, []).append(number)
+            postings[term].append(number)
+        ids.append(passage["id"])
+        counts.append(count)
+    lengths = [count.total() for count in counts]
+    mean = sum(lengths) / len(lengths)
     same = 0
-    questions = [json.loads(line)["text"] for line in (folder / "questions.jl").read_text("utf-8").splitlines()]
+    questions = [question["text"] for question in _records(folder / "questions.jl")]
     for question in questions:
         scores: Counter[int] = Counter()
         for term in dict.fromkeys(analyzer.terms([question])):
             having = postings.get(term, [])
             idf = math.log(1 + (len(counts) - len(having) + 0.5) / (len(having) + 0.5))
             for number in having:
-                often = counts[number][1][term]
+                often = counts[number][term]
                 norm = parameters.k1 * (1 - parameters.b + parameters.b * lengths[number] / mean)
                 scores[number] += idf * often / (often + norm)  # type: ignore[assignment]
         best = sorted(scores, key=lambda number: (-round(scores[number], 9), number))[:TOP]
-        same += {counts[number][0] for number in best} == {hit.id for hit in index.search(question, TOP)}
+        same += {ids[number] for number in best} == {hit.id for hit in index.search(question, TOP)}
     bench.console.print(
         f"{same} of {len(questions)} questions have the top {TOP} of a brute-force BM25 over {len(counts):,} passages"
     )
     return {"passages": len(counts), "questions": len(questions), "same": same}
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--size", type=int, action="append", metavar="N", help="passages; may be given several times")
-    parser.add_argument("--memory", type=int, default=2_000_000_000, help="bytes for the index (default 2 GB)")
-    parser.add_argument("--only", action="append", metavar="ENGINE", help=f"of {', '.join(ENGINES)}")
-    parts = parser.add_mutually_exclusive_group()
-    parts.add_argument("--no-boolq", action="store_true")
-    parts.add_argument("--only-boolq", action="store_true")
-    boolq.add_options(parser)
-
-
-def _default(options: argparse.Namespace) -> list[str]:
-    checked = not options.only or "convinse" in options.only
-    own = ["synthetic", *(["brute_force"] if checked else [])]
-    return [*([] if options.only_boolq else own), *([] if options.no_boolq else ["boolq"])]
+def _records(path: Path) -> Iterator[Any]:
+    with path.open("rb") as file:
+        yield from map(json.loads, file)
 
 
 SPEC = Spec(
-    "passages", __doc__, {"synthetic": synthetic, "brute_force": brute_force, "boolq": boolq.boolq},
-    ((5_000,), (100_000,), (100_000, 1_000_000, 7_097_322)), options=_options, default=_default, part_options=("--parts",),
+    "passages", __doc__, {"synthetic": synthetic, "brute_force": brute_force, "boolq": boolq},
+    ((5_000,), (100_000,), (100_000, 1_000_000, 7_097_322)), options=_options,
     peers=("tantivy", "bm25s", "numba", "rank-bm25"),
 )  # fmt: skip
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 
-from .harness import Bench, Figures, Spec, Spread, command, run
+from .harness import Bench, Figures, Spec, commands, run
 
 CASES = {
     "convinse --help": ["--help"],
@@ -18,23 +18,19 @@ CASES = {
 }
 
 
-def commands(bench: Bench) -> Figures:
-    """Seconds of each command; in every round the first one with a cache finds none."""
+def pipeline(bench: Bench) -> Figures:
+    """In every round the first command with a cache finds none."""
     (bench.work / "bench.yml").write_text("name: bench\n")
     (bench.work / "nocache.yml").write_text("name: nocache\ners_use_cache: false\n")
-    seconds: dict[str, list[float]] = {name: [] for name in CASES}
-    for _ in range(bench.rounds):
+
+    def forget() -> None:
         for rest in ("cache", "results"):
             shutil.rmtree(bench.work / rest, ignore_errors=True)
-        for name, arguments in CASES.items():  # in this order: the warm cache is that of the cold one
-            seconds[name].append(command(arguments, bench.work).seconds)
-    spreads = {name: Spread.of(values) for name, values in seconds.items()}
-    rows = [(name, *(f"{value:.2f}" for value in spread)) for name, spread in spreads.items()]
-    bench.show(f"seconds of {bench.rounds} interleaved runs", ("command", "median", "least", "most"), rows)
-    return {name: {"median": spreads[name].median, "runs": values} for name, values in seconds.items()}
+
+    return commands(bench, f"{bench.rounds} interleaved runs", CASES, forget)
 
 
-SPEC = Spec("pipeline", __doc__, {"commands": commands}, rounds=(1, 5, 5))
+SPEC = Spec("pipeline", __doc__, {"commands": pipeline}, rounds=(1, 5, 5))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 
 All read the same questions with the same weights, one passage a question, in turn, with windows of 384 tokens that share
 128; tokenising is counted. The weights are those of all-MiniLM-L6-v2 with a random span head, or --model. The questions
-are BoolQ's with their passages and QED's with their paragraphs, from ../shared/data or CONVINSE_DATA: 100, with --full 300.
+are BoolQ's with their passages and QED's with their paragraphs: 100, with --full 300.
 
 The loop is what transformers' users write since its question-answering pipeline is gone: windows by the tokenizer, in
 the order of the data, batches of 16 padded to the longest, of each window the 20 best starts with the 20 best ends. A
@@ -29,7 +29,7 @@ from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.tokens import TextTokenizer
 from recipes.sources import json_lines, minilm
 
-from .harness import MODELS, Bench, Figures, Spec, Spread, interleaved, note, positive, run
+from .harness import MODELS, Bench, Figures, Spec, Spread, interleaved, note, run
 from .measures import same_share
 
 SEED = 6
@@ -40,11 +40,13 @@ LOOP, HAYSTACK = "loop over transformers", "Haystack"
 HAYSTACK_MODULE = "haystack_integrations.components.readers.transformers"
 TIMES = {LOOP: 2.0, HAYSTACK: 3.0}  # what the fp32 reader's questions a second should be, times theirs
 SAME = 0.99  # of the loop's answers
+COLUMNS = {
+    "questions a second": ("rate", "{:.1f}"), "fp32 is faster": ("fp32_is_faster", "{:.2f}x"),
+    "the loop's answers": ("as_loop", "{:.1%}"), "all spans tried": ("all_spans", "{:.1%}"),
+}  # fmt: skip
 
 
 class Asked(NamedTuple):
-    """A question and the text to read."""
-
     question: str
     passage: str
 
@@ -63,14 +65,7 @@ def questions(bench: Bench, number: int) -> list[Asked]:
     return drawn
 
 
-def span_head(folder: Path, output: Path) -> Path:
-    """A reader of an encoder's weights and a random head, the same at each call."""
-    save_checkpoint(load_checkpoint(folder, "question-answering", new_head=True, seed=SEED), output)
-    return output
-
-
 def ours(folder: Path, precision: Any) -> System:
-    """The project's reader; texts are tokenised anew at each call."""
     reader = ExtractiveReader(
         folder, "cpu", precision=precision, max_length=MAX_LENGTH, stride=STRIDE, max_answer_length=ANSWER
     )
@@ -154,16 +149,15 @@ def haystack(folder: Path) -> System:
 
 def reading(bench: Bench) -> Figures:
     """All readers on the same questions; how often they answer as the loop."""
-    import torch
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.disable_progress_bar()
     transformers_logging.set_verbosity_error()
     model = bench.options.model
-    if bench.options.threads:
-        torch.set_num_threads(bench.options.threads)
-    asked = questions(bench, bench.options.questions or bench.size)
-    folder = model or span_head(minilm(), bench.work / "reader")
+    asked = questions(bench, bench.size)
+    folder = model or bench.work / "reader"
+    if model is None:
+        save_checkpoint(load_checkpoint(minilm(), "question-answering", new_head=True, seed=SEED), folder)
     systems: dict[str, System] = {f"ExtractiveReader {name}": ours(folder, name) for name in OURS}
     systems[LOOP] = loop(folder)
     if bench.has(HAYSTACK_MODULE):
@@ -172,36 +166,25 @@ def reading(bench: Bench) -> Figures:
         read(asked[:8])  # chooses kernels
     note(f"reading {len(asked)} questions, {bench.rounds} rounds of {len(systems)} systems ...")
     seconds, answers = interleaved({name: partial(read, asked) for name, read in systems.items()}, bench.rounds)
-    rates = {name: [len(asked) / spent for spent in times] for name, times in seconds.items()}
-    medians = {name: statistics.median(own) for name, own in rates.items()}
+    medians = {name: statistics.median(times) for name, times in seconds.items()}
     note("reading once more, all spans tried ...")
     whole = loop(folder, MAX_LENGTH)(asked)
-    same = {name: (same_share(answers[LOOP], own), same_share(whole, own)) for name, own in answers.items()}
-    fp32 = f"ExtractiveReader {OURS[0]}"
-    bench.want("fp32: share of the loop's answers", same[fp32][model is None], SAME)
-    rows = []
-    for name, own in rates.items():
-        times = medians[fp32] / medians[name]
-        wanted = f">= {SAME:.0%}" if name == fp32 else ""
+    fp32, figures = f"ExtractiveReader {OURS[0]}", {}
+    for name, times in seconds.items():
+        rate = Spread.of([len(asked) / spent for spent in times])
+        same = {"as_loop": same_share(answers[LOOP], answers[name]), "all_spans": same_share(whole, answers[name])}
+        figures[name] = {"rate": rate, **same, "seconds": times}
         if name in TIMES:
-            bench.want(f"fp32: times {name}", times, TIMES[name])
-            wanted = f">= {TIMES[name]:g}x"
-        faster = f"{times:.2f}x" if name in TIMES else ""
-        rows.append((name, Spread.of(own).text(".1f"), faster, wanted, *(f"{share:.1%}" for share in same[name])))
+            figures[name]["fp32_is_faster"] = faster = medians[name] / medians[fp32]
+            bench.want(f"fp32: times {name}", faster, TIMES[name])
+    bench.want("fp32: share of the loop's answers", figures[fp32]["all_spans" if model is None else "as_loop"], SAME)
     named = "all-MiniLM-L6-v2 with a random span head" if model is None else str(model)
-    columns = ("reader", "questions a second", "fp32 is faster", "wanted", "the loop's answers", "all spans tried")
-    bench.show(f"{len(asked)} questions, cpu; {named}", columns, rows)
-    return {
-        "model": named, "questions": len(asked), "max_length": MAX_LENGTH, "stride": STRIDE, "questions_a_second": medians,
-        "seconds": seconds, "same_as_loop": {name: shares[0] for name, shares in same.items()},
-        "same_as_loop_all_spans": {name: shares[1] for name, shares in same.items()},
-    }  # fmt: skip
+    bench.compare(f"{len(asked)} questions, cpu; {named}", ("reader",), COLUMNS, {(): figures})
+    return {"model": named, "questions": len(asked), "max_length": MAX_LENGTH, "stride": STRIDE, **figures}
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", type=Path, metavar="FOLDER", help="a trained reader (default: a random span head)")
-    parser.add_argument("--questions", type=positive, metavar="N")
-    parser.add_argument("--threads", type=int, metavar="N", help="of PyTorch; 1 on a machine that others use, too")
 
 
 SPEC = Spec(

@@ -1,6 +1,6 @@
 """Wikipedia pages into evidences: table rows against a reference made by others, markup left over, speed, a sample.
 
-    bash run.sh bench wikipedia [--misses] [--seconds 60]
+    bash run.sh bench wikipedia
 
 A row of the reference (WikiTableQuestions) is found when one table evidence of its page holds all its non-empty cell
 texts. Texts are compared without blanks, commas (line breaks in cells become `, `), zero-width signs and footnote
@@ -8,21 +8,23 @@ marks (`[1]`, `[a]`, `[note 2]`); `strict` compares with single blanks and comma
 what users get: `whole rows` takes the rows uncut, `cut` asks for each cell
 beside the first one in some piece.
 
-The data lies in ../shared/data or CONVINSE_DATA; 100 random evidences of each source go to
+100 random evidences of each source go to
 results/bench/wikipedia-sample.txt. BeautifulSoup and lxml are measured where they are installed.
 """
 
 from __future__ import annotations
 
-import argparse
 import gzip
+import itertools
 import random
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser
 
 from convinse.records.evidence import Entity, Evidence
 from convinse.support.progress import progress
@@ -35,6 +37,7 @@ PER_SOURCE = 100
 SEED = 4
 ROWS_WANTED, PAGES_A_SECOND, TIMES_FASTER = 0.95, 50, 5
 UNCUT = 10**6
+SECONDS = 60  # that the speed is measured for at most
 BATCH = 20  # pages of a round
 FILES = ("pages_with_qid.jsonl.gz", "pages_sample.jsonl.gz")
 _FOOTNOTE = re.compile(r"\[(?:\d+|[a-z]{1,2}|(?:note|nb|n|A|N) ?\d+|citation needed|disambiguation needed)\]|\^")
@@ -60,21 +63,18 @@ class SavedPage(NamedTuple):
     item: Entity
 
 
-def read_pages(folder: Path) -> list[SavedPage]:
-    """All saved pages."""
+def read(folder: Path) -> tuple[list[SavedPage], dict[str, Entity]]:
+    """The saved pages, and the items of titles."""
     records = [record for name in FILES for record in json_lines(needed(folder, "wikipedia-pages", name))]
-    return [
-        SavedPage(r["page_id"], r["title"], r["html"], {"id": r["qid"] or f"Q{10**9 + n}", "label": r["title"]})
-        for n, r in enumerate(records)
+    ids = (record["qid"] or f"Q{10**9 + number}" for number, record in enumerate(records))
+    pages = [
+        SavedPage(record["page_id"], record["title"], record["html"], {"id": qid, "label": record["title"]})
+        for record, qid in zip(records, ids, strict=True)
     ]
-
-
-def read_items(folder: Path) -> dict[str, Entity]:
-    """Title -> item."""
     with gzip.open(needed(folder, "wikipedia-pages", "title2qid.tsv.gz"), "rt", encoding="utf-8") as file:
         next(file)
         pairs = [line.rstrip("\n").split("\t") for line in file]
-    return {title: {"id": qid, "label": title} for title, qid, *_ in pairs}
+    return pages, {title: {"id": qid, "label": title} for title, qid, *_ in pairs}
 
 
 def normal(text: str) -> str:
@@ -87,9 +87,7 @@ def strict(text: str) -> str:
     return " ".join(_FOOTNOTE.sub("", _ZERO_WIDTH.sub("", text)).split())
 
 
-def find_rows(
-    page: SavedPage, references: Iterable[dict], counts: Counter[str], misses: list[tuple[str, list[str]]]
-) -> None:
+def find_rows(page: SavedPage, references: Iterable[dict], counts: Counter[str]) -> None:
     """Count the rows of a page's reference tables that are found."""
 
     def tables(max_length: int) -> list[str]:
@@ -111,66 +109,45 @@ def find_rows(
             counts["cut"] += bool(of_row) and all(any(cell in text for text in of_row) for cell in cells)
             plain = [cell for cell in map(strict, row) if cell]
             counts["strict"] += any(all(cell in text for cell in plain) for text in stricts)
-            if not is_whole:
-                misses.append((f"{page.title} #{reference['table_index']}", row))
 
 
 def evidences_of(page: SavedPage, items: dict[str, Entity]) -> list[Evidence]:
-    """What a user gets."""
     return page_evidences(parse_page(page.title, page.html), page.item, items)
 
 
-def parsers(bench: Bench) -> dict[str, Callable[[str], object]]:
-    """What merely parses a page."""
-    from selectolax.lexbor import LexborHTMLParser
-
-    calls: dict[str, Callable[[str], object]] = {"selectolax": LexborHTMLParser}
-    if bench.has("lxml"):
-        import lxml.html
-
-        calls["lxml"] = lxml.html.fromstring
-    if bench.has("bs4"):
-        import bs4
-
-        calls["BeautifulSoup"] = lambda html: bs4.BeautifulSoup(html, "html.parser")
-    return calls
-
-
-def speed(bench: Bench, pages: list[SavedPage], items: dict[str, Entity], seconds: float) -> dict[str, Spread]:
+def speed(bench: Bench, pages: list[SavedPage], items: dict[str, Entity]) -> dict[str, Spread]:
     """Pages a second on one core: of rounds in which all take the same pages in turn."""
 
     def evidences(batch: list[SavedPage]) -> None:
         for page in batch:
             evidences_of(page, items)
 
-    def parsing(parse: Callable[[str], object], batch: list[SavedPage]) -> None:
-        for page in batch:
-            parse(page.html)
+    parsers: dict[str, Callable[[str], object]] = {"selectolax": LexborHTMLParser}
+    if bench.has("lxml"):
+        import lxml.html
 
+        parsers["lxml"] = lxml.html.fromstring
+    if bench.has("bs4"):
+        import bs4
+
+        parsers["BeautifulSoup"] = lambda html: bs4.BeautifulSoup(html, "html.parser")
     systems = {"evidences": evidences}
-    systems |= {name: lambda batch, parse=parse: parsing(parse, batch) for name, parse in parsers(bench).items()}
+    for name, parse in parsers.items():
+        systems[name] = lambda batch, parse=parse: [parse(page.html) for page in batch]
     evidences_of(pages[0], items)
     order = random.Random(SEED).sample(pages, len(pages))
-    end = time.monotonic() + seconds
+    end = time.monotonic() + SECONDS
     batches = (order[first : first + BATCH] for first in range(0, len(order) - BATCH + 1, BATCH))
+    in_time = itertools.takewhile(lambda _: time.monotonic() < end, batches)
     rates: dict[str, list[float]] = defaultdict(list)
-    for name, batch, spent, _ in in_turn(systems, _until(end, batches), time.process_time):
+    for name, batch, spent, _ in in_turn(systems, in_time, time.process_time):
         rates[name].append(len(batch) / spent)
     return {name: Spread.of(rates[name]) for name in systems if rates[name]}
-
-
-def _until(end: float, batches: Iterable[list[SavedPage]]) -> Iterator[list[SavedPage]]:
-    """The batches that are begun before a moment."""
-    for batch in batches:
-        if time.monotonic() > end:
-            return
-        yield batch
 
 
 def write_sample(path: Path, by_source: dict[str, list[tuple[str, Evidence]]]) -> None:
     """Random evidences of each source, to be read by eye."""
     chance = random.Random(SEED)
-    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as file:
         for source, own in by_source.items():
             file.write(f"== {source}: {len(own)} evidences\n")
@@ -181,13 +158,13 @@ def write_sample(path: Path, by_source: dict[str, list[tuple[str, Evidence]]]) -
 
 
 def pages_part(bench: Bench) -> Figures:
-    """Read all pages, compare, look for markup, measure the speed."""
-    options, folder = bench.options, bench.folder
-    pages, items = read_pages(folder)[: bench.size], read_items(folder)
+    folder = bench.folder
+    pages, items = read(folder)
+    pages = pages[: bench.size]
     references: dict[int, list[dict]] = defaultdict(list)  # tables that others extracted, by page
     for reference in json_lines(needed(folder, "wikitablequestions", "tables.jsonl.gz")):
         references[reference["page_id"]].append(reference)
-    counts, misses, raised = Counter(), [], []
+    counts, raised = Counter(), []
     markup: dict[str, int] = dict.fromkeys(MARKUP, 0)
     by_source: dict[str, list[tuple[str, Evidence]]] = {"text": [], "table": [], "info": []}
     with progress("reading", len(pages), "pages") as advance:
@@ -195,43 +172,34 @@ def pages_part(bench: Bench) -> Figures:
             advance()
             try:
                 evidences = evidences_of(page, items)
-                find_rows(page, references[page.page_id], counts, misses)
+                find_rows(page, references[page.page_id], counts)
             except Exception as error:
                 raised.append(f"{page.title}: {type(error).__name__}: {error}")
                 continue
             for evidence in evidences:
                 by_source[evidence["source"]].append((page.title, evidence))
                 for name, pattern in MARKUP.items():
-                    if pattern.search(evidence["evidence_text"]):
-                        markup[name] += 1
-                        if options.misses:
-                            print(f"markup {name}: {page.title}: {evidence['evidence_text'][:300]}")
-    if options.misses:
-        for place, row in misses:
-            print(f"missed {place}: {row}")
+                    markup[name] += bool(pattern.search(evidence["evidence_text"]))
     for line in raised:
         print(f"raised {line}")
-    write_sample(options.output.with_name("wikipedia-sample.txt"), by_source)
-    rates = speed(bench, pages, items, options.seconds)
+    write_sample(bench.options.output.with_name("wikipedia-sample.txt"), by_source)
+    rates = speed(bench, pages, items)
     result = {
         "pages": len(pages), "rows": counts, "raised": len(raised), "markup": markup,
         "evidences": {source: len(own) for source, own in by_source.items()},
-        "pages_a_second": {name: spread._asdict() for name, spread in rates.items()},
+        "pages_a_second": rates,
     }  # fmt: skip
-    labels = {
-        "whole": "rows found",
-        "cut": "rows found in pieces, each beside the first cell",
-        "strict": "rows found, strict",
-    }
+    whole, cut, strictly = (counts[name] / max(1, counts["rows"]) for name in ("whole", "cut", "strict"))
     figures = [
-        Figure(label, counts[name] / max(1, counts["rows"]), "{:.2%}", ROWS_WANTED if name == "whole" else None, True)
-        for name, label in labels.items()
+        Figure("rows found", whole, "{:.2%}", ROWS_WANTED, at_least=True),
+        Figure("rows found in pieces, each beside the first cell", cut, "{:.2%}"),
+        Figure("rows found, strict", strictly, "{:.2%}"),
+        Figure("pages that raise", len(raised), "{:.0f}", 0),
+        Figure("evidences with markup", sum(markup.values()), "{:.0f}", 0),
     ]
-    figures.append(Figure("pages that raise", len(raised), "{:.0f}", 0))
-    figures.append(Figure("evidences with markup", sum(markup.values()), "{:.0f}", 0))
     figures += [Figure(f"{source} evidences a page", len(own) / len(pages)) for source, own in by_source.items()]
     for name, (median, least, most) in rates.items():
-        form = f"{{:.1f}} ({least:.1f}-{most:.1f})" if name != "evidences" else "{:.1f}"
+        form = f"{{:.1f}} ({least:.1f}-{most:.1f})"
         bound = PAGES_A_SECOND if name == "evidences" else None
         figures.append(Figure(f"pages a second, {name}", median, form, bound, at_least=True))
     if "BeautifulSoup" in rates:
@@ -241,14 +209,7 @@ def pages_part(bench: Bench) -> Figures:
     return result
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--misses", action="store_true", help="print rows that were not found and evidences with markup"
-    )
-    parser.add_argument("--seconds", type=float, default=60, help="for the speed at most; 0 leaves it out")
-
-
-SPEC = Spec("wikipedia", __doc__, {"pages": pages_part}, (20, None, None), options=_options)
+SPEC = Spec("wikipedia", __doc__, {"pages": pages_part}, (20, None, None))
 
 if __name__ == "__main__":
     run(SPEC)

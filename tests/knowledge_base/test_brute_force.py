@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bench import plain_dump
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from handmade import (
@@ -26,6 +25,7 @@ from handmade import (
     write,
 )
 from places import DATA, SNAPSHOT
+from recipes import plain_dump
 
 DUMP = DATA / "wikidata-27k" / "wikidata-27k.json.gz"
 SLICE, CHECKED = 400, 120  # documents of wikidata-27k, items of them

@@ -6,12 +6,10 @@ of one group share their questions, so most of them repeat what others have meas
 
 from __future__ import annotations
 
-import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.language.text import fold
@@ -21,12 +19,14 @@ from convinse.records.literals import is_date
 from convinse.scoring.convqa import is_answer
 from recipes.sources import needed
 
-from ..candidates import convquestions_path
+from ..candidates import CONVQUESTIONS
+from ..harness import Figures
+from ..measures import mean_reciprocal_rank, share_within
 
 
 def read_conversations(data: Path, groups: int | None = None) -> list[Conversation]:
     """The conversations that are measured; see `each_wording_once`. Gold answers have the ids of the contract."""
-    return list(each_wording_once(read_benchmark(convquestions_path(data), "convmix"), groups))
+    return list(each_wording_once(read_benchmark(needed(data, *CONVQUESTIONS), "convmix"), groups))
 
 
 def each_wording_once(versions: Iterable[Conversation], groups: int | None = None) -> Iterator[Conversation]:
@@ -61,21 +61,6 @@ SUBSETS: dict[str, Callable[[Turn], bool]] = {
 }
 
 
-class Figures(NamedTuple):
-    """Means over turns.
-
-    Attributes:
-        p_at_1, mrr, h_at_5: of the ranked answers.
-    """
-
-    turns: int  # how many
-    answer_presence: float  # share of turns with a gold answer among the entities of the top evidences
-    p_at_1: float
-    mrr: float
-    h_at_5: float
-    p_at_1_label: float  # P@1 when an answer also counts by its label, where the published id is of another item
-
-
 def is_right(entity: Entity, gold: Iterable[Entity]) -> bool:
     """Whether an entity is a gold answer: of the same id, or a date in the year where the gold answer is a bare year."""
     gold = list(gold)
@@ -92,41 +77,31 @@ def is_right_by_label(entity: Entity, gold: Iterable[Entity]) -> bool:
 
 
 def rank_of_gold(turn: Turn) -> int | None:
-    """The rank of the first right answer."""
     return next((a["rank"] for a in turn["pred_answers"] if is_right(a["answer"], turn["answers"])), None)
 
 
 def place_of_gold(turn: Turn) -> int | None:
     """The place of the first top evidence with a gold answer, from 1."""
-    for place, evidence in enumerate(turn["top_evidences"], 1):
-        if any(is_right(entity, turn["answers"]) for entity in evidence["wikidata_entities"]):
-            return place
-    return None
+    held = (any(is_right(entity, turn["answers"]) for entity in e["wikidata_entities"]) for e in turn["top_evidences"])
+    return next((place for place, right in enumerate(held, 1) if right), None)
 
 
 def figures(turns: Sequence[Turn]) -> Figures:
-    """The means over answered turns."""
+    """Means over answered turns: gold answers among the entities of the top evidences, and among the ranked answers."""
     ranks = [rank_of_gold(turn) for turn in turns]
-    labels = [
-        bool(turn["pred_answers"]) and is_right_by_label(turn["pred_answers"][0]["answer"], turn["answers"])
-        for turn in turns
-    ]
-
-    def mean(values: Iterable[float]) -> float:
-        return round(sum(values) / len(turns), 4) if turns else 0.0
-
-    return Figures(
-        len(turns),
-        mean(place_of_gold(turn) is not None for turn in turns),
-        mean(rank == 1 for rank in ranks),
-        mean(1 / rank for rank in ranks if rank),
-        mean(rank is not None and rank <= HIT for rank in ranks),
-        mean(labels),
-    )
+    labels = [is_right_by_label(own["answer"], turn["answers"]) for turn in turns for own in turn["pred_answers"][:1]]
+    return {
+        "turns": len(turns),
+        "answer_presence": sum(place_of_gold(turn) is not None for turn in turns) / max(1, len(turns)),
+        "p_at_1": share_within(ranks, 1),
+        "mrr": mean_reciprocal_rank(ranks),
+        "h_at_5": share_within(ranks, HIT),
+        # an answer also counts by its label, where the published id is of another item
+        "p_at_1_label": sum(labels) / max(1, len(turns)),
+    }
 
 
 def turns_of(conversations: Iterable[Conversation], subset: str = "all") -> list[Turn]:
-    """The turns of a subset."""
     return [turn for c in conversations for turn in c["questions"] if SUBSETS[subset](turn)]
 
 
@@ -135,7 +110,7 @@ def where_lost(turn: Turn) -> str | None:
     rank = rank_of_gold(turn)
     if rank == 1:
         return None
-    if is_yes_or_no(turn):
+    if any(answer["id"] in ("Yes", "No") for answer in turn["answers"]):
         return "yes or no"
     if turn["label_agrees"] is False:  # type: ignore[typeddict-item]
         return "gold id is not of the gold label"
@@ -144,66 +119,15 @@ def where_lost(turn: Turn) -> str | None:
     return "present in no evidence" if turn["in_kb"] else "not in the knowledge base"  # type: ignore[typeddict-item]
 
 
-def is_yes_or_no(turn: Turn) -> bool:
-    """Whether the gold answer is yes or no."""
-    return any(answer["id"] in ("Yes", "No") for answer in turn["answers"])
-
-
 def losses(turns: Iterable[Turn]) -> Counter[str]:
-    """How many turns are lost where."""
     return Counter(reason for turn in turns if (reason := where_lost(turn)))
 
 
-SEED = 10
-EVIDENCES = 5
-
-
-def draw_failures(conversations: Sequence[Conversation], number: int, one_hop: bool) -> list[tuple[Conversation, int]]:
-    """Failed turns as (conversation, place), drawn at random but always the same, in the order of the conversations."""
-    failed = [
-        (conversation, place)
-        for conversation in conversations
-        for place, turn in enumerate(conversation["questions"])
-        if where_lost(turn) and (turn["one_hop"] or not one_hop)  # type: ignore[typeddict-item]
-    ]
-    drawn = random.Random(SEED).sample(range(len(failed)), min(number, len(failed)))
-    return [failed[place] for place in sorted(drawn)]
-
-
-def failure_text(number: int, conversation: Conversation, place: int) -> str:
-    """All that the pipeline knew and did of one turn."""
-    return "\n".join(_lines(number, conversation, conversation["questions"][place], place))
-
-
-def _lines(number: int, conversation: Conversation, turn: Turn, place: int) -> Iterator[str]:
-    hop = ", one hop" if turn["one_hop"] else ""  # type: ignore[typeddict-item]
-    yield f"{number}. {conversation['conv_id']}, {conversation['domain']}, turn {place}{hop}: {where_lost(turn)}"
-    for before in conversation["questions"][:place]:
-        yield f"   {before['question']} -> {_named(before['answers'])}"
-    yield f"   QUESTION        {turn['question']}"
-    yield f"   representation  {turn['structured_representation']}"
-    if resolved := turn.get("resolved_question"):
-        yield f"   resolved        {resolved}"
-    linked = turn.get("question_entities", [])
-    yield f"   linked          {'; '.join(_linked(entity) for entity in linked[:HIT]) or 'nothing'}"
-    yield f"   gold            {_named(turn['answers'])}"
-    answers = [f"{_named([entity['answer']])} {entity['score']:.2f}" for entity in turn["pred_answers"][:HIT]]
-    yield f"   predicted       {'; '.join(answers) or 'nothing'}"
-    held = place_of_gold(turn)
-    yield f"   gold is         answer {rank_of_gold(turn) or '-'}, in evidence {held or '-'} of {len(turn['top_evidences'])}"
-    for rank, evidence in enumerate(turn["top_evidences"], 1):
-        if rank <= EVIDENCES or rank == held:
-            mark = "*" if rank == held else " "
-            yield f"   {mark}{rank:3} {evidence.get('score', 0.0):6.2f} {evidence['source']:5} {evidence['evidence_text']}"
-    yield ""
-
-
-def _named(entities: Sequence[Entity]) -> str:
-    return ", ".join(
-        entity["label"] if entity["label"] == entity["id"] else f"{entity['label']} ({entity['id']})"
-        for entity in entities
-    )
-
-
-def _linked(found: dict) -> str:
-    return f"{found['question_word']} = {_named([found['item']])} {found['score']:.2f}"
+def failures(conversations: Iterable[Conversation]) -> Iterator[Figures]:
+    """All that the pipeline knew and did of each failed turn, with the turns before it."""
+    for conversation in conversations:
+        for place, turn in enumerate(conversation["questions"]):
+            if reason := where_lost(turn):
+                before = [(own["question"], own["answers"]) for own in conversation["questions"][:place]]
+                ranks = {"answer_rank": rank_of_gold(turn), "evidence_rank": place_of_gold(turn)}
+                yield {"lost": reason, "conversation": conversation["conv_id"], "before": before, **ranks, **turn}

@@ -5,34 +5,186 @@
 
 The model is the one of the package, or --model. Beside it stand BM25 and, where the package that carries it is installed,
 all-MiniLM-L6-v2, whose weights the training begins with, as bi-encoder. 200 questions of a set by default, 500 with --full.
-The data lies in ../shared/data or CONVINSE_DATA.
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
+from collections.abc import Sequence
+from typing import Any
 
-from ..harness import MODELS, Spec, positive, run
-from .decisions import decision_part
-from .quality import evidence_part, ranking_part, reading_part
+import numpy as np
+
+from convinse.encoder.yes_no_reader import has_yes_no
+from convinse.heterogeneous_answering.yes_no import decide
+from convinse.language.language import english
+from convinse.language.property_names import PropertyNames
+from convinse.records.evidence import Evidence
+from convinse.support.progress import progress
+from recipes.embedded.negatives import part_of
+from recipes.embedded.ranking_sets import Decided, boolq_questions
+
+from ..harness import MODELS, Bench, Figures, Spec, run
+from ..measures import mean_reciprocal_rank, presence, presence_columns, share_within
+from . import ranking, reading
+from .sets import SEED, Question, sample
 from .setup import DEFAULT, QUICK, Setup, Size
 from .speed import agreement_part, speed_part
+
+QAMR_F1, PARAGRAPH_F1 = 86, 60
+ABOVE_BI_ENCODER = 0.05  # of MRR
+PRESENCE = {5: 0.6, 20: 0.8, 100: 0.9}
+ROW_FIRST = 0.6
+# the way to read that this is wanted of
+TARGET_LAYOUT = (reading.AMONG, reading.WHOLE, reading.RELEVANCE)
+SENTENCE_LAYOUT = (reading.ALONE, reading.WHOLE, reading.SPAN)
+ALL_ROWS = ("tables",)  # of which the cross-encoder scores everything
+QAMR, BOTH = "qamr", "both"
+
+
+def reading_part(bench: Bench) -> Figures:
+    """EM and F1 of the answers in sentences and paragraphs, by what is read and how the best span is chosen."""
+    setup = bench.state
+    sets: dict[str, tuple[Question, ...]] = {QAMR: setup.sets.sentences, **setup.sets.paragraphs}
+    read = {}
+    for name, questions in sets.items():
+        with progress(name, len(questions), "questions") as advance:
+            read[name] = reading.readings(setup.model, questions, advance, by_sentence=name != QAMR)
+    sets[BOTH] = tuple(question for name in setup.sets.paragraphs for question in sets[name])
+    read[BOTH] = [reading for name in setup.sets.paragraphs for reading in read[name]]
+    groups, figures = {}, {}
+    for name, questions in sets.items():
+        layouts = [SENTENCE_LAYOUT] if name == QAMR else reading.LAYOUTS
+        scores = reading.reading_scores(questions, read[name], layouts)
+        groups[name, str(len(questions))] = scores
+        figures[name] = {"questions": len(questions), **{", ".join(layout): own for layout, own in scores.items()}}
+    columns = {"EM": ("exact", "{:.1f}"), "F1": ("f1", "{:.1f}")}
+    bench.compare("reading, in %", ("set", "n", "texts", "read", "best span by"), columns, groups)
+    for name, layout, target in ((QAMR, SENTENCE_LAYOUT, QAMR_F1), (BOTH, TARGET_LAYOUT, PARAGRAPH_F1)):
+        bench.want(f"reading, {name}: F1", figures[name][", ".join(layout)]["f1"], target)
+    return figures
+
+
+def ranking_part(bench: Bench) -> Figures:
+    """MRR and hits of BM25, bi-encoders and the cross-encoder over sentences, passages and rows of tables."""
+    setup = bench.state
+    groups: dict[Any, Figures] = {}
+    figures: Figures = {}
+    for name, asked in setup.sets.ranked.items():
+        top = None if name in ALL_ROWS else ranking.TOP
+        with progress(name, len(asked), "questions") as advance:
+            ranks, weights = ranking.rank_sets(setup.model, setup.base, asked, advance, top)
+        rows = {
+            system: {"mrr": mean_reciprocal_rank(own), "first": share_within(own, 1)} for system, own in ranks.items()
+        }
+        texts = statistics.median(len(question.texts) for question in asked)
+        figures[name] = {"questions": len(asked), "texts": texts, "scored": top, "weights": weights, **rows}
+        groups[name, str(len(asked)), f"{texts:.0f}"] = rows
+        cross = rows[ranking.CROSS]
+        if name == "squad_sentences":
+            reference = ranking.BASE if ranking.BASE in rows else ranking.OWN
+            what = f"ranking, {name}: MRR ({ABOVE_BI_ENCODER} above {reference})"
+            bench.want(what, cross["mrr"], rows[reference]["mrr"] + ABOVE_BI_ENCODER)
+        if name in ALL_ROWS:
+            bench.want(f"ranking, {name}: row first", cross["first"], ROW_FIRST)
+    columns = {"MRR": ("mrr", "{:.3f}"), "first": ("first", "{:.3f}")}
+    bench.compare("ranking", ("set", "n", "texts", "system"), columns, groups)
+    bench.console.print(
+        f"the cross-encoder scores the {ranking.TOP} best of the fusion, of tables all rows; its blend adds the cosine "
+        "with the weight that is best for the other half of the questions"
+    )
+    return figures
+
+
+def evidence_part(bench: Bench) -> Figures:
+    """Answer presence among the best facts of one-hop questions."""
+    setup = bench.state
+    groups: dict[Any, Figures] = {}
+    figures: Figures = {}
+    for kind, facts in setup.pools.evidences.items():
+        with progress(f"facts {kind}", len(facts), "questions") as advance:
+            rows = presence(ranking.evidence_ranks(setup.model, setup.base, setup.pools, kind, advance), PRESENCE)
+        median = statistics.median(map(len, facts))
+        figures[kind] = {"questions": len(facts), "candidates": median, **rows}
+        groups[f"{kind}, median {median:.0f}", str(len(facts))] = rows
+        for e, least in PRESENCE.items():
+            bench.want(f"evidence, {kind}: presence at {e}", rows[ranking.CASCADE][f"e={e}"], least)
+    title = "one-hop questions: answers among the best e facts"
+    bench.compare(title, ("candidates", "n", "system"), presence_columns(PRESENCE), groups)
+    bench.console.print("widened: by the best by BM25 of all facts two hops away that hold no answer")
+    return figures
+
+
+DECIDED = 4  # times as many questions as of other sets: an answer of two tells little
+_PORTION = 64  # questions between two signs of progress
+FREQUENT, WORDS, HEAD, WORDS_AND_HEAD = (
+    "the more frequent answer",
+    "words",
+    "the head, whole passage",
+    "words and the head",
+)
+
+
+def decision_part(bench: Bench) -> Figures:
+    held_out = [row for row in boolq_questions(bench.folder) if part_of("boolq", row.key) == "dev"]
+    questions = sample(held_out, DECIDED * bench.size.questions, SEED)
+    yes = np.array([row.yes for row in questions])
+    figures = {name: decision_scores(values, yes) for name, values in probabilities(bench, questions).items()}
+    columns = {name: (name, "{:.3f}") for name in ("accuracy", "log loss")}
+    bench.compare(f"yes or no, {len(questions)} questions of BoolQ", ("decided by",), columns, {(): figures})
+    if HEAD in figures:
+        least = figures[FREQUENT]["accuracy"]
+        bench.want("yes or no: accuracy (the more frequent answer's)", figures[HEAD]["accuracy"], least)
+    return {"questions": len(questions), **figures}
+
+
+def probabilities(bench: Bench, questions: Sequence[Decided]) -> dict[str, np.ndarray]:
+    """[n] probability of yes by each way to decide; by the head where the model has one."""
+    model, names = bench.state.model, PropertyNames([], english().properties)
+    texts = [[_evidence(text) for text in reading.sentences(row.passage)] for row in questions]
+    asked = list(zip(questions, texts, strict=True))
+    ways = {
+        FREQUENT: np.full(len(questions), np.mean([row.yes for row in questions])),
+        WORDS: np.array([decide(row.question, own, names, english()).yes for row, own in asked]),
+    }
+    if not has_yes_no(model.folder):
+        bench.console.print("the model has no yes/no head")
+        return ways
+
+    def probability(question: str, text: str) -> float:
+        return float(model.yes_no.probabilities([(question, text)])[0])
+
+    head, both = [], []
+    with progress("yes or no", len(questions), "questions") as advance:
+        for start in range(0, len(questions), _PORTION):
+            portion = asked[start : start + _PORTION]
+            head += model.yes_no.probabilities([(row.question, row.passage) for row, _ in portion]).tolist()
+            both += [decide(row.question, own, names, english(), probability).yes for row, own in portion]
+            advance(len(portion))
+    return {**ways, HEAD: np.array(head), WORDS_AND_HEAD: np.array(both)}
+
+
+def decision_scores(values: np.ndarray, yes: np.ndarray) -> dict[str, float]:
+    """Accuracy and log loss of probabilities [n] of yes."""
+    right = np.where(yes, values, 1 - values).clip(1e-6, 1)
+    return {"accuracy": float(((values > 0.5) == yes).mean()), "log loss": float(-np.log(right).mean())}
+
+
+def _evidence(text: str) -> Evidence:
+    return {"evidence_text": text, "source": "text", "disambiguations": [], "wikidata_entities": []}
+
 
 MODEL = "snapshot:model"
 PRECISIONS = ("auto", "fp32", "fp16", "bf16", "int8")
 PARTS = {
-    "reading": reading_part,
-    "ranking": ranking_part,
-    "evidence": evidence_part,
-    "decisions": decision_part,
-    "speed": speed_part,
-    "agreement": agreement_part,
-}
+    "reading": reading_part, "ranking": ranking_part, "evidence": evidence_part, "decisions": decision_part,
+    "speed": speed_part, "agreement": agreement_part,
+}  # fmt: skip
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default=MODEL, metavar="DIR", help=f"a joint model (default: {MODEL})")
-    parser.add_argument("--questions", type=positive, metavar="N", help="of a set, at most")
     parser.add_argument("--precision", choices=PRECISIONS, default="auto", help="of reading, ranking and evidence")
     parser.add_argument("--device", default="auto", help="auto (default), cpu or cuda")
 

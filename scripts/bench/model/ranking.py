@@ -7,14 +7,17 @@ wide candidates are these and, up to 520, the best by BM25 of all facts two hops
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from convinse.config import Config
+from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.knowledge_base.index import FactEntities, KnowledgeBase
@@ -22,14 +25,11 @@ from convinse.knowledge_base.search_space import fact_text
 from convinse.language.language import english
 from convinse.records.evidence import Evidence, unique_entities
 
-from ..candidates import Candidates, first_hit, gather, is_right
+from ..candidates import Candidates, first_hit, gather, is_right, widened
 from ..measures import Rank, best_first, cross_fitted, first_right
 from .sets import Asked
 
 if TYPE_CHECKING:
-    from convinse.encoder.bi_encoder import BiEncoder
-    from convinse.encoder.reranker import BertReranker
-
     from .setup import Model
 
 Advance = Callable[[int], None]
@@ -42,17 +42,14 @@ _RRF_K = 60
 _PORTION = 25  # questions computed together
 
 
-class Ranked(NamedTuple):
-    """The rank of the first right text of each question, by system; the weights that the blend had."""
-
-    ranks: dict[str, list[Rank]]
-    weights: tuple[float, float]
-
-
 def rank_sets(
     model: Model, base: BiEncoder | None, asked: Sequence[Asked], advance: Advance, top: int | None = TOP
-) -> Ranked:
-    """Rank the texts of all questions with all systems; the cross-encoder scores the `top` best of the fusion (None: all)."""
+) -> tuple[dict[str, list[Rank]], tuple[float, float]]:
+    """Rank the texts of all questions with all systems; the cross-encoder scores the `top` best of the fusion (None: all).
+
+    Returns:
+        The rank of the first right text of each question, by system, and the weights that the blend had.
+    """
     own = cosines(model.bi_encoder, asked)
     ranks: dict[str, list[Rank]] = {system: [] for system in SYSTEMS if system not in (BASE, BLENDED)}
     if base is not None:
@@ -76,15 +73,13 @@ def rank_sets(
             ranks[CROSS].append(blended[0.0][-1])
         advance(len(portion))
     ranks[BLENDED], weights = cross_fitted(blended)
-    return Ranked({system: ranks[system] for system in SYSTEMS if system in ranks}, weights)
+    return {system: ranks[system] for system in SYSTEMS if system in ranks}, weights
 
 
 def ranks_of(asked: Sequence[Asked], scores: Sequence[np.ndarray]) -> list[Rank]:
     """The rank of the first right text of each question by scores of all its texts."""
-    return [
-        first_right(best_first(own, question.texts), question.right)
-        for question, own in zip(asked, scores, strict=True)
-    ]
+    two = zip(asked, scores, strict=True)
+    return [first_right(best_first(own, question.texts), question.right) for question, own in two]
 
 
 def cosines(encoder: BiEncoder, asked: Sequence[Asked]) -> list[np.ndarray]:
@@ -92,20 +87,14 @@ def cosines(encoder: BiEncoder, asked: Sequence[Asked]) -> list[np.ndarray]:
     texts = list(dict.fromkeys(text for question in asked for text in question.texts))
     vectors = encoder.embed(texts)
     place_of = {text: place for place, text in enumerate(texts)}
-    queries = encoder.embed([question.query for question in asked])
-    return [
-        vectors[[place_of[text] for text in question.texts]] @ query
-        for question, query in zip(asked, queries, strict=True)
-    ]
+    queries = zip(asked, encoder.embed([question.query for question in asked]), strict=True)
+    return [vectors[[place_of[text] for text in question.texts]] @ query for question, query in queries]
 
 
 def log_odds(reranker: BertReranker, asked: Sequence[Asked], orders: Sequence[Sequence[int]]) -> list[np.ndarray]:
     """The log odds of relevance of some texts of each question, in the given order."""
-    pairs = [
-        (question.query, question.texts[place])
-        for question, order in zip(asked, orders, strict=True)
-        for place in order
-    ]
+    two = zip(asked, orders, strict=True)
+    pairs = [(question.query, question.texts[place]) for question, order in two for place in order]
     return np.split(reranker.predict(pairs, logits=True), np.cumsum([len(order) for order in orders])[:-1])
 
 
@@ -125,48 +114,36 @@ def reordered(order: Sequence[int], scores: np.ndarray, texts: Sequence[str]) ->
 
 RETRIEVED, WIDE = "as retrieved", "widened"
 EXPANDED, CASCADE = "BM25, expanded query", "cascade"
-CUTS = (5, 20, 100)
+_DEEP = 100  # evidences that the cascade gives
 _WIDTH = 520
 _ITEMS = 8  # whose facts are remembered: the questions of a conversation are about the same ones
-_FEW = 5  # questions computed together
 
 
 @dataclass(frozen=True)
 class Pools:
-    """Questions with their candidate evidences."""
-
     questions: tuple[Candidates, ...]  # with the gold answers
     evidences: dict[str, list[list[Evidence]]]  # of each question, by kind of candidates
     scorer: BM25Scorer  # BM25 as the pipeline has it, which knows the names of properties
 
 
 def evidence_pools(data: Path, work: Path, most: int) -> Pools:
-    """Build the knowledge base in the folder `work` and retrieve."""
     gathered = gather(data, work)
     questions = tuple(question for question in gathered.questions if question.one_hop)[:most]
-    kb = KnowledgeBase(gathered.kb)
-    try:
+    with closing(KnowledgeBase(gathered.kb)) as kb:
         two_hops = lru_cache(maxsize=_ITEMS)(kb.two_hop_neighborhood)
         wide = [wide_facts(question, two_hops) for question in questions]
-    finally:
-        kb.close()
     retrieved = [question.facts for question in questions]
     return Pools(questions, {RETRIEVED: retrieved, WIDE: wide}, BM25Scorer(QueryExpansion(gathered.properties)))
 
 
 def wide_facts(question: Candidates, two_hops: Callable[[str], Sequence[FactEntities]]) -> list[Evidence]:
     """The facts of a question, then others around the items that they were retrieved for, at most 520 of different texts."""
-    facts = {evidence["evidence_text"]: evidence for evidence in question.facts}
     items = dict.fromkeys(evidence["retrieved_for_entity"]["id"] for evidence in question.facts)
     others = {fact_text(fact): fact for item in items for fact in two_hops(item)}
-    texts = [text for text in others if text not in facts]
-    for place, _ in english().bm25.order(question.query, texts):
-        if len(facts) >= _WIDTH:
-            break
-        evidence = _evidence(others[texts[place]])
-        if not is_right(evidence, question.gold):
-            facts[texts[place]] = evidence
-    return list(facts.values())
+    own = {evidence["evidence_text"] for evidence in question.facts}
+    texts = [text for text in others if text not in own]
+    best = (_evidence(others[texts[place]]) for place, _ in english().bm25.order(question.query, texts))
+    return widened(question, best, _WIDTH)
 
 
 def _evidence(fact: FactEntities) -> Evidence:
@@ -178,13 +155,8 @@ def _evidence(fact: FactEntities) -> Evidence:
 
 
 def asked_of(questions: Sequence[Candidates], evidences: Sequence[Sequence[Evidence]]) -> list[Asked]:
-    """The questions with their candidates as texts."""
     return [
-        Asked(
-            question.query,
-            [evidence["evidence_text"] for evidence in own],
-            frozenset(place for place, evidence in enumerate(own) if is_right(evidence, question.gold)),
-        )
+        Asked.of(question.query, ((evidence["evidence_text"], is_right(evidence, question.gold)) for evidence in own))
         for question, own in zip(questions, evidences, strict=True)
     ]
 
@@ -195,25 +167,12 @@ def evidence_ranks(
     """The rank of the first evidence with an answer, of each question, by system; the cross-encoder scores all."""
     evidences = pools.evidences[kind]
     asked = asked_of(pools.questions, evidences)
+    ranks, _ = rank_sets(model, base, asked, advance, top=None)
     expanded = [pools.scorer.scores(question.query, own) for question, own in zip(asked, evidences, strict=True)]
-    plain = [BM25Scorer().scores(question.query, own) for question, own in zip(asked, evidences, strict=True)]
-    ranks = {BM25: ranks_of(asked, plain), EXPANDED: ranks_of(asked, expanded)}
-    if base is not None:
-        ranks[BASE] = ranks_of(asked, cosines(base, asked))
-    own = cosines(model.bi_encoder, asked)
-    ranks[OWN] = ranks_of(asked, own)
+    ranks[EXPANDED] = ranks_of(asked, expanded)
     chosen = Config().evs_cascade
     cascade = Cascade(pools.scorer, model.reranker, model.bi_encoder, lexical=chosen.lexical, dense=chosen.dense)
-    odds, hits = [], []
-    for start in range(0, len(asked), _FEW):
-        portion = asked[start : start + _FEW]
-        odds += log_odds(model.reranker, portion, [range(len(question.texts)) for question in portion])
-        best = cascade.rank_all([question.query for question in portion], evidences[start : start + _FEW], max(CUTS))
-        of_portion = pools.questions[start : start + _FEW]
-        hits += [first_hit(best_of, question.gold) for best_of, question in zip(best, of_portion, strict=True)]
-        advance(len(portion))
-    ranks[CASCADE] = hits
-    ranks[CROSS] = ranks_of(asked, odds)
-    sums = {weight: [scores + weight * cosine for scores, cosine in zip(odds, own, strict=True)] for weight in WEIGHTS}
-    ranks[BLENDED] = cross_fitted({weight: ranks_of(asked, scores) for weight, scores in sums.items()}).ranks
+    ranks[CASCADE] = []
+    for question, own in zip(pools.questions, evidences, strict=True):
+        ranks[CASCADE].append(first_hit(cascade.rank(question.query, own, _DEEP), question.gold))
     return ranks

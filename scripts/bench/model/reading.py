@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..measures import AnswerScores, answer_scores
+from convinse.encoder.extractive_reader import AnswerSpan
+
+from ..measures import answer_scores
 from .sets import Question
 
 if TYPE_CHECKING:
-    from convinse.encoder.extractive_reader import AnswerSpan
-
     from .setup import Model
 
 Advance = Callable[[int], None]
@@ -102,7 +102,6 @@ def _laid_out(question: Question, by_sentence: bool) -> tuple[list[str], tuple[i
 
 def reading_scores(
     questions: Sequence[Question], made: Sequence[Reading], layouts: Iterable[Layout] = LAYOUTS
-) -> dict[Layout, AnswerScores]:
-    """Exact match and F1 of each way to read."""
+) -> dict[Layout, dict[str, float]]:
     references = [question.answers for question in questions]
     return {layout: answer_scores([reading.answer(*layout) for reading in made], references) for layout in layouts}

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import html
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
-
 from convinse.support.errors import DataError
-from convinse.support.jsonlines import read_lines
 from recipes.embedded.examples import Example, of_part
 from recipes.embedded.negatives import holds
 from recipes.embedded.sets import TEXT_SETS
 from recipes.embedded.tables import tables, verbalised
-from recipes.sources import needed
+from recipes.sources import json_lines, needed
 
 SEED = 9
 PARAGRAPHS = ("qed", "fairytaleqa")
@@ -30,8 +28,6 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Question:
-    """A question to read an answer for."""
-
     query: str  # the question
     text: str  # holds the answer
     answers: tuple[str, ...]  # any one of them is right
@@ -46,36 +42,34 @@ class Asked:
     texts: Sequence[str]
     right: frozenset[int]
 
+    @classmethod
+    def of(cls, query: str, texts: Iterable[tuple[str, bool]]) -> Asked:
+        texts = tuple(texts)
+        return cls(query, [text for text, _ in texts], frozenset(n for n, (_, right) in enumerate(texts) if right))
+
 
 @dataclass(frozen=True)
 class DevSets:
-    """Prepared questions by data set."""
-
     sentences: tuple[Question, ...]  # QAMR: each text is one sentence
     paragraphs: dict[str, tuple[Question, ...]]  # with distractors
     ranked: dict[str, tuple[Asked, ...]]  # questions with all texts of their section, table or corpus
 
 
-def dev_examples(build: Callable[[], Iterator[Example]]) -> list[Example]:
-    """The dev part of a builder's examples."""
-    return list(of_part(build(), "dev"))
-
-
 def dev_sets(data: Path, work: Path, most: int, seed: int = SEED) -> DevSets:
-    """The dev sets over text and tables."""
     names = ("qamr", *PARAGRAPHS, *RANKED)
-    prepared = {name: dev_examples(lambda name=name: TEXT_SETS[name](data, seed)) for name in names}
+    prepared = {name: list(of_part(TEXT_SETS[name](data, seed), "dev")) for name in names}
     passages = texts_of(prepared["boolq"])
+    paragraphs = {name: sample(questions(prepared[name]), most, seed) for name in PARAGRAPHS}
     fill = [candidate.text for example in prepared["selqa"] for candidate in example.candidates]
     ranked = {
         "squad_sentences": against_one_pool(prepared["squad_sentences"], fill, SENTENCES, most, seed),
         "selqa": own_candidates(prepared["selqa"], most, seed),
         "boolq": against_one_pool(prepared["boolq"], (), 0, most, seed),
-        "tables": whole_tables(data, sample(dev_examples(lambda: tables(data, work, seed)), most, seed)),
+        "tables": whole_tables(data, sample(list(of_part(tables(data, work, seed), "dev")), most, seed)),
     }
     return DevSets(
         sample(single_sentences(prepared["qamr"]), most, seed),
-        {name: with_distractors(sample(questions(prepared[name]), most, seed), passages, seed) for name in PARAGRAPHS},
+        {name: with_distractors(asked, passages, seed) for name, asked in paragraphs.items()},
         ranked,
     )
 
@@ -87,10 +81,8 @@ def sample(items: Sequence[_T], most: int, seed: int) -> tuple[_T, ...]:
 
 
 def texts_of(examples: Iterable[Example]) -> list[str]:
-    """The different relevant texts."""
-    return list(
-        dict.fromkeys(candidate.text for example in examples for candidate in example.candidates if candidate.relevant)
-    )
+    candidates = (candidate for example in examples for candidate in example.candidates)
+    return list(dict.fromkeys(candidate.text for candidate in candidates if candidate.relevant))
 
 
 def questions(examples: Iterable[Example]) -> list[Question]:
@@ -116,19 +108,13 @@ def with_distractors(asked: Iterable[Question], passages: Sequence[str], seed: i
     for question in asked:
         others = (text for text in chance.sample(passages, len(passages)) if text != question.text)
         free = (text for text in others if not holds(text, question.answers))
-        distractors = tuple(text for text, _ in zip(free, range(DISTRACTORS), strict=False))
-        made.append(Question(question.query, question.text, question.answers, distractors))
+        made.append(replace(question, distractors=tuple(islice(free, DISTRACTORS))))
     return tuple(made)
 
 
 def own_candidates(examples: Sequence[Example], most: int, seed: int) -> tuple[Asked, ...]:
-    """Each question with the candidates of its example."""
     return tuple(
-        Asked(
-            example.query,
-            tuple(candidate.text for candidate in example.candidates),
-            frozenset(place for place, candidate in enumerate(example.candidates) if candidate.relevant),
-        )
+        Asked.of(example.query, ((candidate.text, candidate.relevant) for candidate in example.candidates))
         for example in sample(examples, most, seed)
     )
 
@@ -148,27 +134,19 @@ def against_one_pool(
     return tuple(Asked(query, pool, frozenset(right[query])) for query in sample(list(right), most, seed))
 
 
-class _Table(msgspec.Struct):
-    context: str
-    title: str
-    header: list[str]
-    rows: list[list[str]]
-
-
 def whole_tables(data: Path, examples: Sequence[Example]) -> tuple[Asked, ...]:
     """Each question with all rows of its table, of which an example has a few."""
     wanted = {example.group for example in examples}
     rows: dict[str, list[str]] = {}
-    for _, table in read_lines(needed(data, "wikitablequestions", "tables.jsonl.gz"), _Table):
-        group = f"tables:{table.context}"
+    for table in json_lines(needed(data, "wikitablequestions", "tables.jsonl.gz")):
+        group = f"tables:{table['context']}"
         if group in wanted:
-            evidences = verbalised(html.unescape(table.title), table.header, table.rows)
+            evidences = verbalised(html.unescape(table["title"]), table["header"], table["rows"])
             rows[group] = list(dict.fromkeys(row.text for row in evidences))
     made = []
     for example in examples:
         if example.group not in rows:
             raise DataError(f"{example.group}: no such table among wikitablequestions/tables.jsonl.gz")
         right = {candidate.text for candidate in example.candidates if candidate.relevant}
-        texts = rows[example.group]
-        made.append(Asked(example.query, texts, frozenset(place for place, text in enumerate(texts) if text in right)))
+        made.append(Asked.of(example.query, ((text, text in right) for text in rows[example.group])))
     return tuple(made)

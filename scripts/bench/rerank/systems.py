@@ -1,30 +1,32 @@
-"""What `bench rerank` shares: how much it measures, questions with candidates, the scorers; and what a GPU could do."""
+"""What `bench rerank` shares: its size, its scorers, what a GPU could do; and the part that times pairs."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+import copy
+import statistics
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from convinse.config import Config
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
+from convinse.encoder.precision import find_device
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.tokens import TextTokenizer
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.evidence_retrieval_scoring.cascade import Cascade
-from convinse.records.evidence import Evidence
 from convinse.support.vector_cache import VectorCache
 from recipes.sources import minilm
 
-from ..candidates import Gathered, gather
-from ..harness import Bench, interleaved, note
-from ..measures import best_first
+from ..candidates import Gathered, draw_lists, draw_pairs, gather
+from ..harness import Bench, Figures, Spread, interleaved, note, timed
+from ..measures import spearman, top_overlap
 
 SETTINGS = Config()
 SEED = 5
@@ -37,8 +39,6 @@ RANDOM_HEAD = "all-MiniLM-L6-v2 with a random head"
 
 @dataclass(frozen=True)
 class Size:
-    """How much is measured; None: all there is."""
-
     pairs: int = 2000
     tried: int = 100  # pairs to find the peer's best batch size with
     batches: tuple[int, ...] = (8, 16, 64)
@@ -62,11 +62,7 @@ QUICK = Size(
 
 
 class Setup:
-    """What the parts share, made when it is asked for.
-
-    Attributes:
-        device: `cpu`, or a GPU.
-    """
+    """What the parts share, made when it is asked for."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
@@ -74,27 +70,18 @@ class Setup:
         if bench.options.parts != ["bm25"]:
             from transformers.utils.logging import disable_progress_bar
 
-            from convinse.encoder.precision import find_device
-
             find_device(self.device)  # or an error at once
             disable_progress_bar()
             self.models  # noqa: B018 - as well
 
     @property
     def on_gpu(self) -> bool:
-        """Whether models run on a GPU."""
         return self.device != "cpu"
 
     @cached_property
     def gathered(self) -> Gathered:
-        """Questions and candidates."""
         note("building knowledge base and Wikipedia dump, retrieving ...")
         return gather(self._bench.folder, self._bench.kept, self._bench.size.gathered)
-
-    @cached_property
-    def bi_encoder(self) -> Path:
-        """The folder of the bi-encoder."""
-        return minilm()
 
     @cached_property
     def models(self) -> dict[str, Path]:
@@ -102,16 +89,11 @@ class Setup:
         model = self._bench.options.model
         if model is not None:
             load_checkpoint(model, "sequence-classification", "--model")
-        models = {RANDOM_HEAD: one_logit(self.bi_encoder, self._bench.work / "random-head")}
-        return models if model is None else {**models, str(model): model}
-
-
-def one_logit(folder: Path, output: Path) -> Path:
-    """A cross-encoder of an encoder's weights and a random head of one logit, the same at each call."""
-    checkpoint = load_checkpoint(folder, "sequence-classification", new_head=True, labels=1, seed=SEED)
-    checkpoint.model.save_pretrained(output)
-    checkpoint.tokenizer.save_pretrained(output)
-    return output
+        checkpoint = load_checkpoint(minilm(), "sequence-classification", new_head=True, labels=1, seed=SEED)
+        folder = self._bench.work / "random-head"
+        checkpoint.model.save_pretrained(folder)
+        checkpoint.tokenizer.save_pretrained(folder)
+        return {RANDOM_HEAD: folder, **({} if model is None else {str(model): model})}
 
 
 class Ours:
@@ -123,17 +105,17 @@ class Ours:
         self.model = self.reranker.engine.model
 
     def forget(self) -> None:
-        """Forget the tokens of all texts."""
         self.reranker.tokenizer = TextTokenizer.of(self._checkpoint, MAX_LENGTH)
 
     def odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        """[n] log odds."""
         self.forget()
         return self.reranker.predict(pairs, logits=True)
 
 
 class Peer:
     """sentence-transformers' `CrossEncoder`, fed as its users do."""
+
+    batch = DEFAULT_BATCH
 
     def __init__(self, folder: Path, device: str, dtype: str = "float32") -> None:
         import torch
@@ -145,36 +127,21 @@ class Peer:
         self._raw = torch.nn.Identity()
         self.model = self._encoder.transformers_model
 
-    def odds(self, pairs: Sequence[tuple[str, str]], batch: int = DEFAULT_BATCH) -> np.ndarray:
-        """[n] log odds; a probability is their sigmoid, or the softmax of two logits."""
+    def with_batch(self, batch: int) -> Peer:
+        peer = copy.copy(self)
+        peer.batch = batch
+        return peer
+
+    def odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         logits = self._encoder.predict(
-            list(pairs), batch_size=batch, show_progress_bar=False, activation_fn=self._raw, convert_to_numpy=True
+            list(pairs), batch_size=self.batch, show_progress_bar=False, activation_fn=self._raw, convert_to_numpy=True
         )
         return logits if logits.ndim == 1 else logits[:, 1] - logits[:, 0]
 
     def best_batch(self, pairs: Sequence[tuple[str, str]], sizes: Sequence[int]) -> int:
         """The fastest of some batch sizes: the mean of two passes, in turn."""
-        passes = {size: lambda size=size: self.odds(pairs, size) for size in sizes}
-        seconds, _ = interleaved(passes, 2)
+        seconds, _ = interleaved({size: partial(self.with_batch(size).odds, pairs) for size in sizes}, 2)
         return min(sizes, key=lambda size: sum(seconds[size]))
-
-
-class Dense:
-    """The bi-encoder alone, over all candidates."""
-
-    def __init__(self, encoder: BiEncoder, vectors: VectorCache) -> None:
-        self._encoder = encoder
-        self._vectors = vectors
-
-    def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
-        """The best evidences; of equal ones the first by text."""
-        texts = [evidence["evidence_text"] for evidence in evidences]
-        vectors, known = self._vectors.get(texts)
-        unknown = np.flatnonzero(~known)
-        if len(unknown):
-            vectors[unknown] = self._encoder.embed([texts[place] for place in unknown])
-        scores = vectors.astype(np.float32) @ self._encoder.embed([query])[0]
-        return [evidences[place] for place in best_first(scores, texts)[:top_k]]
 
 
 def new_cascade(bm25: BM25Scorer, scorer: Ours | None, encoder: BiEncoder, folder: Path) -> Cascade:
@@ -186,20 +153,20 @@ def new_cascade(bm25: BM25Scorer, scorer: Ours | None, encoder: BiEncoder, folde
 
 
 class Padding:
-    """Counts the tokens that a model computes, and those of them that only fill up a batch, while it is open."""
+    """Counts the tokens that a model computes in some calls, and those of them that only fill up a batch."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
         self._slots = 0
         self._tokens: list[Any] = []
 
-    def __enter__(self) -> Padding:
+    def counted(self, call: Callable[[Any], Any], argument: Any) -> Any:
         encoder = self._model.base_model  # sentence-transformers calls `forward` of the whole past its hooks
-        self._handle = encoder.register_forward_pre_hook(self._count, with_kwargs=True)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._handle.remove()
+        handle = encoder.register_forward_pre_hook(self._count, with_kwargs=True)
+        try:
+            return call(argument)
+        finally:
+            handle.remove()
 
     def _count(self, _: Any, __: tuple[Any, ...], arguments: dict[str, Any]) -> None:
         mask = arguments["attention_mask"]
@@ -207,14 +174,9 @@ class Padding:
         self._tokens.append(mask.sum())  # read later: a GPU is not waited for
 
     @property
-    def tokens(self) -> int:
-        """Tokens without padding."""
-        return sum(int(number) for number in self._tokens)
-
-    @property
     def share(self) -> float:
         """Of the padding among all."""
-        return 1 - self.tokens / max(1, self._slots)
+        return 1 - sum(map(int, self._tokens)) / max(1, self._slots)
 
 
 def flops(lengths: Sequence[int], hidden: int, intermediate: int, layers: int) -> float:
@@ -229,11 +191,123 @@ def matrix_ceiling(device: str) -> float:
     import torch
 
     a, b = (torch.randn(_MATRIX, _MATRIX, device=device, dtype=torch.bfloat16) for _ in range(2))
-    for _ in range(_PRODUCTS):
-        a @ b
-    torch.cuda.synchronize(device)
-    start = time.perf_counter()
-    for _ in range(_PRODUCTS):
-        a @ b
-    torch.cuda.synchronize(device)
-    return _PRODUCTS * 2 * _MATRIX**3 / (time.perf_counter() - start)
+
+    def multiply() -> None:
+        for _ in range(_PRODUCTS):
+            a @ b
+        torch.cuda.synchronize(device)
+
+    multiply()
+    return _PRODUCTS * 2 * _MATRIX**3 / timed(multiply)[0]
+
+
+TOP = 20
+LEAST_LIST = 2 * TOP
+GPU_TIMES = 20  # as many pairs on a GPU, which takes 2,000 in an eye's blink
+GPU_BATCHES = (32, 128, 512, 2048)
+CPU_PRECISIONS, GPU_PRECISIONS = ("fp32", "bf16", "int8"), ("bf16",)
+
+
+class Material(NamedTuple):
+    """Pairs to be timed, and whole candidate lists."""
+
+    pairs: list[tuple[str, str]]
+    sources: dict[str, int]
+    lists: list[tuple[str, list[str]]]
+
+    @property
+    def listed(self) -> list[tuple[str, str]]:
+        return [(query, text) for query, texts in self.lists for text in texts]
+
+    def by_list(self, scores: np.ndarray) -> list[np.ndarray]:
+        return np.split(scores, np.cumsum([len(texts) for _, texts in self.lists])[:-1])
+
+
+def pairs_part(bench: Bench) -> Figures:
+    size, questions = bench.size, bench.state.gathered.questions
+    drawn = draw_pairs(questions, size.pairs * (GPU_TIMES if bench.state.on_gpu else 1))
+    sources = dict(Counter(source for *_, source in drawn).most_common())
+    lists = draw_lists(questions, LEAST_LIST, size.list_pairs)
+    material = Material([(query, text) for query, text, _ in drawn], sources, lists)
+    return {name: _measure(bench, name, folder, material) for name, folder in bench.state.models.items()}
+
+
+def _measure(bench: Bench, name: str, folder: Path, material: Material) -> Figures:
+    pairs, size, on_gpu, device = material.pairs, bench.size, bench.state.on_gpu, bench.state.device
+    peer = Peer(folder, device, "bfloat16" if on_gpu else "float32")
+    ours = {precision: Ours(folder, device, precision) for precision in (GPU_PRECISIONS if on_gpu else CPU_PRECISIONS)}
+    batch = peer.best_batch(pairs if on_gpu else pairs[: size.tried], GPU_BATCHES if on_gpu else size.batches)
+    default = f"CrossEncoder, batches of {DEFAULT_BATCH}" + (" (its best)" if batch == DEFAULT_BATCH else "")
+    best = default if batch == DEFAULT_BATCH else f"CrossEncoder, batches of {batch} (its best)"
+    systems = {default: peer, best: peer.with_batch(batch)}
+    systems |= {f"BertReranker {precision}": own for precision, own in ours.items()}
+    reference = Peer(folder, device) if on_gpu else peer  # bf16 is compared with fp32
+    compared = [system for system in systems if on_gpu or system not in (default, best)]
+    exact_lists = material.by_list(reference.odds(material.listed))
+    of_lists = {system: material.by_list(systems[system].odds(material.listed)) for system in compared}
+    paddings = {system: Padding(own.model) for system, own in systems.items()}
+    for own in systems.values():
+        own.odds(pairs[:64])  # the first calls choose kernels
+
+    calls = {system: partial(paddings[system].counted, own.odds, pairs) for system, own in systems.items()}
+    seconds, odds = interleaved(calls, bench.rounds)
+    exact = reference.odds(pairs) if on_gpu else odds[default]
+    lengths = next(iter(ours.values())).reranker.tokenizer.pairs(pairs).lengths
+    median = {system: statistics.median(times) for system, times in seconds.items()}
+    ceiling = matrix_ceiling(device) if on_gpu else None
+    config = peer.model.config
+    work = flops(lengths.tolist(), config.hidden_size, config.intermediate_size, config.num_hidden_layers)
+    rows: dict[str, Figures] = {}
+    for system in systems:
+        rows[system] = row = {
+            "pairs_a_second": Spread.of([len(pairs) / own for own in seconds[system]]),
+            "times_default": median[default] / median[system],
+            "times_best": median[best] / median[system], "tokens_a_second": float(lengths.sum()) / median[system],
+            "padding": paddings[system].share, "seconds": seconds[system],
+        }  # fmt: skip
+        if ceiling is not None:
+            row["of_ceiling"] = work / median[system] / ceiling
+        if system in compared:
+            two = zip(of_lists[system], exact_lists, strict=True)
+            row |= {
+                "difference": float(np.abs(1 / (1 + np.exp(-odds[system])) - 1 / (1 + np.exp(-exact))).max()),
+                "logit_difference": float(np.abs(odds[system] - exact).max()),
+                "spearman": spearman(odds[system], exact),
+                "top_overlap": statistics.fmean(top_overlap(*scores, TOP) for scores in two),
+            }
+    tokens = {f"p{share}": float(np.percentile(lengths, share)) for share in (5, 50, 95)}
+    tokens |= {"mean": float(lengths.mean()), "longest": int(lengths.max())}
+    _tell(bench, name, material, rows, tokens)
+    return {
+        "device": device, "pairs": len(pairs), "sources": material.sources, "tokens": tokens, "lists": len(material.lists),
+        "list_pairs": len(material.listed), "best_batch": batch, "matrix_ceiling": ceiling, "rows": rows,
+    }  # fmt: skip
+
+
+COLUMNS = {
+    "pairs/s": ("pairs_a_second", "{:.0f}"), "x default": ("times_default", "{:.2f}"), "x best": ("times_best", "{:.2f}"),
+    "max |diff|": ("difference", "{:.1e}"), "Spearman": ("spearman", "{:.4f}"), f"top-{TOP}": ("top_overlap", "{:.1%}"),
+    "tokens/s": ("tokens_a_second", "{:.0f}"), "padding": ("padding", "{:.1%}"), "of ceiling": ("of_ceiling", "{:.1%}"),
+}  # fmt: skip
+
+
+def _tell(bench: Bench, name: str, material: Material, rows: dict[str, Figures], tokens: Figures) -> None:
+    sources = ", ".join(f"{source} {number}" for source, number in material.sources.items())
+    title = f"{name}, {bench.state.device}: {len(material.pairs)} pairs ({sources})"
+    bench.compare(title, ("system",), COLUMNS, {(): rows})
+    bench.console.print(
+        f"tokens of a pair: mean {tokens['mean']:.1f}, median {tokens['p50']:.0f}, 5th to 95th percentile "
+        f"{tokens['p5']:.0f} to {tokens['p95']:.0f}, longest {tokens['longest']}; top-{TOP} over {len(material.lists)} "
+        f"candidate lists of {len(material.listed)} pairs"
+        + ("" if bench.state.on_gpu else "; no GPU was measured: --device cuda on a machine with one")
+    )
+    if bench.state.on_gpu:
+        bench.want(f"{name}, bf16: times CrossEncoder at its best", rows["BertReranker bf16"]["times_best"], 2.5)
+        return
+    fp32, int8 = rows["BertReranker fp32"], rows["BertReranker int8"]
+    bench.want(f"{name}, fp32: times CrossEncoder", fp32["times_default"], 1.5)
+    bench.want(f"{name}, fp32: difference of a score", fp32["difference"], 1e-4, at_least=False)
+    bench.want(f"{name}, int8: times CrossEncoder", int8["times_default"], 3)
+    if name != next(iter(bench.state.models)):  # scores of a random head lie closer together than any trained one's
+        bench.want(f"{name}, int8: Spearman", int8["spearman"], 0.98)
+        bench.want(f"{name}, int8: top-{TOP} overlap", int8["top_overlap"], 0.95)

@@ -6,9 +6,9 @@ from bench.harness import Bench
 from bench.model.setup import Setup, Size
 
 
-def bench_of(folder, work, **options):
+def bench_of(folder, work, questions=6):
     """A bench as `harness.run` makes it, of a model folder in fp32 on the CPU."""
-    given = {"model": str(folder), "device": "cpu", "precision": "fp32", "questions": None, **options}
-    bench = Bench(Namespace(**given), Size(6, 4, 2), 1, work, work)
+    given = {"model": str(folder), "device": "cpu", "precision": "fp32"}
+    bench = Bench(Namespace(**given), Size(questions, 4, 2), 1, work, work)
     bench.state = Setup(bench)
     return bench

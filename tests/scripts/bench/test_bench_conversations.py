@@ -2,14 +2,14 @@
 
 import gzip
 import json
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
-from bench.conversations import quality, speed
+from bench.conversations import __main__ as bench_of_conversations
 from bench.conversations import turns as measures
-from bench.conversations.__main__ import SPEC
-from bench.harness import run
+from bench.harness import Bench, run
 from handmade import dump_bytes, world
 
 YES, CAMERON = {"id": "Yes", "label": "Yes"}, {"id": "Q42574", "label": "James Cameron"}
@@ -58,7 +58,7 @@ def test_turns_for_speed_are_those_given_then_single_questions(workdir):
     given = [version(1, 1, "a", "b"), version(2, 1, "c", "d")]
 
     def questions(turns):
-        found = speed.gather(given, workdir, turns)
+        found = bench_of_conversations.gather(given, workdir, turns)
         return [[one["question"] for one in conversation["questions"]] for conversation in found]
 
     assert questions(3) == [["a", "b"], ["c"]]
@@ -90,8 +90,8 @@ def test_figures_are_means_over_all_turns():
         turn(),
     ]
     found = measures.figures(turns)
-    assert found == (4, 0.75, 0.25, pytest.approx((1 + 1 / 2 + 1 / 6) / 4, abs=1e-4), 0.5, 0.25)
-    assert measures.figures([]) == (0, 0, 0, 0, 0, 0)
+    assert list(found.values()) == [4, 0.75, 0.25, pytest.approx((1 + 1 / 2 + 1 / 6) / 4, abs=1e-4), 0.5, 0.25]
+    assert set(measures.figures([]).values()) == {0}
 
 
 @pytest.mark.parametrize(
@@ -111,43 +111,35 @@ def test_where_a_turn_is_lost(given, reason):
 
 
 def test_the_default_has_to_beat_the_naive_modules():
-    def row(module, history, presence, p_at_1):
-        return quality.Run(module, history, {"one_hop": measures.Figures(10, presence, p_at_1, 0.5, 0.5, 0.5)})
+    def failed(presence, p_at_1, turns=9):
+        bench = Bench(Namespace(), None, 1, Path(), Path())
+        rows = {
+            "gold": {"nc_all": (0.9, 0.5), "slots": (presence, p_at_1)},
+            "predicted": {"nc_all": (0.9, 0.2), "slots": (0.5, 0.36)},
+        }
+        runs = {
+            history: {
+                m: {"one_hop": {"turns": turns, "answer_presence": row[0], "p_at_1": row[1]}} for m, row in own.items()
+            }
+            for history, own in rows.items()
+        }
+        bench_of_conversations.want(bench, "kb", "slots", runs)
+        return [bound.what for bound in bench.bounds if bound.failed]
 
-    runs = [
-        row("nc_all", "gold", 0.9, 0.5), row("nc_all", "predicted", 0.9, 0.2),
-        row("slots", "gold", 0.95, 0.5), row("slots", "predicted", 0.5, 0.36),
-    ]  # fmt: skip
-    failed = [bound.what for bound in quality.Quality("kb", "slots", runs).bounds() if bound.failed]
-    assert failed == ["kb, gold: P@1 above the best nc_*"]
-    runs[2] = row("slots", "gold", 0.89, 0.44)
-    assert len([bound for bound in quality.Quality("kb", "slots", runs).bounds() if bound.failed]) == 3
+    assert failed(0.95, 0.5) == ["kb, gold: P@1 above the best nc_*"]
+    assert len(failed(0.89, 0.44)) == 3 and failed(0.89, 0.44, turns=0) == []
 
 
 # -- failures ----------------------------------------------------------------------------------------------------------
 
 
-def test_failures_are_drawn_from_failed_turns_always_the_same():
-    conversations = [
-        {"conv_id": number, "domain": "d", "questions": [turn(ranked=[CAMERON]), turn(one_hop=number > 7)]}
-        for number in range(10)
-    ]
-    draw = measures.draw_failures
-    drawn = draw(conversations, 4, one_hop=False)
-    assert drawn == draw(conversations, 4, one_hop=False) and len(drawn) == 4
-    assert {place for _, place in drawn} == {1}
-    assert [c["conv_id"] for c, _ in draw(conversations, 50, one_hop=True)] == [8, 9]
-
-
 def test_a_failure_shows_history_answers_and_the_evidence_with_the_answer():
     failed = turn(ranked=[item(1), CAMERON], held=[*map(item, range(7)), CAMERON])
-    text = measures.failure_text(
-        3, {"conv_id": "c", "domain": "movies", "questions": [turn(DAY), failed]}, 1
-    )  # fmt: skip
-    assert text.startswith("3. c, movies, turn 1, one hop: present, ranked 2 to 5\n   Who? -> 16 August 1954 (1954-08")
-    assert "item 1 (Q1) 0.50; James Cameron (Q42574) 0.50" in text
-    assert "answer 2, in evidence 8 of 8" in text
-    assert "*  8   1.00 kb    about James Cameron" in text and "about item 5" not in text
+    right = turn(DAY, ranked=[DAY])
+    (told,) = measures.failures([{"conv_id": "c", "domain": "movies", "questions": [right, failed]}])
+    assert told["lost"] == "present, ranked 2 to 5" and told["before"] == [("Who?", [DAY])]
+    assert (told["answer_rank"], told["evidence_rank"]) == (2, 8)
+    assert told["pred_answers"] == failed["pred_answers"] and told["top_evidences"] == failed["top_evidences"]
 
 
 # -- the whole bench ---------------------------------------------------------------------------------------------------
@@ -201,52 +193,38 @@ def small_data(workdir, monkeypatch):
     return folder
 
 
-def test_the_bench_measures_prints_and_writes(small_data, capsys):
-    arguments = ["--config", "lexical.yml", "--modules", "nc_prev", "--turns", "8", "--failures", "9", "--work", "kept"]
-    run(SPEC, arguments)
+def test_the_bench_measures_prints_and_writes(small_data, capsys, monkeypatch):
+    monkeypatch.setattr(bench_of_conversations, "MODULES", ("nc_prev",))
+    arguments = ["--config", "lexical.yml", "--quick", "--work", "kept"]
+    run(bench_of_conversations.SPEC, arguments)
     out = capsys.readouterr().out
     parts = json.loads(Path("results/bench/conversations.json").read_text())
     written = {part: row["figures"] for part, row in parts.items()}
     assert written["kb"]["conversations"] == 2 and list(written) == ["kb", "all", "speed"]
-    runs = {(run["module"], run["history"]): run for run in written["kb"]["runs"]}
-    assert runs.keys() == {(m, h) for m in ("nc_prev", "slots") for h in ("gold", "predicted")}
-    gold = runs["slots", "gold"]
+    runs = written["kb"]["runs"]
+    assert runs.keys() == {"gold", "predicted"} and runs["gold"].keys() == {"nc_prev", "slots"}
+    gold = runs["gold"]["slots"]
     assert (gold["all"]["turns"], gold["one_hop"]["turns"]) == (6, 4)
     assert (gold["one_hop"]["answer_presence"], gold["one_hop"]["p_at_1"]) == (1, 1)  # the year counts as the day
     assert written["kb"]["default_gold_lost"]["all"] == {"not in the knowledge base": 2}
     assert written["kb"]["default_gold_turns_with_pages"] == 0 < written["all"]["default_gold_turns_with_pages"]
     assert "slots (default)" in out and "8 turns, " in out
     for cache in ("cold", "warm"):
-        assert written["speed"][cache]["turns"] == 8 and written["speed"][cache]["seconds"]["retrieval"] > 0
-    listed = Path("results/bench/conversations-failures.txt").read_text()
-    assert (
-        listed.startswith("kb, slots, gold history: 2 failed turns")
-        and "QUESTION        Who wrote the script?" in listed
-    )
+        assert written["speed"][cache]["turns"] == 8 and written["speed"][cache]["retrieval"] > 0
+    failed = json.loads(Path("results/bench/conversations-failures-kb.json").read_text())
+    assert "Who wrote the script?" in [told["question"] for told in failed]
     assert len(list(Path("kept").iterdir())) == 2
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--limit", "0"], "--limit: at least 1"),
-        (["--only", "speed", "--failures", "3"], "needs one of the parts kb and all"),
-    ],
-)
-def test_wrong_usage(arguments, words, capsys):
-    with pytest.raises(SystemExit) as error:
-        run(SPEC, arguments)
-    assert error.value.code == 2 and words in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
         (["--config", "nowhere.yml"], "bench conversations: nowhere.yml: no such configuration"),
-        (["--modules", "nc_prev,nc_prv"], "bench conversations: qu: unknown module 'nc_prv'; did you mean 'nc_prev'"),
+        (["--config", "wrong.yml"], "bench conversations: qu: unknown module 'nc_prv'; did you mean 'nc_prev'"),
     ],
 )
 def test_wrong_names_show_before_anything_is_built(small_data, arguments, words):
+    Path("wrong.yml").write_text("name: wrong\nqu: nc_prv\n")
     with pytest.raises(SystemExit, match=words):
-        run(SPEC, [*arguments, "--work", "kept"])
+        run(bench_of_conversations.SPEC, [*arguments, "--work", "kept"])
     assert not list(Path("kept").iterdir())

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from model_bench import bench_of
 
-from bench.model import decisions
+from bench.model import __main__ as decisions
 from convinse.encoder.yes_no_head import YesNoHead
 from tiny_models import copy_of, joint, torch
 
@@ -53,7 +53,7 @@ def test_words_and_the_head_decide_the_held_out_questions(data, tmp_path, capsys
     assert found[decisions.WORDS]["accuracy"] == 1.0  # "not" is a denial
     assert found[decisions.FREQUENT]["accuracy"] >= 0.5
     assert len(bench.bounds) == 1 and bench.bounds[0].value == found[decisions.HEAD]["accuracy"]
-    assert found[decisions.BOTH]["log loss"] not in (
+    assert found[decisions.WORDS_AND_HEAD]["log loss"] not in (
         found[decisions.HEAD]["log loss"],
         found[decisions.WORDS]["log loss"],
     )

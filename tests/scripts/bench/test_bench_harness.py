@@ -13,8 +13,9 @@ RESULTS = Path("results/bench/trial.json")
 
 
 def first(bench):
-    bench.show("a table", ("system", "seconds"), [("ours", "1.0"), None, ("theirs", "2.0")])
-    bench.show_groups("groups", ("set", "n", "system"), [(("one", "12"), [["a"], ["b"]]), (("two", "3"), [["c"]])], 3)
+    systems = {"a": {"share": 0.5, "seconds": Spread(1, 2, 3)}, "b": {}}
+    columns = {"n": ("share", "{:.0%}"), "s": ("seconds", "{:.1f}")}
+    bench.compare("groups", ("set", "m", "system"), columns, {("one", "12"): systems, ("two", "3"): {"c": {}}})
     bench.want("speed", bench.size, 3)
     return {"size": bench.size, "rounds": bench.rounds}
 
@@ -46,9 +47,11 @@ def test_sizes_and_rounds(arguments, size, rounds, capsys):
         and "flags" in parts["first"]["machine"]
     )
     output = capsys.readouterr().out
-    assert "groups" in output and output.count("12") == 1 and "│ one │ 12 │ a" in output and "│     │    │ b" in output
-    assert "a table" in output and "theirs" in output and output.endswith(f"{RESULTS}\n")
-    assert "time: 5, wanted at most 4" in output and ("speed: 1, wanted at least 3" in output) is (size < 3)
+    assert "groups" in output and output.count("12") == 1 and "│ one │ 12 │ a      │ 50% │ 1.0 (2.0-3.0) │" in output
+    assert "│     │    │ b      │     │" in output
+    assert output.endswith(f"{RESULTS}\n")
+    assert "│ time   │        5 │   <= 4 │ missed │" in output
+    assert f"│ speed  │        {size} │   >= 3 │ {'missed' if size < 3 else '      '} │" in output
     assert not Path(parts["second"]["figures"]["work"]).exists()
 
 
@@ -105,10 +108,10 @@ def test_systems_take_turns():
 
 
 def test_spreads_and_bounds():
-    assert Spread.of([3, 1, 2]) == (2, 1, 3) and Spread.of([3, 1, 2]).text(".1f") == "2.0 (1.0-3.0)"
+    assert Spread.of([3, 1, 2]) == (2, 1, 3) and f"{Spread.of([3, 1, 2]):.1f}" == "2.0 (1.0-3.0)"
     assert not Bound("speed", 3.0, 3).failed and Bound("speed", 2.9, 3).failed
     assert Bound("seconds", 1.1, 1, at_least=False).failed and not Bound("share", None, 1).failed
-    assert str(Bound("speed", 2.9, 3)) == "speed: 2.9, wanted at least 3"
+    assert Bound("speed", 2.9, 3).figures == {"measured": "2.9", "wanted": ">= 3", "missed": "missed"}
     assert harness.percentile([5, 1, 4, 2, 3], 0.8) == 5 and harness.percentile([1], 0.95) == 1
 
 

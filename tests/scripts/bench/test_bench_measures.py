@@ -8,12 +8,12 @@ from bench.rerank.systems import flops
 
 
 def test_answers_count_after_normalisation_and_by_the_best_reference():
-    exact, f1 = measures.answer_scores(
+    scores = measures.answer_scores(
         ["The Hobbit!", "peter jackson", "", "in 1937"],
         [["hobbit"], ["jackson", "peter robert jackson"], ["one"], ["1937"]],
     )
-    assert exact == 25
-    assert f1 == pytest.approx(100 * (1 + 0.8 + 0 + 2 / 3) / 4)
+    assert scores["exact"] == 25
+    assert scores["f1"] == pytest.approx(100 * (1 + 0.8 + 0 + 2 / 3) / 4)
 
 
 def test_ranks():
@@ -23,14 +23,19 @@ def test_ranks():
     assert measures.share_within([1, 5, 6, None], 5) == 0.5
     assert measures.kept([1, 9, None, 2, 3], [3, 5, 4, None, 6], 5) == pytest.approx(1 / 3)
     assert measures.kept([1], [None], 5) is None
+    rows = measures.presence({"ours": [1, 9, None], "all": [2, 1, 4]}, (3, 5), "all")
+    assert rows == {
+        "ours": {"e=3": 1 / 3, "e=5": 1 / 3, "kept 3": 0.5, "kept 5": 1 / 3},
+        "all": {"e=3": 2 / 3, "e=5": 1},
+    }
     assert measures.same_share(["a", "b", ""], ["a", "c", ""]) == pytest.approx(2 / 3)
 
 
 def test_a_weight_is_measured_on_the_questions_that_it_was_not_chosen_on():
     # the even questions (0, 2) like weight 1, the odd ones (1, 3) weight 2
-    found = measures.cross_fitted({1.0: [1, 9, 1, 9], 2.0: [7, 1, 7, 1]})
-    assert found.weights == (2.0, 1.0)
-    assert found.ranks == [7, 9, 7, 9]
+    ranks, weights = measures.cross_fitted({1.0: [1, 9, 1, 9], 2.0: [7, 1, 7, 1]})
+    assert weights == (2.0, 1.0)
+    assert ranks == [7, 9, 7, 9]
 
 
 def test_scorings_are_compared():

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.boolq import measures
+from bench.engines import ENGINES
 from bench.harness import run as run_bench
-from bench.passages import SPEC
+from bench.passages import SPEC, measures
 
 RESULTS = Path("results/bench/passages.json")
 NAMES = "hobbit titanic england france africa author actor novel song film award city".split()
@@ -35,16 +35,17 @@ def run(workdir, monkeypatch):
 
 
 def test_bm25_finds_the_passages(run, capsys):
-    found = run("--only-boolq")["boolq"]
+    found = run("--parts", "boolq")["boolq"]
     assert found["passages"] == 12 and list(found["rows"]) == ["BM25, all questions"]
     row = found["rows"]["BM25, all questions"]
     assert (row["questions"], row["hit_at_1"], row["hit_at_10"], row["ndcg_at_10"]) == (13, 100, 100, 100)
     assert "BoolQ, 12 passages" in capsys.readouterr().out
 
 
-def test_all_rows_are_of_the_same_questions(run):
+def test_all_rows_are_of_the_same_questions(run, monkeypatch):
+    monkeypatch.setattr("bench.passages.JUDGED", 7)
     tiny = pytest.importorskip("tiny_models").tiny
-    found = run("--only-boolq", "--bi-encoder", tiny("bert", "embedding"), "--reranker", tiny(), "--boolq-questions", 7)
+    found = run("--parts", "boolq", "--bi-encoder", tiny("bert", "embedding"), "--reranker", tiny())
     rows = found["boolq"]["rows"]
     assert list(rows) == ["BM25, all questions", "BM25", "bi-encoder", "BM25 and bi-encoder, fused", "cascade"]
     assert [row["questions"] for row in rows.values()] == [13, 7, 7, 7, 7]
@@ -52,7 +53,7 @@ def test_all_rows_are_of_the_same_questions(run):
     for row in rows.values():
         assert 0 <= row["hit_at_1"] <= row["ndcg_at_10"] <= row["hit_at_10"] <= 100 and row["ms_per_question"] > 0
     assert rows["bi-encoder"]["hit_at_10"] > 50  # ten of twelve passages
-    alone = run("--only-boolq", "--reranker", tiny(), "--boolq-questions", 7)["boolq"]["rows"]
+    alone = run("--parts", "boolq", "--reranker", tiny())["boolq"]["rows"]
     assert list(alone) == ["BM25, all questions", "BM25", "BM25, then cross-encoder"]
     assert alone["BM25"]["ndcg_at_10"] == rows["BM25"]["ndcg_at_10"]
 
@@ -64,16 +65,16 @@ def test_measures():
     assert row["ndcg_at_10"] == pytest.approx(100 * (1 / 1.5849625 + 1 + 1 / 2) / 4)
 
 
-def test_an_engine_over_synthetic_passages(run, capsys):
-    found = run("--size", 300, "--only", "tantivy", "--no-boolq")
+def test_an_engine_over_synthetic_passages(run, capsys, monkeypatch):
+    monkeypatch.setattr("bench.passages.ENGINES", {"convinse": ENGINES["convinse"]})
+    monkeypatch.setitem(vars(SPEC), "sizes", ((300,),) * 3)
+    found = run("--parts", "synthetic")
     assert list(found) == ["synthetic"]
-    row = found["synthetic"]["300"]["tantivy"]
+    row = found["synthetic"]["300"]["convinse"]
     assert row["hit_at_10"] > 0.9 and row["index_seconds"] > 0 and row["search_peak_mb"] > 10 and row["disk_mb"] > 0
     assert "300 synthetic passages" in capsys.readouterr().out
 
 
 def test_without_the_data(run, monkeypatch):
     monkeypatch.setenv("CONVINSE_DATA", "nowhere")
-    assert run("--only-boolq")["boolq"]["left_out"].startswith("nowhere/boolq/train.jsonl.gz: no such data")
-    with pytest.raises(SystemExit):
-        run("--only-boolq", "--no-boolq")
+    assert run("--parts", "boolq")["boolq"]["left_out"].startswith("nowhere/boolq/train.jsonl.gz: no such data")

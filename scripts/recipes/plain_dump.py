@@ -19,8 +19,6 @@ _EVERYTHING = 10**9  # facts
 
 
 class BruteForce:
-    """What a dump says, read with the standard library only and kept in dictionaries: what an index must agree with."""
-
     def __init__(self, lines: Iterable[bytes]) -> None:
         self.labels: dict[str, str] = {}
         self.facts: list[tuple[str, ...]] = []
@@ -65,18 +63,17 @@ class BruteForce:
         known = self.by_item.keys() & self.labels.keys()
         return sorted(known, key=lambda item: (-len(self.by_item[item]), item))[:HUBS]
 
-    def neighborhood(self, item: str) -> set[tuple[str, ...]]:
-        return {self.facts[number] for number in self.by_item.get(item, ())}
+    def neighborhood(self, item: str) -> list[tuple[str, ...]]:
+        return [self.facts[number] for number in self.by_item.get(item, ())]
 
     def frequencies(self, item: str) -> tuple[int, int]:
         """Facts with the item as subject, and facts with it elsewhere only."""
-        facts = [self.facts[number] for number in self.by_item.get(item, ())]
+        facts = self.neighborhood(item)
         subject = sum(fact[0] == item for fact in facts)
         return subject, len(facts) - subject
 
     def neighbors(self, item: str) -> set[str]:
-        facts = (self.facts[number] for number in self.by_item.get(item, ()))
-        return set().union(*(self.items_of[fact] for fact in facts)) - {item}
+        return set().union(*(self.items_of[fact] for fact in self.neighborhood(item))) - {item}
 
     def direct(self, one: str, other: str) -> set[tuple[str, ...]]:
         """The facts that hold both items."""
@@ -85,7 +82,7 @@ class BruteForce:
     def connectivity(self, one: str, other: str) -> float:
         if one == other:
             return 0.0
-        if self.by_item.get(one, set()) & self.by_item.get(other, set()):
+        if self.direct(one, other):
             return 1.0
         return 0.5 if self.neighbors(one) & self.neighbors(other) else 0.0
 
@@ -109,10 +106,8 @@ def _plain_value(snak: dict[str, Any]) -> str | None:
         return value
     if kind == "monolingualtext":
         return value["text"]
-    precision, (sign, year, month, day) = (
-        value["precision"],
-        re.match(r"([+-])(\d+)-(\d\d)-(\d\d)", value["time"]).groups(),
-    )
+    precision = value["precision"]
+    sign, year, month, day = re.match(r"([+-])(\d+)-(\d\d)-(\d\d)", value["time"]).groups()
     if precision < 9:
         return None
     year = int(year) if sign == "+" else 1 - int(year)
@@ -122,7 +117,6 @@ def _plain_value(snak: dict[str, Any]) -> str | None:
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """The lines of a dump, plain or gzip."""
     with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
         yield from file
 
@@ -135,23 +129,23 @@ def disagreements(kb: KnowledgeBase, truth: BruteForce, items: Iterable[str], rn
     """What a knowledge base says otherwise than the dump, of some items and of pairs with near and far ones."""
     everyone = sorted(truth.by_item.keys() & truth.labels.keys())
     for item in items:
-        if kb.label(item) != truth.labels.get(item, item):
-            yield f"{item}: label {kb.label(item)!r}"
-        facts = kb.neighborhood(item, _EVERYTHING)
-        if {_ids(fact) for fact in facts} != truth.neighborhood(item):
-            yield f"{item}: neighborhood of {len(facts)} facts, the dump has {len(truth.neighborhood(item))}"
-        if any(
-            entity["label"] != truth.labels.get(entity["id"], entity["id"])
+        facts, types = kb.neighborhood(item, _EVERYTHING), _ids(kb.types_of(item))
+        wrong = [
+            entity["label"]
             for fact in facts[:100]
             for place, entity in enumerate(fact)
             if place % 2 or entity["id"] in truth.items_of.get(_ids(fact), ())
+            if entity["label"] != truth.labels.get(entity["id"], entity["id"])
+        ]
+        for what, own, wanted in (
+            ("label", kb.label(item), truth.labels.get(item, item)),
+            ("neighborhood", sorted({_ids(fact) for fact in facts}), sorted(set(truth.neighborhood(item)))),
+            ("labels in its facts", wrong, []),
+            ("frequencies", tuple(kb.frequencies(item)), truth.frequencies(item)),
+            ("types", sorted(types), sorted(truth.types.get(item, ()))),
         ):
-            yield f"{item}: labels in its facts"
-        if tuple(kb.frequencies(item)) != truth.frequencies(item):
-            yield f"{item}: frequencies {kb.frequencies(item)}, the dump has {truth.frequencies(item)}"
-        types = kb.types_of(item)
-        if {entity["id"] for entity in types} != truth.types.get(item, set()) or len({*_ids(types)}) != len(types):
-            yield f"{item}: types {_ids(types)}, the dump has {sorted(truth.types.get(item, ()))}"
+            if own != wanted:
+                yield f"{item}: {what} {own!r:.200}, the dump has {wanted!r:.200}"
         for other in _others(truth, item, everyone, rng):
             yield from path_disagreements(kb, truth, item, other)
 
