@@ -189,26 +189,6 @@ def test_wrong_usage_is_exit_2(arguments):
     assert stop.value.code == 2
 
 
-def test_full_disk_while_writing_keeps_what_is_finished(small):
-    # a limit on file sizes fails the write as a full disk does
-    script = """
-import resource, signal, sys
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
-from convinse.cli import main
-sys.exit(main(["pipeline", "kb_text_table_info", "full.yml", "--quiet"]))
-"""
-    write("full.yml", "name: full\ners_use_cache: false\n")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True)
-    assert done.returncode == 1, done.stderr
-    assert done.stderr.count("\n") == 1 and "turns.jsonl" in done.stderr and "kept" in done.stderr
-    finished = json_lines("results/full/kb_text_table_info/turns.jsonl")
-    assert finished and all(len(c["questions"]) == 5 for c in finished)
-    assert main(["pipeline", "kb_text_table_info", "full.yml", "--limit", str(len(finished) + 1), "--quiet"]) == 0
-    assert json_lines("results/full/kb_text_table_info/turns.jsonl")[: len(finished)] == finished
-
-
 def wait_for_lines(path, number, process):
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
@@ -246,20 +226,6 @@ def test_a_stopped_run_keeps_finished_conversations(small, how, status):
     count = kept.count(b"\n") + 1
     assert main(["pipeline", "kb", "my.yml", "--limit", str(count), "--quiet"]) == 0
     assert file.read_bytes().startswith(kept) and file.read_bytes().count(b"\n") == count
-
-
-def test_a_second_run_in_the_same_folder_is_refused(small):
-    Path("slow.py").write_text(SLOW)
-    Path("my.yml").write_text("name: mine\ners: slow:Slow\n")
-    process = start("pipeline", "kb", "my.yml", cwd=small)
-    try:
-        wait_for_lines(small / "results/mine/kb/turns.jsonl", 1, process)
-        second = start("pipeline", "kb", "my.yml", cwd=small)
-        _, err = second.communicate(timeout=30)
-        assert second.returncode == 1 and "another run" in err
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def test_two_runs_share_one_cache(small):

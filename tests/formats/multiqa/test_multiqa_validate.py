@@ -19,7 +19,6 @@ from multiqa_handmade import (
     tokens,
 )
 
-from convinse.cli import main
 from convinse.formats.multiqa.schema import faults, json_path, load
 from convinse.formats.multiqa.validate import validate
 from convinse.support.errors import DataError
@@ -302,17 +301,6 @@ def test_other_faults_stay_when_the_header_is_fixed(tmp_path):
     path = save(tmp_path / "a.jsonl", header(9, 9), with_instance(doc_id=3))
     found = validate(path, fix_header=True).problems
     assert len(found) == 1 and "3 is no document" in found[0]
-
-
-def test_the_command(tmp_path, capsys):
-    path = save(tmp_path / "a.jsonl", header(9, 1), entry())
-    assert main(["validate", str(path)]) == 1
-    shown = capsys.readouterr()
-    assert f"{path}:1: $.header.number_of_contexts: 9, but the file holds 1" in shown.out
-    assert "container first" in shown.out
-    assert shown.err.count("\n") == 1
-    assert main(["validate", str(path), "--format", "multiqa", "--fix-header"]) == 0
-    assert main(["validate", str(path)]) == 0
 
 
 def test_json_paths():
