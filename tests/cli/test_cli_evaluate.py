@@ -98,11 +98,9 @@ def test_squad_plots(evaluated):
     assert len(list(Path("plots").glob("*.png"))) == 5
 
 
-def test_squad_usage(capsys, refused, monkeypatch):
+def test_squad_usage(usage_error, refused, monkeypatch):
     data, predictions = squad_file("dev.json", a=["x"]), write("p.json", {"a": "x"})
-    with pytest.raises(SystemExit) as stop:
-        main(["evaluate", "squad", "dev.json", "p.json", "--plots", "plots"])
-    assert stop.value.code == 2 and "--plots needs --na-probs" in capsys.readouterr().err
+    assert "--plots needs --na-probs" in usage_error("evaluate", "squad", data, predictions, "--plots", "plots")
     asked = ("squad", data, predictions, "--na-probs", "na.json")
     write("na.json", {})
     assert "question 'a' has a prediction but no" in refused(*asked)

@@ -15,7 +15,6 @@ from contextlib import closing, contextmanager
 import pytest
 import requests
 
-from convinse.cli import main
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.serving import reader_server
 from convinse.support import http_server
@@ -320,6 +319,5 @@ def test_the_model_of_a_configuration(command, monkeypatch):
 
 
 @pytest.mark.parametrize("arguments", [[], ["cat"], ["reader", "--port", "x"], ["reader", "--max-body", "much"]])
-def test_wrong_usage(arguments):
-    with pytest.raises(SystemExit, match="2"):
-        main(["serve", *arguments])
+def test_wrong_usage(usage_error, arguments):
+    assert usage_error("serve", *arguments)
