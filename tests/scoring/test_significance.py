@@ -94,12 +94,8 @@ def test_questions_of_one_conversation_do_not_make_a_difference_certain():
 def test_runs_that_cannot_be_compared():
     first, second = runs([1, 2], [1, 2])
     short = write_run("short.jsonl", conversation("0", turn("q0")))
-    missing = "short.jsonl: 1 of the 2 questions of a.jsonl are missing, the first is 'q1'"
-    with pytest.raises(ScoringError, match=missing):
+    with pytest.raises(ScoringError, match="short.jsonl: 1 of the 2 questions of a.jsonl are missing"):
         compare(first, short)
-    other = write_run("other.jsonl", conversation("0", turn("q0", ["Q2"])))
-    with pytest.raises(ScoringError, match="other gold answers"):
-        compare(short, other)
     unmeasured = turn("q0")
     del unmeasured["mrr"]
     with pytest.raises(DataError, match="question 'q0' has no 'mrr'; give a turns.jsonl"):

@@ -110,7 +110,6 @@ def refused(error, fault, *conversations):
 
 def test_runs_that_cannot_be_pooled():
     one = conversation("c", turn("q"))
-    refused(ScoringError, "run1.jsonl: question 'q' has other gold", one, conversation("c", turn("q", ["Q9"])))
     refused(ScoringError, "run0.jsonl: 1 of the 2 questions of run1", one, conversation("c", turn("q"), turn("r")))
     refused(DataError, "question 'a b': white space in a question_id", conversation("c", turn("a b")))
     without = {key: value for key, value in turn("q").items() if key != "top_evidences"}
