@@ -218,17 +218,6 @@ def test_a_stopped_run_keeps_finished_conversations(small, how, status):
     assert file.read_bytes().startswith(kept) and file.read_bytes().count(b"\n") == count
 
 
-def test_two_runs_share_one_cache(small):
-    Path("one.yml").write_text("name: one\n")
-    Path("two.yml").write_text("name: two\n")
-    given = ("--limit", "4", "--quiet")
-    runs = [start("pipeline", "kb_text", f"{name}.yml", *given, cwd=small) for name in ("one", "two")]
-    for run in runs:
-        _, err = run.communicate(timeout=60)
-        assert run.returncode == 0, err
-    assert json_lines("results/one/kb_text/turns.jsonl") == json_lines("results/two/kb_text/turns.jsonl")
-
-
 def test_without_cache_no_cache_folder_is_made(small):
     Path("my.yml").write_text("name: mine\ners_use_cache: false\n")
     assert main(["pipeline", "my.yml", *SMALL]) == 0

@@ -17,7 +17,6 @@ import requests
 
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.serving import reader_server
-from convinse.support import http_server
 from convinse.support.http_server import listen
 from loopback import served
 from places import ROOT
@@ -176,13 +175,6 @@ def test_max_body_is_obeyed(reader):
     with in_thread(reader, most=100) as port:
         assert post(port, json.dumps({"context": "x" * 50, "qas": []}))[0] == 200
         assert "100 bytes" in refused(port, json.dumps({"context": "x" * 100, "qas": []}), 413)
-
-
-def test_a_body_that_does_not_arrive(reader, monkeypatch):
-    monkeypatch.setattr(http_server, "_BODY_TIMEOUT", 0.2)
-    with in_thread(reader) as port, socket.create_connection(("127.0.0.1", port), timeout=10) as client:
-        client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
-        assert b" 408 " in client.recv(4096)
 
 
 class Held:
