@@ -11,16 +11,13 @@ import pytest
 from convinse.cli import main
 from convinse.cli.arguments import languages, size
 from convinse.knowledge_base import build as build_module
-from handmade import world, write
 from loopback import free_port
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("cli-kb")
-    write(folder / "dump.json", world())
-    assert main(["kb", "build", str(folder / "dump.json"), "--output", str(folder / "kb"), "--quiet"]) == 0
-    return folder
+@pytest.fixture
+def folder(world_index):
+    """A folder with a dump and its index; not to be written to."""
+    return world_index.parent
 
 
 @pytest.fixture
