@@ -35,14 +35,14 @@ READERS: dict[str, Callable[[dict[str, Any], int], Conversation]] = {
 
 def shapes(record: dict[str, Any]) -> list[str]:
     """The names of the benchmarks whose records have this shape."""
-    found = []
+    names = []
     if isinstance(record.get("questions"), list):
-        found.append("convquestions" if convquestions.recognizes(record) else "convmix")
+        names.append("convquestions" if convquestions.recognizes(record) else "convmix")
     if {"question", "answers"} <= record.keys():
-        found.append("compmix" if "question_id" in record else "lcquad2")
+        names.append("compmix" if "question_id" in record else "lcquad2")
     if {"Question", "Answer"} <= record.keys():
-        found += ["timequestions", "tiq"]
-    return found
+        names += ["timequestions", "tiq"]
+    return names
 
 
 def read_benchmark(path: Path, benchmark: str) -> list[Conversation]:
