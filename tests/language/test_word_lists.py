@@ -19,7 +19,7 @@ ALLOWED = {
     "formats/mrqa.py": {"counts": KEYS},
     "formats/multiqa/dialects.py": {"TYPES": KEYS},
     "formats/multiqa/records.py": {"value": KEYS},
-    "formats/multiqa/to_neutral.py": {"others": KEYS, "_OWN_DOCUMENT_KEYS": KEYS},
+    "formats/multiqa/to_neutral.py": {"_OWN_DOCUMENT_KEYS": KEYS},
     "formats/sources/hotpotqa.py": {"_KNOWN": KEYS},
     "formats/squad.py": {"counts": KEYS},
     "passages/analysis.py": {"_STEMMERS": CODES, "_OWN_LETTERS": CODES},
