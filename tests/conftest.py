@@ -141,6 +141,19 @@ def command_error(capsys):
 
 
 @pytest.fixture
+def usage_error(capsys):
+    """Run `convinse ARGUMENTS`, which must end with status 2; returns what stands on standard error."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as stop:
+            main([str(argument) for argument in arguments])
+        assert stop.value.code == 2
+        return capsys.readouterr().err
+
+    return run
+
+
+@pytest.fixture
 def start(workdir):
     """Start Python code in a process of its own; whatever still runs at the end of the test is killed."""
     processes = []

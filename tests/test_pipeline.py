@@ -141,6 +141,7 @@ def test_a_second_run_does_not_see_the_results_of_the_first():
         (None, "must return a list"),
         ([{"evidence_text": "x"}], "source"),
         ([evidence("x", "web")], "'web'"),
+        ([evidence("x", "kb")] * 101, "evs_max_evidences is 100"),
         ([evidence("x", "kb", wikidata_entities=["Q1"])], "wikidata_entities"),
     ],
 )
@@ -152,17 +153,6 @@ def test_a_module_that_breaks_its_contract_is_named(returned, words):
     with pytest.raises((ModuleError, DataError), match=words) as error:
         make(ers=Broken(CONFIG)).run(conversations(), "kb")
     assert "Broken" in str(error.value) and "\n" not in str(error.value)
-
-
-def test_more_evidences_than_allowed_are_refused():
-    config = parse_config({"evs_max_evidences": 1})
-
-    class Many(OneEvidence):
-        def inference_on_turn(self, turn, sources):
-            return super().inference_on_turn(turn, sources) * 2
-
-    with pytest.raises(ModuleError, match="evs_max_evidences is 1"):
-        make(ers=Many(config), config=config).run(conversations(), "kb")
 
 
 def test_answers_with_wrong_ranks_are_refused():

@@ -11,6 +11,8 @@ import pytest
 import convinse
 from places import ROOT
 
+HERE = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+
 
 def test_public_names_of_the_contract():
     names = {"Pipeline", "load_config", "EvidenceRetrievalScoring", "QuestionUnderstanding", "HeterogeneousAnswering",
@@ -62,32 +64,19 @@ def test_unknown_name():
         convinse.Nonsense  # noqa: B018
 
 
-def test_import_loads_nothing_heavy():
-    code = "import sys, convinse; print(*sys.modules)"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
-    ).stdout.split()
-    assert not {
-        "torch",
-        "transformers",
-        "tokenizers",
-        "safetensors",
-        "numpy",
-        "msgspec",
-        "rich",
-        "sqlite3",
-        "bm25s",
-    } & set(loaded)
+def test_import_loads_nothing_heavy(run_python):
+    loaded = set(run_python(f"{HERE}import convinse; print(*sys.modules)").split())
+    heavy = "torch transformers tokenizers safetensors numpy msgspec rich sqlite3 bm25s"
+    assert "convinse" in loaded and not set(heavy.split()) & loaded
 
 
 def test_answering_without_a_model_loads_no_neural_package(run_python):
     code = (
-        "import sys\n"
         "from convinse.cli import main\n"
         "assert main(['ask', 'Who directed the film Titanic?', '--sources', 'kb', '--config', 'lexical.yml']) == 0\n"
         "print(*sys.modules)"
     )
-    loaded = run_python(f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}").split()
+    loaded = run_python(HERE + code).split()
     assert "numpy" in loaded and not {"torch", "transformers", "tokenizers", "safetensors"} & set(loaded)
 
 

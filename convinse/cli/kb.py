@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .arguments import Commands, add_address, languages, size
 from .tables import console, print_pairs
-
-if TYPE_CHECKING:
-    from ..knowledge_base.index import KnowledgeBase
 
 _FIRST_FACTS = 20  # shown by kb search
 
@@ -59,7 +54,9 @@ def _kb_info(options: argparse.Namespace) -> int:
 
 
 def _print_kb(folder: Path) -> None:
-    with _open_kb(folder) as kb:
+    from ..knowledge_base.index import KnowledgeBase
+
+    with closing(KnowledgeBase(folder)) as kb:
         manifest = kb.manifest
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     pairs = {
@@ -74,23 +71,13 @@ def _print_kb(folder: Path) -> None:
     print_pairs(str(folder), pairs)
 
 
-@contextmanager
-def _open_kb(folder: Path) -> Iterator[KnowledgeBase]:
-    from ..knowledge_base.index import KnowledgeBase
-
-    kb = KnowledgeBase(folder)
-    try:
-        yield kb
-    finally:
-        kb.close()
-
-
 def _kb_search(options: argparse.Namespace) -> int:
     from ..config import ClocqParams, Config, resolve
+    from ..knowledge_base.index import KnowledgeBase
     from ..knowledge_base.search_space import SearchSpace, fact_text
     from ..knowledge_base.server import search_space_answer
 
-    with _open_kb(resolve(options.folder)) as kb:
+    with closing(KnowledgeBase(resolve(options.folder))) as kb:
         linked_facts, entities = SearchSpace(kb, ClocqParams(), Config().clocq_p).search(options.question)
         descriptions = [kb.description(entity["item"]["id"]) for entity in entities]
     facts = [linked.fact for linked in linked_facts]
@@ -119,11 +106,12 @@ def _kb_search(options: argparse.Namespace) -> int:
 
 def _kb_serve(options: argparse.Namespace) -> int:
     from ..config import resolve
+    from ..knowledge_base.index import KnowledgeBase
     from ..knowledge_base.server import create_app
     from ..support.http_server import run
 
     folder = resolve(options.folder)
-    with _open_kb(folder) as kb:
+    with closing(KnowledgeBase(folder)) as kb:
         run(create_app(kb), options.host, options.port,
               lambda address: print(f"{folder}: the CLOCQ API is at {address} (Ctrl-C ends it)", flush=True))  # fmt: skip
     return 0

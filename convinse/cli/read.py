@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
-from .arguments import Commands, given
+from .arguments import Commands, add_reader, reader_config
 
 
 def add(commands: Commands) -> None:
@@ -14,8 +14,7 @@ def add(commands: Commands) -> None:
     sub = commands.add("read", _read, "answers to the questions of a file, with an extractive reader")
     sub.add_argument("data", metavar="DATA", help="an MRQA, SQuAD or MultiQA file, plain or packed")
     sub.add_argument("--output", required=True, metavar="FILE", help="the predictions: {qid: answer} as JSON")
-    sub.add_argument("--model", metavar="FOLDER", help="a question-answering model or hub name (default: ha_model)")
-    sub.add_argument("--config", default="config.yml", help="the configuration (default config.yml)")
+    add_reader(sub)
     sub.add_argument(
         "--from", dest="source", metavar="NAME", help="the format of DATA (default: guessed from its content)"
     )
@@ -26,10 +25,6 @@ def add(commands: Commands) -> None:
         metavar="P",
         help="predict no answer (an empty text) where its probability is above P, such as 0.5",
     )
-    sub.add_argument(
-        "--precision", choices=("auto", "fp32", "fp16", "bf16", "int8"), help="default: evs_precision (auto)"
-    )
-    sub.add_argument("--device", help="auto, cpu, cuda, cuda:1 (default: device)")
 
 
 def _share(text: str) -> float:
@@ -43,12 +38,11 @@ def _share(text: str) -> float:
 
 
 def _read(options: argparse.Namespace) -> int:
-    from ..config import load_config
     from ..heterogeneous_answering.dataset_predictions import read_file
     from ..resources import load_reader
     from ..support.errors import ConfigError
 
-    config = load_config(options.config, **given(device=options.device, evs_precision=options.precision))
+    config = reader_config(options)
     model = options.model or config.ha_model
     if model is None:
         raise ConfigError("read needs a model: give --model FOLDER, or --config FILE with ha_model")

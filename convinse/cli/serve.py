@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..support.errors import ConfigError
-from .arguments import Commands, add_address, given, size
+from .arguments import Commands, add_address, add_reader, reader_config, size
 
 
 def add(commands: Commands) -> None:
@@ -16,19 +16,14 @@ def add(commands: Commands) -> None:
         "reader", _reader, "the MRQA prediction server: POST a context with questions to /, until Ctrl-C"
     )
     add_address(sub, 8888)
-    sub.add_argument("--model", metavar="FOLDER", help="a question-answering model, or a hub name (default: ha_model)")
-    sub.add_argument("--config", default="config.yml", help="the configuration (default config.yml)")
-    sub.add_argument("--device", help="auto, cpu, cuda or cuda:1 (default: the configuration's)")
-    sub.add_argument("--precision", help="auto, fp32, fp16, bf16 or int8 (default: evs_precision)")
+    add_reader(sub)
     sub.add_argument("--max-body", type=size, default="10MB", metavar="SIZE", help="of a request (default 10MB)")
 
 
 def _reader(options: argparse.Namespace) -> int:
-    from ..config import load_config
-
-    changes = given(ha_model=options.model, device=options.device, evs_precision=options.precision)
-    config = load_config(options.config, **changes)
-    if not config.ha_model:
+    config = reader_config(options)
+    model = options.model or config.ha_model
+    if not model:
         raise ConfigError(
             f"{options.config} names no ha_model; give --model, the folder of a question-answering model or a hub name"
         )
@@ -36,10 +31,10 @@ def _reader(options: argparse.Namespace) -> int:
     from ..serving.reader_server import serve
 
     serve(
-        load_reader(config, config.ha_model),
+        load_reader(config, model, key="--model" if options.model else "ha_model"),
         options.host,
         options.port,
-        lambda address: print(f"{config.ha_model}: POST MRQA contexts to {address} (Ctrl-C ends it)", flush=True),
+        lambda address: print(f"{model}: POST MRQA contexts to {address} (Ctrl-C ends it)", flush=True),
         most=options.max_body,
     )
     return 0

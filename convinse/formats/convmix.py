@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import msgspec
 
 from ..records.conversation import Conversation, check_conversations
 from ..support.errors import DataError, one_line
-from ..support.jsonlines import open_packed, reading
+from ..support.jsonlines import read_bytes
 
 
 def read_conversations(path: Path) -> list[Conversation]:
@@ -25,8 +24,7 @@ def read_conversations(path: Path) -> list[Conversation]:
 
 def read_records(path: Path) -> Any:
     """The content of a JSON file, or the list of the lines of a `.jsonl` file, plain or packed. Raises `DataError`."""
-    with open_packed(path) as file, reading(path, lambda: 1):
-        data = file.read().removeprefix(codecs.BOM_UTF8)
+    data = read_bytes(path)
     try:
         return msgspec.json.Decoder().decode_lines(data) if ".jsonl" in path.suffixes else msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -16,7 +16,7 @@ import msgspec
 
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import not_json, raw_lines, read_lines, writing
-from .records import Extras, Report, extras_field, keys, plain
+from .records import Extras, Report, extras_field, plain, with_extras
 from .tokens import Token, normalize
 
 MAX_TOKENS = 800  # of a context, as the task's files have
@@ -95,7 +95,6 @@ _KIND = msgspec.json.Decoder(_Kind)
 _HEADER = msgspec.json.Decoder(_MrqaHeaderLine)
 _EXAMPLE = msgspec.json.Decoder(MrqaExample)
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_RAW_OBJECTS = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
 
 
 def read_header(path: Path) -> MrqaHeader | None:
@@ -140,37 +139,9 @@ def read_plain(path: Path) -> Iterator[tuple[str, PlainQuestion, int]]:
 
 def _decode_example(path: Path, number: int, line: bytes) -> MrqaExample:
     try:
-        return _with_extras(_EXAMPLE.decode(line), _RAW_OBJECT.decode(line))
+        return with_extras(_EXAMPLE.decode(line), _RAW_OBJECT.decode(line))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"{not_json(path, number, error)}{_question_of(line, error)}") from None
-
-
-def _with_extras(example: MrqaExample, raw: dict[str, msgspec.Raw]) -> MrqaExample:
-    """Add the keys that the types do not name; the cheap way, as most files have few."""
-    questions = []
-    for question, members in zip(example.qas, _RAW_OBJECTS.decode(raw["qas"]), strict=True):
-        answers = question.detected_answers
-        if answers:
-            more = [
-                _extras(raw_answer, DetectedAnswer) for raw_answer in _RAW_OBJECTS.decode(members["detected_answers"])
-            ]
-            if any(more):
-                answers = [
-                    msgspec.structs.replace(answer, extras=extras) if extras else answer
-                    for answer, extras in zip(answers, more, strict=True)
-                ]
-        extras = _extras(members, MrqaQuestion)
-        if extras or answers is not question.detected_answers:
-            question = msgspec.structs.replace(question, detected_answers=answers, extras=extras)
-        questions.append(question)
-    return msgspec.structs.replace(example, qas=questions, extras=_extras(raw, MrqaExample))
-
-
-def _extras(raw: dict[str, msgspec.Raw], kind: type[msgspec.Struct]) -> Extras:
-    known = keys(kind)
-    if raw.keys() <= known:
-        return {}
-    return {key: msgspec.json.decode(value) for key, value in raw.items() if key not in known}
 
 
 def _is_header(path: Path, number: int, line: bytes) -> bool:
@@ -182,7 +153,7 @@ def _is_header(path: Path, number: int, line: bytes) -> bool:
 def _decode_header(path: Path, number: int, line: bytes) -> MrqaHeader:
     header = _decoded(_HEADER, path, number, line).header
     raw = _decoded(_RAW_OBJECT, path, number, _decoded(_RAW_OBJECT, path, number, line)["header"])
-    return msgspec.structs.replace(header, extras=_extras(raw, MrqaHeader))
+    return with_extras(header, raw)
 
 
 def _decoded(decoder: msgspec.json.Decoder[T], path: Path, number: int, line: bytes) -> T:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, get_args, get_origin
 
 import msgspec
 
 Extras = dict[str, Any]
+R = TypeVar("R", bound=msgspec.Struct)
+
+_RAW_OBJECTS = msgspec.json.Decoder(list[dict[str, msgspec.Raw]])
 
 
 class Report(NamedTuple):
@@ -30,6 +33,38 @@ def extras_field() -> Any:
 def keys(kind: type[msgspec.Struct]) -> frozenset[str]:
     """The keys of a record that its format knows."""
     return frozenset(kind.__struct_fields__) - {"extras"}
+
+
+@cache
+def _lists(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    """The fields of a record that are lists of records."""
+    types = {field.name: field.type for field in msgspec.structs.fields(kind) if get_origin(field.type) is list}
+    return tuple(name for name, listed in types.items() if hasattr(get_args(listed)[0], "__struct_fields__"))
+
+
+def with_extras(record: R, members: dict[str, Any]) -> R:
+    """A record with the keys in `extras` that its type does not name, at every level.
+
+    Args:
+        record: with lists of records, but no records of its own.
+        members: its keys in the file; the values decoded, or `msgspec.Raw`, as most files have few such keys.
+    """
+    changes: dict[str, Any] = {}
+    known = keys(type(record))
+    if not members.keys() <= known:
+        changes["extras"] = {
+            key: msgspec.json.decode(value) if isinstance(value, msgspec.Raw) else value
+            for key, value in members.items()
+            if key not in known
+        }
+    for name in _lists(type(record)):
+        if parts := getattr(record, name):
+            values = members[name]
+            objects = _RAW_OBJECTS.decode(values) if isinstance(values, msgspec.Raw) else values
+            completed = list(map(with_extras, parts, objects))
+            if any(new is not old for new, old in zip(completed, parts, strict=True)):
+                changes[name] = completed
+    return msgspec.structs.replace(record, **changes) if changes else record
 
 
 def merged(known: dict[str, Any], extras: Extras) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import msgspec
 from ..support.errors import DataError
 from ..support.jsonlines import encoded, writing_bytes
 from ..support.jsonwalk import typed, walking
-from .records import Extras, Report, extras_field, keys, merged, plain
+from .records import Extras, Report, extras_field, merged, plain, with_extras
 
 VERSION = "v2.0"
 
@@ -74,9 +74,6 @@ class SquadFile(NamedTuple):
 class _SquadHeader(msgspec.Struct, frozen=True):
     version: str = ""
     extras: Extras = extras_field()
-
-
-_LISTS: dict[type, tuple[str, ...]] = {Paragraph: ("qas",), SquadQuestion: ("answers", "plausible_answers")}
 
 
 def read_squad(path: Path) -> SquadFile:
@@ -140,7 +137,7 @@ def _described(path: Path) -> tuple[_SquadHeader, list[bytes]]:
 
     for _ in raw_paragraphs(path, header, add):
         pass
-    return _with_extras(typed(header, _SquadHeader, path, "$"), header), articles
+    return with_extras(typed(header, _SquadHeader, path, "$"), header), articles
 
 
 def _checked(path: Path, articles: list[bytes]) -> Iterator[tuple[Article, Paragraph]]:
@@ -151,31 +148,23 @@ def _checked(path: Path, articles: list[bytes]) -> Iterator[tuple[Article, Parag
             raise DataError(f"{path}: {fault}")
         if number != current:
             value, current = msgspec.json.decode(articles[number]), number
-            article = _with_extras(typed(value, Article, path, f"$.data[{number}]"), value)
+            article = with_extras(typed(value, Article, path, f"$.data[{number}]"), value)
         yield article, paragraph
 
 
 def _paragraphs(path: Path) -> Iterator[tuple[str, int, Paragraph]]:
     for at, number, value in raw_paragraphs(path):
-        yield at, number, _with_extras(typed(value, Paragraph, path, at), value)
+        paragraph = with_extras(typed(value, Paragraph, path, at), value)
+        yield at, number, msgspec.structs.replace(paragraph, qas=list(map(_named, paragraph.qas)))
 
 
-def _with_extras(record: Any, value: dict[str, Any]) -> Any:
-    """The record with the keys that its type does not name, at every level; `guid` becomes the id where none is."""
-    kind: type[msgspec.Struct] = type(record)
-    changes: dict[str, Any] = {}
-    known = keys(kind)
-    if not value.keys() <= known:
-        changes["extras"] = {key: value[key] for key in value if key not in known}
-    for name in _LISTS.get(kind, ()):
-        records = getattr(record, name)
-        if records:
-            completed = [_with_extras(part, raw) for part, raw in zip(records, value[name], strict=True)]
-            if any(new is not old for new, old in zip(completed, records, strict=True)):
-                changes[name] = completed
-    if kind is SquadQuestion and not record.id and isinstance(value.get("guid"), str):
-        changes["id"] = changes["extras"].pop("guid")
-    return msgspec.structs.replace(record, **changes) if changes else record
+def _named(question: SquadQuestion) -> SquadQuestion:
+    """The question with its `guid` as id where it has none."""
+    guid = question.extras.get("guid")
+    if question.id or not isinstance(guid, str):
+        return question
+    extras = {key: value for key, value in question.extras.items() if key != "guid"}
+    return msgspec.structs.replace(question, id=guid, extras=extras)
 
 
 def _faults(at: str, paragraph: Paragraph, seen: dict[str, str]) -> Iterator[str]:

@@ -16,7 +16,7 @@ import msgspec
 
 from ..formats.squad import raw_paragraphs
 from ..support.errors import DataError, one_line
-from ..support.jsonlines import not_json, open_packed, read_lines, reading
+from ..support.jsonlines import not_json, read_bytes, read_lines
 from ..support.jsonwalk import typed
 
 T = TypeVar("T", str, float)
@@ -101,7 +101,7 @@ def read_predictions(path: Path) -> dict[str, str]:
     Raises:
         DataError: the file cannot be read, is no JSON object, or a prediction is not a string; the message names its id.
     """
-    return _mapping(path, _read(path), str, "prediction", "a string")
+    return _mapping(path, read_bytes(path), str, "prediction", "a string")
 
 
 def read_probabilities(path: Path) -> dict[str, float]:
@@ -110,7 +110,7 @@ def read_probabilities(path: Path) -> dict[str, float]:
     Raises:
         DataError: the file cannot be read, is no JSON object, or a value is not a number; the message names its id.
     """
-    return _mapping(path, _read(path), float, "no-answer probability", "a number")
+    return _mapping(path, read_bytes(path), float, "no-answer probability", "a number")
 
 
 def read_triples(path: Path) -> list[dict[str, Any]]:
@@ -121,7 +121,7 @@ def read_triples(path: Path) -> list[dict[str, Any]]:
     Raises:
         DataError: the file cannot be read, or is none of these.
     """
-    data = _read(path)
+    data = read_bytes(path)
     if data.lstrip()[:1] == b"[":
         triples: list[dict[str, Any]] = _decode(path, data, list[dict[str, Any]])
         return triples
@@ -158,11 +158,6 @@ def paired_files(data: Path, predictions: Path) -> dict[str, tuple[Path, Path]]:
             raise DataError(f"{predictions / name}.json: there are no predictions for {data_files[name]}")
         raise DataError(f"{predictions / name}.json: there is no {name}.jsonl or {name}.jsonl.gz in {data}")
     return {name: (path, predictions / f"{name}.json") for name, path in data_files.items()}
-
-
-def _read(path: Path) -> bytes:
-    with open_packed(path) as file, reading(path, lambda: 1):
-        return file.read()
 
 
 def _decode(path: Path, data: bytes, kind: Any) -> Any:

@@ -83,10 +83,7 @@ def evaluate(
     answerable = np.array([gold is not None for gold in golds.values()])
     probabilities = np.array([given.get(qid, 0.0) for qid in ids])
     form = normalize_keeping_articles if keep_articles else normalize
-    pairs = []
-    for qid, gold in golds.items():
-        wanted = {form(text) for text in gold or ()} - {""} or {""}
-        pairs.append(question_scores(wanted, texts[qid], form))
+    pairs = [question_scores(gold or (), texts[qid], form) for qid, gold in golds.items()]
     exact, f1 = np.array(pairs, dtype=np.float64).T
 
     def thresholded(scores: Floats) -> Floats:

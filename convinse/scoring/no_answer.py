@@ -6,7 +6,7 @@ booleans, `probabilities` that there is no answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,13 @@ Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 
 
-def question_scores(golds: Collection[str], prediction: str, normalize: Callable[[str], str]) -> tuple[float, float]:
-    """Exact match and F1 of one prediction: the best over the gold answers, which are normalised already.
+def question_scores(answers: Iterable[str], prediction: str, normalize: Callable[[str], str]) -> tuple[float, float]:
+    """Exact match and F1 of one prediction: the best over the gold answers.
 
-    A text that normalises to nothing is "no answer": against another such text it has F1 1, against any other 0.
+    Gold answers that normalise to nothing are dropped; when none is left, "" is the gold answer. A text that normalises
+    to nothing is "no answer": against another such text it has F1 1, against any other 0.
     """
+    golds = {normalize(answer) for answer in answers} - {""} or {""}
     text = normalize(prediction)
     if text in golds:
         return 1.0, 1.0

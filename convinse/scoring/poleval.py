@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..support.errors import DataError, DependencyError, ScoringError
-from ..support.jsonlines import open_packed, reading
+from ..support.jsonlines import read_bytes
 
 ALL, MACRO = "all", "macro"
 MEASURES = {"ndcg_at_10": "nDCG@10", "mrr_at_10": "RR@10", "recall_at_10": "R@10", "recall_at_100": "R@100"}
@@ -187,8 +187,7 @@ def _percent(values: Mapping[str, float]) -> dict[str, float]:
 
 def _rows(path: Path) -> list[list[str]]:
     """The fields of all lines; a line break at the end of the file begins no line."""
-    with open_packed(path) as file, reading(path, lambda: 1):
-        lines = file.read().removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    lines = read_bytes(path).split(b"\n")
     if not lines[-1].strip():
         lines.pop()
     rows = []

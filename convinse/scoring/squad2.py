@@ -61,8 +61,7 @@ def evaluate(
             raise ScoringError("plots need no-answer probabilities")
     ids = [qid for qid in answers if qid in predictions]
     _warn(answers, predictions, len(ids))
-    golds = [{normalize(answer) for answer in answers[qid]} - {""} or {""} for qid in ids]
-    pairs = [question_scores(gold, predictions[qid], normalize) for gold, qid in zip(golds, ids, strict=True)]
+    pairs = [question_scores(answers[qid], predictions[qid], normalize) for qid in ids]
     exact, f1 = np.array(pairs, dtype=np.float64).T
     answerable = np.array([bool(answers[qid]) for qid in ids])
     probabilities = np.array([_probability(qid, na_probs) for qid in ids])

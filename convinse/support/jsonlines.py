@@ -83,6 +83,12 @@ def reading(path: Path, line: Callable[[], int]) -> Iterator[None]:
         raise
 
 
+def read_bytes(path: Path) -> bytes:
+    """The unpacked bytes of a file without a byte order mark. Raises `DataError`."""
+    with open_packed(path) as file, reading(path, lambda: 1):
+        return file.read().removeprefix(BOM)
+
+
 def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a file that hold more than blanks, as bytes with their numbers from 1. Raises `DataError`."""
     number = 0

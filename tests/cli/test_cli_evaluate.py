@@ -70,15 +70,9 @@ def test_mrqa_folders(evaluated, refused):
     mrqa_file("data/macro.jsonl", a=["x"])
     write("predictions/macro.json", {"a": "x"})
     assert "no data set can be called 'macro'" in refused("mrqa", "data", "predictions")
-
-
-def test_mrqa_errors_name_the_place(refused):
-    data = mrqa_file("dev.jsonl", a=["x"], b=[])
-    assert "p.json: the prediction of 'a' must be a string" in refused("mrqa", data, write("p.json", {"a": 1}))
-    assert "p.json: must be one JSON object" in refused("mrqa", data, write("p.json", ["x"]))
-    assert "dev.jsonl: question 'b' has no accepted answer" in refused("mrqa", data, write("p.json", {"b": ""}))
-    write("dev.jsonl", Path(data).read_text() * 2)
-    assert "dev.jsonl:3: no 'qas'" in refused("mrqa", data, "p.json")
+    mrqa_file("dev.jsonl", b=[])
+    fault = "dev.jsonl: question 'b' has no accepted answer"
+    assert fault in refused("mrqa", "dev.jsonl", write("p.json", {"b": ""}))
 
 
 def test_squad(evaluated):
@@ -104,11 +98,9 @@ def test_squad_plots(evaluated):
     assert len(list(Path("plots").glob("*.png"))) == 5
 
 
-def test_squad_usage(capsys, refused, monkeypatch):
+def test_squad_usage(usage_error, refused, monkeypatch):
     data, predictions = squad_file("dev.json", a=["x"]), write("p.json", {"a": "x"})
-    with pytest.raises(SystemExit) as stop:
-        main(["evaluate", "squad", "dev.json", "p.json", "--plots", "plots"])
-    assert stop.value.code == 2 and "--plots needs --na-probs" in capsys.readouterr().err
+    assert "--plots needs --na-probs" in usage_error("evaluate", "squad", data, predictions, "--plots", "plots")
     asked = ("squad", data, predictions, "--na-probs", "na.json")
     write("na.json", {})
     assert "question 'a' has a prediction but no" in refused(*asked)
@@ -119,7 +111,7 @@ def test_squad_usage(capsys, refused, monkeypatch):
 
 
 @pytest.mark.parametrize("key", ["guid", "id"])
-def test_klue_mrc(evaluated, key):
+def test_klue_mrc(evaluated, refused, key):
     data = squad_file("dev.json", key, a=["삼성전자"], b=[])
     triples = [
         {"id": "a", "prediction_text": "삼성전자가", "no_answer_probability": 0.1},
@@ -135,26 +127,13 @@ def test_klue_mrc(evaluated, key):
     more, _ = evaluated("klue-mrc", data, predictions, "--char-f1", "--rouge-w")
     assert more["HasAns_char_f1"] == more["HasAns_klue_rouge_w"] == pytest.approx(800 / 9)
     assert more["klue_em"] == 0.0
-
-
-def test_klue_mrc_articles(evaluated):
-    data, predictions = squad_file("dev.json", a=["The Beatles"]), write("p.json", {"a": "Beatles"})
-    assert evaluated("klue-mrc", data, predictions)[0]["exact"] == 100.0
-    assert evaluated("klue-mrc", data, predictions, "--keep-articles")[0]["exact"] == 0.0
-
-
-def test_klue_mrc_errors_name_the_id(refused):
-    data = squad_file("dev.json", "guid", q1=["x"], q2=["y"])
-    triples = [{"id": "q1", "prediction_text": "x", "no_answer_probability": 0.5}]
-    for predictions, na_probs, fault in (
-        ({"q1": "x"}, None, "reference 'q2' has no prediction"),
-        ({"q1": "", "q2": "", "q3": ""}, None, "prediction 'q3' has no reference"),
-        ({"q1": "x", "q2": "y"}, {"q1": 0.5}, "na.json: no probability for prediction 'q2'"),
-        ({"q1": "x", "q2": "y"}, {"q1": 0.5, "q2": 1.01}, "prediction 'q2': no_answer_probability must be"),
-        (triples, {"q1": 0.5}, "holds probabilities already"),
-    ):
-        more = ["--na-probs", write("na.json", na_probs)] if na_probs else []
-        assert fault in refused("klue-mrc", data, write("p.json", predictions), *more)
+    asked = ("klue-mrc", data, texts, "--na-probs", write("na.json", {"a": 0.5}))
+    assert "na.json: no probability for prediction 'b'" in refused(*asked)
+    assert "holds probabilities already" in refused("klue-mrc", data, predictions, "--na-probs", na_probs)
+    texts, articles = write("texts.json", {"a": "the 삼성전자", "b": ""}), []
+    for more in ([], ["--keep-articles"]):
+        articles.append(evaluated("klue-mrc", data, texts, *more)[0]["exact"])
+    assert articles == [100.0, 50.0]
 
 
 # -- runs of the pipeline ----------------------------------------------------------------------------------------------

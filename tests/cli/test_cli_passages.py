@@ -71,33 +71,26 @@ def test_one_set_as_a_run_and_scored_pairs(indexes, tmp_path, command):
     assert found["sets"]["all"]["num_questions"] == 12 and found["macro"]["ndcg_at_10"] > 85
 
 
-def fails(capsys, *arguments):
-    assert main([str(argument) for argument in arguments]) == 1
-    error = capsys.readouterr().err.splitlines()[-1]
-    assert error.startswith("convinse: ")
-    return error
-
-
-def test_errors_are_one_line(indexes, tmp_path, capsys):
+def test_errors_are_one_line(indexes, tmp_path, command_error):
     out = tmp_path / "out.tsv"
     passages, one = SAMPLE / "wiki-trivia" / "passages.jl", indexes / "wiki-trivia"
-    assert "--force replaces it" in fails(capsys, "retrieve", "index", passages, "--output", one)
-    assert "other parameters" in fails(capsys, "retrieve", "index", passages, "--output", one, "--language", "en")
-    assert "not known" in fails(capsys, "retrieve", "index", passages, "--output", tmp_path / "x", "--language", "xx")
+    assert "--force replaces it" in command_error("retrieve", "index", passages, "--output", one)
+    assert "other parameters" in command_error("retrieve", "index", passages, "--output", one, "--language", "en")
+    assert "not known" in command_error("retrieve", "index", passages, "--output", tmp_path / "x", "--language", "xx")
     misspelt = write("in.tsv", "wiki-triva\tKto?\n")
     nameless = SAMPLE / "wiki-trivia" / "questions.jl"
     for questions, fault in ((misspelt, "did you mean 'wiki-trivia'"), (nameless, "name no set")):
-        assert fault in fails(capsys, "retrieve", "search", indexes, questions, "--output", out)
+        assert fault in command_error("retrieve", "search", indexes, questions, "--output", out)
     search = ("retrieve", "search", indexes, SAMPLE / "in.tsv", "--output", out)
-    assert "not en" in fails(capsys, *search, "--language", "en")
-    assert "--rerank needs evs_model (a cross-encoder)" in fails(capsys, *search, "--rerank")
-    assert "belong to --rerank" in fails(capsys, *search, "--reranker", "models/none")
-    assert "evs_model: models/no/ne: no such folder" in fails(capsys, *search, "--rerank", "--reranker", "models/no/ne")
+    assert "not en" in command_error(*search, "--language", "en")
+    assert "--rerank needs evs_model (a cross-encoder)" in command_error(*search, "--rerank")
+    assert "belong to --rerank" in command_error(*search, "--reranker", "models/none")
+    assert "evs_model: models/no/ne: no such folder" in command_error(*search, "--rerank", "--reranker", "models/no/ne")
     assert not out.exists()
     out.write_text("mine")
-    assert "exists already" in fails(capsys, *search)
+    assert "exists already" in command_error(*search)
     assert out.read_text() == "mine"
-    assert "12 are expected" in fails(capsys, "evaluate", "poleval", SAMPLE / "expected.tsv", out)
+    assert "12 are expected" in command_error("evaluate", "poleval", SAMPLE / "expected.tsv", out)
 
 
 # --- reranking
@@ -200,23 +193,21 @@ def test_a_retriever_is_trained_and_used(whole, indexes, tiny, command, more):
     assert len(found) == 12 and all(len(row) == 10 for row in found)
 
 
-def test_training_wants_its_options(whole, tiny, capsys):
+def test_training_wants_its_options(whole, tiny, command_error, usage_error):
     base = ["--base", tiny()]
-    assert "train retriever needs --base: train retriever PAIRS" in fails(capsys, *whole)
-    assert "needs --index, --questions, --base, --output" in fails(capsys, "train", "retriever", "pairs.tsv")
-    assert "needs one file of pairs" in fails(capsys, *whole[:2], *whole[3:], *base)
-    assert "--config belongs to train reader" in fails(capsys, *whole, *base, "--config", "my.yml")
-    stage = fails(capsys, "train", "ers", "--index", "index")
+    assert "train retriever needs --base: train retriever PAIRS" in command_error(*whole)
+    assert "needs --index, --questions, --base, --output" in command_error("train", "retriever", "pairs.tsv")
+    assert "needs one file of pairs" in command_error(*whole[:2], *whole[3:], *base)
+    assert "--config belongs to train reader" in command_error(*whole, *base, "--config", "my.yml")
+    stage = command_error("train", "ers", "--index", "index")
     assert "--index belongs to train retriever; give SOURCES and CONFIG" in stage
-    assert "--bi-encoder belongs to train retriever" in fails(capsys, "train", "reader", "--bi-encoder")
+    assert "--bi-encoder belongs to train retriever" in command_error("train", "reader", "--bi-encoder")
     for wrong in (["--held-out", "1"], ["--learning-rate", "0"], ["--device", "gpu"], ["--epochs", "0"]):
-        with pytest.raises(SystemExit) as caught:
-            main([str(argument) for argument in [*whole, *base, *wrong]])
-        assert caught.value.code == 2
+        assert wrong[0] in usage_error(*whole, *base, *wrong)
 
 
-def test_bad_pairs_are_one_line(whole, tiny, capsys):
+def test_bad_pairs_are_one_line(whole, tiny, command_error):
     Path("pairs.tsv").write_text("1\t1-0\t1\n1\t77-0\t1\n")
     whole[2] = "pairs.tsv"
-    assert "pairs.tsv:2: passage '77-0' is not in the index index" in fails(capsys, *whole, "--base", tiny())
+    assert "pairs.tsv:2: passage '77-0' is not in the index index" in command_error(*whole, "--base", tiny())
     assert not Path("models/new").exists()

@@ -48,9 +48,19 @@ def contexts(key, pairs):
             for qid, (question, text) in pairs.items()]  # fmt: skip
 
 
-def read(*arguments, model=MODEL):
+def words(*arguments, model=MODEL):
     given = ["--model", str(model)] if model else []
-    return main(["read", "--output", "out.json", "--device", "cpu", *given, *arguments])
+    return ["read", "--output", "out.json", "--device", "cpu", *given, *arguments]
+
+
+def read(*arguments, **options):
+    return main(words(*arguments, **options))
+
+
+@pytest.fixture
+def refused(command_error):
+    """Run `read`, which must fail; returns the one line on standard error."""
+    return lambda *arguments, **options: command_error(*words(*arguments, **options))
 
 
 def predictions(name="out.json"):
@@ -177,23 +187,20 @@ GOOD = b'{"context": "a", "context_tokens": [], "qas": [{"qid": "1", "question":
         (gzip.compress(GOOD * 50, mtime=0)[:-20], "x.jsonl:"),
     ],
 )
-def test_bad_files(workdir, content, message, capsys):
+def test_bad_files(workdir, content, message, refused):
     Path("x.jsonl").write_bytes(content)
     Path("out.json").write_text("mine")
-    assert read("x.jsonl") == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("convinse: ") and message in line
+    assert message in refused("x.jsonl", "--quiet")
     assert Path("out.json").read_text() == "mine"
     assert names() == ["out.json", "x.jsonl"]
 
 
-def test_ids_that_come_twice(workdir, capsys):
+def test_ids_that_come_twice(workdir, refused):
     path = squad(workdir / "x.json", {"": ("who", "a book")})
     data = json.loads(Path(path).read_text())
     data["data"][0]["paragraphs"] *= 2
     Path(path).write_text(json.dumps(data))
-    assert read(path) == 1
-    assert "is given twice; an id must be unique" in capsys.readouterr().err
+    assert "is given twice; an id must be unique" in refused(path, "--quiet")
 
 
 @pytest.mark.parametrize(
@@ -208,28 +215,22 @@ def test_ids_that_come_twice(workdir, capsys):
         (["x.jsonl", "--precision", "fp16"], "evs_precision: fp16 is for GPUs"),
     ],
 )
-def test_wrong_use(workdir, arguments, message, capsys):
+def test_wrong_use(workdir, arguments, message, refused):
     mrqa(workdir / "x.jsonl")
-    assert read(*arguments) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert message in line and names() == ["x.jsonl"]
+    assert message in refused(*arguments, "--quiet") and names() == ["x.jsonl"]
 
 
-def test_no_model(workdir, capsys):
-    assert read(mrqa(workdir / "x.jsonl"), "--config", "lexical.yml", model=None) == 1
-    assert "read needs a model: give --model FOLDER, or --config FILE with ha_model" in capsys.readouterr().err
-    assert read("x.jsonl", model="./none") == 1
-    assert "--model: none: no such folder" in capsys.readouterr().err.replace("./none", "none")
+def test_no_model(workdir, refused):
+    line = refused(mrqa(workdir / "x.jsonl"), "--config", "lexical.yml", model=None)
+    assert line == "read needs a model: give --model FOLDER, or --config FILE with ha_model"
+    assert "--model: none: no such folder" in refused("x.jsonl", model="./none").replace("./none", "none")
 
 
-def test_a_probability_that_is_none(workdir):
-    with pytest.raises(SystemExit) as caught:
-        read("x.jsonl", "--no-answer", "2")
-    assert caught.value.code == 2
+def test_a_probability_that_is_none(usage_error):
+    assert "no probability" in usage_error("read", "x.jsonl", "--output", "out.json", "--no-answer", "2")
 
 
-def test_a_broken_model(workdir, tmp_path, capsys):
+def test_a_broken_model(workdir, tmp_path, refused):
     broken = damage(copy_of(MODEL, tmp_path / "model"), lambda tensors: tensors["qa_outputs.bias"].fill_(float("nan")))
-    assert read(mrqa(workdir / "x.jsonl"), model=broken) == 1
-    assert "are not numbers" in capsys.readouterr().err
+    assert "are not numbers" in refused(mrqa(workdir / "x.jsonl"), "--quiet", model=broken)
     assert names() == ["x.jsonl"]

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from convinse.evaluation import klue_mrc
-from convinse.support.errors import ModuleError, ScoringError
+from convinse.support.errors import ModuleError
 from places import ROOT
 
 PREDICTIONS = [
@@ -82,7 +82,3 @@ def test_hugging_face_evaluate_loads_the_folder(workdir, monkeypatch):
     for folder, place in (("convinse/evaluation/klue_mrc", ROOT), (klue_mrc.FOLDER, workdir)):
         done = subprocess.run([sys.executable, "-c", code, folder], capture_output=True, text=True, cwd=place)
         assert done.stdout == "prediction 'a' is given twice\n", done.stderr
-
-
-def test_the_error_class_is_exported_by_the_tree():
-    assert issubclass(ScoringError, ValueError)

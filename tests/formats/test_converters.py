@@ -10,7 +10,6 @@ import pytest
 from convinse.formats import converters
 from convinse.formats.converters import (
     Answer,
-    Dataset,
     Document,
     Part,
     Question,
@@ -234,7 +233,3 @@ def test_progress_of_a_long_conversion(workdir, monkeypatch, caplog):
     caplog.clear()
     convert(Path("a"), Path("b"), "mrqa", "mrqa", quiet=True)
     assert not caplog.text
-
-
-def test_dataset_defaults():
-    assert Dataset("a", "b", iter(())).all_spans

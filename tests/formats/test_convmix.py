@@ -2,7 +2,6 @@ import json
 
 import pytest
 
-from convinse.config import Config
 from convinse.formats.convmix import read_conversations
 from convinse.support.errors import DataError
 from refusals import refused
@@ -29,11 +28,6 @@ def test_a_list_and_a_conversation_a_line_read_the_same():
 def test_no_conversations():
     assert read_conversations(write("data.json", "[]")) == []
     assert read_conversations(write("data.jsonl", "")) == []
-
-
-@pytest.mark.parametrize("part", ["train", "dev", "test"])
-def test_the_embedded_conversations_are_valid(part):
-    assert read_conversations(Config().input_path(part))
 
 
 def test_a_missing_file_and_a_folder(workdir):

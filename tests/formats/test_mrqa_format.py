@@ -132,12 +132,6 @@ def test_a_qid_twice():
     unreadable(written(twice), ":1:", "appears twice")
 
 
-def test_a_truncated_file():
-    path = write_lines("data.jsonl.gz", *(line(qid=str(i)) for i in range(300)))
-    path.write_bytes(path.read_bytes()[:-200])
-    unreadable(path, "cannot be read", str(path))
-
-
 def test_validate_goes_on_after_a_problem():
     path = written(
         {"header": {"dataset": "A", "split": "dev"}}, "{", line(char_spans=[[0, 99]]), line(), line(qid="q2", qas=[]),

@@ -132,16 +132,12 @@ def test_what_is_wrong_is_named_by_its_path(changes, words):
 @pytest.mark.parametrize(
     "content, reason",
     [
-        (b"", "truncated"),
-        (b"{", "truncated"),
-        (b'{"data": ["\xff"]}', "UTF-8"),
         (b"\x1f\x8b\x08broken", ":1: cannot be read"),
         (b"[" * 100_000, r"Expected `object`, got `array` - at `\$`"),
         (b'{"data": ' + b"[" * 100_000, r"Expected `object`, got `array` - at `\$\.data\[0\]`"),
         (b'{"more": ' + b"[" * 100_000, "nested too deep"),
         (b'{"version": "2"}', "missing required field `data`"),
         (b'{"version": 2, "data": []}', r"Expected `str`, got `int` - at `\$\.version`"),
-        (b'{"data": [], "data": []}', "'data' appears twice"),
         (b'{"data": []} {}', "behind the end"),
         (b'{"data": [{}]}', r"missing required field `paragraphs` - at `\$\.data\[0\]`"),
         (b'{"data": [{"paragraphs": [], "title": 1}]}', r"Expected `str`, got `int` - at `\$\.data\[0\]\.title`"),

@@ -1,7 +1,5 @@
 """Finished runs for the tests of scoring: turns as the pipeline writes them."""
 
-from written import write_lines
-
 
 def entities(*ids):
     return [{"id": entity_id, "label": "any"} for entity_id in ids]
@@ -28,7 +26,3 @@ def turn(question_id, gold=("Q1",), rank=1, evidences=(), **more):
 
 def conversation(name, *turns, **more):
     return {"conv_id": name, "domain": "books", "questions": list(turns), **more}
-
-
-def write_run(path, *conversations):
-    return write_lines(path, *conversations)

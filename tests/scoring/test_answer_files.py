@@ -97,12 +97,8 @@ def test_squad_and_klue_questions():
 @pytest.mark.parametrize(
     ("content", "fault"),
     [
-        ("[]", "Expected `object`, got `array`"),
         ('{"data": [{"paragraphs": [{}]}]}', r"missing required field `qas` - at `\$\.data\[0\]\.paragraphs\[0\]`"),
         ('{\n"data": [\n}', ":3: not valid JSON"),
-        ('{"data": [', ":1: not valid JSON: .*truncated"),
-        ("{}", "missing required field `data`"),
-        ('{"data": [{}]}', r"missing required field `paragraphs` - at `\$\.data\[0\]`"),
         (squad({"id": "q", "answers": 1}), r"Expected `array`.*\$\.data\[0\]\.paragraphs\[0\]\.qas\[0\]\.answers"),
         (squad({"id": "q1", "answers": []}, {"id": "q1", "answers": []}), "'q1' is given twice"),
         (squad({"id": "q1", "answers": []}, {"answers": []}), "neither 'id' nor 'guid'; it comes after 'q1'"),

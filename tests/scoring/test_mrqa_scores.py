@@ -1,5 +1,3 @@
-import random
-
 import plain_rules
 import pytest
 from hypothesis import given
@@ -62,24 +60,11 @@ def test_what_cannot_be_scored():
             evaluate(answers, predictions, skip)
 
 
-def test_a_perfect_reader_has_100_and_an_empty_one_0():
-    answers = {"a": ["The cat"], "b": ["x", "y z"]}
-    assert evaluate(answers, {"a": "The cat", "b": "y z"}) == {"exact_match": 100.0, "f1": 100.0}
-    assert evaluate(answers, {"a": "", "b": ""}) == {"exact_match": 0.0, "f1": 0.0}
-
-
 @given(ANSWERS, PREDICTIONS)
 def test_the_same_as_the_plain_rules(answers, predictions):
     result = evaluate(answers, predictions)
     assert result == plain_rules.mrqa(answers, predictions)
     assert all(0.0 <= value <= 100.0 for value in result.values())
-
-
-@given(ANSWERS, PREDICTIONS, st.randoms(use_true_random=False))
-def test_the_order_of_questions_and_answers_does_not_matter(answers, predictions, shuffler: random.Random):
-    keys = shuffler.sample(list(answers), len(answers))
-    shuffled = {key: shuffler.sample(answers[key], len(answers[key])) for key in keys}
-    assert evaluate(shuffled, predictions) == pytest.approx(evaluate(answers, predictions))
 
 
 @needs_sample

@@ -2,14 +2,15 @@ import json
 from pathlib import Path
 
 import pytest
-from finished import conversation, turn, write_run
+from finished import conversation, turn
 
 from convinse.scoring.pipeline_runs import check_same_questions, measured_turns, run_name
 from convinse.support.errors import DataError, ScoringError
+from written import write_lines
 
 
 def read(*conversations):
-    return [(one.question_id, one.group) for one in measured_turns(write_run("turns.jsonl", *conversations))]
+    return [(one.question_id, one.group) for one in measured_turns(write_lines("turns.jsonl", *conversations))]
 
 
 def test_the_turns_with_gold_answers_by_their_ids():
@@ -33,7 +34,7 @@ def test_the_wordings_of_one_conversation_are_one_group():
 
 
 def test_gold_answers_are_compared_as_ids_are():
-    (measured,) = measured_turns(write_run("turns.jsonl", conversation("a", turn("q", ['"Yes"', "q42"]))))
+    (measured,) = measured_turns(write_lines("turns.jsonl", conversation("a", turn("q", ['"Yes"', "q42"]))))
     assert measured.gold == {"yes", "q42"}
 
 
@@ -52,7 +53,7 @@ def test_a_file_that_cannot_be_measured(conversations, fault):
 
 
 def test_half_a_line_and_a_missing_file():
-    path = write_run("turns.jsonl", conversation("a", turn("q")))
+    path = write_lines("turns.jsonl", conversation("a", turn("q")))
     path.write_text(path.read_text() + json.dumps(conversation("b", turn("r")))[:30])
     with pytest.raises(DataError, match="turns.jsonl:2: not valid JSON"):
         list(measured_turns(path))

@@ -16,26 +16,24 @@ NA_PROBS = {"a": 0.3, "b": 0.1, "c": 0.2}
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
+def points(scores, answerable, probabilities):
+    """Precisions, recalls and average precision of questions in the order of their probabilities."""
+    scores, answerable, probabilities = map(np.array, (scores, answerable, probabilities))
+    order = np.argsort(probabilities, kind="stable")
+    precisions, recalls, average = precision_recall(scores, answerable, probabilities, order)
+    return precisions.tolist(), recalls.tolist(), average
+
+
 def test_points_and_average_precision_by_hand():
-    scores, answerable = np.array([0.5, 1.0, 0.0]), np.array([True, True, False])
-    probabilities = np.array([0.3, 0.1, 0.2])
-    precisions, recalls, average = precision_recall(
-        scores, answerable, probabilities, np.argsort(probabilities, kind="stable")
-    )
-    assert precisions.tolist() == pytest.approx([1.0, 1.0, 0.5, 0.5])
-    assert recalls.tolist() == pytest.approx([0.0, 0.5, 0.5, 0.75])
+    precisions, recalls, average = points([0.5, 1.0, 0.0], [True, True, False], [0.3, 0.1, 0.2])
+    assert precisions == pytest.approx([1.0, 1.0, 0.5, 0.5])
+    assert recalls == pytest.approx([0.0, 0.5, 0.5, 0.75])
     assert average == pytest.approx(100 * (1.0 * 0.5 + 0.5 * 0.25))
 
 
 def test_equal_probabilities_are_one_point():
-    probabilities = np.array([0.4, 0.4, 0.4])
-    precisions, recalls, average = precision_recall(
-        np.array([1.0, 1.0, 0.0]),
-        np.array([True, True, False]),
-        probabilities,
-        np.argsort(probabilities, kind="stable"),
-    )
-    assert (precisions.tolist(), recalls.tolist()) == ([1.0, 2 / 3], [0.0, 1.0])
+    precisions, recalls, average = points([1.0, 1.0, 0.0], [True, True, False], [0.4, 0.4, 0.4])
+    assert (precisions, recalls) == ([1.0, 2 / 3], [0.0, 1.0])
     assert average == pytest.approx(200 / 3)
 
 
@@ -48,9 +46,7 @@ def test_average_precision_is_the_plain_one(questions):
     values, answerable, probabilities = (
         {str(n): question[part] for n, question in enumerate(questions)} for part in range(3)
     )
-    array = np.array(list(probabilities.values()))
-    scores, known = np.array(list(values.values())), np.array(list(answerable.values()))
-    _, _, average = precision_recall(scores, known, array, np.argsort(array, kind="stable"))
+    average = points(*(list(column.values()) for column in (values, answerable, probabilities)))[2]
     answers = {key: ["x"] if value else [] for key, value in answerable.items()}
     plain = plain_rules.average_precision(answers, values, probabilities)
     assert average == pytest.approx(plain) and 0.0 <= average <= 100.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -12,31 +12,37 @@ from ...records.conversation import Conversation, check_conversations
 from ...records.evidence import unique_entities
 from ...support.errors import DataError, one_line
 from ..convmix import read_records
-from . import compmix, convmix, convquestions, lcquad2, timequestions
+from . import convquestions, single_questions
 from .answers import contract_answer
 
 
-class BenchmarkReader(NamedTuple):
-    """How a benchmark is read.
-
-    Attributes:
-        recognizes: whether a record of a file is one of this benchmark and of no other.
-        conversation: a record and its number in the file, from 0 -> a conversation whose answers are as published;
-            raises `msgspec.ValidationError`, which names the key.
-    """
-
-    recognizes: Callable[[dict[str, Any]], bool]
-    conversation: Callable[[dict[str, Any], int], Conversation]
+def _convmix(record: dict[str, Any], number: int) -> Conversation:
+    """The record itself: ConvMix has the structure that the pipeline works with, answers are `{"id", "label"}`."""
+    return record  # type: ignore[return-value]
 
 
-READERS = {
-    "convmix": BenchmarkReader(convmix.recognizes, convmix.conversation),
-    "convquestions": BenchmarkReader(convquestions.recognizes, convquestions.conversation),
-    "compmix": BenchmarkReader(compmix.recognizes, compmix.conversation),
-    "timequestions": BenchmarkReader(timequestions.recognizes, timequestions.conversation),
-    "tiq": BenchmarkReader(timequestions.recognizes, timequestions.conversation),
-    "lcquad2": BenchmarkReader(lcquad2.recognizes, lcquad2.conversation),
+# a record and its number in the file, from 0 -> a conversation whose answers are as published; raises
+# `msgspec.ValidationError`, which names the key
+READERS: dict[str, Callable[[dict[str, Any], int], Conversation]] = {
+    "convmix": _convmix,
+    "convquestions": convquestions.conversation,
+    "compmix": single_questions.compmix,
+    "timequestions": single_questions.timequestions,
+    "tiq": single_questions.timequestions,
+    "lcquad2": single_questions.lcquad2,
 }
+
+
+def shapes(record: dict[str, Any]) -> list[str]:
+    """The names of the benchmarks whose records have this shape."""
+    names = []
+    if isinstance(record.get("questions"), list):
+        names.append("convquestions" if convquestions.recognizes(record) else "convmix")
+    if {"question", "answers"} <= record.keys():
+        names.append("compmix" if "question_id" in record else "lcquad2")
+    if {"Question", "Answer"} <= record.keys():
+        names += ["timequestions", "tiq"]
+    return names
 
 
 def read_benchmark(path: Path, benchmark: str) -> list[Conversation]:
@@ -58,11 +64,11 @@ def read_benchmark(path: Path, benchmark: str) -> list[Conversation]:
     for number, record in enumerate(records):
         if not isinstance(record, dict):
             raise DataError(f"{path}: conversation {number} is {type(record).__name__}, not an object")
-    reader = _reader(path, benchmark, records[0]) if records else READERS["convmix"]
+    reader = READERS[_name(path, benchmark, records[0])] if records else _convmix
     conversations = []
     for number, record in enumerate(records):
         try:
-            conversations.append(reader.conversation(record, number))
+            conversations.append(reader(record, number))
         except msgspec.ValidationError as error:
             raise DataError(f"{path}: conversation {number}: {one_line(error)}") from None
     for conversation in check_conversations(conversations, str(path)):
@@ -74,11 +80,11 @@ def read_benchmark(path: Path, benchmark: str) -> list[Conversation]:
     return conversations
 
 
-def _reader(path: Path, benchmark: str, first: dict[str, Any]) -> BenchmarkReader:
-    """The reader that is named, if the first record does not belong to another one."""
-    shapes = [name for name, reader in READERS.items() if reader.recognizes(first)]
+def _name(path: Path, benchmark: str, first: dict[str, Any]) -> str:
+    """The benchmark that is named, if the first record does not belong to another one."""
+    names = shapes(first)
     if benchmark not in READERS:
-        return READERS[shapes[0] if shapes else "convmix"]
-    if shapes and benchmark not in shapes:
-        raise DataError(f"{path}: has the shape of {shapes[0]}, not of {benchmark}; set benchmark: {shapes[0]}")
-    return READERS[benchmark]
+        return names[0] if names else "convmix"
+    if names and benchmark not in names:
+        raise DataError(f"{path}: has the shape of {names[0]}, not of {benchmark}; set benchmark: {names[0]}")
+    return benchmark

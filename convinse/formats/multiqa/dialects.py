@@ -14,23 +14,17 @@ Where a file has two spellings of one key in the same object, the published one 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
+from functools import cache
+from typing import Any, get_args, get_origin
 
 import msgspec
 
 from ...support.errors import DataError
 from .records import (
-    Context,
-    Date,
     Entry,
-    Extractive,
     Instance,
-    MultiChoice,
     MultiqaAnswer,
-    MultiqaAnswers,
     MultiqaCandidate,
-    MultiqaDocument,
     MultiqaHeader,
     MultiqaQuestion,
     MultiqaRecord,
@@ -42,6 +36,10 @@ CONTAINERS = ("single_answer", "list", "set")
 TYPES = ("extractive", "yesno", "generated_text", "date", "number")
 PUBLISHED = frozenset({"container first", "annotators_answer_candidates", "token_inds", "doc_id"})
 
+_SPELLINGS: dict[type[MultiqaRecord], tuple[tuple[str, str], ...]] = {  # (published, other)
+    OpenEnded: (("annotators_answer_candidates", "answer_candidates"),),
+    Instance: (("doc_id", "doc_ind"), ("token_inds", "start_end_tokens")),
+}
 _ORDER = (
     "container first",
     "type first",
@@ -80,7 +78,7 @@ def read_entry(raw: Any, dialect: Dialect) -> Entry:
         DataError: it lacks a key or holds another type; the message has the JSON path and the reason.
     """
     try:
-        return msgspec.convert(_PublishedShape(dialect).entry(raw), Entry)
+        return msgspec.convert(_PublishedShape(dialect).record(raw, Entry, "$"), Entry)
     except msgspec.ValidationError as error:
         raise DataError(_reason(raw, "entry", error)) from None
 
@@ -92,7 +90,7 @@ def read_header(raw: Any, dialect: Dialect) -> MultiqaHeader:
         DataError: a key holds another type; the message has the JSON path and the reason.
     """
     try:
-        return msgspec.convert(_PublishedShape(dialect).split(raw, MultiqaHeader, "header"), MultiqaHeader)
+        return msgspec.convert(_PublishedShape(dialect).record(raw, MultiqaHeader, "header"), MultiqaHeader)
     except msgspec.ValidationError as error:
         raise DataError(_reason({"header": raw}, "header", error)) from None
 
@@ -113,23 +111,32 @@ class _PublishedShape:
         self.seen = dialect.seen
         self.unknown = dialect.unknown
 
-    def split(self, raw: Any, kind: type[MultiqaRecord], path: str) -> Any:
+    def record(self, raw: Any, kind: type[MultiqaRecord], path: str) -> Any:
+        """What a record of a kind is made of; `path` is how messages name its place."""
         if not isinstance(raw, dict):
             return raw
+        raw = self.respelled(raw, kind)
         known = keys(kind)
         shaped = {key: value for key, value in raw.items() if key in known and value is not None}
         if len(shaped) < len(raw):
             extra = {key: value for key, value in raw.items() if key not in shaped}
             self.unknown.update(f"{path}.{key}" for key in extra if key not in known)
             shaped["extra"] = extra
+        if kind is MultiqaQuestion and shaped.get("question_tokens"):
+            shaped["question_tokens"] = self.tokens(shaped["question_tokens"], shaped.get("question"))
+        for key, (inner, is_list) in _inner(kind).items():
+            value = shaped.get(key)
+            place = _place(path, key, inner, is_list)
+            if not is_list and key in shaped:
+                shaped[key] = self.record(value, inner, place)
+            elif isinstance(value, list):
+                shaped[key] = [self.record(part, inner, place) for part in value]
         return shaped
 
-    def rename(self, raw: Any, kind: type[MultiqaRecord], path: str, names: tuple[tuple[str, str], ...]) -> Any:
-        """`split`, where a key may have another spelling (`names`: published, other)."""
-        if not isinstance(raw, dict):
-            return raw
+    def respelled(self, raw: dict[str, Any], kind: type[MultiqaRecord]) -> dict[str, Any]:
+        """An object with the published names of its keys, and a candidate with the container first."""
         renamed = {}
-        for published, spelling in names:
+        for published, spelling in _SPELLINGS.get(kind, ()):
             if published in raw:
                 self.seen[published] += 1
             elif spelling in raw:
@@ -137,78 +144,16 @@ class _PublishedShape:
                 renamed[spelling] = published
         if renamed:
             raw = {renamed.get(key, key): value for key, value in raw.items()}
-        return self.split(raw, kind, path)
-
-    def entry(self, raw: Any) -> Any:
-        entry = self.split(raw, Entry, "$")
-        self.inside(entry, "context", self.context)
-        self.inside_list(entry, "qas", self.question)
-        return entry
-
-    def context(self, raw: Any) -> Any:
-        context = self.split(raw, Context, "$.context")
-        path = "$.context.documents[]"
-        self.inside_list(context, "documents", lambda document: self.split(document, MultiqaDocument, path))
-        return context
-
-    def question(self, raw: Any) -> Any:
-        path = "$.qas[]"
-        question = self.split(raw, MultiqaQuestion, path)
-        self.inside_list(
-            question, "supporting_context", lambda part: self.instance(part, f"{path}.supporting_context[]")
-        )
-        if isinstance(question, dict) and question.get("question_tokens"):
-            question["question_tokens"] = self.tokens(question["question_tokens"], question.get("question"))
-        self.inside(question, "answers", lambda answers: self.answers(answers, f"{path}.answers"))
-        return question
-
-    def answers(self, raw: Any, path: str) -> Any:
-        answers = self.split(raw, MultiqaAnswers, path)
-        self.inside(answers, "open-ended", lambda part: self.open_ended(part, f"{path}.open-ended"))
-        self.inside(answers, "multi-choice", lambda part: self.multi_choice(part, f"{path}.multi-choice"))
-        return answers
-
-    def open_ended(self, raw: Any, path: str) -> Any:
-        names = (("annotators_answer_candidates", "answer_candidates"),)
-        open_ended = self.rename(raw, OpenEnded, path, names)
-        self.inside_list(open_ended, "annotators_answer_candidates", lambda part: self.candidate(part, path))
-        return open_ended
-
-    def multi_choice(self, raw: Any, path: str) -> Any:
-        multi_choice = self.split(raw, MultiChoice, path)
-        self.inside_list(multi_choice, "choices", lambda part: self.candidate(part, path))
-        return multi_choice
-
-    def candidate(self, raw: Any, path: str) -> Any:
-        if not isinstance(raw, dict):
+        if kind is not MultiqaCandidate:
             return raw
-        path = f"{path} candidate"
         if any(key in raw for key in CONTAINERS):
             self.seen["container first"] += 1
         elif any(_has_containers(raw.get(key)) for key in TYPES):
             self.seen["type first"] += 1
-            raw = _container_first(raw)
+            return _container_first(raw)
         elif "metadata" in raw:
             self.seen["candidates with metadata only"] += 1
-        candidate = self.split(raw, MultiqaCandidate, path)
-        self.inside(candidate, "single_answer", lambda part: self.answer(part, path))
-        for key in ("list", "set"):
-            self.inside_list(candidate, key, lambda part: self.answer(part, path))
-        return candidate
-
-    def answer(self, raw: Any, path: str) -> Any:
-        answer = self.split(raw, MultiqaAnswer, f"{path} answer")
-        self.inside(answer, "extractive", lambda part: self.extractive(part, path))
-        self.inside(answer, "date", lambda part: self.split(part, Date, f"{path} date"))
-        return answer
-
-    def extractive(self, raw: Any, path: str) -> Any:
-        extractive = self.split(raw, Extractive, f"{path} extractive")
-        self.inside_list(extractive, "instances", lambda part: self.instance(part, f"{path} instances[]"))
-        return extractive
-
-    def instance(self, raw: Any, path: str) -> Any:
-        return self.rename(raw, Instance, path, (("doc_id", "doc_ind"), ("token_inds", "start_end_tokens")))
+        return raw
 
     def tokens(self, tokens: Any, text: Any) -> Any:
         """Tokens with their offsets, where all are found in `text` one after the other; else as they are."""
@@ -226,15 +171,26 @@ class _PublishedShape:
             end = start + len(token)
         return placed
 
-    @staticmethod
-    def inside(record: Any, key: str, shape: Callable[[Any], Any]) -> None:
-        if isinstance(record, dict) and key in record:
-            record[key] = shape(record[key])
 
-    @staticmethod
-    def inside_list(record: Any, key: str, shape: Callable[[Any], Any]) -> None:
-        if isinstance(record, dict) and isinstance(record.get(key), list):
-            record[key] = [shape(part) for part in record[key]]
+@cache
+def _inner(kind: type[MultiqaRecord]) -> dict[str, tuple[type[MultiqaRecord], bool]]:
+    """The keys of a record that hold records: their kind, and whether it is a list of them."""
+    inner: dict[str, tuple[type[MultiqaRecord], bool]] = {}
+    for field in msgspec.structs.fields(kind):
+        for part in (field.type, *get_args(field.type)):  # such as `list[Instance] | None`
+            element = get_args(part)[0] if get_origin(part) is list else part
+            if hasattr(element, "__struct_fields__"):
+                inner.setdefault(field.encode_name, (element, element is not part))
+    return inner
+
+
+def _place(path: str, key: str, kind: type[MultiqaRecord], is_list: bool) -> str:
+    """How messages name a record inside of another: candidates and what is in them in the same way in all dialects."""
+    if kind is MultiqaCandidate:
+        return f"{path} candidate"
+    head, candidate, _ = path.partition(" candidate")
+    name = "answer" if kind is MultiqaAnswer else f"{key}{'[]' * is_list}"
+    return f"{head}{candidate} {name}" if candidate else f"{path}.{name}"
 
 
 def _has_containers(value: Any) -> bool:

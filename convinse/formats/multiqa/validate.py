@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -16,14 +16,6 @@ from .checks import Finding, check_entry
 from .dialects import Dialect, read_entry, read_header
 from .files import Counts, is_header
 from .schema import faults as schema_faults
-
-
-class Fault(NamedTuple):
-    """What is wrong, where: the line that the document begins on (0: the whole file) and the JSON path in it."""
-
-    line: int
-    path: str
-    reason: str
 
 
 class Findings:
@@ -76,13 +68,15 @@ def validate(path: Path, fix_header: bool = False) -> Report:
     if fixed:
         findings = Findings()
         faults = list(faults_of(path, findings))
-    problems = [f"{path}:{fault.line}: {fault.path}: {fault.reason}" for fault in faults]
+    problems = [f"{path}:{fault}" for fault in faults]
     warnings = [f"{path}: {text}" for text in findings.warnings()]
     return Report(problems, warnings, {**findings.summary(), **({"header_fixed": fixed} if fix_header else {})})
 
 
-def faults_of(path: Path, findings: Findings) -> Iterator[Fault]:
+def faults_of(path: Path, findings: Findings) -> Iterator[str]:
     """The faults of a file, in its order, as they are found; `findings` is complete at the end.
+
+    A fault is the line that the document begins on (0: the whole file), the JSON path in it and the reason.
 
     Memory grows with the largest context and with the question ids, which have to be unique.
 
@@ -98,24 +92,24 @@ def faults_of(path: Path, findings: Findings) -> Iterator[Fault]:
         try:
             value = msgspec.json.decode(document)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            yield Fault(line, "$", one_line(not_json(path, line, error)).removeprefix(f"{path}:{line}: "))
+            yield f"{line}: $: {one_line(not_json(path, line, error)).removeprefix(f'{path}:{line}: ')}"
             continue
         if is_header(value) or (isinstance(value, dict) and "header" in value and "qas" not in value):
-            yield from (Fault(line, *fault) for fault in schema_faults(value, "header"))
+            yield from (f"{line}: {at}: {reason}" for at, reason in schema_faults(value, "header"))
             if number:
-                yield Fault(line, "$", "a header that is not the first document of the file")
+                yield f"{line}: $: a header that is not the first document of the file"
             elif is_header(value):
                 header, header_line = value["header"], line
                 findings.header = header
                 _note_header(value["header"], findings.dialect)
             continue
         if number == 0:
-            yield Fault(line, "$", "the file does not begin with a header")
+            yield f"{line}: $: the file does not begin with a header"
         yield from _entry_faults(line, value, findings, seen)
     if empty:
-        yield Fault(0, "$", "the file is empty")
+        yield "0: $: the file is empty"
     elif header is not None:
-        yield from (Fault(header_line, *fault) for fault in _count_faults(header, findings.counts))
+        yield from (f"{header_line}: {fault}" for fault in _count_faults(header, findings.counts))
 
 
 def _note_header(header: Any, dialect: Dialect) -> None:
@@ -126,25 +120,25 @@ def _note_header(header: Any, dialect: Dialect) -> None:
         return
 
 
-def _entry_faults(line: int, value: Any, findings: Findings, seen: dict[str, int]) -> Iterator[Fault]:
-    of_schema = [Fault(line, *fault) for fault in schema_faults(value, "entry")]
+def _entry_faults(line: int, value: Any, findings: Findings, seen: dict[str, int]) -> Iterator[str]:
+    of_schema = [f"{line}: {at}: {reason}" for at, reason in schema_faults(value, "entry")]
     yield from of_schema
     try:
         findings.counts.add(read_entry(value, findings.dialect))
     except DataError as error:
         if not of_schema:
-            yield Fault(line, "$", one_line(error))
+            yield f"{line}: $: {one_line(error)}"
         _count_roughly(value, findings.counts)
     for finding in check_entry(value):
         if finding.is_fault:
-            yield Fault(line, finding.path, finding.reason)
+            yield f"{line}: {finding.path}: {finding.reason}"
         else:
             findings.notes[_kind(finding)] += 1
     questions = value.get("qas") if isinstance(value, dict) else None
     for index, question in enumerate(questions if isinstance(questions, list) else []):
         qid = question.get("qid") if isinstance(question, dict) else None
         if isinstance(qid, str) and qid in seen:
-            yield Fault(line, f"$.qas[{index}].qid", f"'{qid}' is also the qid of a question in line {seen[qid]}")
+            yield f"{line}: $.qas[{index}].qid: '{qid}' is also the qid of a question in line {seen[qid]}"
         elif isinstance(qid, str):
             seen[qid] = line
 
@@ -163,11 +157,11 @@ def _count_roughly(value: Any, counts: Counts) -> None:
     counts.questions += len(questions) if isinstance(questions, list) else 0
 
 
-def _count_faults(header: dict[str, Any], counts: Counts) -> Iterator[tuple[str, str]]:
+def _count_faults(header: dict[str, Any], counts: Counts) -> Iterator[str]:
     for key, true in counts.fix(header).items():
         given = header.get(key)
         if key.startswith("number_of_") and type(given) is int and given != true:
-            yield f"$.header.{key}", f"{given}, but the file holds {true}; --fix-header writes the true number"
+            yield f"$.header.{key}: {given}, but the file holds {true}; --fix-header writes the true number"
 
 
 def recount(path: Path, counts: Counts) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ...support.errors import DataError
-from ...support.jsonlines import open_packed, raw_lines, read_lines
+from ...support.jsonlines import raw_lines, read_bytes, read_lines
 from ..converters import Answer, Converter, Dataset, Head, Question, Record, Span, register, titled
 from ..multiqa.to_neutral import SHAPE
 
@@ -94,11 +94,10 @@ def _tables(path: Path, contexts: list[str]) -> Iterator[_Table]:
 
 def _csv_table(path: Path, context: str) -> _Table:
     """A table of the original release, in which a backslash stands before quotes in a cell."""
-    with open_packed(path) as file:
-        try:
-            text = file.read().decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise DataError(f"{path}: not valid UTF-8 at byte {error.start}") from None
+    try:
+        text = read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: not valid UTF-8 at byte {error.start}") from None
     rows = list(csv.reader(text.splitlines(keepends=True), doublequote=False, escapechar="\\"))
     if not rows:
         raise DataError(f"{path}: the table is empty")

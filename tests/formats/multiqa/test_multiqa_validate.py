@@ -19,8 +19,7 @@ from multiqa_handmade import (
     tokens,
 )
 
-from convinse.cli import main
-from convinse.formats.multiqa.schema import faults, json_path, load
+from convinse.formats.multiqa.schema import faults, load
 from convinse.formats.multiqa.validate import validate
 from convinse.support.errors import DataError
 
@@ -220,13 +219,6 @@ def test_after_a_document_that_is_no_json_the_check_goes_on(tmp_path):
     assert found[2].startswith("1: $.header.number_of_contexts: 3, but")  # what cannot be read is not counted
 
 
-def test_a_file_that_breaks_off_is_an_error(tmp_path):
-    path = tmp_path / "a.jsonl.gz"
-    path.write_bytes(gzip.compress(json.dumps(header()).encode())[:-12])
-    with pytest.raises(DataError, match=r"a\.jsonl\.gz:1: cannot be read"):
-        validate(path)
-
-
 OFFSETS_IN_BYTES = [["Beyoncé", 0], ["sang", 9], ["on", 14], ["Bear", 17], ["Island", 22]]
 
 
@@ -302,22 +294,6 @@ def test_other_faults_stay_when_the_header_is_fixed(tmp_path):
     path = save(tmp_path / "a.jsonl", header(9, 9), with_instance(doc_id=3))
     found = validate(path, fix_header=True).problems
     assert len(found) == 1 and "3 is no document" in found[0]
-
-
-def test_the_command(tmp_path, capsys):
-    path = save(tmp_path / "a.jsonl", header(9, 1), entry())
-    assert main(["validate", str(path)]) == 1
-    shown = capsys.readouterr()
-    assert f"{path}:1: $.header.number_of_contexts: 9, but the file holds 1" in shown.out
-    assert "container first" in shown.out
-    assert shown.err.count("\n") == 1
-    assert main(["validate", str(path), "--format", "multiqa", "--fix-header"]) == 0
-    assert main(["validate", str(path)]) == 0
-
-
-def test_json_paths():
-    assert json_path([]) == "$"
-    assert json_path(["qas", 0, "answers", "open-ended"]) == "$.qas[0].answers.open-ended"
 
 
 KNOWN = {"naturalquestions": 7}  # offsets in HTML that count bytes, and tokens spelled otherwise

@@ -70,12 +70,6 @@ def test_boolq_without_answers(tmp_path):
     assert not found.qas[0].is_answered()
 
 
-def test_a_wrong_line_of_boolq_is_named(tmp_path):
-    path = write_lines(tmp_path / "a.jsonl", BOOLQ, {**BOOLQ, "answer": "yes"})
-    with pytest.raises(DataError, match=r"a\.jsonl:2: .*answer"):
-        convert(path, tmp_path / "out", "multiqa", "boolq", quiet=True)
-
-
 # HotpotQA -------------------------------------------------------------------------------------------------------------
 
 HOTPOT = {
@@ -138,22 +132,6 @@ def test_hotpotqa_without_answers_is_read(tmp_path):
     assert not found.qas[0].is_answered() and found.qas[0].supporting_context is None
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [({"context": None}, "array"), ({"question": 3}, "str"), ({"supporting_facts": [["x"]]}, "length 2")],
-)
-def test_a_wrong_question_of_hotpotqa_is_named(tmp_path, change, reason):
-    path = write_lines(tmp_path / "a.json", HOTPOT, {**HOTPOT, **change})
-    with pytest.raises(DataError, match=rf"a\.json:2: no question of HotpotQA: .*{reason}"):
-        convert(path, tmp_path / "out", "multiqa", "hotpotqa", quiet=True)
-
-
-def test_a_missing_key_of_hotpotqa_is_named(tmp_path):
-    path = write_lines(tmp_path / "a.json", {key: part for key, part in HOTPOT.items() if key != "context"})
-    with pytest.raises(DataError, match="the key 'context' is missing"):
-        convert(path, tmp_path / "out", "multiqa", "hotpotqa", quiet=True)
-
-
 # QAMR -----------------------------------------------------------------------------------------------------------------
 
 QAMR = {
@@ -174,10 +152,24 @@ def test_qamr(tmp_path):
     assert (first.id, second.id) == ("s/1", "s/2")
 
 
-def test_a_span_that_is_not_there_is_named(tmp_path):
-    path = write_lines(tmp_path / "a.jsonl", QAMR, {**QAMR, "answer_start": 4})
-    with pytest.raises(DataError, match=r"a\.jsonl:2: id 's/1/0': 'Ice' does not stand at character 4"):
-        convert(path, tmp_path / "out", "multiqa", "qamr", quiet=True)
+WRONG_HOTPOT = r"a\.json:2: no question of HotpotQA: "
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "change", "reason"),
+    [
+        ("boolq", BOOLQ, {"answer": "yes"}, r"a\.json:2: .*answer"),
+        ("hotpotqa", HOTPOT, {"context": None}, f"{WRONG_HOTPOT}.*array"),
+        ("hotpotqa", HOTPOT, {"question": 3}, f"{WRONG_HOTPOT}.*str"),
+        ("hotpotqa", HOTPOT, {"supporting_facts": [["x"]]}, f"{WRONG_HOTPOT}.*length 2"),
+        ("hotpotqa", {}, {"_id": "h"}, "the key 'context' is missing"),
+        ("qamr", QAMR, {"answer_start": 4}, r"a\.json:2: id 's/1/0': 'Ice' does not stand at character 4"),
+    ],
+)
+def test_a_wrong_line_is_named(tmp_path, name, good, change, reason):
+    path = write_lines(tmp_path / "a.json", good, {**good, **change})
+    with pytest.raises(DataError, match=reason):
+        convert(path, tmp_path / "out", "multiqa", name, quiet=True)
 
 
 # WikiTableQuestions ---------------------------------------------------------------------------------------------------
