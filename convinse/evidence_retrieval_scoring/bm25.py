@@ -39,19 +39,19 @@ class QueryExpansion:
                             related[name_stems[0]][word] = max(
                                 related[name_stems[0]].get(word, 0.0), 1 / len(label_stems)
                             )
-        for word, others in forms.expansions.items():
-            related[word] |= dict.fromkeys(others, 1.0)
+        for word, names in forms.expansions.items():
+            related[word] |= dict.fromkeys(names, 1.0)
         self._related = {
-            word: sorted(others, key=lambda other: (-others[other], other))[:_MAX_EXPANSIONS]
-            for word, others in related.items()
+            word: sorted(names, key=lambda name: (-names[name], name))[:_MAX_EXPANSIONS]
+            for word, names in related.items()
         }
 
     def weights(self, query: str) -> dict[str, float]:
         """The stems of a query with weight 1, related ones with less."""
         own = dict.fromkeys(self._words.stems(query), 1.0)
         for word in list(own):
-            for other in self._related.get(word, ()):
-                own.setdefault(other, _EXPANSION_WEIGHT)
+            for name in self._related.get(word, ()):
+                own.setdefault(name, _EXPANSION_WEIGHT)
         return own
 
 

@@ -94,17 +94,17 @@ class Cascade:
         fused = self._fuse(queries, questions, evidences)
         if self._reranker is None:
             return [
-                [with_score(candidates[place], round(float(one.values[place]), 6)) for place in one.order[:top_k]]
-                for candidates, one in zip(evidences, fused, strict=True)
+                [with_score(candidates[place], round(float(fusion.values[place]), 6)) for place in fusion.order[:top_k]]
+                for candidates, fusion in zip(evidences, fused, strict=True)
             ]
         chosen = [
-            [candidates[place] for place in one.order[: one.chosen]]
-            for candidates, one in zip(evidences, fused, strict=True)
+            [candidates[place] for place in fusion.order[: fusion.chosen]]
+            for candidates, fusion in zip(evidences, fused, strict=True)
         ]
-        others = [one.words[one.order[: one.chosen]] for one in fused]
-        ranked = self._reranker.rank_all(questions, chosen, top_k, others, self._share)
-        for best, candidates, one in zip(ranked, evidences, fused, strict=True):
-            rest = one.order[one.chosen : one.chosen + top_k - len(best)]
+        shares = [fusion.words[fusion.order[: fusion.chosen]] for fusion in fused]
+        ranked = self._reranker.rank_all(questions, chosen, top_k, shares, self._share)
+        for best, candidates, fusion in zip(ranked, evidences, fused, strict=True):
+            rest = fusion.order[fusion.chosen : fusion.chosen + top_k - len(best)]
             best.extend(with_score(candidates[place], 0.0) for place in rest)
         return ranked
 

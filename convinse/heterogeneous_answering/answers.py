@@ -35,10 +35,10 @@ class _Candidate:
     support: list[tuple[float, int]] = field(default_factory=list)
     spellings: Counter[str] = field(default_factory=Counter)
 
-    def add(self, other: _Candidate) -> None:
-        self.value += other.value
-        self.support += other.support
-        self.spellings += other.spellings
+    def add(self, candidate: _Candidate) -> None:
+        self.value += candidate.value
+        self.support += candidate.support
+        self.spellings += candidate.spellings
 
 
 def rank_answers(
@@ -132,8 +132,14 @@ def combined(
         for answer in ranked:
             answers.setdefault(answer["answer"]["id"], answer)
             scores[answer["answer"]["id"]] += weight * answer["score"]
-    best = sorted((one for one in scores if scores[one] > 0), key=lambda one: (-round(scores[one], 9), one))
-    return [{**answers[one], "score": round(scores[one], 6), "rank": rank} for rank, one in enumerate(best[:most], 1)]
+    best = sorted(
+        (entity_id for entity_id in scores if scores[entity_id] > 0),
+        key=lambda entity_id: (-round(scores[entity_id], 9), entity_id),
+    )
+    return [
+        {**answers[entity_id], "score": round(scores[entity_id], 6), "rank": rank}
+        for rank, entity_id in enumerate(best[:most], 1)
+    ]
 
 
 def _named(
@@ -195,23 +201,23 @@ def _normalize(text: str, language: Words) -> str:
 def _names(evidence: Evidence) -> dict[str, Entity]:
     """The folded names under which an evidence mentions items, dates and numbers."""
     labels = {entity["id"]: entity["label"] for entity in evidence["wikidata_entities"]}
-    found: dict[str, Entity] = {}
+    names: dict[str, Entity] = {}
     for surface, entity_id in evidence["disambiguations"]:
-        found.setdefault(fold(surface), {"id": entity_id, "label": labels.get(entity_id, surface)})
+        names.setdefault(fold(surface), {"id": entity_id, "label": labels.get(entity_id, surface)})
     for entity in evidence["wikidata_entities"]:
-        found.setdefault(fold(entity["label"]), entity)
-    found.pop("", None)
-    return found
+        names.setdefault(fold(entity["label"]), entity)
+    names.pop("", None)
+    return names
 
 
 def _literal(text: str) -> Entity | None:
     """The one date or number that a span is, whatever words stand around it: "on 11 June 1969", "about 300"."""
-    found: dict[str, Entity] = {}
+    literals: dict[str, Entity] = {}
     for literal in find_literals(text):
-        found[literal.entity["id"]] = literal.entity
-    dates = [entity for entity in found.values() if is_date(entity["id"])]
+        literals[literal.entity["id"]] = literal.entity
+    dates = [entity for entity in literals.values() if is_date(entity["id"])]
     if len(dates) == 1:
         return dates[0]
-    numbers = [entity for entity in found.values() if is_number(entity["id"])]
+    numbers = [entity for entity in literals.values() if is_number(entity["id"])]
     letters = sum(char.isalpha() for char in text)
-    return numbers[0] if len(found) == 1 and numbers and letters <= len(text) // 2 else None
+    return numbers[0] if len(literals) == 1 and numbers and letters <= len(text) // 2 else None

@@ -26,8 +26,8 @@ class Prediction(NamedTuple):
 
 def best_answers(reader: ExtractiveReader, pairs: Sequence[tuple[str, str]]) -> list[Prediction]:
     """The best answer to each question in its text; pairs of question and text, computed together."""
-    found = reader.read_all([question for question, _ in pairs], [[text] for _, text in pairs], top_k=1)
-    return [Prediction(spans[0].text, spans[0].no_answer) if spans else Prediction("", 1.0) for spans in found]
+    answers = reader.read_all([question for question, _ in pairs], [[text] for _, text in pairs], top_k=1)
+    return [Prediction(spans[0].text, spans[0].no_answer) if spans else Prediction("", 1.0) for spans in answers]
 
 
 def read_file(

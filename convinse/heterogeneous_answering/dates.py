@@ -33,16 +33,16 @@ def date_at(text: str, start: int, end: int) -> Entity | None:
 
 def in_years(answers: Sequence[RankedAnswer]) -> list[RankedAnswer]:
     """A ranking whose dates are years: those of one year are one answer, with the scores of all."""
-    found: dict[str, RankedAnswer] = {}
+    by_id: dict[str, RankedAnswer] = {}
     for answer in answers:
         entity = answer["answer"]
         entity = year_of(entity["id"]) if is_date(entity["id"]) else entity
-        first = found.get(entity["id"])
+        first = by_id.get(entity["id"])
         if first is None:
-            found[entity["id"]] = {**answer, "answer": entity}
+            by_id[entity["id"]] = {**answer, "answer": entity}
         else:
             first["score"] = round(first["score"] + answer["score"], 6)
-    ranked = sorted(found.values(), key=lambda answer: (-answer["score"], answer["rank"]))
+    ranked = sorted(by_id.values(), key=lambda answer: (-answer["score"], answer["rank"]))
     return [{**answer, "rank": rank} for rank, answer in enumerate(ranked, 1)]
 
 
@@ -73,7 +73,7 @@ def date_weights(
     telling, asking = question
     keywords, general = language.properties.keywords, language.literals.general_date_keywords
     held = keywords(evidence["evidence_text"])
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for value in values(evidence, language):
         if not is_date(value.entity["id"]):
             continue
@@ -84,5 +84,5 @@ def date_weights(
         weight = _UNNAMED if named is None else _OTHER + (1 - _OTHER) * named
         covered = len(telling & (held | meant)) / len(telling) if telling else 1.0
         weight *= (_LEAST + (1 - _LEAST) * covered) ** 2
-        found[value.entity["id"]] = max(found.get(value.entity["id"], 0.0), weight)
-    return found
+        weights[value.entity["id"]] = max(weights.get(value.entity["id"], 0.0), weight)
+    return weights

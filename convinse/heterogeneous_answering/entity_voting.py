@@ -78,9 +78,14 @@ class EntityVoting(TypedAnswering):
                 labels.setdefault(entity["id"], entity["label"])
                 support[entity["id"]].append(place)
         ranked = sorted(
-            (one for one in votes if votes[one] > 0),
+            (entity_id for entity_id in votes if votes[entity_id] > 0),
             # of several dates that count the same, the first release is meant
-            key=lambda one: (-round(votes[one], 9), one if is_date(one) else "", support[one][0], one),
+            key=lambda entity_id: (
+                -round(votes[entity_id], 9),
+                entity_id if is_date(entity_id) else "",
+                support[entity_id][0],
+                entity_id,
+            ),
         )
         total = sum(votes.values()) or 1.0
         return [

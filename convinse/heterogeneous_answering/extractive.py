@@ -124,7 +124,7 @@ class ExtractiveAnswering(EntityVoting):
             share, most = self.config.ha_votes, self.config.ha_max_answers
             voted = self.votes(turn, wanted) if share else []
             # where no entity is of the expected type, the votes are for things that nobody asked for
-            fitting = max((self.fit(wanted, one["answer"]) for one in voted), default=0.0)
+            fitting = max((self.fit(wanted, answer["answer"]) for answer in voted), default=0.0)
             trusted = share * min(1.0, fitting / _FITTING)
             answers = combined(answers, voted, trusted / (1 - share + trusted) if trusted else 0.0, None)
             turn["pred_answers"] = self.of_type(turn, wanted, answers)[:most]

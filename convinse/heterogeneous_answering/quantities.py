@@ -25,7 +25,7 @@ _SHARP = 4.0  # exponent: answers that fit as well as the best one have nearly a
 SUPPORT = 3  # evidences named per answer
 
 
-class Asked(NamedTuple):
+class AskedQuantity(NamedTuple):
     """What a question wants the number of.
 
     Attributes:
@@ -41,7 +41,7 @@ class Asked(NamedTuple):
     countable: bool
 
 
-def asked_quantity(question: str, in_full: str, language: Language) -> Asked | None:
+def asked_quantity(question: str, in_full: str, language: Language) -> AskedQuantity | None:
     """What a question wants the number of ("how many league goals": goal); None when it does not say.
 
     Args:
@@ -69,7 +69,7 @@ def asked_quantity(question: str, in_full: str, language: Language) -> Asked | N
         return None
     nouns = tuple(map(literals.names_of, map(literals.keyword, heads)))
     rest = language.properties.keywords(in_full).difference(literals.asking_keywords, *nouns)
-    return Asked(nouns, literals.keyword(heads[-1]), rest, bool(many and phrase))
+    return AskedQuantity(nouns, literals.keyword(heads[-1]), rest, bool(many and phrase))
 
 
 class Comparison(NamedTuple):
@@ -97,7 +97,7 @@ def compared(
     nouns = [names_of]
     if limit.money:  # what is not said to be a cost or a fee is what something made; else any amount of money
         nouns = [names_of & words or literals.earned_keywords, names_of | literals.money_keywords]
-    tried = [Asked((noun,), head, words - noun, not limit.money) for noun in nouns]
+    tried = [AskedQuantity((noun,), head, words - noun, not limit.money) for noun in nouns]
     answers = next(filter(None, (stated(asked, evidences, names, language) for asked in tried)), [])
     answers = answers or counted(tried[-1], evidences, names, language)
     if not answers:
@@ -111,7 +111,9 @@ def compared(
     return Comparison(holds, best["evidences"])
 
 
-def stated(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames, language: Language) -> list[RankedAnswer]:
+def stated(
+    asked: AskedQuantity, evidences: Sequence[Evidence], names: PropertyNames, language: Language
+) -> list[RankedAnswer]:
     """The numbers of the evidences whose property, header, attribute or unit is what is asked for, best first.
 
     A number counts by how many of the question's other words its evidence holds and how near they are, by how
@@ -122,10 +124,10 @@ def stated(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames, la
     entities: dict[str, Entity] = {}
     support: dict[str, list[int]] = defaultdict(list)
     for place, evidence in enumerate(evidences):
-        found = [
+        fitting = [
             (value, fits) for value in values(evidence, language) if (fits := _fits(value, asked, names, language)) > 0
         ]
-        if not found:
+        if not fitting:
             continue
         held = language.properties.keywords(evidence["evidence_text"])
         covered = len(asked.rest & held) / len(asked.rest) if asked.rest else 1.0
@@ -134,7 +136,7 @@ def stated(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames, la
         share = max(0.0, evidence.get("score", 1.0)) / best if best > 0 else 1.0
         weight = (0.2 + covered) / (1.0 + _MORE * more) * (1.0 + share)
         near = nearness(evidence, set(asked.rest), language.words)
-        for value, fits in found:
+        for value, fits in fitting:
             number = value.entity["id"]
             score = fits * weight * (0.5 + near.get(number, 0.0))
             entities.setdefault(number, value.entity)
@@ -144,7 +146,7 @@ def stated(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames, la
 
 
 def counted(
-    asked: Asked, evidences: Sequence[Evidence], names: PropertyNames, language: Language
+    asked: AskedQuantity, evidences: Sequence[Evidence], names: PropertyNames, language: Language
 ) -> list[RankedAnswer]:
     """How many different things facts of the asked property list, an infobox, or rows of the asked table; one answer or none.
 
@@ -167,7 +169,7 @@ def counted(
     return [{"answer": number_entity(str(len(groups[best]))), "score": 1.0, "rank": 1, "evidences": places[:SUPPORT]}]
 
 
-def _fits(value: Value, asked: Asked, names: PropertyNames, language: Language) -> float:
+def _fits(value: Value, asked: AskedQuantity, names: PropertyNames, language: Language) -> float:
     """How well a value's name or unit is what is asked for, from 0 to 1: by the last noun, the others add little."""
     if not is_number(value.entity["id"]):
         return 0.0
@@ -179,20 +181,20 @@ def _fits(value: Value, asked: Asked, names: PropertyNames, language: Language) 
 
 
 def _listed(
-    evidence: Evidence, asked: Asked, names: PropertyNames, language: PropertyWords
+    evidence: Evidence, asked: AskedQuantity, names: PropertyNames, language: PropertyWords
 ) -> Iterable[tuple[tuple[str, ...], str, float]]:
     """(group, member, how well the group fits) of what an evidence lists."""
     head, keywords, holds = asked.nouns[-1], language.keywords, language.holds
     fact = fact_of(evidence)
     own = evidence.get("retrieved_for_entity", {}).get("id")
     if fact is not None and own in (fact.subject["id"], fact.object["id"]):
-        item, other = (fact.subject, fact.object) if own == fact.subject["id"] else (fact.object, fact.subject)
+        item, listed = (fact.subject, fact.object) if own == fact.subject["id"] else (fact.object, fact.subject)
         inverse = item is fact.object  # "member of" lists the members of a band
-        if is_number(other["id"]) or holds(keywords(item["label"]), asked.head):
+        if is_number(listed["id"]) or holds(keywords(item["label"]), asked.head):
             return
         if names.asked(fact.predicate, head) == 1.0 and (not inverse or asked.head in keywords(fact.predicate)):
-            yield (item["id"], fact.predicate), other["id"], 1.0
-        elif holds(keywords(other["label"]), asked.head):  # "how many Oscars": of all awards those of that name
+            yield (item["id"], fact.predicate), listed["id"], 1.0
+        elif holds(keywords(listed["label"]), asked.head):  # "how many Oscars": of all awards those of that name
             yield (item["id"], fact.predicate), " ".join(entity["id"] for entity in fact.entities), 0.9
     elif evidence["source"] == "table":
         lead, header, row = evidence["evidence_text"].partition(" is ")
@@ -211,15 +213,15 @@ def _listed(
 
 def _ranked(scores: dict[str, float], entities: dict[str, Entity], support: dict[str, list[int]]) -> list[RankedAnswer]:
     best = max(scores.values(), default=0.0)
-    shares = {one: (score / best) ** _SHARP for one, score in scores.items()}
+    shares = {number: (score / best) ** _SHARP for number, score in scores.items()}
     total = sum(shares.values())
-    order = sorted(shares, key=lambda one: (-round(shares[one], 9), support[one][0], one))
+    order = sorted(shares, key=lambda number: (-round(shares[number], 9), support[number][0], number))
     return [
         {
-            "answer": dict(entities[one]),  # type: ignore[typeddict-item]
-            "score": round(shares[one] / total, 6),
+            "answer": dict(entities[number]),  # type: ignore[typeddict-item]
+            "score": round(shares[number] / total, 6),
             "rank": rank,
-            "evidences": support[one][:SUPPORT],
+            "evidences": support[number][:SUPPORT],
         }
-        for rank, one in enumerate(order, 1)
+        for rank, number in enumerate(order, 1)
     ]

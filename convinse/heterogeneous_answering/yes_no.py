@@ -96,22 +96,26 @@ def _by_facts(
     holding = [
         claim for claim in claims if len(_different({_name_words([entity], language) for entity in claim.named})) > 1
     ]
-    if found := [claim.place for claim in holding if claim.asked]:
-        return Verdict(_CERTAIN, found)
+    if places := [claim.place for claim in holding if claim.asked]:
+        return Verdict(_CERTAIN, places)
     named = {entity["id"]: entity for claim in claims for entity in claim.named}
     asked: dict[str, list[_Claim]] = defaultdict(list)  # facts of asked properties, by subject
     for claim in claims:
         if claim.asked and claim.fact.subject["id"] in named:
             asked[claim.fact.subject["id"]].append(claim)
     if compares and len(asked) > 1:
-        values = [frozenset((one.fact.predicate, one.fact.object["id"]) for one in facts) for facts in asked.values()]
+        values = [
+            frozenset((claim.fact.predicate, claim.fact.object["id"]) for claim in facts) for facts in asked.values()
+        ]
         shared = frozenset.intersection(*values)
-        return Verdict(_CERTAIN if shared else 1 - _CERTAIN, [one.place for facts in asked.values() for one in facts])
+        return Verdict(
+            _CERTAIN if shared else 1 - _CERTAIN, [claim.place for facts in asked.values() for claim in facts]
+        )
     for subject, facts in asked.items():
         left = words - _name_words([named[subject]], language) - frozenset().union(*(claim.asked for claim in facts))
         properties = {claim.fact.predicate for claim in facts}
-        others = {claim.fact.object["id"] for claim in claims if claim.fact.predicate in properties} & named.keys()
-        if any(_name_words([named[value]], language) & left for value in others):
+        rivals = {claim.fact.object["id"] for claim in claims if claim.fact.predicate in properties} & named.keys()
+        if any(_name_words([named[value]], language) & left for value in rivals):
             return Verdict(1 - _CERTAIN, [claim.place for claim in facts])
         if not left:
             return Verdict(_LIKELY, [claim.place for claim in facts])
@@ -165,7 +169,7 @@ def _is_named(entity: Entity, words: frozenset[str], language: PropertyWords) ->
 
 def _different(names: set[frozenset[str]]) -> set[frozenset[str]]:
     """The names that are no part of another one: a fact of Margrethe II of Denmark with Denmark names one thing."""
-    return {name for name in names if not any(name < other for other in names)}
+    return {name for name in names if not any(name < longer for longer in names)}
 
 
 def _name_words(entities: Iterable[Entity], language: PropertyWords) -> frozenset[str]:

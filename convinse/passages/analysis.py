@@ -92,8 +92,8 @@ class Analyzer:
 
     def terms(self, texts: Iterable[str]) -> list[str]:
         """The terms of texts, in order."""
-        found = (self.term(word) for text in texts for word in self.words(text))
-        return [term for term in found if term is not None]
+        terms = (self.term(word) for text in texts for word in self.words(text))
+        return [term for term in terms if term is not None]
 
     def _fold(self, word: str) -> str:
         return "".join(
@@ -103,7 +103,7 @@ class Analyzer:
 
 
 def _pairs(match: re.Match[str]) -> str:
-    return f" {' '.join(one + other for one, other in pairwise(match[0]))} "
+    return f" {' '.join(first + second for first, second in pairwise(match[0]))} "
 
 
 @lru_cache(maxsize=10_000)
@@ -112,5 +112,5 @@ def _plain(char: str, keep_accents: bool) -> str:
     usual = unicodedata.normalize("NFKC", char).lower()
     if keep_accents or not unicodedata.name(usual[0], "").startswith("LATIN"):
         return usual
-    bare = "".join(one for one in unicodedata.normalize("NFKD", usual) if not unicodedata.combining(one))
+    bare = "".join(char for char in unicodedata.normalize("NFKD", usual) if not unicodedata.combining(char))
     return bare.translate(_STROKES)

@@ -139,8 +139,8 @@ def _check_output(output: Path, parameters: Parameters, force: bool) -> None:
         same = read_manifest(output).parameters == parameters
     except IndexFileError:
         raise OutputError(f"{output}: holds a damaged index; --force replaces it") from None
-    other = "" if same else " with other parameters"
-    raise OutputError(f"{output}: holds an index{other} already; --force replaces it")
+    difference = "" if same else " with other parameters"
+    raise OutputError(f"{output}: holds an index{difference} already; --force replaces it")
 
 
 def _count_lines(path: Path) -> int:

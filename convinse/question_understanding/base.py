@@ -77,15 +77,15 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
     answers = turn.get("answers") if use_gold_answers else None
     if not answers:
         answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
-    found: Turn = {
+    known: Turn = {
         "question": turn["question"],
         "structured_representation": turn.get("structured_representation", ""),
         "answers": answers,
     }
     for key in ("turn", "resolved_question"):
         if key in turn:
-            found[key] = turn[key]
-    return found
+            known[key] = turn[key]
+    return known
 
 
 def understand(
@@ -114,9 +114,9 @@ def understand(
             histories.append([history_turn(before, use_gold_answers) for before in earlier])
     returned = module.inference_on_turns(turns, histories)
     if not isinstance(returned, list) or len(returned) != len(turns):
-        found = f"{len(returned)}" if isinstance(returned, list) else type(returned).__name__
+        fault = f"{len(returned)}" if isinstance(returned, list) else type(returned).__name__
         raise ModuleError(
-            f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} representations, not {found}"
+            f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} representations, not {fault}"
         )
     for turn, representation in zip(turns, returned, strict=True):
         if not isinstance(turn.get("structured_representation"), str):
