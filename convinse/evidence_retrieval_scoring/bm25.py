@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from ..language.bm25 import Formula
 from ..language.language import Language, english
 from ..language.text import fold
-from ..records.evidence import Evidence, with_score
+from ..records.evidence import Evidence, question_items, with_score
 
 _EXPANSION_WEIGHT = 0.5
 _NAME_WEIGHT = 0.4
@@ -78,7 +78,7 @@ class BM25Scorer:
         else:
             weights = self._expansion.weights(query)
             stems = self._language.words.stems
-            names = {e["retrieved_for_entity"]["label"] for e in evidences if "retrieved_for_entity" in e}
+            names = {item["label"] for item in question_items(evidences)}
             for word in {word for name in names for word in stems(name)} & weights.keys():
                 weights[word] *= _NAME_WEIGHT  # every evidence of an item has its name: it tells them apart too little
         return self._language.bm25.scores(weights, [evidence["evidence_text"] for evidence in evidences], self._formula)

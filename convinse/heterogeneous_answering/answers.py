@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -15,12 +15,12 @@ from ..records.conversation import RankedAnswer
 from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, is_number
 from .dates import date_at
+from .ranking import ranking
 
 if TYPE_CHECKING:
     from ..encoder.extractive_reader import AnswerSpan
 
 _NEAR = 88.0  # least similarity (0 to 100) of a span and an item's name
-_SUPPORT = 3  # evidences named per answer
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]{2}")
 _SHORTEST = 4  # characters of a span that may match a name nearly
 _FITS = 0.5  # of the expected type, for an item to stand for a span that names none
@@ -102,44 +102,10 @@ def rank_answers(
         ((score, candidate) for score, candidate in scored if score > 0),
         key=lambda pair: (-round(pair[0], 9), pair[1].entity["id"]),
     )
-    return [
-        {
-            "answer": candidate.entity.copy(),
-            "score": round(score / total, 6),
-            "rank": rank,
-            "evidences": list(dict.fromkeys(place for _, place in sorted(candidate.support)))[:_SUPPORT],
-        }
-        for rank, (score, candidate) in enumerate(ranked[:most], 1)
-    ]
-
-
-def combined(
-    first: Sequence[RankedAnswer], second: Sequence[RankedAnswer], share: float, most: int | None
-) -> list[RankedAnswer]:
-    """Two rankings of a turn's answers as one.
-
-    Args:
-        first, second: rankings whose scores are shares of all answers.
-        share: the weight of the second's scores, from 0 to 1; the first's have the rest.
-        most: answers wanted; None: all.
-
-    Returns:
-        Ranks 1, 2, 3, ...; label and evidences of an answer in both are the first's.
-    """
-    answers: dict[str, RankedAnswer] = {}
-    scores: defaultdict[str, float] = defaultdict(float)
-    for ranked, weight in ((first, 1 - share), (second, share)):
-        for answer in ranked:
-            answers.setdefault(answer["answer"]["id"], answer)
-            scores[answer["answer"]["id"]] += weight * answer["score"]
-    best = sorted(
-        (entity_id for entity_id in scores if scores[entity_id] > 0),
-        key=lambda entity_id: (-round(scores[entity_id], 9), entity_id),
+    return ranking(
+        (candidate.entity, score / total, dict.fromkeys(place for _, place in sorted(candidate.support)))
+        for score, candidate in ranked[:most]
     )
-    return [
-        {**answers[entity_id], "score": round(scores[entity_id], 6), "rank": rank}
-        for rank, entity_id in enumerate(best[:most], 1)
-    ]
 
 
 def _named(

@@ -15,6 +15,7 @@ from ..records.conversation import RankedAnswer
 from ..records.evidence import Entity, Evidence
 from ..records.facts import fact_of
 from ..records.literals import is_number, number_entity
+from .ranking import ranking, score_shares
 from .values import Value, nearness, values
 
 _MOST_WORDS = 3  # behind "how many" that say what is counted
@@ -22,7 +23,6 @@ _DIGIT = re.compile(r"\d")
 _LEAST = 0.5  # of a name that must be asked for
 _MORE = 0.05  # how much each word of an evidence that is not asked for takes from it
 _SHARP = 4.0  # exponent: answers that fit as well as the best one have nearly all of the share
-SUPPORT = 3  # evidences named per answer
 
 
 class AskedQuantity(NamedTuple):
@@ -119,11 +119,10 @@ def stated(
     A number counts by how many of the question's other words its evidence holds and how near they are, by how
     little else it says, and by the score of the evidence. Scores are shares of all.
     """
-    best = max((evidence.get("score", 1.0) for evidence in evidences), default=0.0)
     scores: dict[str, float] = {}
     entities: dict[str, Entity] = {}
     support: dict[str, list[int]] = defaultdict(list)
-    for place, evidence in enumerate(evidences):
+    for place, (evidence, share) in enumerate(zip(evidences, score_shares(evidences), strict=True)):
         fitting = [
             (value, fits) for value in values(evidence, language) if (fits := _fits(value, asked, names, language)) > 0
         ]
@@ -133,7 +132,6 @@ def stated(
         covered = len(asked.rest & held) / len(asked.rest) if asked.rest else 1.0
         # a row of a part says more than an entry of the whole
         more = sum(not word.isdigit() for word in held.difference(asked.rest, *asked.nouns))
-        share = max(0.0, evidence.get("score", 1.0)) / best if best > 0 else 1.0
         weight = (0.2 + covered) / (1.0 + _MORE * more) * (1.0 + share)
         near = nearness(evidence, set(asked.rest), language.words)
         for value, fits in fitting:
@@ -142,7 +140,11 @@ def stated(
             entities.setdefault(number, value.entity)
             scores[number] = max(scores.get(number, 0.0), score)
             support[number].append(place)
-    return _ranked(scores, entities, support)
+    best = max(scores.values(), default=0.0)
+    shares = {number: (score / best) ** _SHARP for number, score in scores.items()}
+    total = sum(shares.values())
+    order = sorted(shares, key=lambda number: (-round(shares[number], 9), support[number][0], number))
+    return ranking((entities[number], shares[number] / total, support[number]) for number in order)
 
 
 def counted(
@@ -166,7 +168,7 @@ def counted(
         return []
     best = max(groups, key=lambda group: (fits[group], len(groups[group]), group))
     places = sorted(set(groups[best].values()))
-    return [{"answer": number_entity(str(len(groups[best]))), "score": 1.0, "rank": 1, "evidences": places[:SUPPORT]}]
+    return ranking([(number_entity(str(len(groups[best]))), 1.0, places)])
 
 
 def _fits(value: Value, asked: AskedQuantity, names: PropertyNames, language: Language) -> float:
@@ -188,13 +190,13 @@ def _listed(
     fact = fact_of(evidence)
     own = evidence.get("retrieved_for_entity", {}).get("id")
     if fact is not None and own in (fact.subject["id"], fact.object["id"]):
-        item, listed = (fact.subject, fact.object) if own == fact.subject["id"] else (fact.object, fact.subject)
+        item, partner = (fact.subject, fact.object) if own == fact.subject["id"] else (fact.object, fact.subject)
         inverse = item is fact.object  # "member of" lists the members of a band
-        if is_number(listed["id"]) or holds(keywords(item["label"]), asked.head):
+        if is_number(partner["id"]) or holds(keywords(item["label"]), asked.head):
             return
         if names.asked(fact.predicate, head) == 1.0 and (not inverse or asked.head in keywords(fact.predicate)):
-            yield (item["id"], fact.predicate), listed["id"], 1.0
-        elif holds(keywords(listed["label"]), asked.head):  # "how many Oscars": of all awards those of that name
+            yield (item["id"], fact.predicate), partner["id"], 1.0
+        elif holds(keywords(partner["label"]), asked.head):  # "how many Oscars": of all awards those of that name
             yield (item["id"], fact.predicate), " ".join(entity["id"] for entity in fact.entities), 0.9
     elif evidence["source"] == "table":
         lead, header, row = evidence["evidence_text"].partition(" is ")
@@ -209,19 +211,3 @@ def _listed(
                 for member in listed:
                     yield tuple(parts[: place + 1]), member, 1.0
                 break
-
-
-def _ranked(scores: dict[str, float], entities: dict[str, Entity], support: dict[str, list[int]]) -> list[RankedAnswer]:
-    best = max(scores.values(), default=0.0)
-    shares = {number: (score / best) ** _SHARP for number, score in scores.items()}
-    total = sum(shares.values())
-    order = sorted(shares, key=lambda number: (-round(shares[number], 9), support[number][0], number))
-    return [
-        {
-            "answer": dict(entities[number]),  # type: ignore[typeddict-item]
-            "score": round(shares[number] / total, 6),
-            "rank": rank,
-            "evidences": support[number][:SUPPORT],
-        }
-        for rank, number in enumerate(order, 1)
-    ]

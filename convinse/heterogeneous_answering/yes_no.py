@@ -10,13 +10,13 @@ from typing import NamedTuple
 from ..language.language import Language
 from ..language.property_names import PropertyNames, PropertyWords
 from ..records.conversation import RankedAnswer
-from ..records.evidence import Entity, Evidence, normalize_source
+from ..records.evidence import Entity, Evidence, normalize_source, question_items
 from ..records.facts import Fact, fact_of
 from .quantities import compared
+from .ranking import ranking
 
 _YES: Entity = {"id": "Yes", "label": "Yes"}
 _NO: Entity = {"id": "No", "label": "No"}
-SUPPORT = 3  # evidences named per answer
 _NAME_WEIGHT = 0.5  # of a word of a name or a class ("film"): what is said of it tells more
 _COVERED = 0.6  # of a question's words that an evidence must hold for a "yes"
 _CERTAIN, _LIKELY = 0.95, 0.75
@@ -35,13 +35,8 @@ class Verdict(NamedTuple):
     def answers(self) -> list[RankedAnswer]:
         """Both answers, ranked; "No" where it is undecided."""
         yes = round(self.yes, 6)
-        pairs = [(_YES, yes), (_NO, round(1 - yes, 6))]
-        if yes <= 0.5:
-            pairs.reverse()
-        return [
-            {"answer": dict(entity), "score": score, "rank": rank, "evidences": self.evidences[:SUPPORT]}  # type: ignore[typeddict-item]
-            for rank, (entity, score) in enumerate(pairs, 1)
-        ]
+        answers = [(_YES, yes, self.evidences), (_NO, 1 - yes, self.evidences)]
+        return ranking(answers if yes > 0.5 else answers[::-1])
 
 
 class _Claim(NamedTuple):
@@ -145,8 +140,7 @@ def _by_words(question: str, evidences: Sequence[Evidence], language: Language) 
         held = keywords(evidence["evidence_text"])
         present = {word for word in weights if _holds(held, word, language)}
         # each evidence of an item has its name, which says nothing
-        own = [evidence["retrieved_for_entity"]] if "retrieved_for_entity" in evidence else []
-        told = present - _name_words(own, language.properties)
+        told = present - _name_words(question_items([evidence]), language.properties)
         covered.append(sum(weights[word] for word in present) / total if told else 0.0)
     order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))
     best = covered[order[0]] if order else 0.0

@@ -6,7 +6,8 @@ import pytest
 from literal_evidence import ENGLISH
 
 from convinse.encoder.extractive_reader import AnswerSpan
-from convinse.heterogeneous_answering.answers import _named, _names, _words, combined, rank_answers
+from convinse.heterogeneous_answering.answers import _named, _names, _words, rank_answers
+from convinse.heterogeneous_answering.ranking import combined
 from evidences import evidence
 
 DAY = {"id": "1969-06-11T00:00:00Z", "label": "11 June 1969"}
