@@ -109,6 +109,6 @@ class TrainedHistory(Slots):
         chosen = [pair for pair in ranked if pair[1] >= least][: self.config.qu_history.most]
         if not chosen and not asked.named:
             chosen = ranked[:1]
-        referents = tuple(referent for referent, _ in chosen)
+        meant = tuple(referent for referent, _ in chosen)
         scores = {referent.id: round(score, _DIGITS) for referent, score in chosen}
-        return Choice(asked.named, referents, scores) if asked.named else Choice(referents, (), scores)
+        return Choice(asked.named, meant, scores) if asked.named else Choice(meant, (), scores)
