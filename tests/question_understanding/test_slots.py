@@ -134,12 +134,6 @@ def test_the_representation_is_four_slots_with_the_delimiter(world_kb):
     assert module.inference_on_turn(follow_up, history) == "Inception ## Christopher Nolan ## born ## date"
 
 
-def test_gold_answers_of_the_turn_itself_are_not_read(slots):
-    alone = {"question": "Who directed it?"}
-    answered = {**alone, "answers": [{"id": "Q42574", "label": "SECRET"}]}
-    assert slots.inference_on_turn(alone, []) == slots.inference_on_turn(answered, [])
-
-
 def test_the_history_is_not_changed_and_the_result_is_stored(slots):
     history = [{**WHO, "structured_representation": " || Inception || directed || person", "answers": [NOLAN_ANSWER]}]
     before = copy.deepcopy(history)
