@@ -1,3 +1,5 @@
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,10 +100,18 @@ def test_labels(expected):
     assert TYPES.parse_label(expected.label) == expected
 
 
+NAMES_LIKE_VERBS = [
+    "Isabel Allende, when was she born?", "Isabel", "Document of the year?", "Doña Flor, who wrote it?",
+    unicodedata.normalize("NFD", "Dóra, who is her husband?"), "Hasbro's founder?", "Canada, who leads it?",
+    "Amélie, who directed it?",
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("expected", "questions"),
     [
         (True, ["Is it?", "Well, are they?", "does he sing", "And so was it good?"]),
+        (False, NAMES_LIKE_VERBS),
         (False, ["What is it?", "Could you please tell me his name?", "who was he", "", "the island is where?"]),
     ],
 )
