@@ -213,27 +213,23 @@ class Slots(QuestionUnderstanding):
         words = set(fold(question).split())
         talked_about = list(recent(foci))
         pronouns = self.language.words.pronouns
-        wanted = [kind for kind, forms in pronouns.items() if words & forms]
-        for kind in wanted:
+        for kind, forms in pronouns.items():
+            if not words & forms:
+                continue
             if kind == "group":  # "they": a group, or several people
-                match = [r for r in talked_about if r.kind == "group"] or [
-                    r for r in talked_about if r.kind == "person"
-                ]
-                if match:
-                    return match[:1]
-            forms = words & pronouns[kind]
+                for meant in ("group", "person"):
+                    if match := [referent for referent in talked_about if referent.kind == meant]:
+                        return match[:1]
             match = [
                 referent
                 for referent in talked_about
-                if any(may_mean(form, referent, self.language.words) for form in forms)
+                if any(may_mean(form, referent, self.language.words) for form in words & forms)
             ]
             if kind == "thing":  # "it" is rather what was asked about than a thing that answered in passing
-                asked = [r for focus in reversed(foci) for r in focus.asked if r.kind in ("thing", "group")]
-                answered = (
-                    [r for r in foci[-1].answered if r.kind in ("thing", "group") and r.label[:1].isupper()]
-                    if foci
-                    else []
-                )
+                things = ("thing", "group")
+                asked = [referent for focus in reversed(foci) for referent in focus.asked if referent.kind in things]
+                last = [referent for focus in foci[-1:] for referent in focus.answered if referent.kind in things]
+                answered = [referent for referent in last if referent.label[:1].isupper()]
                 match = [*answered[:1], *asked[:1]] if answered else asked or match
                 return list(dict.fromkeys(match))[:2]
             if match:

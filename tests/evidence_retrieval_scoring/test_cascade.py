@@ -48,15 +48,19 @@ def texts(evidences):
     return [one["evidence_text"] for one in evidences]
 
 
+def ordered(scores, candidates, places=None):
+    """Places, best first; those of equal scores by their texts."""
+    places = range(len(candidates)) if places is None else places
+    return sorted(places, key=lambda place: (-scores[place], candidates[place]["evidence_text"], place))
+
+
 def by_bm25(candidates, query=QUERY):
-    scores = BM25Scorer().scores(query, candidates)
-    return sorted(range(len(candidates)), key=lambda n: (-scores[n], candidates[n]["evidence_text"], n))
+    return ordered(BM25Scorer().scores(query, candidates), candidates)
 
 
 def by_vectors(bi_encoder, candidates, query=QUERY):
     vectors = bi_encoder.embed(texts(candidates)).astype(np.float16).astype(np.float32)
-    scores = (vectors @ bi_encoder.embed([query])[0]).astype(np.float64).round(6)
-    return sorted(range(len(candidates)), key=lambda n: (-scores[n], candidates[n]["evidence_text"], n))
+    return ordered((vectors @ bi_encoder.embed([query])[0]).astype(np.float64).round(6), candidates)
 
 
 def fused(*rankings):
@@ -80,7 +84,7 @@ def test_the_others_follow_in_the_order_of_the_fusion_with_score_0(reranker, bi_
     lexical, dense = by_bm25(EVIDENCES), by_vectors(bi_encoder, EVIDENCES)
     chosen = {*lexical[:5], *dense[:5]}
     values = fused(lexical, dense)
-    rest = sorted(set(range(150)) - chosen, key=lambda n: (-values[n], EVIDENCES[n]["evidence_text"], n))
+    rest = ordered(values, EVIDENCES, set(range(150)) - chosen)
     found = cascade.rank(QUERY, EVIDENCES, 40)
     assert len(found) == 40
     assert found[len(chosen) :] == [{**EVIDENCES[place], "score": 0.0} for place in rest[: 40 - len(chosen)]]
@@ -91,7 +95,7 @@ def test_without_a_cross_encoder_the_fusion_is_final(bi_encoder):
     lexical, dense = by_bm25(EVIDENCES), by_vectors(bi_encoder, EVIDENCES)
     values = fused(lexical, dense)
     cascade = Cascade(BM25Scorer(), None, bi_encoder, lexical=150, dense=150)
-    expected = sorted(range(150), key=lambda n: (-values[n], EVIDENCES[n]["evidence_text"], n))
+    expected = ordered(values, EVIDENCES)
     found = cascade.rank(QUERY, EVIDENCES, 30)
     assert found == [{**EVIDENCES[place], "score": pytest.approx(values[place], abs=1e-6)} for place in expected[:30]]
 
@@ -100,15 +104,6 @@ def test_without_a_cross_encoder_the_best_come_first(bi_encoder):
     for lexical, dense in ((3, 4), (0, 1), (20, 20)):
         found = Cascade(BM25Scorer(), None, bi_encoder, lexical=lexical, dense=dense).rank(QUERY, EVIDENCES, 100)
         assert scores(found) == sorted(scores(found), reverse=True)
-
-
-def test_without_a_bi_encoder_bm25_chooses_alone(reranker):
-    cascade = Cascade(BM25Scorer(), reranker, None, lexical=7, dense=9)
-    order = by_bm25(EVIDENCES)
-    expected = reranker.rank(QUERY, [EVIDENCES[place] for place in order[:16]])
-    found = cascade.rank(QUERY, EVIDENCES, 20)
-    assert texts(found[:16]) == texts(expected)
-    assert found[16:] == [{**EVIDENCES[place], "score": 0.0} for place in order[16:20]]
 
 
 def test_the_cross_encoder_computes_what_was_chosen_only(bi_encoder):
@@ -185,32 +180,16 @@ def words():
     return found / found.max()
 
 
-@pytest.mark.parametrize("with_bi_encoder", [True, False])
-def test_a_share_of_0_changes_nothing(reranker, bi_encoder, with_bi_encoder):
-    dense = bi_encoder if with_bi_encoder else None
-    plain = Cascade(BM25Scorer(), reranker, dense, lexical=10, dense=10).rank(QUERY, EVIDENCES, 40)
-    assert shared(reranker, dense, 0.0).rank(QUERY, EVIDENCES, 40) == plain
-
-
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 1.0])
 def test_scores_mix_probability_and_bm25(reranker, bi_encoder, share):
     probabilities = reranker.predict([(QUERY, text) for text in texts(EVIDENCES)])
     total = (1 - share) * probabilities + share * words()
-    expected = sorted(
-        chosen_of(bi_encoder), key=lambda place: (-total[place].round(5), EVIDENCES[place]["evidence_text"])
-    )
+    expected = ordered(total.round(5), EVIDENCES, chosen_of(bi_encoder))
     found = shared(reranker, bi_encoder, share).rank(QUERY, EVIDENCES, len(expected))
     assert texts(found) == [EVIDENCES[place]["evidence_text"] for place in expected]
     assert scores(found) == pytest.approx([total[place] for place in expected], abs=2e-5)
-    assert texts(found) != texts(shared(reranker, bi_encoder, 0.0).rank(QUERY, EVIDENCES, len(expected)))
-
-
-def test_of_bm25_alone_its_order_is_that_of_the_chosen(reranker, bi_encoder):
-    chosen = chosen_of(bi_encoder)
-    found = shared(reranker, bi_encoder, 1.0).rank(QUERY, EVIDENCES, len(chosen))
-    ranked = sorted(chosen, key=lambda place: (-words()[place].round(5), EVIDENCES[place]["evidence_text"]))
-    assert texts(found) == [EVIDENCES[place]["evidence_text"] for place in ranked]
-    assert found[0]["score"] == 1 and len({one["score"] for one in found}) > 2
+    plain = shared(reranker, bi_encoder, 0.0).rank(QUERY, EVIDENCES, len(expected))
+    assert (texts(found) == texts(plain)) == (share == 0.0)
 
 
 def test_what_was_not_chosen_stays_behind_at_score_0(reranker, bi_encoder):
@@ -286,3 +265,4 @@ def test_any_candidates(sentences, lexical, dense, top_k):
     )
     rest = [candidates[place] for place in order[lexical + dense :]]
     assert texts(found) == texts([*chosen, *rest][:top_k])
+    assert scores(found[len(chosen) :]) == [0.0] * max(0, len(found) - len(chosen))
