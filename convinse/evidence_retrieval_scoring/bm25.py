@@ -32,7 +32,7 @@ class QueryExpansion:
             label_stems = stems(label)
             for name in (label, *aliases):
                 name_stems = stems(name)
-                # a name of one content word stands for the property; "is a", "of which" and the like say more than it
+                # a name of one content word stands for the property; "is a", "of which" and the like say more than that word
                 if len(name_stems) == 1 and not forms.not_bridges.intersection(fold(name).split()):
                     for word in label_stems:
                         if word != name_stems[0]:
@@ -47,7 +47,7 @@ class QueryExpansion:
         }
 
     def weights(self, query: str) -> dict[str, float]:
-        """The stems of a query with weight 1, related ones with less."""
+        """The stems of a query with weight 1, related stems with less."""
         own = dict.fromkeys(self._words.stems(query), 1.0)
         for word in list(own):
             for name in self._related.get(word, ()):

@@ -86,7 +86,7 @@ class ClocqRetriever:
         """The evidences of the wanted sources for a question or representation, and the question's items.
 
         With `ers_passage_index`, the best passages for the whole text are among the `text` evidences.
-        Equal evidences (text and source) are one, with the entities of all.
+        Evidences of equal text and source become one evidence, with the entities of all.
         """
         sources = [normalize_source(source) for source in sources]
         evidences, entities = self.retrieve_KB_facts(text)

@@ -38,9 +38,9 @@ class WikipediaRetriever:
         config: `ers_wikipedia_*`, `ers_on_the_fly`, the `evr_*` filters, `kb_path` and the cache settings are used.
         cache: the cache to use instead of the configured one.
         titles: item id -> title of its English article, or an empty string; else that of the configured knowledge
-            base. Wikidata is asked for items without one.
+            base. Wikidata is asked for the titles of other items.
         labels: item id -> label, or the id itself or an empty string; else that of the configured knowledge base.
-            Items without one are named by their title without its bracket.
+            Items without a label are named by their title without its bracket.
         api: the client to use instead of one of its own.
     """
 
@@ -206,7 +206,7 @@ class _NoPageError(Exception):
 
 
 def _label(entity: Entity, label_of: Callable[[str], str]) -> str:
-    """The label of an item where there is one; dates and numbers keep theirs."""
+    """The label that an item has in the knowledge base, else its own; dates and numbers keep theirs."""
     if _ITEM.fullmatch(entity["id"]) is None:
         return entity["label"]
     label = label_of(entity["id"])

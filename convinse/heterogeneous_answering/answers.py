@@ -1,4 +1,4 @@
-"""From spans to ranked answers: the same answer in several evidences is one, and is named by the item it stands for."""
+"""From spans to ranked answers: an answer in several evidences counts once, and is named by the item it stands for."""
 
 from __future__ import annotations
 

@@ -63,8 +63,8 @@ def _questions(path: Path, records: Iterable[Record]) -> Iterator[tuple[str, str
     """Id, question and text of every question."""
     seen: set[str] = set()
     for record in records:
-        context = flatten(record).context  # what ids of questions without one are made of
-        # the text to read must not depend on the answers: a title is left out of the one if no answer stands in it
+        context = flatten(record).context  # questions without an id get one from this text
+        # the text to read must not depend on the answers, but `flatten` leaves out a title that holds no answer
         unanswered = [msgspec.structs.replace(question, answers=[]) for question in record.questions]
         read = flatten(msgspec.structs.replace(record, questions=unanswered)).context if _titled(record) else context
         for question in record.questions:

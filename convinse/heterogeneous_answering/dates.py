@@ -12,14 +12,14 @@ from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, year_of
 from .values import values
 
-_UNNAMED, _OTHER = 0.4, 0.1  # weight of a date without a name, and of one of another property
+_UNNAMED, _OTHER = 0.4, 0.1  # weight of a date without a name, and of a date of another property
 _LEAST = 0.1  # what an evidence without any word of the question counts
 
 
 def date_at(text: str, start: int, end: int) -> Entity | None:
     """The date of a text that `text[start:end]` marks in full or in part: "March 1952" of "on 11 March 1952".
 
-    None where it marks none or several, or less of one than a date where it marks other words, too.
+    None where it marks no date or several, or only a part of a date together with other words.
     """
     marked = [
         span for span in find_literals(text) if span.start < end and start < span.end and is_date(span.entity["id"])
@@ -32,7 +32,7 @@ def date_at(text: str, start: int, end: int) -> Entity | None:
 
 
 def in_years(answers: Sequence[RankedAnswer]) -> list[RankedAnswer]:
-    """A ranking whose dates are years: those of one year are one answer, with the scores of all."""
+    """A ranking whose dates are years: dates of the same year are one answer, with the scores of all."""
     by_id: dict[str, RankedAnswer] = {}
     for answer in answers:
         entity = answer["answer"]
@@ -67,8 +67,8 @@ def date_weights(
 ) -> dict[str, float]:
     """How well each date of an evidence fits a question, from 0 to 1, by id.
 
-    A date weighs by its name, that of another property less than one without a name, and by the share of the question's
-    words that the evidence holds: of two awards' years the one whose award is asked for.
+    A date weighs by its name, where the name of another property weighs less than no name, and by the share of the
+    question's words that the evidence holds: of the years of two awards, that of the asked award weighs more.
     """
     telling, asking = question
     keywords, general = language.properties.keywords, language.literals.general_date_keywords

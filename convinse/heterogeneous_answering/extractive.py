@@ -20,7 +20,7 @@ from .ranking import combined, score_shares
 from .yes_no import Judge
 
 _SPANS = 5  # of an evidence
-_LEAST_FIT = 0.01  # of what does not fit the expected type: an answer where there is no better one, such as "twelve"
+_LEAST_FIT = 0.01  # of what does not fit the expected type: the answer where nothing fits, such as "twelve"
 _FITTING = 0.3  # fit from which on the votes count in full: that of an unknown type
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
@@ -29,8 +29,8 @@ class ExtractiveAnswering(EntityVoting):
     """Answers with an extractive reader (`ha_model`), all evidences of all turns read together.
 
     An answer's score adds up, over the evidences, the probability of its spans times the evidence's score (as a share
-    of the best one's) and how well it fits the expected answer type. Evidences whose score is 0, which the cascade left
-    unread, are not read here either where there are better ones. The items that the question is about are no answers.
+    of the best score) and how well it fits the expected answer type. Evidences whose score is 0, which the cascade left
+    unread, are not read here either where there are better evidences. The items that the question is about are no answers.
     The votes of `EntityVoting` are added with the weight `ha_votes`: they know nearness in rows and lists better. They weigh
     less where no entity fits the expected type.
     Questions for yes or no are not read; they, stated numbers and years are answered as in `entity_voting`.

@@ -22,7 +22,7 @@ _MOST_WORDS = 3  # behind "how many" that say what is counted
 _DIGIT = re.compile(r"\d")
 _LEAST = 0.5  # of a name that must be asked for
 _MORE = 0.05  # how much each word of an evidence that is not asked for takes from it
-_SHARP = 4.0  # exponent: answers that fit as well as the best one have nearly all of the share
+_SHARP = 4.0  # exponent: answers that fit as well as the best answer have nearly all of the share
 
 
 class AskedQuantity(NamedTuple):
@@ -45,7 +45,7 @@ def asked_quantity(question: str, in_full: str, language: Language) -> AskedQuan
     """What a question wants the number of ("how many league goals": goal); None when it does not say.
 
     Args:
-        question: as asked, or in full where it leans on the one before.
+        question: as asked, or in full where it leans on the question before.
         in_full: with what it leaves to the history; its words say of what.
         language: of both.
     """
@@ -73,7 +73,7 @@ def asked_quantity(question: str, in_full: str, language: Language) -> AskedQuan
 
 
 class Comparison(NamedTuple):
-    """Whether a number lies above or below another one, by the evidences at these places."""
+    """Whether a number lies above or below another number, by the evidences at these places."""
 
     holds: bool
     evidences: list[int]

@@ -12,7 +12,7 @@ _SUPPORT = 3  # evidences named per answer
 
 
 def score_shares(evidences: Sequence[Evidence]) -> list[float]:
-    """Each evidence's score as a share of the best one's; all count the same where none is above 0."""
+    """Each evidence's score as a share of the best score; all are 1 where no score is above 0."""
     scores = [evidence.get("score", 1.0) for evidence in evidences]
     best = max(scores, default=0.0)
     return [max(0.0, score) / best if best > 0 else 1.0 for score in scores]

@@ -83,7 +83,7 @@ class TypedAnswering(HeterogeneousAnswering):
         """
         full, evidences, names = self.in_full(turn), turn["top_evidences"], self.property_names
         language, types = self.language, self.language.answer_types
-        # a question that leans on the one before for what it asks has no word of its own for that
+        # a question that leans on the question before for what it asks has no word of its own for the type
         question = turn["question"] if types.expected_type(turn["question"]).kind == expected.kind else full
         if expected.kind == "date" and types.asks_for_year(question):
             return in_years(answers)

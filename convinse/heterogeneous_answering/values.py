@@ -14,7 +14,7 @@ from ..records.literals import is_date, is_number
 _HEADER = re.compile(r"(?:^|, )([^,]+?) is ")
 _BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
 FAR, _REACH = 0.3, 3.0  # the least nearness in an evidence; words over which nearness halves
-_BEHIND = 3.0  # how much farther a word behind an entity is than one before it ("Director is", "directed by")
+_BEHIND = 3.0  # how much farther a word behind an entity is than a word before it ("Director is", "directed by")
 
 
 class Value(NamedTuple):
@@ -52,7 +52,7 @@ def values(evidence: Evidence, language: Language) -> list[Value]:
 
 
 def _labels(evidence: Evidence, source: str, start: int, begin: int) -> tuple[str, ...]:
-    """What names the literal at `start`; the evidence's first one begins at `begin`."""
+    """What names the literal at `start`; the first literal of the evidence begins at `begin`."""
     text = evidence["evidence_text"]
     if source == "kb":
         fact = fact_of(evidence)

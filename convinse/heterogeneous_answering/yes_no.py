@@ -55,7 +55,7 @@ def decide(
 
     In this order:
 
-    1. a number that the evidences state or list lies above or below the one that the question names;
+    1. a number that the evidences state or list lies above or below the number that the question names;
     2. a fact of an asked property holds two things that the question names: yes;
     3. the question names an item and something that other items have as value of an asked property, and the item's facts
        of that property have other values only: no; with "the same", the values of two named items are compared;
@@ -162,7 +162,7 @@ def _is_named(entity: Entity, words: frozenset[str], language: PropertyWords) ->
 
 
 def _different(names: set[frozenset[str]]) -> set[frozenset[str]]:
-    """The names that are no part of another one: a fact of Margrethe II of Denmark with Denmark names one thing."""
+    """The names that are no part of another name: a fact of Margrethe II of Denmark with Denmark names one thing."""
     return {name for name in names if not any(name < longer for longer in names)}
 
 

@@ -25,7 +25,7 @@ _STEMMERS = {
 }  # fmt: skip
 _BIGRAMS = ("ja", "ko", "zh")  # no stemmer, but a name of their own
 LANGUAGES = tuple(sorted([*_STEMMERS, *_BIGRAMS, NEUTRAL]))
-# Letters that are letters of their own, and not another one with an accent: folding leaves them, stemmers know them.
+# Letters that are letters of their own, and not another letter with an accent: folding leaves them, stemmers know them.
 _OWN_LETTERS = {
     "pl": "ąćęłńóśźż",
     "de": "äöüß",
@@ -49,7 +49,7 @@ class Analyzer:
        to words, Chinese and Japanese write without blanks.
     3. Stop words are left out.
     4. Latin letters lose accents unless they are letters of the language (Polish ł, ą, ó stay, é becomes e); fullwidth
-       forms become usual ones. Letters of other scripts stay.
+       forms become usual letters. Letters of other scripts stay.
     5. The Snowball stemmer of the language, where there is one.
 
     Args:
@@ -108,7 +108,7 @@ def _pairs(match: re.Match[str]) -> str:
 
 @lru_cache(maxsize=10_000)
 def _plain(char: str, keep_accents: bool) -> str:
-    """A letter in its usual form; a Latin one without accents unless they are kept."""
+    """A letter in its usual form; a Latin letter without accents unless they are kept."""
     usual = unicodedata.normalize("NFKC", char).lower()
     if keep_accents or not unicodedata.name(usual[0], "").startswith("LATIN"):
         return usual

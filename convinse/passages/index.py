@@ -221,7 +221,7 @@ class _QueryTerms(NamedTuple):
 
 
 def _mapped(path: Path, kind: str) -> npt.NDArray[Any]:
-    """A file as an array; an empty one cannot be mapped."""
+    """A file as an array; an empty file cannot be mapped."""
     if path.stat().st_size == 0:
         return np.empty(0, kind)
     return np.memmap(path, kind, "r").view(np.ndarray)

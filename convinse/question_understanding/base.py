@@ -38,7 +38,7 @@ class QuestionUnderstanding(Stage):
 
 
 def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
-    """What a later turn may know of an earlier one: its gold answers where wanted and known, else its first predicted one."""
+    """What a later turn may know of an earlier turn: its gold answers where wanted and known, else its best predicted answer."""
     answers = turn.get("answers") if use_gold_answers else None
     if not answers:
         answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]

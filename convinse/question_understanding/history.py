@@ -28,7 +28,7 @@ def history_part(
 def origins(
     referents: Iterable[Referent], foci: Sequence[Focus], history: Sequence[Turn], scores: Mapping[str, float]
 ) -> list[HistoryPart]:
-    """Where things come from: the latest turn that they answer, else the first one that asks about them.
+    """Where referents come from: the latest turn that they answer, else the first turn that asks about them.
 
     Args:
         referents: what was taken of the history.

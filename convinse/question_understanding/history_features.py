@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _FACTS = 300  # of an item that are looked at
 _VALUES = 5  # of a property of an item that are looked at
-_OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
+_OWN_TYPES = 2  # the nearest classes of an item; classes above them are shared too widely
 _KEPT_TEXTS = 20_000  # whose embeddings stay in memory, 30 MB
 
 
@@ -39,17 +39,17 @@ class Features(NamedTuple):
         answered_last, asked_last: the turn before was answered with it, or asked about it.
         answered_before, asked_before: an earlier turn was.
         first_topic: it is the first thing that the conversation asked about.
-        turns_since: turns between the last one that it was talked about in and this one.
-        times: turns that it was talked about in, but one.
+        turns_since: turns between the last turn that talked about it and this turn.
+        times: turns that talked about it, less one.
         agrees, disagrees: the question has a personal pronoun that may mean it (0.5: "they" for a person), or only
-            ones that may not.
+            pronouns that may not.
         pointed_at: the question points ("who wrote that one?"), and the turn before was about it.
-        class_named, class_missed: the question says "the film", and it is one, or it is none.
+        class_named, class_missed: the question says "the film", and it is a film, or it is no film.
         names_item: the question names an item itself.
-        complete: it names one, has no personal pronoun and leans on no other question.
+        complete: the question names an item, has no personal pronoun and leans on no other question.
         near_named: an item that the question names shares a fact with it.
         rival_of_named: an item that the question names is of its class and shares no fact with it: a new topic.
-        elliptical, elliptical_last: the question leans on the one before, and that asked about it.
+        elliptical, elliptical_last: the question leans on the question before, and that question asked about it.
         may_answer: how well it fits the type that the question asks for; what is asked for is not what is asked about.
         has_property: share of the question's words in the names of its best property in the knowledge base.
         has_answer: the same, times how well that property's values fit the wanted type; of the best property.

@@ -19,7 +19,7 @@ from .resolution import after, in_full
 
 _CAPITALS = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _NEIGHBORS = 1000  # items beside an item that are looked at
-_OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
+_OWN_TYPES = 2  # the nearest classes of an item; classes above them are shared too widely
 
 
 class Slots(QuestionUnderstanding):
@@ -137,7 +137,7 @@ class Slots(QuestionUnderstanding):
         return 0
 
     def _is_new_topic(self, named: Sequence[Referent], foci: Sequence[Focus]) -> bool:
-        """Whether one of some items is a rival of what was asked about, and none is near anything talked about."""
+        """Whether some item is a rival of an item that was asked about, and no item is near anything talked about."""
         if not any(self._is_rival(referent, named) for focus in foci for referent in focus.asked):
             return False
         near = {item for referent in recent(foci) for item in (referent.id, *self._neighbors(referent))}
@@ -189,7 +189,7 @@ class Slots(QuestionUnderstanding):
         return named
 
     def _people_near(self, words: set[str], talked_about: Iterable[Referent]) -> list[Referent]:
-        """The people whose names hold one of the words, in facts with what was talked about: "Jack" of a band."""
+        """The people in facts with what was talked about whose names hold a word of the question: "Jack" of a band."""
         people: list[Referent] = []
         for referent in talked_about:
             for item in sorted(self._neighbors(referent), key=lambda item: (-self.kb.frequency(item), int(item[1:]))):
@@ -293,7 +293,7 @@ class Slots(QuestionUnderstanding):
         return [word for word in words if fold(word) and fold(word) not in left_out]
 
     def _is_elliptical(self, question: str, predicate: Sequence[str]) -> bool:
-        """Whether the question leans on the one before for what it asks."""
+        """Whether the question leans on the question before for what it asks."""
         patterns, common = self.language.conversation, self.language.words.common
         return all(fold(word) in common for word in predicate) or bool(
             patterns.ellipsis.search(question) and not patterns.complete.search(question)

@@ -70,7 +70,7 @@ class TrainedHistory(Slots):
         """The configured encoder, loaded on first use; it is shared with the other stages where it is the same.
 
         Raises:
-            ModelError: it cannot be loaded, or is another one than that of the model's training.
+            ModelError: it cannot be loaded, or is not the encoder of the model's training.
             DependencyError: the extra `neural` is not installed.
         """
         embedder, encoder = self.load_encoder()
