@@ -69,11 +69,6 @@ class WikipediaRetriever:
             self._dump = WikipediaDump(resolve(self.config.ers_wikipedia_dump))
         return self._dump
 
-    @property
-    def build_id(self) -> str:
-        """What the evidences depend on besides the item."""
-        return self.dump.build_id if self.dump is not None else "none"
-
     @cached_property
     def _kb(self) -> KnowledgeBase:
         return KnowledgeBase(resolve(self.config.kb_path))

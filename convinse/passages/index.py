@@ -126,12 +126,8 @@ class PassageIndex:
                     numbers[name.decode()] = number
         return numbers
 
-    def passage(self, number: int) -> Passage:
-        """A passage as it was given: id, text, title."""
-        return self.passages([number])[0]
-
     def passages(self, numbers: Sequence[int]) -> list[Passage]:
-        """Several passages; those of one group are unpacked together."""
+        """Passages as they were given: id, text, title; those of one group are unpacked together."""
         first = self._arrays["group_first"]
         groups = np.searchsorted(first, np.asarray(numbers, np.uint64), "right") - 1
         lines: dict[int, list[bytes]] = {}

@@ -41,8 +41,8 @@ class Slots(QuestionUnderstanding):
         super().__init__(config)
         if kb is not None:
             self.kb = kb
-        self._mentions = lru_cache(maxsize=4096)(self._link)
-        self._near = lru_cache(maxsize=1024)(self._beside)
+        self._mentions = lru_cache(maxsize=4096)(lambda question: self._linker.link(question))
+        self._near = lru_cache(maxsize=1024)(lambda item_id: self.kb.neighbors(item_id, _NEIGHBORS))
 
     @cached_property
     def kb(self) -> KnowledgeBase:
@@ -102,9 +102,6 @@ class Slots(QuestionUnderstanding):
     @property
     def _types(self) -> AnswerTypes:
         return self.language.answer_types
-
-    def _link(self, question: str) -> list[Mention]:
-        return self._linker.link(question)
 
     def _referent(self, entity_id: str, label: str) -> Referent:
         return as_referent(self.kb, self._types, entity_id, label)
@@ -267,12 +264,9 @@ class Slots(QuestionUnderstanding):
         alike = [item.id for item in entities if kinds & set(self.kb.types(item.id)[:_OWN_TYPES])]
         return bool(alike) and not self._neighbors(topic).issuperset(alike)
 
-    def _beside(self, entity_id: str) -> frozenset[str]:
-        return frozenset(self.kb.neighbors(entity_id, _NEIGHBORS))
-
-    def _neighbors(self, referent: Referent) -> frozenset[str]:
+    def _neighbors(self, referent: Referent) -> set[str]:
         """The items beside a referent in its facts; dates and numbers have none."""
-        return self._near(referent.id) if referent.id.startswith("Q") else frozenset()
+        return self._near(referent.id) if referent.id.startswith("Q") else set()
 
     def _predicate(self, question: str, mentions: Iterable[Mention], named: Iterable[Referent]) -> list[str]:
         """The content words of the question that are in no name."""

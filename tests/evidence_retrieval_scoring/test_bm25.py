@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
-from evidences import evidence
+from evidences import evidence, texts
 
 PROPERTIES = [
     ("P50", "author", ["writer", "written by"]),
@@ -15,10 +15,6 @@ PROPERTIES = [
     ("P577", "publication date", ["release date", "released"]),
     ("P26", "spouse", ["wife", "husband", "married to"]),
 ]
-
-
-def texts(found):
-    return [one["evidence_text"] for one in found]
 
 
 BOOK = [

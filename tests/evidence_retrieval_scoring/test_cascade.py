@@ -11,7 +11,7 @@ from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.support.vector_cache import VectorCache
-from evidences import evidence
+from evidences import evidence, same_ranking, scores, texts
 from tiny_models import WORDS, Counted, tiny
 
 QUERY = "who wrote the hobbit book"
@@ -20,15 +20,6 @@ QUERY = "who wrote the hobbit book"
 def many(number, seed=0):
     chance = random.Random(seed)
     return [evidence(" ".join(chance.choices(WORDS, k=chance.randint(2, 20)))) for _ in range(number)]
-
-
-def same(found, expected, tolerance=1e-5):
-    assert texts(found) == texts(expected)
-    assert scores(found) == pytest.approx(scores(expected), abs=tolerance)
-
-
-def scores(evidences):
-    return [one["score"] for one in evidences]
 
 
 EVIDENCES = many(150)
@@ -42,10 +33,6 @@ def reranker():
 @pytest.fixture(scope="module")
 def bi_encoder():
     return BiEncoder(tiny("bert", "embedding", seed=3), "cpu")
-
-
-def texts(evidences):
-    return [one["evidence_text"] for one in evidences]
 
 
 def ordered(scores, candidates, places=None):
@@ -76,7 +63,7 @@ def test_the_cross_encoder_sees_the_best_of_both(reranker, bi_encoder, lexical, 
     cascade = Cascade(BM25Scorer(), reranker, bi_encoder, lexical=lexical, dense=dense)
     chosen = {*by_bm25(EVIDENCES)[:lexical], *by_vectors(bi_encoder, EVIDENCES)[:dense]}
     found = cascade.rank(QUERY, EVIDENCES, len(chosen))
-    same(found, reranker.rank(QUERY, [EVIDENCES[place] for place in chosen]))
+    same_ranking(found, reranker.rank(QUERY, [EVIDENCES[place] for place in chosen]))
 
 
 def test_the_others_follow_in_the_order_of_the_fusion_with_score_0(reranker, bi_encoder):
@@ -160,7 +147,7 @@ def test_together_is_as_one_by_one(reranker, bi_encoder, with_reranker, with_vec
     together = cascade().rank_all(*SEVERAL, 25)
     assert [len(found) for found in together] == [25, 25, 25, 0]
     for query, candidates, found in zip(*SEVERAL, together, strict=True):
-        same(found, cascade().rank(query, candidates, 25), 1.1e-5)
+        same_ranking(found, cascade().rank(query, candidates, 25), 1.1e-5)
 
 
 # -- the share of BM25 in the scores -----------------------------------------------------------------------------------
@@ -217,7 +204,7 @@ def test_orders_do_not_depend_on_the_given_one(reranker, bi_encoder):
     cascade = shared(reranker, bi_encoder, 0.5)
     expected = cascade.rank(QUERY, EVIDENCES, 60)
     for seed in range(3):
-        same(cascade.rank(QUERY, random.Random(seed).sample(EVIDENCES, len(EVIDENCES)), 60), expected, 1.1e-5)
+        same_ranking(cascade.rank(QUERY, random.Random(seed).sample(EVIDENCES, len(EVIDENCES)), 60), expected, 1.1e-5)
 
 
 def test_other_scores_that_a_reranker_is_given(reranker):

@@ -7,7 +7,7 @@ from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.knowledge_base.build import build
 from convinse.support.evidence_cache import EvidenceCache
 from convinse.wikipedia.dump import write_dump
-from evidences import evidence
+from evidences import evidence, texts
 from handmade import world, write
 
 QUESTION = "Who directed Titanic with Kate Winslet?"
@@ -61,10 +61,6 @@ def make(data):
 def fresh(make, **config):
     """The result without any cache."""
     return make(ers_use_cache=False, **config).retrieve_evidences(QUESTION, SOURCES)
-
-
-def texts(evidences):
-    return [one["evidence_text"] for one in evidences]
 
 
 def test_facts_and_page_evidences_of_the_question_s_items(make):

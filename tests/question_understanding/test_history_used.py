@@ -48,35 +48,24 @@ def test_words_that_the_question_lacks_come_from_the_history(representation, que
 # --- slots
 
 
-@pytest.fixture
-def slots(world_kb):
-    return Slots(parse_config({}), world_kb)
+ANSWER, TOPIC = part(0, "answer", "Christopher Nolan"), part(0, "question", "Inception")
+FILLED = {**HISTORY[0], "structured_representation": " || Inception || directed || person"}
 
 
-def used(module, question, *history):
+@pytest.mark.parametrize(
+    ("question", "history", "used"),
+    [
+        ("Who directed Inception?", [], []),
+        ("Who directed Avatar?", HISTORY[:1], []),
+        ("When was he born?", HISTORY[:1], [ANSWER, TOPIC]),  # the topic stays as context
+        ("When was it released?", HISTORY[:1], [TOPIC]),
+        ("What about Avatar?", [FILLED], [part(0, "question", "directed")]),
+    ],
+)
+def test_what_a_question_takes_of_the_history(world_kb, question, history, used):
     turn = {"question": question}
-    module.inference_on_turn(turn, copy.deepcopy(list(history)))
-    return turn["history_used"]
-
-
-def test_a_complete_question_needs_no_history(slots):
-    assert used(slots, "Who directed Inception?") == []
-    assert used(slots, "Who directed Avatar?", HISTORY[0]) == []
-
-
-def test_a_pronoun_that_means_an_answer(slots):
-    found = used(slots, "When was he born?", HISTORY[0])
-    assert part(0, "answer", "Christopher Nolan") in found
-    assert part(0, "question", "Inception") in found  # the topic stays as context
-
-
-def test_a_pronoun_that_means_what_was_asked_about(slots):
-    assert used(slots, "When was it released?", HISTORY[0]) == [part(0, "question", "Inception")]
-
-
-def test_an_ellipsis_takes_the_words_of_the_question_before(slots):
-    history = {**HISTORY[0], "structured_representation": " || Inception || directed || person"}
-    assert part(0, "question", "directed") in used(slots, "What about Avatar?", history)
+    Slots(parse_config({}), world_kb).inference_on_turn(turn, copy.deepcopy(history))
+    assert turn["history_used"] == used
 
 
 # --- shown
