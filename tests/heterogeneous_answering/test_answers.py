@@ -286,5 +286,4 @@ def test_the_given_rankings_are_not_changed():
 def test_a_part_of_a_word_is_the_word(text, marked, whole):
     place = text.index("Zo") + 1 if marked == "o" else text.index(marked)
     own = {**holding(), "evidence_text": text}
-    ranked = rank_answers([span(marked, start=place)], [own], [1.0], lambda _: 1.0, None, ENGLISH.words)
-    assert [one["answer"]["label"] for one in ranked] == [whole]
+    assert labels(rank([span(marked, start=place)], [own])) == [whole]

@@ -20,14 +20,13 @@ NAMES = PropertyNames(
 )
 
 
-def ranked(question, evidences):
+def ranked(question, evidences, rank=stated):
     asked = asked_quantity(question, question, ENGLISH)
-    return [answer["answer"]["id"] for answer in stated(asked, evidences, NAMES, ENGLISH)]
+    return [answer["answer"]["id"] for answer in rank(asked, evidences, NAMES, ENGLISH)]
 
 
 def count(question, evidences):
-    asked = asked_quantity(question, question, ENGLISH)
-    return [answer["answer"]["id"] for answer in counted(asked, evidences, NAMES, ENGLISH)]
+    return ranked(question, evidences, counted)
 
 
 def fact(subject, predicate, value, own=None, *more):
