@@ -3,10 +3,8 @@ import copy
 import pytest
 
 from convinse.config import parse_config
-from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.evidence_retrieval_scoring.native import ClocqBM25, NativeERS, scoring_method
 from convinse.support.errors import ConfigError
-from convinse.support.registry import find_module
 from convinse.testing import EvidenceRetrievalScoringContract
 from evidences import evidence
 
@@ -144,11 +142,6 @@ def test_store_cache_closes_that_of_the_retriever():
     retriever = Retriever()
     NativeERS(parse_config({}), retriever=retriever).store_cache()
     assert retriever.closed
-
-
-@pytest.mark.parametrize(("name", "kind"), [("native", NativeERS), ("clocq_bm25", ClocqBM25)])
-def test_the_modules_are_registered(name, kind):
-    assert find_module("ers", name, EvidenceRetrievalScoring) is kind
 
 
 def test_making_the_module_opens_nothing(workdir):

@@ -1,9 +1,7 @@
 import pytest
 
 from convinse.config import parse_config
-from convinse.question_understanding.base import QuestionUnderstanding
 from convinse.question_understanding.naive_concat import NcAll, NcInit, NcInitPrev, NcPrev
-from convinse.support.registry import find_module
 
 HISTORY = [
     {"question": "Who directed Titanic?", "answers": [{"id": "Q42574", "label": "James Cameron"}]},
@@ -56,9 +54,3 @@ def test_the_history_is_not_changed():
     history = [{**turn, "answers": list(turn["answers"])} for turn in HISTORY]
     represent(NcAll, history)
     assert history == HISTORY
-
-
-def test_the_variants_are_registered():
-    variants = {"nc_all": NcAll, "nc_init": NcInit, "nc_prev": NcPrev, "nc_init_prev": NcInitPrev}
-    for name, variant in {"naive_concat": NcAll, **variants}.items():
-        assert find_module("qu", name, QuestionUnderstanding) is variant

@@ -4,10 +4,8 @@ import pytest
 
 from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering, Pipeline
 from convinse.config import parse_config
-from convinse.question_understanding.base import QuestionUnderstanding
 from convinse.question_understanding.structured_representation import StructuredRepresentation, split_slots
 from convinse.support.errors import ConfigError
-from convinse.support.registry import find_module
 
 HISTORY = [
     {"turn": 0, "question": "Who directed Titanic?", "answers": [{"id": "Q42574", "label": "James Cameron"}]},
@@ -110,10 +108,6 @@ def test_the_history_used_is_what_the_written_words_are_from(written, history, u
 
 
 # --- as a module
-
-
-def test_it_is_registered():
-    assert find_module("qu", "sr", QuestionUnderstanding) is StructuredRepresentation
 
 
 def test_without_a_model_it_says_which_key_is_missing():

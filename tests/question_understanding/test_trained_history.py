@@ -12,7 +12,6 @@ from convinse.question_understanding.history_weights import read_weights
 from convinse.question_understanding.slots import Slots
 from convinse.question_understanding.trained_history import TrainedHistory
 from convinse.support.errors import ModelError
-from convinse.support.registry import find_module
 from convinse.testing import QuestionUnderstandingContract
 from handmade import claim, q, world
 from histories import BagOfWords, model
@@ -42,10 +41,6 @@ def play(module, *turns):
 
 CAMERON, WINSLET = ("Q42574", "James Cameron"), ("Q202765", "Kate Winslet")
 WHO_DIRECTED = ("Who directed Avatar?", CAMERON)
-
-
-def test_it_has_a_name():
-    assert find_module("qu", "history", Slots) is TrainedHistory
 
 
 def test_a_first_turn_is_that_of_the_rules(make, world_kb):
