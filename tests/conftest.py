@@ -15,7 +15,7 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from convinse.cli import main
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
-from convinse.support import web
+from convinse.support import web, web_attempt
 from handmade import world, write
 
 # the same examples in every run, and no database: the suite is deterministic and leaves nothing behind
@@ -59,7 +59,8 @@ def pauses(monkeypatch):
         made.append(seconds)
         now[0] += seconds
 
-    monkeypatch.setattr(web, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    for module in (web, web_attempt):
+        monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
     return made
 
 
