@@ -1,4 +1,8 @@
-"""Evidences and turns by hand."""
+"""Evidences by hand, and rankings that are equal but for the last digits of their scores."""
+
+import copy
+
+import pytest
 
 
 def evidence(text, source="text", *entities, **more):
@@ -10,3 +14,30 @@ def evidence(text, source="text", *entities, **more):
         "wikidata_entities": [{"id": item, "label": label} for label, item in entities],
         **more,
     }
+
+
+def texts(evidences):
+    return [evidence["evidence_text"] for evidence in evidences]
+
+
+def scores(ranked):
+    """Of evidences or answers."""
+    return [record["score"] for record in ranked]
+
+
+def same_ranking(ranked, expected, tolerance=1e-5):
+    """Check that evidences or answers are the same but for small differences of scores."""
+    assert scores(ranked) == pytest.approx(scores(expected), abs=tolerance)
+    assert [{**record, "score": None} for record in ranked] == [{**record, "score": None} for record in expected]
+
+
+def together_as_alone(make, turns, key, sources):
+    """Check that a module does with turns together what it does with each alone; returns the turns of the former."""
+    together, alone = copy.deepcopy(turns), copy.deepcopy(turns)
+    assert make().inference_on_turns(together, sources) == [turn[key] for turn in together]
+    module = make()
+    for turn, single in zip(together, alone, strict=True):
+        module.inference_on_turns([single], sources)
+        same_ranking(turn[key], single[key])
+        assert {**turn, key: None} == {**single, key: None}
+    return together

@@ -17,6 +17,7 @@ FLOORS = (
     ("scoring",),
     ("knowledge_base", "wikipedia", "passages", "encoder"),
     ("resources",),
+    ("stage",),
     ("question_understanding", "evidence_retrieval_scoring", "heterogeneous_answering"),
     ("pipeline", "training"),
     ("session", "experiment"),

@@ -184,7 +184,7 @@ def _train(options: argparse.Namespace) -> int:
     sources, config = sources_and_config(options.words)
     for stage in STAGES if options.stage == "all" else [options.stage]:
         module = build_stage(stage, config)
-        if module.trainer is None and type(module).train is STAGES[stage].train:  # type: ignore[attr-defined]
+        if module.trainer is None and type(module).train is STAGES[stage].train:
             print(f"{stage}: '{getattr(config, stage)}' has nothing to train")
             continue
         try:

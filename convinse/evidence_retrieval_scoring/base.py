@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-import logging
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
-from ..config import Config
-from ..encoder.pool import ModelPool
 from ..records.conversation import Conversation, Turn
 from ..records.evidence import Evidence, check_evidence
-from ..resources import stage_language
 from ..scoring.convqa import add_answer_presence
+from ..stage import Stage
 from ..support.errors import ModuleError
-from ..support.registry import find_trainer
 
 
-class EvidenceRetrievalScoring(ABC):
+class EvidenceRetrievalScoring(Stage):
     """Evidence retrieval and scoring (ERS): from `turn["structured_representation"]` to the top-e evidences.
 
     A module of your own inherits this class, implements `inference_on_turn` and is named in the configuration as
     `ers: package.module:Class`. Keys of its own stand below `custom` there and in `self.config.custom` here.
-
-    Attributes:
-        config: the checked configuration; `config.evs_max_evidences` is e.
-        language: the words of the language that questions and evidences are in.
-        logger: writes to the log of the run.
-        conversations_at_once: how many conversations the pipeline hands over together. A module that computes in
-            batches raises it and overrides `inference_on_turns`.
-        model_pool: the models that the stages of a pipeline share, handed over by it; None outside of one. A module may
-            pass them on to `BertReranker`, `BiEncoder` and `ExtractiveReader`, or leave them alone.
-        trainer: `package.module:function` that trains a module that learns; it is given the module and the sources.
     """
 
-    conversations_at_once = 1
-    model_pool: ModelPool | None = None
-    trainer: str | None = None
-
-    def __init__(self, config: Config) -> None:
-        self.config = config
-        self.language = stage_language()
-        self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
+    stage = "ers"
 
     @abstractmethod
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
@@ -67,18 +46,6 @@ class EvidenceRetrievalScoring(ABC):
     def inference_on_data(self, conversations: Iterable[Conversation], sources: Sequence[str]) -> None:
         """All turns of the conversations, in place."""
         self.inference_on_turns([turn for conversation in conversations for turn in conversation["questions"]], sources)
-
-    def use_models(self, models: ModelPool) -> None:
-        """Called by a pipeline before its first turn, with the models that its stages share."""
-        self.model_pool = models
-
-    def store_cache(self) -> None:
-        """Called after a run; a module that keeps intermediate results stores them here."""
-
-    def train(self, sources: Sequence[str]) -> None:
-        """Called by `convinse train ers`: lets the named `trainer` train; a module may also learn here."""
-        if self.trainer is not None:
-            find_trainer("ers", self.trainer)(self, sources)
 
     def finish_turn(self, turn: Turn, evidences: list[Evidence] | None, sources: Sequence[str]) -> None:
         """Check what a module returned, store it in the turn and measure the answer presence.

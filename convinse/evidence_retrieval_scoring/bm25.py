@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from ..language.bm25 import Formula
 from ..language.language import Language, english
 from ..language.text import fold
-from ..records.evidence import Evidence, with_score
+from ..records.evidence import Evidence, question_items, with_score
 
 _EXPANSION_WEIGHT = 0.5
 _NAME_WEIGHT = 0.4
@@ -32,26 +32,26 @@ class QueryExpansion:
             label_stems = stems(label)
             for name in (label, *aliases):
                 name_stems = stems(name)
-                # a name of one content word stands for the property; "is a", "of which" and the like say more than it
+                # a name of one content word stands for the property; "is a", "of which" and the like say more than that word
                 if len(name_stems) == 1 and not forms.not_bridges.intersection(fold(name).split()):
                     for word in label_stems:
                         if word != name_stems[0]:
                             related[name_stems[0]][word] = max(
                                 related[name_stems[0]].get(word, 0.0), 1 / len(label_stems)
                             )
-        for word, others in forms.expansions.items():
-            related[word] |= dict.fromkeys(others, 1.0)
+        for word, names in forms.expansions.items():
+            related[word] |= dict.fromkeys(names, 1.0)
         self._related = {
-            word: sorted(others, key=lambda other: (-others[other], other))[:_MAX_EXPANSIONS]
-            for word, others in related.items()
+            word: sorted(names, key=lambda name: (-names[name], name))[:_MAX_EXPANSIONS]
+            for word, names in related.items()
         }
 
     def weights(self, query: str) -> dict[str, float]:
-        """The stems of a query with weight 1, related ones with less."""
+        """The stems of a query with weight 1, related stems with less."""
         own = dict.fromkeys(self._words.stems(query), 1.0)
         for word in list(own):
-            for other in self._related.get(word, ()):
-                own.setdefault(other, _EXPANSION_WEIGHT)
+            for name in self._related.get(word, ()):
+                own.setdefault(name, _EXPANSION_WEIGHT)
         return own
 
 
@@ -78,7 +78,7 @@ class BM25Scorer:
         else:
             weights = self._expansion.weights(query)
             stems = self._language.words.stems
-            names = {e["retrieved_for_entity"]["label"] for e in evidences if "retrieved_for_entity" in e}
+            names = {item["label"] for item in question_items(evidences)}
             for word in {word for name in names for word in stems(name)} & weights.keys():
                 weights[word] *= _NAME_WEIGHT  # every evidence of an item has its name: it tells them apart too little
         return self._language.bm25.scores(weights, [evidence["evidence_text"] for evidence in evidences], self._formula)

@@ -26,7 +26,7 @@ class _Fused(NamedTuple):
         order: [n] their places, best first, those that the cross-encoder reads before the others.
         values: [n] the fusion's value of each place.
         chosen: how many are read.
-        words: [n] the BM25 score of each place as a share of the best one's.
+        words: [n] the BM25 score of each place as a share of the best score.
     """
 
     order: np.ndarray
@@ -38,7 +38,7 @@ class _Fused(NamedTuple):
 class Cascade:
     """Ranks evidences in two steps, so that thousands of candidates are scored in the time of a few hundred.
 
-    The best `lexical` evidences by BM25 and the best `dense` ones by the bi-encoder are put into one order by
+    The best `lexical` evidences by BM25 and the best `dense` evidences by the bi-encoder are put into one order by
     reciprocal rank fusion (Cormack et al., SIGIR 2009), and the cross-encoder scores them. Where fewer were chosen than
     are asked for, the others follow in the order of the fusion with score 0. Without a cross-encoder the order of the
     fusion is final, and its values are the scores.
@@ -50,7 +50,7 @@ class Cascade:
         vectors: keeps the evidences' embeddings from call to call and run to run.
         lexical: evidences chosen by BM25.
         dense: evidences chosen by the bi-encoder.
-        lexical_share: weight of the BM25 score (as a share of the best one's) in the scores; the cross-encoder's
+        lexical_share: weight of the BM25 score (as a share of the best score) in the scores; the cross-encoder's
             probability has the rest. Small cross-encoders are too sure of themselves.
     """
 
@@ -94,17 +94,17 @@ class Cascade:
         fused = self._fuse(queries, questions, evidences)
         if self._reranker is None:
             return [
-                [with_score(candidates[place], round(float(one.values[place]), 6)) for place in one.order[:top_k]]
-                for candidates, one in zip(evidences, fused, strict=True)
+                [with_score(candidates[place], round(float(fusion.values[place]), 6)) for place in fusion.order[:top_k]]
+                for candidates, fusion in zip(evidences, fused, strict=True)
             ]
         chosen = [
-            [candidates[place] for place in one.order[: one.chosen]]
-            for candidates, one in zip(evidences, fused, strict=True)
+            [candidates[place] for place in fusion.order[: fusion.chosen]]
+            for candidates, fusion in zip(evidences, fused, strict=True)
         ]
-        others = [one.words[one.order[: one.chosen]] for one in fused]
-        ranked = self._reranker.rank_all(questions, chosen, top_k, others, self._share)
-        for best, candidates, one in zip(ranked, evidences, fused, strict=True):
-            rest = one.order[one.chosen : one.chosen + top_k - len(best)]
+        shares = [fusion.words[fusion.order[: fusion.chosen]] for fusion in fused]
+        ranked = self._reranker.rank_all(questions, chosen, top_k, shares, self._share)
+        for best, candidates, fusion in zip(ranked, evidences, fused, strict=True):
+            rest = fusion.order[fusion.chosen : fusion.chosen + top_k - len(best)]
             best.extend(with_score(candidates[place], 0.0) for place in rest)
         return ranked
 

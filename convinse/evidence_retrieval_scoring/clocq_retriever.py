@@ -86,7 +86,7 @@ class ClocqRetriever:
         """The evidences of the wanted sources for a question or representation, and the question's items.
 
         With `ers_passage_index`, the best passages for the whole text are among the `text` evidences.
-        Equal evidences (text and source) are one, with the entities of all.
+        Evidences of equal text and source become one evidence, with the entities of all.
         """
         sources = [normalize_source(source) for source in sources]
         evidences, entities = self.retrieve_KB_facts(text)
@@ -94,8 +94,8 @@ class ClocqRetriever:
             evidences = []
         if {"text", "table", "info"} & set(sources):
             for entity in filter(is_named, entities):
-                found = self.retrieve_wikipedia_evidences(entity)
-                evidences += [evidence for evidence in found if evidence["source"] in sources]
+                pages = self.retrieve_wikipedia_evidences(entity)
+                evidences += [evidence for evidence in pages if evidence["source"] in sources]
         if "text" in sources and self.passages is not None:
             evidences += self.passages.retrieve_passages(text)
         return merge_duplicates(evidences), entities
@@ -108,13 +108,13 @@ class ClocqRetriever:
                 empty result.
         """
         key = ("search_space", self._origin, self._parameters, text)
-        found = self.cache.get(*key)
-        if found is None:
+        cached = self.cache.get(*key)
+        if cached is None:
             facts, entities = self._search(text)
             items = {entity["item"]["id"]: entity["item"] for entity in entities}
-            found = {"evidences": [self._evidence(fact, items) for fact in facts], "entities": entities}
-            self.cache.put(*key, value=found)
-        return found["evidences"], found["entities"]
+            cached = {"evidences": [self._evidence(fact, items) for fact in facts], "entities": entities}
+            self.cache.put(*key, value=cached)
+        return cached["evidences"], cached["entities"]
 
     def _search(self, text: str) -> tuple[list[FactEntities], list[QuestionEntity]]:
         if self._api is not None:

@@ -78,7 +78,7 @@ class PassageRetriever:
             "evidence_text": passage_text(passage.title, passage.text),
             "source": "text",
             "disambiguations": [list(mention) for mention in mentions],
-            "wikidata_entities": [{"id": one["id"], "label": one["label"]} for one in entities],
+            "wikidata_entities": [{"id": entity["id"], "label": entity["label"]} for entity in entities],
         }
         words = self._language.words.stems(title["label"], keep_stop_words=True) if title is not None else []
         if title is not None and words and asked.issuperset(words):
@@ -105,12 +105,12 @@ class PassageRetriever:
 
     def _linked(self, text: str) -> list[tuple[int, int, Entity]]:
         """The best item of each mention, where it stands in the text as it is."""
-        found = []
+        spans = []
         for mention in self._link(text) if self._link is not None else ():
             if mention.candidates and text[mention.start : mention.end].startswith(mention.surface):
                 best = mention.candidates[0]
-                found.append((mention.start, mention.end, Entity(id=best.id, label=best.label)))
-        return found
+                spans.append((mention.start, mention.end, Entity(id=best.id, label=best.label)))
+        return spans
 
 
 class GivenScores(BM25Scorer):

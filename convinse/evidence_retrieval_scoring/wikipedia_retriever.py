@@ -38,9 +38,9 @@ class WikipediaRetriever:
         config: `ers_wikipedia_*`, `ers_on_the_fly`, the `evr_*` filters, `kb_path` and the cache settings are used.
         cache: the cache to use instead of the configured one.
         titles: item id -> title of its English article, or an empty string; else that of the configured knowledge
-            base. Wikidata is asked for items without one.
+            base. Wikidata is asked for the titles of other items.
         labels: item id -> label, or the id itself or an empty string; else that of the configured knowledge base.
-            Items without one are named by their title without its bracket.
+            Items without a label are named by their title without its bracket.
         api: the client to use instead of one of its own.
     """
 
@@ -69,11 +69,6 @@ class WikipediaRetriever:
             self._dump = WikipediaDump(resolve(self.config.ers_wikipedia_dump))
         return self._dump
 
-    @property
-    def build_id(self) -> str:
-        """What the evidences depend on besides the item."""
-        return self.dump.build_id if self.dump is not None else "none"
-
     @cached_property
     def _kb(self) -> KnowledgeBase:
         return KnowledgeBase(resolve(self.config.kb_path))
@@ -99,10 +94,10 @@ class WikipediaRetriever:
 
     def _filtered(self, item_id: str) -> bytes:
         """The evidences that pass, as JSON. Raises `_NoPageError`, which keeps a miss out of the memory of results."""
-        found = self.dump.get(item_id) if self.dump is not None else None
-        if found is None:
-            found = self._live(item_id)
-        return msgspec.json.encode([evidence for evidence in found if self._passes(evidence, item_id)])
+        evidences = self.dump.get(item_id) if self.dump is not None else None
+        if evidences is None:
+            evidences = self._live(item_id)
+        return msgspec.json.encode([evidence for evidence in evidences if self._passes(evidence, item_id)])
 
     def _passes(self, evidence: Evidence, item_id: str) -> bool:
         text = evidence["evidence_text"]
@@ -112,8 +107,8 @@ class WikipediaRetriever:
         return (
             config.evr_min_evidence_length <= len(text) <= config.evr_max_evidence_length
             and letters * 2 >= len(text)
-            and sum(one[:1] == "Q" for one in ids) <= config.evr_max_entities
-            and (not config.evr_require_entity or any(one != item_id for one in ids))
+            and sum(entity_id[:1] == "Q" for entity_id in ids) <= config.evr_max_entities
+            and (not config.evr_require_entity or any(entity_id != item_id for entity_id in ids))
         )
 
     # -- live pages ----------------------------------------------------------------------------------------------------
@@ -162,19 +157,19 @@ class WikipediaRetriever:
     def _linked_items(self, titles: set[str], end: float) -> dict[str, Entity]:
         """Title -> item of the pages that a page links to; each title is cached on its own."""
         kind = ("wikipedia_item", self.config.ers_wikipedia_api, _VERSION)
-        found: dict[str, LinkedItem | None] = {}
+        items: dict[str, LinkedItem | None] = {}
         for title in titles:
             kept = self.cache.get(*kind, title)
             if kept is not None and self._is_fresh(kept):
-                found[title] = None if kept["missing"] else LinkedItem(kept["id"], kept["title"])
-        for batch in self._api.items_of(sorted(titles - found.keys()), end):
+                items[title] = None if kept["missing"] else LinkedItem(kept["id"], kept["title"])
+        for batch in self._api.items_of(sorted(titles - items.keys()), end):
             date = _now().isoformat()
             for title, item in batch.items():
                 value = {"missing": item is None, "date": date, **(item._asdict() if item is not None else {})}
                 self.cache.put(*kind, title, value=value)
-            found.update(batch)
+            items.update(batch)
         return {
-            title: {"id": item.id, "label": _plain(item.title)} for title, item in found.items() if item is not None
+            title: {"id": item.id, "label": _plain(item.title)} for title, item in items.items() if item is not None
         }
 
     def _is_fresh(self, kept: dict[str, Any]) -> bool:
@@ -206,7 +201,7 @@ class _NoPageError(Exception):
 
 
 def _label(entity: Entity, label_of: Callable[[str], str]) -> str:
-    """The label of an item where there is one; dates and numbers keep theirs."""
+    """The label that an item has in the knowledge base, else its own; dates and numbers keep theirs."""
     if _ITEM.fullmatch(entity["id"]) is None:
         return entity["label"]
     label = label_of(entity["id"])

@@ -1,9 +1,9 @@
-"""From spans to ranked answers: the same answer in several evidences is one, and is named by the item it stands for."""
+"""From spans to ranked answers: an answer in several evidences counts once, and is named by the item it stands for."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -15,12 +15,12 @@ from ..records.conversation import RankedAnswer
 from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, is_number
 from .dates import date_at
+from .ranking import ranking
 
 if TYPE_CHECKING:
     from ..encoder.extractive_reader import AnswerSpan
 
 _NEAR = 88.0  # least similarity (0 to 100) of a span and an item's name
-_SUPPORT = 3  # evidences named per answer
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]{2}")
 _SHORTEST = 4  # characters of a span that may match a name nearly
 _FITS = 0.5  # of the expected type, for an item to stand for a span that names none
@@ -35,10 +35,10 @@ class _Candidate:
     support: list[tuple[float, int]] = field(default_factory=list)
     spellings: Counter[str] = field(default_factory=Counter)
 
-    def add(self, other: _Candidate) -> None:
-        self.value += other.value
-        self.support += other.support
-        self.spellings += other.spellings
+    def add(self, candidate: _Candidate) -> None:
+        self.value += candidate.value
+        self.support += candidate.support
+        self.spellings += candidate.spellings
 
 
 def rank_answers(
@@ -102,38 +102,10 @@ def rank_answers(
         ((score, candidate) for score, candidate in scored if score > 0),
         key=lambda pair: (-round(pair[0], 9), pair[1].entity["id"]),
     )
-    return [
-        {
-            "answer": candidate.entity.copy(),
-            "score": round(score / total, 6),
-            "rank": rank,
-            "evidences": list(dict.fromkeys(place for _, place in sorted(candidate.support)))[:_SUPPORT],
-        }
-        for rank, (score, candidate) in enumerate(ranked[:most], 1)
-    ]
-
-
-def combined(
-    first: Sequence[RankedAnswer], second: Sequence[RankedAnswer], share: float, most: int | None
-) -> list[RankedAnswer]:
-    """Two rankings of a turn's answers as one.
-
-    Args:
-        first, second: rankings whose scores are shares of all answers.
-        share: the weight of the second's scores, from 0 to 1; the first's have the rest.
-        most: answers wanted; None: all.
-
-    Returns:
-        Ranks 1, 2, 3, ...; label and evidences of an answer in both are the first's.
-    """
-    answers: dict[str, RankedAnswer] = {}
-    scores: defaultdict[str, float] = defaultdict(float)
-    for ranked, weight in ((first, 1 - share), (second, share)):
-        for answer in ranked:
-            answers.setdefault(answer["answer"]["id"], answer)
-            scores[answer["answer"]["id"]] += weight * answer["score"]
-    best = sorted((one for one in scores if scores[one] > 0), key=lambda one: (-round(scores[one], 9), one))
-    return [{**answers[one], "score": round(scores[one], 6), "rank": rank} for rank, one in enumerate(best[:most], 1)]
+    return ranking(
+        (candidate.entity, score / total, dict.fromkeys(place for _, place in sorted(candidate.support)))
+        for score, candidate in ranked[:most]
+    )
 
 
 def _named(
@@ -195,23 +167,23 @@ def _normalize(text: str, language: Words) -> str:
 def _names(evidence: Evidence) -> dict[str, Entity]:
     """The folded names under which an evidence mentions items, dates and numbers."""
     labels = {entity["id"]: entity["label"] for entity in evidence["wikidata_entities"]}
-    found: dict[str, Entity] = {}
+    names: dict[str, Entity] = {}
     for surface, entity_id in evidence["disambiguations"]:
-        found.setdefault(fold(surface), {"id": entity_id, "label": labels.get(entity_id, surface)})
+        names.setdefault(fold(surface), {"id": entity_id, "label": labels.get(entity_id, surface)})
     for entity in evidence["wikidata_entities"]:
-        found.setdefault(fold(entity["label"]), entity)
-    found.pop("", None)
-    return found
+        names.setdefault(fold(entity["label"]), entity)
+    names.pop("", None)
+    return names
 
 
 def _literal(text: str) -> Entity | None:
     """The one date or number that a span is, whatever words stand around it: "on 11 June 1969", "about 300"."""
-    found: dict[str, Entity] = {}
+    literals: dict[str, Entity] = {}
     for literal in find_literals(text):
-        found[literal.entity["id"]] = literal.entity
-    dates = [entity for entity in found.values() if is_date(entity["id"])]
+        literals[literal.entity["id"]] = literal.entity
+    dates = [entity for entity in literals.values() if is_date(entity["id"])]
     if len(dates) == 1:
         return dates[0]
-    numbers = [entity for entity in found.values() if is_number(entity["id"])]
+    numbers = [entity for entity in literals.values() if is_number(entity["id"])]
     letters = sum(char.isalpha() for char in text)
-    return numbers[0] if len(found) == 1 and numbers and letters <= len(text) // 2 else None
+    return numbers[0] if len(literals) == 1 and numbers and letters <= len(text) // 2 else None

@@ -26,8 +26,8 @@ class Prediction(NamedTuple):
 
 def best_answers(reader: ExtractiveReader, pairs: Sequence[tuple[str, str]]) -> list[Prediction]:
     """The best answer to each question in its text; pairs of question and text, computed together."""
-    found = reader.read_all([question for question, _ in pairs], [[text] for _, text in pairs], top_k=1)
-    return [Prediction(spans[0].text, spans[0].no_answer) if spans else Prediction("", 1.0) for spans in found]
+    answers = reader.read_all([question for question, _ in pairs], [[text] for _, text in pairs], top_k=1)
+    return [Prediction(spans[0].text, spans[0].no_answer) if spans else Prediction("", 1.0) for spans in answers]
 
 
 def read_file(
@@ -63,8 +63,8 @@ def _questions(path: Path, records: Iterable[Record]) -> Iterator[tuple[str, str
     """Id, question and text of every question."""
     seen: set[str] = set()
     for record in records:
-        context = flatten(record).context  # what ids of questions without one are made of
-        # the text to read must not depend on the answers: a title is left out of the one if no answer stands in it
+        context = flatten(record).context  # questions without an id get one from this text
+        # the text to read must not depend on the answers, but `flatten` leaves out a title that holds no answer
         unanswered = [msgspec.structs.replace(question, answers=[]) for question in record.questions]
         read = flatten(msgspec.structs.replace(record, questions=unanswered)).context if _titled(record) else context
         for question in record.questions:

@@ -12,14 +12,14 @@ from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, year_of
 from .values import values
 
-_UNNAMED, _OTHER = 0.4, 0.1  # weight of a date without a name, and of one of another property
+_UNNAMED, _OTHER = 0.4, 0.1  # weight of a date without a name, and of a date of another property
 _LEAST = 0.1  # what an evidence without any word of the question counts
 
 
 def date_at(text: str, start: int, end: int) -> Entity | None:
     """The date of a text that `text[start:end]` marks in full or in part: "March 1952" of "on 11 March 1952".
 
-    None where it marks none or several, or less of one than a date where it marks other words, too.
+    None where it marks no date or several, or only a part of a date together with other words.
     """
     marked = [
         span for span in find_literals(text) if span.start < end and start < span.end and is_date(span.entity["id"])
@@ -32,17 +32,17 @@ def date_at(text: str, start: int, end: int) -> Entity | None:
 
 
 def in_years(answers: Sequence[RankedAnswer]) -> list[RankedAnswer]:
-    """A ranking whose dates are years: those of one year are one answer, with the scores of all."""
-    found: dict[str, RankedAnswer] = {}
+    """A ranking whose dates are years: dates of the same year are one answer, with the scores of all."""
+    by_id: dict[str, RankedAnswer] = {}
     for answer in answers:
         entity = answer["answer"]
         entity = year_of(entity["id"]) if is_date(entity["id"]) else entity
-        first = found.get(entity["id"])
+        first = by_id.get(entity["id"])
         if first is None:
-            found[entity["id"]] = {**answer, "answer": entity}
+            by_id[entity["id"]] = {**answer, "answer": entity}
         else:
             first["score"] = round(first["score"] + answer["score"], 6)
-    ranked = sorted(found.values(), key=lambda answer: (-answer["score"], answer["rank"]))
+    ranked = sorted(by_id.values(), key=lambda answer: (-answer["score"], answer["rank"]))
     return [{**answer, "rank": rank} for rank, answer in enumerate(ranked, 1)]
 
 
@@ -67,13 +67,13 @@ def date_weights(
 ) -> dict[str, float]:
     """How well each date of an evidence fits a question, from 0 to 1, by id.
 
-    A date weighs by its name, that of another property less than one without a name, and by the share of the question's
-    words that the evidence holds: of two awards' years the one whose award is asked for.
+    A date weighs by its name, where the name of another property weighs less than no name, and by the share of the
+    question's words that the evidence holds: of the years of two awards, that of the asked award weighs more.
     """
     telling, asking = question
     keywords, general = language.properties.keywords, language.literals.general_date_keywords
     held = keywords(evidence["evidence_text"])
-    found: dict[str, float] = {}
+    weights: dict[str, float] = {}
     for value in values(evidence, language):
         if not is_date(value.entity["id"]):
             continue
@@ -84,5 +84,5 @@ def date_weights(
         weight = _UNNAMED if named is None else _OTHER + (1 - _OTHER) * named
         covered = len(telling & (held | meant)) / len(telling) if telling else 1.0
         weight *= (_LEAST + (1 - _LEAST) * covered) ** 2
-        found[value.entity["id"]] = max(found.get(value.entity["id"], 0.0), weight)
-    return found
+        weights[value.entity["id"]] = max(weights.get(value.entity["id"], 0.0), weight)
+    return weights

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from ..language.answer_types import AnswerType
 from ..records.conversation import RankedAnswer, Turn
-from ..records.evidence import Entity, Evidence
+from ..records.evidence import Entity, Evidence, question_items
 from ..records.literals import is_date
 from .dates import date_question, date_weights
+from .ranking import ranking, score_shares
 from .typed_answering import TypedAnswering
 from .values import FAR, nearness
-from .yes_no import SUPPORT
 
 _SHARPNESS = 4.0  # exponent of an evidence's weight: higher listens to the best evidences only
 _PRIOR = 0.1  # for each tenfold number of facts
@@ -41,7 +41,7 @@ class EntityVoting(TypedAnswering):
         """Vote; see the base class."""
         expected = self.expected(turn)
         if expected.kind == "yesno":
-            turn["pred_answers"] = self.yes_or_no(turn, turn["top_evidences"])
+            turn["pred_answers"] = self.yes_or_no(turn)
         else:
             answers = self.of_type(turn, expected, self.votes(turn, expected))
             turn["pred_answers"] = answers[: self.config.ha_max_answers]
@@ -50,17 +50,16 @@ class EntityVoting(TypedAnswering):
     def votes(self, turn: Turn, expected: AnswerType) -> list[RankedAnswer]:
         """The entities of the top evidences, best first; their scores are shares of all votes."""
         evidences = turn["top_evidences"]
-        own = {evidence["retrieved_for_entity"]["id"] for evidence in evidences if "retrieved_for_entity" in evidence}
-        best = max((evidence.get("score", 1.0) for evidence in evidences), default=0.0)
+        own = {item["id"] for item in question_items(evidences)}
         asked = date_question(self.in_full(turn), evidences, self.language) if expected.kind == "date" else None
         wanted = self._wanted(turn, evidences)
         stems = self.language.words.stems
         echo = wanted - set(stems(" ".join(expected.words)))
         votes: dict[str, float] = defaultdict(float)
-        labels: dict[str, str] = {}
+        answers: dict[str, Entity] = {}
         support: dict[str, list[int]] = defaultdict(list)
-        for place, evidence in enumerate(evidences):
-            weight = max(_FLOOR, (max(0.0, evidence.get("score", 1.0)) / best) ** _SHARPNESS) if best > 0 else 1.0
+        for place, (evidence, share) in enumerate(zip(evidences, score_shares(evidences), strict=True)):
+            weight = max(_FLOOR, share**_SHARPNESS)
             candidates = [entity for entity in evidence["wikidata_entities"] if entity["id"] not in own]
             near = nearness(evidence, wanted, self.language.words)
             dates = {} if asked is None else date_weights(evidence, asked, self.property_names, self.language)
@@ -75,23 +74,18 @@ class EntityVoting(TypedAnswering):
             shared = max(1.0, sum(fits)) ** 0.5
             for entity, suits in zip(candidates, fits, strict=True):
                 votes[entity["id"]] += weight * suits / shared
-                labels.setdefault(entity["id"], entity["label"])
+                answers.setdefault(entity["id"], {"id": entity["id"], "label": entity["label"]})
                 support[entity["id"]].append(place)
-        ranked = sorted(
-            (one for one in votes if votes[one] > 0),
-            # of several dates that count the same, the first release is meant
-            key=lambda one: (-round(votes[one], 9), one if is_date(one) else "", support[one][0], one),
-        )
         total = sum(votes.values()) or 1.0
-        return [
-            {
-                "answer": {"id": entity_id, "label": labels[entity_id]},
-                "score": round(votes[entity_id] / total, 6),
-                "rank": rank,
-                "evidences": support[entity_id][:SUPPORT],
-            }
-            for rank, entity_id in enumerate(ranked, 1)
-        ]
+        # of several dates that count the same, the first release is meant
+        keys = {
+            name: (-round(vote, 9), name if is_date(name) else "", support[name][0], name)
+            for name, vote in votes.items()
+            if vote > 0
+        }
+        return ranking(
+            (answers[name], votes[name] / total, support[name]) for name in sorted(keys, key=keys.__getitem__)
+        )
 
     def _prior(self, entity: Entity) -> float:
         """How much likelier an item with many facts is meant than one with few; it decides where votes are equal."""
@@ -101,9 +95,6 @@ class EntityVoting(TypedAnswering):
 
     def _wanted(self, turn: Turn, evidences: Sequence[Evidence]) -> set[str]:
         """Stems of what is asked, without the names of the question's own items."""
-        names = {
-            evidence["retrieved_for_entity"]["label"] for evidence in evidences if "retrieved_for_entity" in evidence
-        }
         stems = self.language.words.stems
         asked = turn.get("structured_representation") or turn["question"]
-        return set(stems(asked)) - {word for name in names for word in stems(name)}
+        return set(stems(asked)) - {word for item in question_items(evidences) for word in stems(item["label"])}

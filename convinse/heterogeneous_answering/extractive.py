@@ -11,15 +11,16 @@ from ..encoder.extractive_reader import ExtractiveReader
 from ..encoder.pool import ModelPool
 from ..knowledge_base.index import KnowledgeBase
 from ..records.conversation import RankedAnswer, Turn, asked_in_full
-from ..records.evidence import Evidence
+from ..records.evidence import question_items
 from ..resources import load_reader, load_yes_no_reader
 from ..support.errors import ConfigError
-from .answers import combined, rank_answers
+from .answers import rank_answers
 from .entity_voting import EntityVoting
+from .ranking import combined, score_shares
 from .yes_no import Judge
 
 _SPANS = 5  # of an evidence
-_LEAST_FIT = 0.01  # of what does not fit the expected type: an answer where there is no better one, such as "twelve"
+_LEAST_FIT = 0.01  # of what does not fit the expected type: the answer where nothing fits, such as "twelve"
 _FITTING = 0.3  # fit from which on the votes count in full: that of an unknown type
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
@@ -28,8 +29,8 @@ class ExtractiveAnswering(EntityVoting):
     """Answers with an extractive reader (`ha_model`), all evidences of all turns read together.
 
     An answer's score adds up, over the evidences, the probability of its spans times the evidence's score (as a share
-    of the best one's) and how well it fits the expected answer type. Evidences whose score is 0, which the cascade left
-    unread, are not read here either where there are better ones. The items that the question is about are no answers.
+    of the best score) and how well it fits the expected answer type. Evidences whose score is 0, which the cascade left
+    unread, are not read here either where there are better evidences. The items that the question is about are no answers.
     The votes of `EntityVoting` are added with the weight `ha_votes`: they know nearness in rows and lists better. They weigh
     less where no entity fits the expected type.
     Questions for yes or no are not read; they, stated numbers and years are answered as in `entity_voting`.
@@ -93,7 +94,7 @@ class ExtractiveAnswering(EntityVoting):
     def _answer(self, turns: Sequence[Turn]) -> None:
         expected = [self.expected(turn) for turn in turns]
         reading = [turn for turn, wanted in zip(turns, expected, strict=True) if wanted.kind != "yesno"]
-        weights = {id(turn): _weights(turn["top_evidences"]) for turn in reading}
+        weights = {id(turn): score_shares(turn["top_evidences"]) for turn in reading}
         spans = self.reader.read_all(
             [asked_in_full(turn) for turn in reading],
             [
@@ -108,11 +109,9 @@ class ExtractiveAnswering(EntityVoting):
         for turn, wanted in zip(turns, expected, strict=True):
             evidences = turn["top_evidences"]
             if wanted.kind == "yesno":
-                turn["pred_answers"] = self.yes_or_no(turn, evidences)
+                turn["pred_answers"] = self.yes_or_no(turn)
                 continue
-            own = {
-                evidence["retrieved_for_entity"]["id"] for evidence in evidences if "retrieved_for_entity" in evidence
-            }
+            own = {item["id"] for item in question_items(evidences)}
             answers = rank_answers(
                 read[id(turn)],
                 evidences,
@@ -124,14 +123,7 @@ class ExtractiveAnswering(EntityVoting):
             share, most = self.config.ha_votes, self.config.ha_max_answers
             voted = self.votes(turn, wanted) if share else []
             # where no entity is of the expected type, the votes are for things that nobody asked for
-            fitting = max((self.fit(wanted, one["answer"]) for one in voted), default=0.0)
+            fitting = max((self.fit(wanted, answer["answer"]) for answer in voted), default=0.0)
             trusted = share * min(1.0, fitting / _FITTING)
             answers = combined(answers, voted, trusted / (1 - share + trusted) if trusted else 0.0, None)
             turn["pred_answers"] = self.of_type(turn, wanted, answers)[:most]
-
-
-def _weights(evidences: Sequence[Evidence]) -> list[float]:
-    """Each evidence's score as a share of the best one's; all count the same where none is above 0."""
-    scores = [evidence.get("score", 1.0) for evidence in evidences]
-    best = max(scores, default=0.0)
-    return [max(0.0, score) / best if best > 0 else 1.0 for score in scores]

@@ -15,17 +15,17 @@ from ..records.conversation import RankedAnswer
 from ..records.evidence import Entity, Evidence
 from ..records.facts import fact_of
 from ..records.literals import is_number, number_entity
+from .ranking import ranking, score_shares
 from .values import Value, nearness, values
 
 _MOST_WORDS = 3  # behind "how many" that say what is counted
 _DIGIT = re.compile(r"\d")
 _LEAST = 0.5  # of a name that must be asked for
 _MORE = 0.05  # how much each word of an evidence that is not asked for takes from it
-_SHARP = 4.0  # exponent: answers that fit as well as the best one have nearly all of the share
-SUPPORT = 3  # evidences named per answer
+_SHARP = 4.0  # exponent: answers that fit as well as the best answer have nearly all of the share
 
 
-class Asked(NamedTuple):
+class AskedQuantity(NamedTuple):
     """What a question wants the number of.
 
     Attributes:
@@ -41,11 +41,11 @@ class Asked(NamedTuple):
     countable: bool
 
 
-def asked_quantity(question: str, in_full: str, language: Language) -> Asked | None:
+def asked_quantity(question: str, in_full: str, language: Language) -> AskedQuantity | None:
     """What a question wants the number of ("how many league goals": goal); None when it does not say.
 
     Args:
-        question: as asked, or in full where it leans on the one before.
+        question: as asked, or in full where it leans on the question before.
         in_full: with what it leaves to the history; its words say of what.
         language: of both.
     """
@@ -69,11 +69,11 @@ def asked_quantity(question: str, in_full: str, language: Language) -> Asked | N
         return None
     nouns = tuple(map(literals.names_of, map(literals.keyword, heads)))
     rest = language.properties.keywords(in_full).difference(literals.asking_keywords, *nouns)
-    return Asked(nouns, literals.keyword(heads[-1]), rest, bool(many and phrase))
+    return AskedQuantity(nouns, literals.keyword(heads[-1]), rest, bool(many and phrase))
 
 
 class Comparison(NamedTuple):
-    """Whether a number lies above or below another one, by the evidences at these places."""
+    """Whether a number lies above or below another number, by the evidences at these places."""
 
     holds: bool
     evidences: list[int]
@@ -97,7 +97,7 @@ def compared(
     nouns = [names_of]
     if limit.money:  # what is not said to be a cost or a fee is what something made; else any amount of money
         nouns = [names_of & words or literals.earned_keywords, names_of | literals.money_keywords]
-    tried = [Asked((noun,), head, words - noun, not limit.money) for noun in nouns]
+    tried = [AskedQuantity((noun,), head, words - noun, not limit.money) for noun in nouns]
     answers = next(filter(None, (stated(asked, evidences, names, language) for asked in tried)), [])
     answers = answers or counted(tried[-1], evidences, names, language)
     if not answers:
@@ -111,40 +111,44 @@ def compared(
     return Comparison(holds, best["evidences"])
 
 
-def stated(asked: Asked, evidences: Sequence[Evidence], names: PropertyNames, language: Language) -> list[RankedAnswer]:
+def stated(
+    asked: AskedQuantity, evidences: Sequence[Evidence], names: PropertyNames, language: Language
+) -> list[RankedAnswer]:
     """The numbers of the evidences whose property, header, attribute or unit is what is asked for, best first.
 
     A number counts by how many of the question's other words its evidence holds and how near they are, by how
     little else it says, and by the score of the evidence. Scores are shares of all.
     """
-    best = max((evidence.get("score", 1.0) for evidence in evidences), default=0.0)
     scores: dict[str, float] = {}
     entities: dict[str, Entity] = {}
     support: dict[str, list[int]] = defaultdict(list)
-    for place, evidence in enumerate(evidences):
-        found = [
+    for place, (evidence, share) in enumerate(zip(evidences, score_shares(evidences), strict=True)):
+        fitting = [
             (value, fits) for value in values(evidence, language) if (fits := _fits(value, asked, names, language)) > 0
         ]
-        if not found:
+        if not fitting:
             continue
         held = language.properties.keywords(evidence["evidence_text"])
         covered = len(asked.rest & held) / len(asked.rest) if asked.rest else 1.0
         # a row of a part says more than an entry of the whole
         more = sum(not word.isdigit() for word in held.difference(asked.rest, *asked.nouns))
-        share = max(0.0, evidence.get("score", 1.0)) / best if best > 0 else 1.0
         weight = (0.2 + covered) / (1.0 + _MORE * more) * (1.0 + share)
         near = nearness(evidence, set(asked.rest), language.words)
-        for value, fits in found:
+        for value, fits in fitting:
             number = value.entity["id"]
             score = fits * weight * (0.5 + near.get(number, 0.0))
             entities.setdefault(number, value.entity)
             scores[number] = max(scores.get(number, 0.0), score)
             support[number].append(place)
-    return _ranked(scores, entities, support)
+    best = max(scores.values(), default=0.0)
+    shares = {number: (score / best) ** _SHARP for number, score in scores.items()}
+    total = sum(shares.values())
+    order = sorted(shares, key=lambda number: (-round(shares[number], 9), support[number][0], number))
+    return ranking((entities[number], shares[number] / total, support[number]) for number in order)
 
 
 def counted(
-    asked: Asked, evidences: Sequence[Evidence], names: PropertyNames, language: Language
+    asked: AskedQuantity, evidences: Sequence[Evidence], names: PropertyNames, language: Language
 ) -> list[RankedAnswer]:
     """How many different things facts of the asked property list, an infobox, or rows of the asked table; one answer or none.
 
@@ -164,10 +168,10 @@ def counted(
         return []
     best = max(groups, key=lambda group: (fits[group], len(groups[group]), group))
     places = sorted(set(groups[best].values()))
-    return [{"answer": number_entity(str(len(groups[best]))), "score": 1.0, "rank": 1, "evidences": places[:SUPPORT]}]
+    return ranking([(number_entity(str(len(groups[best]))), 1.0, places)])
 
 
-def _fits(value: Value, asked: Asked, names: PropertyNames, language: Language) -> float:
+def _fits(value: Value, asked: AskedQuantity, names: PropertyNames, language: Language) -> float:
     """How well a value's name or unit is what is asked for, from 0 to 1: by the last noun, the others add little."""
     if not is_number(value.entity["id"]):
         return 0.0
@@ -179,20 +183,20 @@ def _fits(value: Value, asked: Asked, names: PropertyNames, language: Language) 
 
 
 def _listed(
-    evidence: Evidence, asked: Asked, names: PropertyNames, language: PropertyWords
+    evidence: Evidence, asked: AskedQuantity, names: PropertyNames, language: PropertyWords
 ) -> Iterable[tuple[tuple[str, ...], str, float]]:
     """(group, member, how well the group fits) of what an evidence lists."""
     head, keywords, holds = asked.nouns[-1], language.keywords, language.holds
     fact = fact_of(evidence)
     own = evidence.get("retrieved_for_entity", {}).get("id")
     if fact is not None and own in (fact.subject["id"], fact.object["id"]):
-        item, other = (fact.subject, fact.object) if own == fact.subject["id"] else (fact.object, fact.subject)
+        item, partner = (fact.subject, fact.object) if own == fact.subject["id"] else (fact.object, fact.subject)
         inverse = item is fact.object  # "member of" lists the members of a band
-        if is_number(other["id"]) or holds(keywords(item["label"]), asked.head):
+        if is_number(partner["id"]) or holds(keywords(item["label"]), asked.head):
             return
         if names.asked(fact.predicate, head) == 1.0 and (not inverse or asked.head in keywords(fact.predicate)):
-            yield (item["id"], fact.predicate), other["id"], 1.0
-        elif holds(keywords(other["label"]), asked.head):  # "how many Oscars": of all awards those of that name
+            yield (item["id"], fact.predicate), partner["id"], 1.0
+        elif holds(keywords(partner["label"]), asked.head):  # "how many Oscars": of all awards those of that name
             yield (item["id"], fact.predicate), " ".join(entity["id"] for entity in fact.entities), 0.9
     elif evidence["source"] == "table":
         lead, header, row = evidence["evidence_text"].partition(" is ")
@@ -207,19 +211,3 @@ def _listed(
                 for member in listed:
                     yield tuple(parts[: place + 1]), member, 1.0
                 break
-
-
-def _ranked(scores: dict[str, float], entities: dict[str, Entity], support: dict[str, list[int]]) -> list[RankedAnswer]:
-    best = max(scores.values(), default=0.0)
-    shares = {one: (score / best) ** _SHARP for one, score in scores.items()}
-    total = sum(shares.values())
-    order = sorted(shares, key=lambda one: (-round(shares[one], 9), support[one][0], one))
-    return [
-        {
-            "answer": dict(entities[one]),  # type: ignore[typeddict-item]
-            "score": round(shares[one] / total, 6),
-            "rank": rank,
-            "evidences": support[one][:SUPPORT],
-        }
-        for rank, one in enumerate(order, 1)
-    ]

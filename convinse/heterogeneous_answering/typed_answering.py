@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 
 from ..config import Config, resolve
@@ -10,11 +10,11 @@ from ..knowledge_base.index import KnowledgeBase
 from ..language.answer_types import AnswerType
 from ..language.property_names import PropertyNames
 from ..records.conversation import RankedAnswer, Turn, asked_in_full
-from ..records.evidence import Entity, Evidence
-from .answers import combined
+from ..records.evidence import Entity
 from .base import HeterogeneousAnswering
 from .dates import in_years
 from .quantities import asked_quantity, counted, stated
+from .ranking import combined
 from .yes_no import Judge, decide
 
 _LESS_THAN_STATED = 0.25  # the share of voting and reading where an evidence states the number that is asked for
@@ -69,9 +69,11 @@ class TypedAnswering(HeterogeneousAnswering):
         slots = full.split(self.config.sr_delimiter.strip())
         return " ".join(slots[:-1]) if len(slots) == 4 else full
 
-    def yes_or_no(self, turn: Turn, evidences: Sequence[Evidence]) -> list[RankedAnswer]:
+    def yes_or_no(self, turn: Turn) -> list[RankedAnswer]:
         """ "Yes" and "No" in the order that the evidences decide; see `yes_no.decide`."""
-        return decide(self.in_full(turn), evidences, self.property_names, self.language, self.judge).answers()
+        return decide(
+            self.in_full(turn), turn["top_evidences"], self.property_names, self.language, self.judge
+        ).answers()
 
     def of_type(self, turn: Turn, expected: AnswerType, answers: list[RankedAnswer]) -> list[RankedAnswer]:
         """A ranking as the expected type wants it.
@@ -81,7 +83,7 @@ class TypedAnswering(HeterogeneousAnswering):
         """
         full, evidences, names = self.in_full(turn), turn["top_evidences"], self.property_names
         language, types = self.language, self.language.answer_types
-        # a question that leans on the one before for what it asks has no word of its own for that
+        # a question that leans on the question before for what it asks has no word of its own for the type
         question = turn["question"] if types.expected_type(turn["question"]).kind == expected.kind else full
         if expected.kind == "date" and types.asks_for_year(question):
             return in_years(answers)

@@ -14,7 +14,7 @@ from ..records.literals import is_date, is_number
 _HEADER = re.compile(r"(?:^|, )([^,]+?) is ")
 _BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
 FAR, _REACH = 0.3, 3.0  # the least nearness in an evidence; words over which nearness halves
-_BEHIND = 3.0  # how much farther a word behind an entity is than one before it ("Director is", "directed by")
+_BEHIND = 3.0  # how much farther a word behind an entity is than a word before it ("Director is", "directed by")
 
 
 class Value(NamedTuple):
@@ -36,7 +36,7 @@ def values(evidence: Evidence, language: Language) -> list[Value]:
     """The dates and numbers that an evidence mentions, in reading order."""
     text, source = evidence["evidence_text"], normalize_source(evidence["source"])
     labels = {entity["id"]: entity["label"] for entity in evidence["wikidata_entities"]}
-    found: list[Value] = []
+    literals: list[Value] = []
     place, begin = 0, None
     for surface, entity_id in evidence["disambiguations"]:
         start = text.find(surface, place)
@@ -47,12 +47,12 @@ def values(evidence: Evidence, language: Language) -> list[Value]:
             continue
         begin = start if begin is None else begin
         entity: Entity = {"id": entity_id, "label": labels.get(entity_id, surface)}
-        found.append(Value(entity, _labels(evidence, source, start, begin), _unit(text, surface, start, language)))
-    return found
+        literals.append(Value(entity, _labels(evidence, source, start, begin), _unit(text, surface, start, language)))
+    return literals
 
 
 def _labels(evidence: Evidence, source: str, start: int, begin: int) -> tuple[str, ...]:
-    """What names the literal at `start`; the evidence's first one begins at `begin`."""
+    """What names the literal at `start`; the first literal of the evidence begins at `begin`."""
     text = evidence["evidence_text"]
     if source == "kb":
         fact = fact_of(evidence)
@@ -80,7 +80,7 @@ def nearness(evidence: Evidence, wanted: set[str], language: Words) -> dict[str,
     """
     words = re.findall(r"\w+", fold(evidence["evidence_text"]))
     hits = [place for place, word in enumerate(words) if language.stem(word) in wanted]
-    found: dict[str, float] = {}
+    near: dict[str, float] = {}
     for surface, entity_id in evidence["disambiguations"]:
         parts = fold(surface).split()
         for place in range(len(words) - len(parts) + 1) if parts else ():
@@ -91,5 +91,5 @@ def nearness(evidence: Evidence, wanted: set[str], language: Words) -> dict[str,
                 ]
                 gap = min(gaps, default=None)
                 value = FAR if gap is None else FAR + (1 - FAR) / (1 + gap / _REACH)
-                found[entity_id] = max(found.get(entity_id, 0.0), value)
-    return found
+                near[entity_id] = max(near.get(entity_id, 0.0), value)
+    return near

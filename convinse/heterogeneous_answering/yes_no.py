@@ -10,13 +10,13 @@ from typing import NamedTuple
 from ..language.language import Language
 from ..language.property_names import PropertyNames, PropertyWords
 from ..records.conversation import RankedAnswer
-from ..records.evidence import Entity, Evidence, normalize_source
+from ..records.evidence import Entity, Evidence, normalize_source, question_items
 from ..records.facts import Fact, fact_of
 from .quantities import compared
+from .ranking import ranking
 
 _YES: Entity = {"id": "Yes", "label": "Yes"}
 _NO: Entity = {"id": "No", "label": "No"}
-SUPPORT = 3  # evidences named per answer
 _NAME_WEIGHT = 0.5  # of a word of a name or a class ("film"): what is said of it tells more
 _COVERED = 0.6  # of a question's words that an evidence must hold for a "yes"
 _CERTAIN, _LIKELY = 0.95, 0.75
@@ -35,13 +35,8 @@ class Verdict(NamedTuple):
     def answers(self) -> list[RankedAnswer]:
         """Both answers, ranked; "No" where it is undecided."""
         yes = round(self.yes, 6)
-        pairs = [(_YES, yes), (_NO, round(1 - yes, 6))]
-        if yes <= 0.5:
-            pairs.reverse()
-        return [
-            {"answer": dict(entity), "score": score, "rank": rank, "evidences": self.evidences[:SUPPORT]}  # type: ignore[typeddict-item]
-            for rank, (entity, score) in enumerate(pairs, 1)
-        ]
+        answers = [(_YES, yes, self.evidences), (_NO, 1 - yes, self.evidences)]
+        return ranking(answers if yes > 0.5 else answers[::-1])
 
 
 class _Claim(NamedTuple):
@@ -60,7 +55,7 @@ def decide(
 
     In this order:
 
-    1. a number that the evidences state or list lies above or below the one that the question names;
+    1. a number that the evidences state or list lies above or below the number that the question names;
     2. a fact of an asked property holds two things that the question names: yes;
     3. the question names an item and something that other items have as value of an asked property, and the item's facts
        of that property have other values only: no; with "the same", the values of two named items are compared;
@@ -96,22 +91,26 @@ def _by_facts(
     holding = [
         claim for claim in claims if len(_different({_name_words([entity], language) for entity in claim.named})) > 1
     ]
-    if found := [claim.place for claim in holding if claim.asked]:
-        return Verdict(_CERTAIN, found)
+    if places := [claim.place for claim in holding if claim.asked]:
+        return Verdict(_CERTAIN, places)
     named = {entity["id"]: entity for claim in claims for entity in claim.named}
     asked: dict[str, list[_Claim]] = defaultdict(list)  # facts of asked properties, by subject
     for claim in claims:
         if claim.asked and claim.fact.subject["id"] in named:
             asked[claim.fact.subject["id"]].append(claim)
     if compares and len(asked) > 1:
-        values = [frozenset((one.fact.predicate, one.fact.object["id"]) for one in facts) for facts in asked.values()]
+        values = [
+            frozenset((claim.fact.predicate, claim.fact.object["id"]) for claim in facts) for facts in asked.values()
+        ]
         shared = frozenset.intersection(*values)
-        return Verdict(_CERTAIN if shared else 1 - _CERTAIN, [one.place for facts in asked.values() for one in facts])
+        return Verdict(
+            _CERTAIN if shared else 1 - _CERTAIN, [claim.place for facts in asked.values() for claim in facts]
+        )
     for subject, facts in asked.items():
         left = words - _name_words([named[subject]], language) - frozenset().union(*(claim.asked for claim in facts))
         properties = {claim.fact.predicate for claim in facts}
-        others = {claim.fact.object["id"] for claim in claims if claim.fact.predicate in properties} & named.keys()
-        if any(_name_words([named[value]], language) & left for value in others):
+        rivals = {claim.fact.object["id"] for claim in claims if claim.fact.predicate in properties} & named.keys()
+        if any(_name_words([named[value]], language) & left for value in rivals):
             return Verdict(1 - _CERTAIN, [claim.place for claim in facts])
         if not left:
             return Verdict(_LIKELY, [claim.place for claim in facts])
@@ -141,8 +140,7 @@ def _by_words(question: str, evidences: Sequence[Evidence], language: Language) 
         held = keywords(evidence["evidence_text"])
         present = {word for word in weights if _holds(held, word, language)}
         # each evidence of an item has its name, which says nothing
-        own = [evidence["retrieved_for_entity"]] if "retrieved_for_entity" in evidence else []
-        told = present - _name_words(own, language.properties)
+        told = present - _name_words(question_items([evidence]), language.properties)
         covered.append(sum(weights[word] for word in present) / total if told else 0.0)
     order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))
     best = covered[order[0]] if order else 0.0
@@ -164,8 +162,8 @@ def _is_named(entity: Entity, words: frozenset[str], language: PropertyWords) ->
 
 
 def _different(names: set[frozenset[str]]) -> set[frozenset[str]]:
-    """The names that are no part of another one: a fact of Margrethe II of Denmark with Denmark names one thing."""
-    return {name for name in names if not any(name < other for other in names)}
+    """The names that are no part of another name: a fact of Margrethe II of Denmark with Denmark names one thing."""
+    return {name for name in names if not any(name < longer for longer in names)}
 
 
 def _name_words(entities: Iterable[Entity], language: PropertyWords) -> frozenset[str]:

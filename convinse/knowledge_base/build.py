@@ -92,13 +92,13 @@ def _parts(dump: Path, languages: tuple[str, ...], advance: Advance) -> Iterator
             shown = block.position >> 20
             yield block
 
-    for part in in_order(dump, blocks(), _Parser, (languages,), cores(), "try again"):
+    for part in in_order(dump, blocks(), _EntityParser, (languages,), cores(), "try again"):
         faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
         yield part
     faults.count(0, final=True)
 
 
-class _Parser:
+class _EntityParser:
     """Blocks of lines into parts."""
 
     def __init__(self, languages: tuple[str, ...]) -> None:

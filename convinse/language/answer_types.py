@@ -14,7 +14,7 @@ from ..records.literals import is_date, is_number
 from .text import Words, fold
 from .word_lists import Table, WordSet
 
-_OTHER_PLACE = 0.4  # how well another place than one of the wanted class fits
+_OTHER_PLACE = 0.4  # how well a place fits that is not of the wanted class
 _MISFIT = 0.0  # a literal for an item or the reverse is no answer
 _MOST_WORDS = 3  # behind "what" that may name the type
 NAMED_KINDS = ("date", "number", "person", "place")

@@ -19,7 +19,7 @@ _MOST_CHARACTERS = 10_000_000  # of remembered texts: with their numbers about 6
 
 
 class BM25:
-    """BM25 over texts in a language; it remembers what it has read, so one is shared."""
+    """BM25 over texts in a language; it remembers what it has read, so all callers share one object."""
 
     def __init__(self, words: Words) -> None:
         self._words = words
@@ -74,7 +74,7 @@ class BM25:
         return sorted(enumerate(scores), key=lambda pair: (-pair[1], texts[pair[0]], pair[0]))
 
     def _readable(self) -> _Vocabulary:
-        """The vocabulary, or a fresh one when that has read enough; a running call keeps its own."""
+        """The vocabulary, or a fresh vocabulary when it has read enough; a running call keeps the old one."""
         if self._vocabulary.characters > _MOST_CHARACTERS:
             self._vocabulary = _Vocabulary(self._words)
         return self._vocabulary
@@ -147,4 +147,4 @@ class _Memory(dict[str, int]):
         self._make = make
 
     def __missing__(self, key: str) -> int:
-        return self.setdefault(key, self._make(key))  # of several threads, the first one's counts
+        return self.setdefault(key, self._make(key))  # of several threads, the value of the first counts

@@ -1,7 +1,7 @@
 """A language: all that is known of its words, in one object that stages are handed.
 
 Its word lists are the files of a folder beside this module; a file belongs to the class that reads it. To add a
-language, write such a folder; where its grammar is another one, a class beside the one that has the English grammar.
+language, write such a folder; where its grammar differs, also a class beside the class that has the English grammar.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class _StopWords:
 
 
 def stop_words(code: str) -> WordSet:
-    """The stop words of a language, also of one of which nothing else is known; none where there is no list."""
+    """The stop words of a language, of which nothing else need be known; none where there is no list."""
     if code == english().words.code:
         return english().words.common
     path = _FOLDER / "stop_words" / f"{code}.txt"

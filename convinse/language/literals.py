@@ -21,7 +21,7 @@ class Limit(NamedTuple):
     Attributes:
         number: in full.
         above: whether more than it is asked for, or less.
-        inclusive: whether the number itself is such a one ("at least").
+        inclusive: whether the number itself counts, too ("at least").
         unit: the folded word behind it; empty where there is none, or it stands for an amount of money.
         money: whether it may be an amount of money: by its unit or sign, or because it has no unit.
     """

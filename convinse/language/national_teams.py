@@ -70,7 +70,7 @@ class TeamWords:
             yield TeamPhrase(match.end(), match.end(2), name, said.lower(), peoples)
 
     def read_label(self, label: str) -> TeamName | None:
-        """What the label of a team says; None where it is no national team, or one of young people."""
+        """What the label of a team says; None where it is no national team, or a team of young people."""
         name = fold(label)
         country, national, kind = name.partition(" national ")
         if not national or self.squads.search(name):

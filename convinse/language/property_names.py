@@ -38,7 +38,7 @@ class PropertyWords:
         return self.keywords(" ".join(words))
 
     def holds(self, text: AbstractSet[str], word: str) -> bool:
-        """Whether the keywords of a text have one, or all of the phrase that means the same (`oscar`: academy award)."""
+        """Whether the keywords of a text have a keyword, or all of the phrase that means the same (`oscar`: academy award)."""
         return word in text or (word in self.phrases and self.phrases[word] <= text)
 
     def _shared_form(self, word: str) -> str:
@@ -71,7 +71,7 @@ class PropertyNames:
         known = [(self._name(label), list(map(self._name, aliases))) for _, label, aliases in properties]
         labels = {label for label, _ in known}
         for label, aliases in known:
-            # what is another property's label names that one: "member of" is no "instance of"
+            # what is another property's label names that property: "member of" is no "instance of"
             names = [label, *(alias for alias in aliases if alias not in labels)] if label else []
             self._labels.setdefault(label, names)
             for name in names:

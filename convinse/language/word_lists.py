@@ -32,7 +32,7 @@ def read_lists(kind: type[Lists], path: Path, **parts: object) -> Lists:
         parts: the other fields.
 
     Raises:
-        DataError: the file cannot be read, lacks a list, has one that no field wants, or has one of another form.
+        DataError: the file cannot be read, lacks a list, has a list that no field wants, or a list of another form.
     """
     lines = _read(path)
     hints = get_type_hints(kind)

@@ -25,7 +25,7 @@ _STEMMERS = {
 }  # fmt: skip
 _BIGRAMS = ("ja", "ko", "zh")  # no stemmer, but a name of their own
 LANGUAGES = tuple(sorted([*_STEMMERS, *_BIGRAMS, NEUTRAL]))
-# Letters that are letters of their own, and not another one with an accent: folding leaves them, stemmers know them.
+# Letters that are letters of their own, and not another letter with an accent: folding leaves them, stemmers know them.
 _OWN_LETTERS = {
     "pl": "ąćęłńóśźż",
     "de": "äöüß",
@@ -49,7 +49,7 @@ class Analyzer:
        to words, Chinese and Japanese write without blanks.
     3. Stop words are left out.
     4. Latin letters lose accents unless they are letters of the language (Polish ł, ą, ó stay, é becomes e); fullwidth
-       forms become usual ones. Letters of other scripts stay.
+       forms become usual letters. Letters of other scripts stay.
     5. The Snowball stemmer of the language, where there is one.
 
     Args:
@@ -92,8 +92,8 @@ class Analyzer:
 
     def terms(self, texts: Iterable[str]) -> list[str]:
         """The terms of texts, in order."""
-        found = (self.term(word) for text in texts for word in self.words(text))
-        return [term for term in found if term is not None]
+        terms = (self.term(word) for text in texts for word in self.words(text))
+        return [term for term in terms if term is not None]
 
     def _fold(self, word: str) -> str:
         return "".join(
@@ -103,14 +103,14 @@ class Analyzer:
 
 
 def _pairs(match: re.Match[str]) -> str:
-    return f" {' '.join(one + other for one, other in pairwise(match[0]))} "
+    return f" {' '.join(first + second for first, second in pairwise(match[0]))} "
 
 
 @lru_cache(maxsize=10_000)
 def _plain(char: str, keep_accents: bool) -> str:
-    """A letter in its usual form; a Latin one without accents unless they are kept."""
+    """A letter in its usual form; a Latin letter without accents unless they are kept."""
     usual = unicodedata.normalize("NFKC", char).lower()
     if keep_accents or not unicodedata.name(usual[0], "").startswith("LATIN"):
         return usual
-    bare = "".join(one for one in unicodedata.normalize("NFKD", usual) if not unicodedata.combining(one))
+    bare = "".join(char for char in unicodedata.normalize("NFKD", usual) if not unicodedata.combining(char))
     return bare.translate(_STROKES)

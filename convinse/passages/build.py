@@ -96,7 +96,7 @@ def build_index(
             f"memory: {memory} bytes are too few to build an index; give {_LEAST_MEMORY // 10**6}MB or more"
         )
     workers = processes or cores()
-    # three blocks for each process: the one it reads, one on its way to it, and a result
+    # three blocks for each process: the block it reads, a block on its way to it, and a result
     block_bytes = min(_BLOCK_BYTES, max(_LEAST_BLOCK, memory // (2 * _BLOCK_FACTOR * (workers + 1))))
     most_words = memory // (4 * workers * _WORD_BYTES)
     size = passages.stat().st_size if passages.is_file() else 0
@@ -139,8 +139,8 @@ def _check_output(output: Path, parameters: Parameters, force: bool) -> None:
         same = read_manifest(output).parameters == parameters
     except IndexFileError:
         raise OutputError(f"{output}: holds a damaged index; --force replaces it") from None
-    other = "" if same else " with other parameters"
-    raise OutputError(f"{output}: holds an index{other} already; --force replaces it")
+    difference = "" if same else " with other parameters"
+    raise OutputError(f"{output}: holds an index{difference} already; --force replaces it")
 
 
 def _count_lines(path: Path) -> int:
@@ -214,7 +214,7 @@ class _Writer:
             columns.append(getattr(rows, name))
 
     def _numbered(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
-        """The numbers of terms; those that are new get the next ones."""
+        """The numbers of terms; new terms get the next numbers."""
         places = np.searchsorted(self._hashes, hashes)
         is_new = np.ones(len(hashes), dtype=bool)
         inside = places < len(self._hashes)

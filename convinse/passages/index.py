@@ -126,12 +126,8 @@ class PassageIndex:
                     numbers[name.decode()] = number
         return numbers
 
-    def passage(self, number: int) -> Passage:
-        """A passage as it was given: id, text, title."""
-        return self.passages([number])[0]
-
     def passages(self, numbers: Sequence[int]) -> list[Passage]:
-        """Several passages; those of one group are unpacked together."""
+        """Passages as they were given: id, text, title; those of one group are unpacked together."""
         first = self._arrays["group_first"]
         groups = np.searchsorted(first, np.asarray(numbers, np.uint64), "right") - 1
         lines: dict[int, list[bytes]] = {}
@@ -173,7 +169,7 @@ class PassageIndex:
         """The most that the score of a passage can be that the engine gives `score` or less."""
         return score / (ENGINE_K1 + 1) * self.manifest.excess + _TINY
 
-    def _query(self, terms: Iterable[str]) -> tuple[Any, _Wanted]:
+    def _query(self, terms: Iterable[str]) -> tuple[Any, _QueryTerms]:
         """The question to the engine, and what scores candidates; terms that no passage has are left out."""
         import tantivy
 
@@ -191,11 +187,11 @@ class PassageIndex:
                 idf.append(math.log1p((len(self) - having + 0.5) / (having + 0.5)))
         places = self._arrays["term_hash"].searchsorted(np.array(hashes, np.uint64))
         pairs = sorted(zip(self._arrays["term_number"][places].tolist(), idf, strict=True))
-        wanted = _Wanted(np.array([*(pair[0] for pair in pairs), _NO_TERM], np.uint32),
+        wanted = _QueryTerms(np.array([*(pair[0] for pair in pairs), _NO_TERM], np.uint32),
                          np.array([pair[1] for pair in pairs]))  # fmt: skip
         return tantivy.Query.boolean_query(parts), wanted
 
-    def _scores(self, numbers: npt.NDArray[np.int64], wanted: _Wanted) -> npt.NDArray[np.float64]:
+    def _scores(self, numbers: npt.NDArray[np.int64], wanted: _QueryTerms) -> npt.NDArray[np.float64]:
         """[passages] the scores of some passages for terms, added up in the order of the passages' rows."""
         arrays = self._arrays
         starts = arrays["row_start"][numbers]
@@ -213,7 +209,7 @@ class PassageIndex:
         return np.bincount(passage, parts, len(numbers)).astype(np.float64, copy=False)
 
 
-class _Wanted(NamedTuple):
+class _QueryTerms(NamedTuple):
     """The terms of a question."""
 
     terms: npt.NDArray[np.uint32]  # their numbers, ascending, and the highest of all
@@ -221,7 +217,7 @@ class _Wanted(NamedTuple):
 
 
 def _mapped(path: Path, kind: str) -> npt.NDArray[Any]:
-    """A file as an array; an empty one cannot be mapped."""
+    """A file as an array; an empty file cannot be mapped."""
     if path.stat().st_size == 0:
         return np.empty(0, kind)
     return np.memmap(path, kind, "r").view(np.ndarray)

@@ -168,8 +168,8 @@ def _padded(question: SearchQuestion, index: PassageIndex, best: Sequence[FoundP
     """The answer to a question, filled up with other passages in their order where the index has enough."""
     missing = min(top, len(index)) - len(best)
     known = {passage.id for passage in best}
-    others = (name for number in range(len(index)) if (name := index.id(number)) not in known)
-    return PassageRanking(question, best, list(islice(others, max(0, missing))))
+    fillers = (name for number in range(len(index)) if (name := index.id(number)) not in known)
+    return PassageRanking(question, best, list(islice(fillers, max(0, missing))))
 
 
 def by_set(questions: Sequence[SearchQuestion]) -> dict[str, int]:

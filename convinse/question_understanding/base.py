@@ -2,47 +2,24 @@
 
 from __future__ import annotations
 
-import logging
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
-from ..config import Config
 from ..records.conversation import Conversation, Turn
-from ..resources import stage_language
+from ..stage import Stage
 from ..support.errors import ModuleError
-from ..support.registry import find_trainer
-
-if TYPE_CHECKING:
-    from ..encoder.pool import ModelPool
 
 
-class QuestionUnderstanding(ABC):
+class QuestionUnderstanding(Stage):
     """Question understanding (QU): from a question and its history to `turn["structured_representation"]`.
 
     A module of your own inherits this class, implements `inference_on_turn` and is named in the configuration as
     `qu: package.module:Class`. It may write the question in full into `turn["resolved_question"]`, which models read
     instead of the representation, and note in `turn["history_used"]` which parts of the history it took, for `ask` to
     show; see `convinse.records.conversation.HistoryPart`.
-
-    Attributes:
-        config: the checked configuration.
-        language: the words of the language that questions and evidences are in.
-        logger: writes to the log of the run.
-        conversations_at_once: how many conversations the pipeline hands over together. A module that computes in
-            batches raises it and overrides `inference_on_turns`.
-        model_pool: the models that the stages of a pipeline share; see `use_models`.
-        trainer: `package.module:function` that trains a module that learns; it is given the module and the sources.
     """
 
-    conversations_at_once = 1
-    model_pool: ModelPool | None = None
-    trainer: str | None = None
-
-    def __init__(self, config: Config) -> None:
-        self.config = config
-        self.language = stage_language()
-        self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
+    stage = "qu"
 
     @abstractmethod
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str:
@@ -59,33 +36,21 @@ class QuestionUnderstanding(ABC):
         """The representations of turns of different conversations, each with its history; by default one by one."""
         return [self.inference_on_turn(turn, history) for turn, history in zip(turns, histories, strict=True)]
 
-    def use_models(self, models: ModelPool) -> None:
-        """Called by a pipeline before its first turn, with the models that its stages share."""
-        self.model_pool = models
-
-    def store_cache(self) -> None:
-        """Called after a run; a module that keeps intermediate results stores them here."""
-
-    def train(self, sources: Sequence[str]) -> None:
-        """Called by `convinse train qu`: lets the named `trainer` train; a module may also learn here."""
-        if self.trainer is not None:
-            find_trainer("qu", self.trainer)(self, sources)
-
 
 def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
-    """What a later turn may know of an earlier one: its gold answers where wanted and known, else its first predicted one."""
+    """What a later turn may know of an earlier turn: its gold answers where wanted and known, else its best predicted answer."""
     answers = turn.get("answers") if use_gold_answers else None
     if not answers:
         answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
-    found: Turn = {
+    known: Turn = {
         "question": turn["question"],
         "structured_representation": turn.get("structured_representation", ""),
         "answers": answers,
     }
     for key in ("turn", "resolved_question"):
         if key in turn:
-            found[key] = turn[key]
-    return found
+            known[key] = turn[key]
+    return known
 
 
 def understand(
@@ -114,9 +79,9 @@ def understand(
             histories.append([history_turn(before, use_gold_answers) for before in earlier])
     returned = module.inference_on_turns(turns, histories)
     if not isinstance(returned, list) or len(returned) != len(turns):
-        found = f"{len(returned)}" if isinstance(returned, list) else type(returned).__name__
+        fault = f"{len(returned)}" if isinstance(returned, list) else type(returned).__name__
         raise ModuleError(
-            f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} representations, not {found}"
+            f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} representations, not {fault}"
         )
     for turn, representation in zip(turns, returned, strict=True):
         if not isinstance(turn.get("structured_representation"), str):

@@ -28,14 +28,14 @@ def history_part(
 def origins(
     referents: Iterable[Referent], foci: Sequence[Focus], history: Sequence[Turn], scores: Mapping[str, float]
 ) -> list[HistoryPart]:
-    """Where things come from: the latest turn that they answer, else the first one that asks about them.
+    """Where referents come from: the latest turn that they answer, else the first turn that asks about them.
 
     Args:
         referents: what was taken of the history.
         foci, history: of the same turns.
         scores: the probability of those that a model chose, by their ids.
     """
-    found = []
+    parts = []
     for referent in referents:
         answered = [place for place, focus in enumerate(foci) if referent in focus.answered]
         asked = [place for place, focus in enumerate(foci) if referent in focus.asked]
@@ -45,8 +45,8 @@ def origins(
         note = history_part(history, place, part, referent.label)  # type: ignore[arg-type]
         if referent.id in scores:
             note["score"] = scores[referent.id]
-        found.append(note)
-    return found
+        parts.append(note)
+    return parts
 
 
 def parts_with_words(representation: str, question: str, history: Sequence[Turn], language: Words) -> list[HistoryPart]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _FACTS = 300  # of an item that are looked at
 _VALUES = 5  # of a property of an item that are looked at
-_OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
+_OWN_TYPES = 2  # the nearest classes of an item; classes above them are shared too widely
 _KEPT_TEXTS = 20_000  # whose embeddings stay in memory, 30 MB
 
 
@@ -39,17 +39,17 @@ class Features(NamedTuple):
         answered_last, asked_last: the turn before was answered with it, or asked about it.
         answered_before, asked_before: an earlier turn was.
         first_topic: it is the first thing that the conversation asked about.
-        turns_since: turns between the last one that it was talked about in and this one.
-        times: turns that it was talked about in, but one.
+        turns_since: turns between the last turn that talked about it and this turn.
+        times: turns that talked about it, less one.
         agrees, disagrees: the question has a personal pronoun that may mean it (0.5: "they" for a person), or only
-            ones that may not.
+            pronouns that may not.
         pointed_at: the question points ("who wrote that one?"), and the turn before was about it.
-        class_named, class_missed: the question says "the film", and it is one, or it is none.
+        class_named, class_missed: the question says "the film", and it is a film, or it is no film.
         names_item: the question names an item itself.
-        complete: it names one, has no personal pronoun and leans on no other question.
+        complete: the question names an item, has no personal pronoun and leans on no other question.
         near_named: an item that the question names shares a fact with it.
         rival_of_named: an item that the question names is of its class and shares no fact with it: a new topic.
-        elliptical, elliptical_last: the question leans on the one before, and that asked about it.
+        elliptical, elliptical_last: the question leans on the question before, and that question asked about it.
         may_answer: how well it fits the type that the question asks for; what is asked for is not what is asked about.
         has_property: share of the question's words in the names of its best property in the knowledge base.
         has_answer: the same, times how well that property's values fit the wanted type; of the best property.
@@ -128,7 +128,7 @@ class FeatureReader:
     @staticmethod
     def referents(asked: Asked, foci: Sequence[Focus]) -> list[Referent]:
         """The items talked about that the question does not name itself, the latest first."""
-        return [one for one in recent(foci) if one.id.startswith("Q") and one not in asked.named]
+        return [referent for referent in recent(foci) if referent.id.startswith("Q") and referent not in asked.named]
 
     def read(self, asked: Asked, rules: Choice, foci: Sequence[Focus], history: Sequence[Turn]) -> list[Features]:
         """The features of each of the `referents`, in their order.
@@ -142,28 +142,28 @@ class FeatureReader:
         if not referents:
             return []
         matches = self._matches(asked, referents, foci, history)
-        topic = next((one for focus in foci for one in focus.asked), None)
+        topic = next((item for focus in foci for item in focus.asked), None)
         most = max(match.has_answer for match in matches)
         personal = self._language.words.personal.intersection(fold(asked.question).split())
         complete = bool(asked.named) and not personal and not asked.elliptical
         points = bool(self._language.conversation.pointing_phrase.search(asked.question))
-        found = []
-        for place, (one, match) in enumerate(zip(referents, matches, strict=True)):
-            others = [other.property_alike for at, other in enumerate(matches) if at != place]
-            talked = [at for at, focus in enumerate(foci) if one in focus.asked or one in focus.answered]
-            asked_last = one in foci[-1].asked
-            agrees, disagrees = _agreement(personal, one, self._language.words)
-            class_named, class_missed = self._class_agreement(asked.question, one)
-            near = any(one.id in self._neighbors(item.id) for item in asked.named if item.id.startswith("Q"))
-            found.append(
+        rows = []
+        for place, (referent, match) in enumerate(zip(referents, matches, strict=True)):
+            rivals = [match.property_alike for at, match in enumerate(matches) if at != place]
+            talked = [at for at, focus in enumerate(foci) if referent in focus.asked or referent in focus.answered]
+            asked_last = referent in foci[-1].asked
+            agrees, disagrees = _agreement(personal, referent, self._language.words)
+            class_named, class_missed = self._class_agreement(asked.question, referent)
+            near = any(referent.id in self._neighbors(item.id) for item in asked.named if item.id.startswith("Q"))
+            rows.append(
                 Features(
-                    rules_entity=float(one in rules.entities),
-                    rules_context=float(one in rules.context),
-                    answered_last=float(one in foci[-1].answered),
+                    rules_entity=float(referent in rules.entities),
+                    rules_context=float(referent in rules.context),
+                    answered_last=float(referent in foci[-1].answered),
                     asked_last=float(asked_last),
-                    answered_before=float(any(one in focus.answered for focus in foci[:-1])),
-                    asked_before=float(any(one in focus.asked for focus in foci[:-1])),
-                    first_topic=float(one == topic),
+                    answered_before=float(any(referent in focus.answered for focus in foci[:-1])),
+                    asked_before=float(any(referent in focus.asked for focus in foci[:-1])),
+                    first_topic=float(referent == topic),
                     turns_since=float(len(foci) - 1 - talked[-1]),
                     times=float(len(talked) - 1),
                     agrees=agrees,
@@ -174,31 +174,33 @@ class FeatureReader:
                     names_item=float(bool(asked.named)),
                     complete=float(complete),
                     near_named=float(near),
-                    rival_of_named=float(not near and self._is_rival(one, asked.named)),
+                    rival_of_named=float(not near and self._is_rival(referent, asked.named)),
                     elliptical=float(asked.elliptical),
                     elliptical_last=float(asked.elliptical and asked_last),
-                    may_answer=self._language.answer_types.fit(asked.answer_type, one.id, self._kb.types(one.id)),
+                    may_answer=self._language.answer_types.fit(
+                        asked.answer_type, referent.id, self._kb.types(referent.id)
+                    ),
                     has_property=match.has_property,
                     has_answer=match.has_answer,
                     has_most=float(match.has_answer == most > 0),
                     alike=match.alike,
                     property_alike=match.property_alike,
-                    property_lead=round(match.property_alike - max(others), 3) if others else 0.0,
+                    property_lead=round(match.property_alike - max(rivals), 3) if rivals else 0.0,
                 )
             )
-        return found
+        return rows
 
-    def _class_agreement(self, question: str, one: Referent) -> tuple[float, float]:
+    def _class_agreement(self, question: str, referent: Referent) -> tuple[float, float]:
         """Whether the question's "the film", if it has such words, may mean a referent, and whether it may not."""
         low = re.findall(r"\w+", question.lower())
         types, definite = self._language.answer_types, self._language.words.definite
         nouns = {noun for before, noun in pairwise(low) if before in definite and types.names_class(noun)}
-        own = types.heads(self._kb.types(one.id)) if nouns else frozenset()
+        own = types.heads(self._kb.types(referent.id)) if nouns else frozenset()
         named = any(types.noun_types(noun) & own for noun in nouns)
         return float(named), float(bool(nouns) and not named)
 
-    def _is_rival(self, one: Referent, named: Sequence[Referent]) -> bool:
-        own = set(self._kb.types(one.id)[:_OWN_TYPES])
+    def _is_rival(self, referent: Referent, named: Sequence[Referent]) -> bool:
+        own = set(self._kb.types(referent.id)[:_OWN_TYPES])
         return any(own & set(self._kb.types(item.id)[:_OWN_TYPES]) for item in named if item.id.startswith("Q"))
 
     # -- facts ---------------------------------------------------------------------------------------------------------
@@ -209,13 +211,13 @@ class FeatureReader:
         """How well the facts of each referent, and the questions about it, suit the question."""
         wanted = frozenset(self._language.words.stems(" ".join(asked.predicate)))
         query = " ".join((*asked.predicate, asked.answer_type.label)) or asked.question
-        profiles = [self._profile(one.id) for one in referents]
+        profiles = [self._profile(referent.id) for referent in referents]
         self._embed(
             [query, asked.question, *(turn["question"] for turn in history)]
             + [self._kb.label(name) for profile in profiles for name in profile.properties]
         )
-        found = []
-        for one, profile in zip(referents, profiles, strict=True):
+        matches = []
+        for referent, profile in zip(referents, profiles, strict=True):
             shares = [len(wanted & self._names.get(name, frozenset())) for name in profile.properties]
             part = 1 / max(1, len(wanted))
             answers = [
@@ -226,9 +228,9 @@ class FeatureReader:
             about = [
                 turn["question"]
                 for turn, focus in zip(history, foci, strict=True)
-                if one in focus.asked or one in focus.answered
+                if referent in focus.asked or referent in focus.answered
             ]
-            found.append(
+            matches.append(
                 _Match(
                     has_property=max(shares, default=0) * part,
                     has_answer=max(answers, default=0.0),
@@ -236,7 +238,7 @@ class FeatureReader:
                     property_alike=self._cosine(query, [self._kb.label(name) for name in profile.properties]),
                 )
             )
-        return found
+        return matches
 
     def _best_fit(self, wanted: AnswerType, values: Sequence[str]) -> float:
         fit = self._language.answer_types.fit
@@ -246,14 +248,14 @@ class FeatureReader:
         )
 
     def _read_profile(self, entity_id: str) -> _Profile:
-        found: dict[str, dict[str, None]] = {}
+        properties: dict[str, dict[str, None]] = {}
         for fact in self._kb.neighborhood(entity_id, _FACTS):
             ids = [entity["id"] for entity in fact]
             for name in ids[1::2]:
-                values = found.setdefault(name, {})
+                values = properties.setdefault(name, {})
                 if len(values) < _VALUES:
                     values.update((value, None) for value in ids[::2] if value != entity_id)
-        return _Profile(tuple(found), tuple(tuple(values) for values in found.values()))
+        return _Profile(tuple(properties), tuple(tuple(values) for values in properties.values()))
 
     # -- embeddings ----------------------------------------------------------------------------------------------------
 
@@ -275,9 +277,9 @@ class FeatureReader:
         return round(float((vectors @ self._vectors[query]).max()), 3)
 
 
-def _agreement(pronouns: Set[str], one: Referent, words: Words) -> tuple[float, float]:
-    """How well one of some pronouns may mean a referent, and whether there are only others."""
-    fitting = {pronoun for pronoun in pronouns if may_mean(pronoun, one, words)}
-    if fitting and one.kind == "person" and fitting <= words.pronouns["group"]:
+def _agreement(pronouns: Set[str], referent: Referent, words: Words) -> tuple[float, float]:
+    """How well some pronouns may mean a referent (1, or 0.5), and whether all of them mean something else."""
+    fitting = {pronoun for pronoun in pronouns if may_mean(pronoun, referent, words)}
+    if fitting and referent.kind == "person" and fitting <= words.pronouns["group"]:
         return 0.5, 0.0
     return float(bool(fitting)), float(bool(pronouns) and not fitting)

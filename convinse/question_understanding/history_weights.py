@@ -68,7 +68,7 @@ class HistoryWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 
         if not len(rows):
             return []
-        mean, scale, weight = np.array([(one.mean, one.scale, one.weight) for one in self.features]).T
+        mean, scale, weight = np.array([(feature.mean, feature.scale, feature.weight) for feature in self.features]).T
         values = (np.array(rows) - mean) / scale @ weight + self.bias
         return [float(value) for value in 1 / (1 + np.exp(-values))]
 
@@ -90,11 +90,11 @@ def read_weights(folder: Path, key: str = "qu_model") -> HistoryWeights:
     except OSError as error:
         raise ModelError(f"{where}: cannot be read ({error.strerror or one_line(error)}); {_REMEDY}") from None
     try:
-        found = msgspec.json.decode(data)
-        version = found.get("format") if isinstance(found, dict) else None
+        content = msgspec.json.decode(data)
+        version = content.get("format") if isinstance(content, dict) else None
         if isinstance(version, int) and version != FORMAT:
             raise ModelError(f"{where}: has format {version}, this version reads {FORMAT}; {_REMEDY}")
-        weights = msgspec.convert(found, HistoryWeights)
+        weights = msgspec.convert(content, HistoryWeights)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:  # a ValidationError is a DecodeError
         raise ModelError(f"{where}: is damaged ({one_line(error)}); {_REMEDY}") from None
     names = tuple(feature.name for feature in weights.features)

@@ -11,19 +11,16 @@ from .history import history_part
 
 
 class NaiveConcat(QuestionUnderstanding):
-    """Questions and answers of some earlier turns, then the question; the subclasses say which."""
+    """Questions and answers of some earlier turns, then the question; the subclasses say which turns."""
 
-    variant: ClassVar[str]
-
-    def select(self, turns: int) -> Sequence[int]:
-        """The places of the earlier turns that are put before the question, of so many."""
-        raise NotImplementedError
+    taken: ClassVar[tuple[slice, ...]]  # of the earlier turns; a turn in several slices is taken once
 
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str:
         """Concatenate; see the base class."""
+        earlier = range(len(history_turns))
         parts = [
             history_part(history_turns, place, part)
-            for place in self.select(len(history_turns))
+            for place in dict.fromkeys(place for turns in self.taken for place in earlier[turns])
             for part in ("question", "answer")
         ]
         used = [part for part in parts if part["text"].strip()]
@@ -37,38 +34,22 @@ class NaiveConcat(QuestionUnderstanding):
 class NcAll(NaiveConcat):
     """All earlier turns."""
 
-    variant = "all"
-
-    def select(self, turns: int) -> Sequence[int]:
-        """All of them."""
-        return range(turns)
+    taken = (slice(None),)
 
 
 class NcInit(NaiveConcat):
     """The first turn."""
 
-    variant = "init"
-
-    def select(self, turns: int) -> Sequence[int]:
-        """The first one."""
-        return range(turns)[:1]
+    taken = (slice(1),)
 
 
 class NcPrev(NaiveConcat):
     """The turn before."""
 
-    variant = "prev"
-
-    def select(self, turns: int) -> Sequence[int]:
-        """The last one."""
-        return range(turns)[-1:]
+    taken = (slice(-1, None),)
 
 
 class NcInitPrev(NaiveConcat):
     """The first turn and the one before."""
 
-    variant = "init_prev"
-
-    def select(self, turns: int) -> Sequence[int]:
-        """The first and the last one."""
-        return range(turns) if turns <= 2 else (0, turns - 1)
+    taken = (*NcInit.taken, *NcPrev.taken)

@@ -97,6 +97,6 @@ def may_mean(pronoun: str, referent: Referent, words: Words) -> bool:
 
 
 def is_excluded(pronouns: Set[str], referent: Referent, words: Words) -> bool:
-    """Whether a person is of another gender than every gendered one of some pronouns (lower case)."""
+    """Whether a person is of another gender than all of the pronouns (lower case) that have a gender."""
     genders = {gender for gender, forms in words.genders.items() if not forms.isdisjoint(pronouns)}
     return bool(referent.gender and genders) and referent.gender not in genders

@@ -24,7 +24,7 @@ def in_full(
         language: of the question.
 
     Returns:
-        A question that holds all their names: one in the place of the first pronoun, or behind the first "the film",
+        A question that holds all their names: one name in the place of the first pronoun, or behind the first "the film",
         that may mean it; the others follow in parentheses.
     """
     text = language.conversation.opening.sub("", question).strip() or question.strip()
@@ -34,17 +34,17 @@ def in_full(
 def after(
     before: str, question: str, named: Sequence[Referent], replaced: Sequence[Referent], language: Language
 ) -> str:
-    """The full form of a question that leans on the one before for what it asks ("What about Blade Runner?").
+    """The full form of a question that leans on the question before for what it asks ("What about Blade Runner?").
 
     Args:
         before: the question before, in full.
         question: as asked.
         named: what this question names.
-        replaced: what the one before was about.
+        replaced: what the question before was about.
         language: of the questions.
 
     Returns:
-        The question before with the new name in the old one's place; where that is not to be found, both questions.
+        The question before with the new name in the place of the old name; where that is not in it, both questions.
     """
     if named:
         for old in sorted(replaced, key=lambda referent: referent.kind != named[0].kind):

@@ -18,8 +18,8 @@ from .referents import Asked, Choice, Focus, Referent, as_referent, may_mean, re
 from .resolution import after, in_full
 
 _CAPITALS = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
-_NEIGHBORS = 1000  # items beside one that are looked at
-_OWN_TYPES = 2  # the nearest classes of an item; the ones above them are shared too widely
+_NEIGHBORS = 1000  # items beside an item that are looked at
+_OWN_TYPES = 2  # the nearest classes of an item; classes above them are shared too widely
 
 
 class Slots(QuestionUnderstanding):
@@ -41,8 +41,8 @@ class Slots(QuestionUnderstanding):
         super().__init__(config)
         if kb is not None:
             self.kb = kb
-        self._mentions = lru_cache(maxsize=4096)(self._link)
-        self._near = lru_cache(maxsize=1024)(self._beside)
+        self._mentions = lru_cache(maxsize=4096)(lambda question: self._linker.link(question))
+        self._near = lru_cache(maxsize=1024)(lambda item_id: self.kb.neighbors(item_id, _NEIGHBORS))
 
     @cached_property
     def kb(self) -> KnowledgeBase:
@@ -70,7 +70,9 @@ class Slots(QuestionUnderstanding):
         asked = Asked(question, tuple(named), tuple(predicate), answer_type, elliptical)
         entities, context, scores = self._choose(asked, foci, history_turns)
         own = {mention.candidates[0].id for mention in mentions}
-        used = origins([one for one in (*entities, *context) if one.id not in own], foci, history_turns, scores)
+        used = origins(
+            [referent for referent in (*entities, *context) if referent.id not in own], foci, history_turns, scores
+        )
         if elliptical:
             if predicate[number:]:
                 last = len(history_turns) - 1
@@ -81,7 +83,7 @@ class Slots(QuestionUnderstanding):
             mentioned = context if named else [*entities, *context]
             turn["resolved_question"] = in_full(question, mentioned, self._is_a, self.language)
         # a name that may mean several things stays as it is written: retrieval looks at all of them
-        written = {one.candidates[0].id: one.surface for one in mentions if len(one.candidates) > 1}
+        written = {mention.candidates[0].id: mention.surface for mention in mentions if len(mention.candidates) > 1}
         slots = [
             ", ".join(referent.label for referent in context),
             ", ".join(written.get(referent.id, referent.label) for referent in entities),
@@ -101,24 +103,23 @@ class Slots(QuestionUnderstanding):
     def _types(self) -> AnswerTypes:
         return self.language.answer_types
 
-    def _link(self, question: str) -> list[Mention]:
-        return self._linker.link(question)
-
     def _referent(self, entity_id: str, label: str) -> Referent:
         return as_referent(self.kb, self._types, entity_id, label)
 
-    def _is_a(self, one: Referent, noun: str) -> bool:
-        return one.id.startswith("Q") and bool(self._types.noun_types(noun) & self._types.heads(self.kb.types(one.id)))
+    def _is_a(self, referent: Referent, noun: str) -> bool:
+        return referent.id.startswith("Q") and bool(
+            self._types.noun_types(noun) & self._types.heads(self.kb.types(referent.id))
+        )
 
     def _focus(self, turn: Turn) -> Focus:
         """What an earlier turn was about, from its representation's entity slot and its answers."""
         slots = self._slots(turn)
         asked = slots[1] if slots else turn["question"]
-        found = [
+        items = [
             self._referent(mention.candidates[0].id, mention.candidates[0].label) for mention in self._mentions(asked)
         ]
         answers = [self._referent(a["id"], a["label"]) for a in turn.get("answers", []) if self.kb.has(a["id"])]
-        return Focus(tuple(found), tuple(answers))
+        return Focus(tuple(items), tuple(answers))
 
     def _slots(self, turn: Turn) -> list[str]:
         """The four slots of an earlier turn's representation; none where it has another form."""
@@ -133,11 +134,11 @@ class Slots(QuestionUnderstanding):
         return 0
 
     def _is_new_topic(self, named: Sequence[Referent], foci: Sequence[Focus]) -> bool:
-        """Whether one of some items is a rival of what was asked about, and none is near anything talked about."""
-        if not any(self._is_rival(one, named) for focus in foci for one in focus.asked):
+        """Whether some item is a rival of an item that was asked about, and no item is near anything talked about."""
+        if not any(self._is_rival(referent, named) for focus in foci for referent in focus.asked):
             return False
-        near = {item for one in recent(foci) for item in (one.id, *self._neighbors(one))}
-        return near.isdisjoint(one.id for one in named)
+        near = {item for referent in recent(foci) for item in (referent.id, *self._neighbors(referent))}
+        return near.isdisjoint(referent.id for referent in named)
 
     def _meant(self, mentions: Iterable[Mention], foci: Sequence[Focus]) -> list[Mention]:
         """The mentions without those that a follow-up hardly means, unless they are of something near what was talked
@@ -150,7 +151,7 @@ class Slots(QuestionUnderstanding):
             loose = surface[:1].islower() or " " not in surface or fold(surface) not in self._names(best.id)
             if foci and partial and loose and not self._known(surface, foci):
                 if near is None:
-                    near = {item for one in recent(foci) for item in (one.id, *self._neighbors(one))}
+                    near = {item for referent in recent(foci) for item in (referent.id, *self._neighbors(referent))}
                 if best.id not in near:
                     continue
             kept.append(mention)
@@ -179,22 +180,22 @@ class Slots(QuestionUnderstanding):
             ):
                 named.append(referent)
                 words -= set(fold(referent.label).split())
-        single = {fold(found[0]) for found in _CAPITALS.finditer(question) if found.start() and " " not in found[0]}
+        single = {fold(name[0]) for name in _CAPITALS.finditer(question) if name.start() and " " not in name[0]}
         if foci and words & single:
             named += self._people_near(words & single, recent(foci))
         return named
 
     def _people_near(self, words: set[str], talked_about: Iterable[Referent]) -> list[Referent]:
-        """The people whose names hold one of the words, in facts with what was talked about: "Jack" of a band."""
-        found: list[Referent] = []
-        for one in talked_about:
-            for item in sorted(self._neighbors(one), key=lambda item: (-self.kb.frequency(item), int(item[1:]))):
+        """The people in facts with what was talked about whose names hold a word of the question: "Jack" of a band."""
+        people: list[Referent] = []
+        for referent in talked_about:
+            for item in sorted(self._neighbors(referent), key=lambda item: (-self.kb.frequency(item), int(item[1:]))):
                 label = self.kb.label(item)
                 own = words.intersection(fold(label).split())
                 if own and self._referent(item, label).kind == "person":
-                    found.append(self._referent(item, label))
+                    people.append(self._referent(item, label))
                     words = words - own
-        return found
+        return people
 
     @staticmethod
     def _known(surface: str, foci: Sequence[Focus]) -> Referent | None:
@@ -209,23 +210,23 @@ class Slots(QuestionUnderstanding):
         words = set(fold(question).split())
         talked_about = list(recent(foci))
         pronouns = self.language.words.pronouns
-        wanted = [kind for kind, forms in pronouns.items() if words & forms]
-        for kind in wanted:
+        for kind, forms in pronouns.items():
+            if not words & forms:
+                continue
             if kind == "group":  # "they": a group, or several people
-                match = [r for r in talked_about if r.kind == "group"] or [
-                    r for r in talked_about if r.kind == "person"
-                ]
-                if match:
-                    return match[:1]
-            forms = words & pronouns[kind]
-            match = [one for one in talked_about if any(may_mean(form, one, self.language.words) for form in forms)]
+                for meant in ("group", "person"):
+                    if match := [referent for referent in talked_about if referent.kind == meant]:
+                        return match[:1]
+            match = [
+                referent
+                for referent in talked_about
+                if any(may_mean(form, referent, self.language.words) for form in words & forms)
+            ]
             if kind == "thing":  # "it" is rather what was asked about than a thing that answered in passing
-                asked = [r for focus in reversed(foci) for r in focus.asked if r.kind in ("thing", "group")]
-                answered = (
-                    [r for r in foci[-1].answered if r.kind in ("thing", "group") and r.label[:1].isupper()]
-                    if foci
-                    else []
-                )
+                things = ("thing", "group")
+                asked = [referent for focus in reversed(foci) for referent in focus.asked if referent.kind in things]
+                last = [referent for focus in foci[-1:] for referent in focus.answered if referent.kind in things]
+                answered = [referent for referent in last if referent.label[:1].isupper()]
                 match = [*answered[:1], *asked[:1]] if answered else asked or match
                 return list(dict.fromkeys(match))[:2]
             if match:
@@ -260,15 +261,12 @@ class Slots(QuestionUnderstanding):
     def _is_rival(self, topic: Referent, entities: Iterable[Referent]) -> bool:
         """Whether one of the items is of the class of the topic, and shares no fact with it."""
         kinds = set(self.kb.types(topic.id)[:_OWN_TYPES])
-        alike = [one.id for one in entities if kinds & set(self.kb.types(one.id)[:_OWN_TYPES])]
+        alike = [item.id for item in entities if kinds & set(self.kb.types(item.id)[:_OWN_TYPES])]
         return bool(alike) and not self._neighbors(topic).issuperset(alike)
 
-    def _beside(self, entity_id: str) -> frozenset[str]:
-        return frozenset(self.kb.neighbors(entity_id, _NEIGHBORS))
-
-    def _neighbors(self, one: Referent) -> frozenset[str]:
-        """The items beside one in its facts; of dates and numbers none."""
-        return self._near(one.id) if one.id.startswith("Q") else frozenset()
+    def _neighbors(self, referent: Referent) -> set[str]:
+        """The items beside a referent in its facts; dates and numbers have none."""
+        return self._near(referent.id) if referent.id.startswith("Q") else set()
 
     def _predicate(self, question: str, mentions: Iterable[Mention], named: Iterable[Referent]) -> list[str]:
         """The content words of the question that are in no name."""
@@ -289,7 +287,7 @@ class Slots(QuestionUnderstanding):
         return [word for word in words if fold(word) and fold(word) not in left_out]
 
     def _is_elliptical(self, question: str, predicate: Sequence[str]) -> bool:
-        """Whether the question leans on the one before for what it asks."""
+        """Whether the question leans on the question before for what it asks."""
         patterns, common = self.language.conversation, self.language.words.common
         return all(fold(word) in common for word in predicate) or bool(
             patterns.ellipsis.search(question) and not patterns.complete.search(question)

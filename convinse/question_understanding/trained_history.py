@@ -70,7 +70,7 @@ class TrainedHistory(Slots):
         """The configured encoder, loaded on first use; it is shared with the other stages where it is the same.
 
         Raises:
-            ModelError: it cannot be loaded, or is another one than that of the model's training.
+            ModelError: it cannot be loaded, or is not the encoder of the model's training.
             DependencyError: the extra `neural` is not installed.
         """
         embedder, encoder = self.load_encoder()
@@ -109,6 +109,6 @@ class TrainedHistory(Slots):
         chosen = [pair for pair in ranked if pair[1] >= least][: self.config.qu_history.most]
         if not chosen and not asked.named:
             chosen = ranked[:1]
-        found = tuple(one for one, _ in chosen)
-        scores = {one.id: round(score, _DIGITS) for one, score in chosen}
-        return Choice(asked.named, found, scores) if asked.named else Choice(found, (), scores)
+        meant = tuple(referent for referent, _ in chosen)
+        scores = {referent.id: round(score, _DIGITS) for referent, score in chosen}
+        return Choice(asked.named, meant, scores) if asked.named else Choice(meant, (), scores)

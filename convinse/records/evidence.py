@@ -72,6 +72,11 @@ def is_sources(text: str) -> bool:
     return any(normalize_source(name) in SOURCES for name in names) and not re.search(r"[./\\]", text)
 
 
+def question_items(evidences: Iterable[Evidence]) -> list[Entity]:
+    """The items that evidences were retrieved for, in their order; one for each evidence that names its own."""
+    return [evidence["retrieved_for_entity"] for evidence in evidences if "retrieved_for_entity" in evidence]
+
+
 def unique_entities(entities: Iterable[Entity]) -> list[Entity]:
     """The entities without repeated ids, in order."""
     first: dict[str, Entity] = {}

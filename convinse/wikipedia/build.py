@@ -98,7 +98,7 @@ def build(
         nonlocal skipped, usable
         with progress(f"reading {pages.name}", lines, "pages", quiet) as advance:
             blocks = read_blocks(pages, _BLOCK_BYTES)
-            for part in in_order(pages, blocks, _Parser, (known,), workers, "try again"):
+            for part in in_order(pages, blocks, _PageParser, (known,), workers, "try again"):
                 faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
                 skipped += part.skipped
                 usable += len(part.pages)
@@ -176,7 +176,7 @@ class ParsedPages:
     bad: list[tuple[int, str]] = field(default_factory=list)
 
 
-class _Parser:
+class _PageParser:
     """Blocks of lines into parts."""
 
     def __init__(self, known: Titles) -> None:

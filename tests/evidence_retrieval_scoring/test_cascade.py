@@ -11,7 +11,7 @@ from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.support.vector_cache import VectorCache
-from evidences import evidence
+from evidences import evidence, same_ranking, scores, texts
 from tiny_models import WORDS, Counted, tiny
 
 QUERY = "who wrote the hobbit book"
@@ -20,15 +20,6 @@ QUERY = "who wrote the hobbit book"
 def many(number, seed=0):
     chance = random.Random(seed)
     return [evidence(" ".join(chance.choices(WORDS, k=chance.randint(2, 20)))) for _ in range(number)]
-
-
-def same(found, expected, tolerance=1e-5):
-    assert texts(found) == texts(expected)
-    assert scores(found) == pytest.approx(scores(expected), abs=tolerance)
-
-
-def scores(evidences):
-    return [one["score"] for one in evidences]
 
 
 EVIDENCES = many(150)
@@ -44,19 +35,19 @@ def bi_encoder():
     return BiEncoder(tiny("bert", "embedding", seed=3), "cpu")
 
 
-def texts(evidences):
-    return [one["evidence_text"] for one in evidences]
+def ordered(scores, candidates, places=None):
+    """Places, best first; those of equal scores by their texts."""
+    places = range(len(candidates)) if places is None else places
+    return sorted(places, key=lambda place: (-scores[place], candidates[place]["evidence_text"], place))
 
 
 def by_bm25(candidates, query=QUERY):
-    scores = BM25Scorer().scores(query, candidates)
-    return sorted(range(len(candidates)), key=lambda n: (-scores[n], candidates[n]["evidence_text"], n))
+    return ordered(BM25Scorer().scores(query, candidates), candidates)
 
 
 def by_vectors(bi_encoder, candidates, query=QUERY):
     vectors = bi_encoder.embed(texts(candidates)).astype(np.float16).astype(np.float32)
-    scores = (vectors @ bi_encoder.embed([query])[0]).astype(np.float64).round(6)
-    return sorted(range(len(candidates)), key=lambda n: (-scores[n], candidates[n]["evidence_text"], n))
+    return ordered((vectors @ bi_encoder.embed([query])[0]).astype(np.float64).round(6), candidates)
 
 
 def fused(*rankings):
@@ -72,7 +63,7 @@ def test_the_cross_encoder_sees_the_best_of_both(reranker, bi_encoder, lexical, 
     cascade = Cascade(BM25Scorer(), reranker, bi_encoder, lexical=lexical, dense=dense)
     chosen = {*by_bm25(EVIDENCES)[:lexical], *by_vectors(bi_encoder, EVIDENCES)[:dense]}
     found = cascade.rank(QUERY, EVIDENCES, len(chosen))
-    same(found, reranker.rank(QUERY, [EVIDENCES[place] for place in chosen]))
+    same_ranking(found, reranker.rank(QUERY, [EVIDENCES[place] for place in chosen]))
 
 
 def test_the_others_follow_in_the_order_of_the_fusion_with_score_0(reranker, bi_encoder):
@@ -80,7 +71,7 @@ def test_the_others_follow_in_the_order_of_the_fusion_with_score_0(reranker, bi_
     lexical, dense = by_bm25(EVIDENCES), by_vectors(bi_encoder, EVIDENCES)
     chosen = {*lexical[:5], *dense[:5]}
     values = fused(lexical, dense)
-    rest = sorted(set(range(150)) - chosen, key=lambda n: (-values[n], EVIDENCES[n]["evidence_text"], n))
+    rest = ordered(values, EVIDENCES, set(range(150)) - chosen)
     found = cascade.rank(QUERY, EVIDENCES, 40)
     assert len(found) == 40
     assert found[len(chosen) :] == [{**EVIDENCES[place], "score": 0.0} for place in rest[: 40 - len(chosen)]]
@@ -91,7 +82,7 @@ def test_without_a_cross_encoder_the_fusion_is_final(bi_encoder):
     lexical, dense = by_bm25(EVIDENCES), by_vectors(bi_encoder, EVIDENCES)
     values = fused(lexical, dense)
     cascade = Cascade(BM25Scorer(), None, bi_encoder, lexical=150, dense=150)
-    expected = sorted(range(150), key=lambda n: (-values[n], EVIDENCES[n]["evidence_text"], n))
+    expected = ordered(values, EVIDENCES)
     found = cascade.rank(QUERY, EVIDENCES, 30)
     assert found == [{**EVIDENCES[place], "score": pytest.approx(values[place], abs=1e-6)} for place in expected[:30]]
 
@@ -100,15 +91,6 @@ def test_without_a_cross_encoder_the_best_come_first(bi_encoder):
     for lexical, dense in ((3, 4), (0, 1), (20, 20)):
         found = Cascade(BM25Scorer(), None, bi_encoder, lexical=lexical, dense=dense).rank(QUERY, EVIDENCES, 100)
         assert scores(found) == sorted(scores(found), reverse=True)
-
-
-def test_without_a_bi_encoder_bm25_chooses_alone(reranker):
-    cascade = Cascade(BM25Scorer(), reranker, None, lexical=7, dense=9)
-    order = by_bm25(EVIDENCES)
-    expected = reranker.rank(QUERY, [EVIDENCES[place] for place in order[:16]])
-    found = cascade.rank(QUERY, EVIDENCES, 20)
-    assert texts(found[:16]) == texts(expected)
-    assert found[16:] == [{**EVIDENCES[place], "score": 0.0} for place in order[16:20]]
 
 
 def test_the_cross_encoder_computes_what_was_chosen_only(bi_encoder):
@@ -152,17 +134,20 @@ def test_embeddings_are_computed_once(tmp_path, reranker, folder):
 SEVERAL = [[QUERY, "titanic director", "", QUERY], [EVIDENCES, EVIDENCES[40:90], many(60, seed=5), []]]
 
 
-@pytest.mark.parametrize("with_reranker", [True, False])
-@pytest.mark.parametrize("with_vectors", [True, False])
-def test_together_is_as_one_by_one(reranker, bi_encoder, with_reranker, with_vectors):
+@pytest.mark.parametrize(
+    ("with_reranker", "with_vectors", "share"),
+    [(True, True, 0.0), (True, False, 0.0), (False, True, 0.0), (False, False, 0.0), (True, False, 0.4)],
+)
+def test_together_is_as_one_by_one(reranker, bi_encoder, with_reranker, with_vectors, share):
     def cascade():
         vectors = VectorCache(None, bi_encoder.model_id, 32) if with_vectors else None
-        return Cascade(BM25Scorer(), reranker if with_reranker else None, bi_encoder, vectors, lexical=8, dense=8)
+        settings = {"lexical": 8, "dense": 8, "lexical_share": share}
+        return Cascade(BM25Scorer(), reranker if with_reranker else None, bi_encoder, vectors, **settings)
 
     together = cascade().rank_all(*SEVERAL, 25)
     assert [len(found) for found in together] == [25, 25, 25, 0]
     for query, candidates, found in zip(*SEVERAL, together, strict=True):
-        same(found, cascade().rank(query, candidates, 25))
+        same_ranking(found, cascade().rank(query, candidates, 25), 1.1e-5)
 
 
 # -- the share of BM25 in the scores -----------------------------------------------------------------------------------
@@ -182,32 +167,16 @@ def words():
     return found / found.max()
 
 
-@pytest.mark.parametrize("with_bi_encoder", [True, False])
-def test_a_share_of_0_changes_nothing(reranker, bi_encoder, with_bi_encoder):
-    dense = bi_encoder if with_bi_encoder else None
-    plain = Cascade(BM25Scorer(), reranker, dense, lexical=10, dense=10).rank(QUERY, EVIDENCES, 40)
-    assert shared(reranker, dense, 0.0).rank(QUERY, EVIDENCES, 40) == plain
-
-
-@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9, 1.0])
 def test_scores_mix_probability_and_bm25(reranker, bi_encoder, share):
     probabilities = reranker.predict([(QUERY, text) for text in texts(EVIDENCES)])
     total = (1 - share) * probabilities + share * words()
-    expected = sorted(
-        chosen_of(bi_encoder), key=lambda place: (-total[place].round(5), EVIDENCES[place]["evidence_text"])
-    )
+    expected = ordered(total.round(5), EVIDENCES, chosen_of(bi_encoder))
     found = shared(reranker, bi_encoder, share).rank(QUERY, EVIDENCES, len(expected))
     assert texts(found) == [EVIDENCES[place]["evidence_text"] for place in expected]
     assert scores(found) == pytest.approx([total[place] for place in expected], abs=2e-5)
-    assert texts(found) != texts(shared(reranker, bi_encoder, 0.0).rank(QUERY, EVIDENCES, len(expected)))
-
-
-def test_of_bm25_alone_its_order_is_that_of_the_chosen(reranker, bi_encoder):
-    chosen = chosen_of(bi_encoder)
-    found = shared(reranker, bi_encoder, 1.0).rank(QUERY, EVIDENCES, len(chosen))
-    ranked = sorted(chosen, key=lambda place: (-words()[place].round(5), EVIDENCES[place]["evidence_text"]))
-    assert texts(found) == [EVIDENCES[place]["evidence_text"] for place in ranked]
-    assert found[0]["score"] == 1 and len({one["score"] for one in found}) > 2
+    plain = shared(reranker, bi_encoder, 0.0).rank(QUERY, EVIDENCES, len(expected))
+    assert (texts(found) == texts(plain)) == (share == 0.0)
 
 
 def test_what_was_not_chosen_stays_behind_at_score_0(reranker, bi_encoder):
@@ -231,19 +200,11 @@ def test_mixed_scores_without_a_bi_encoder(reranker):
     assert scores(found) == pytest.approx(sorted(probabilities / 2, reverse=True), abs=2e-5)
 
 
-def test_mixed_orders_do_not_depend_on_the_given_one(reranker, bi_encoder):
+def test_orders_do_not_depend_on_the_given_one(reranker, bi_encoder):
     cascade = shared(reranker, bi_encoder, 0.5)
     expected = cascade.rank(QUERY, EVIDENCES, 60)
-    shuffled = list(EVIDENCES)
     for seed in range(3):
-        random.Random(seed).shuffle(shuffled)
-        same(cascade.rank(QUERY, shuffled, 60), expected, 1.1e-5)
-
-
-def test_mixed_scores_together_are_as_one_by_one(reranker, bi_encoder):
-    cascade = shared(reranker, bi_encoder, 0.4)
-    for query, candidates, found in zip(*SEVERAL, cascade.rank_all(*SEVERAL, 25), strict=True):
-        same(found, cascade.rank(query, candidates, 25), 1.1e-5)
+        same_ranking(cascade.rank(QUERY, random.Random(seed).sample(EVIDENCES, len(EVIDENCES)), 60), expected, 1.1e-5)
 
 
 def test_other_scores_that_a_reranker_is_given(reranker):
@@ -291,3 +252,4 @@ def test_any_candidates(sentences, lexical, dense, top_k):
     )
     rest = [candidates[place] for place in order[lexical + dense :]]
     assert texts(found) == texts([*chosen, *rest][:top_k])
+    assert scores(found[len(chosen) :]) == [0.0] * max(0, len(found) - len(chosen))

@@ -3,10 +3,8 @@ import copy
 import pytest
 
 from convinse.config import parse_config
-from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.evidence_retrieval_scoring.native import ClocqBM25, NativeERS, scoring_method
 from convinse.support.errors import ConfigError
-from convinse.support.registry import find_module
 from convinse.testing import EvidenceRetrievalScoringContract
 from evidences import evidence
 
@@ -58,24 +56,10 @@ def test_the_representation_is_what_is_retrieved_and_scored():
     assert found[0]["score"] > found[1]["score"]
     assert asked["top_evidences"] == found
     assert asked["question_entities"] == ENTITIES
-
-
-def test_clocq_bm25_does_not_expand_the_query():
-    first, second = ClocqBM25(parse_config({}), retriever=Retriever()).inference_on_turn(turn(), ("kb",))
-    assert first["score"] == second["score"]
-
-
-def test_evs_max_evidences_bounds_the_result():
     module = NativeERS(parse_config({"evs_max_evidences": 1}), retriever=Retriever())
-    (best,) = module.inference_on_turn(turn(), ("kb",))
-    assert best["evidence_text"] == "The Hobbit, author, J. R. R. Tolkien"
-
-
-def test_a_scorer_of_one_s_own_is_used():
-    asked = turn()
-    NativeERS(parse_config({}), retriever=Retriever(), scorer=Backwards()).inference_on_turns([asked], ("kb",))
-    assert asked["top_evidences"] == Backwards().rank("", EVIDENCES, 9)
-    assert asked["answer_presence"]
+    assert module.inference_on_turn(turn(), ("kb", "text")) == found[:1]
+    first, second = ClocqBM25(parse_config({}), retriever=Retriever()).inference_on_turn(turn(), ("kb",))
+    assert first["score"] == second["score"]  # of the query's own words only
 
 
 class Together(Backwards):
@@ -89,10 +73,11 @@ class Together(Backwards):
         return [self.rank(query, candidates, top_k) for query, candidates in zip(queries, evidences, strict=True)]
 
 
-def test_a_scorer_that_ranks_one_turn_only_is_called_turn_by_turn():
+def test_a_scorer_of_one_s_own_is_called_turn_by_turn():
     turns = [turn(), turn()]
     found = NativeERS(parse_config({}), retriever=Retriever(), scorer=Backwards()).inference_on_turns(turns, ("kb",))
-    assert found == [one["top_evidences"] for one in turns] == [Backwards().rank("", EVIDENCES, 9)] * 2
+    assert found == [asked["top_evidences"] for asked in turns] == [Backwards().rank("", EVIDENCES, 9)] * 2
+    assert all(asked["answer_presence"] for asked in turns)
 
 
 def test_a_scorer_that_ranks_several_is_called_once():
@@ -157,11 +142,6 @@ def test_store_cache_closes_that_of_the_retriever():
     retriever = Retriever()
     NativeERS(parse_config({}), retriever=retriever).store_cache()
     assert retriever.closed
-
-
-@pytest.mark.parametrize(("name", "kind"), [("native", NativeERS), ("clocq_bm25", ClocqBM25)])
-def test_the_modules_are_registered(name, kind):
-    assert find_module("ers", name, EvidenceRetrievalScoring) is kind
 
 
 def test_making_the_module_opens_nothing(workdir):

@@ -1,6 +1,7 @@
 """The native ERS with neural scorers, and the pipeline with one."""
 
 import copy
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +11,13 @@ from convinse.config import load_config, parse_config
 from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.evidence_retrieval_scoring.native import NativeERS
-from convinse.evidence_retrieval_scoring.neural import build_scorer
 from convinse.formats.convmix import read_conversations
 from convinse.pipeline import Pipeline
 from convinse.records.conversation import asked_in_full
 from convinse.resources import model_path
-from convinse.support.errors import ConfigError, ModelError
+from convinse.support.errors import ConfigError
 from convinse.testing import without
+from evidences import together_as_alone
 from tiny_models import Counted, copy_of, damage, tiny
 from written import json_lines, read_json, write
 
@@ -49,19 +50,9 @@ METHODS = {
 
 @pytest.mark.parametrize("method", METHODS)
 def test_turns_together_are_as_turn_by_turn(turns, method):
-    together, alone = copy.deepcopy(turns), copy.deepcopy(turns)
-    returned = ers(**METHODS[method]).inference_on_turns(together, SOURCES)
-    module = ers(**METHODS[method])
-    for turn in alone:
-        module.inference_on_turns([turn], SOURCES)
-    assert returned == [turn["top_evidences"] for turn in together]
-    for one, other in zip(together, alone, strict=True):
-        assert len(one["top_evidences"]) == 12
-        assert [e.pop("score") for e in one["top_evidences"]] == pytest.approx(
-            [e.pop("score") for e in other["top_evidences"]], abs=1e-5
-        )
-        assert one == other
-        assert {"answer_presence", "answer_presence_per_src", "question_entities"} <= one.keys()
+    for turn in together_as_alone(lambda: ers(**METHODS[method]), turns, "top_evidences", SOURCES):
+        assert len(turn["top_evidences"]) == 12
+        assert {"answer_presence", "answer_presence_per_src", "question_entities"} <= turn.keys()
 
 
 def test_turns_are_computed_together_and_equal_pairs_once(turns):
@@ -80,17 +71,6 @@ def test_inference_on_turn_alone(turns):
     assert found == module.inference_on_turns([copy.deepcopy(turns[0])], ["kb"])[0]
 
 
-def test_inference_on_turn_of_a_subclass_is_called(turns):
-    class Mine(NativeERS):
-        def inference_on_turn(self, turn, sources):
-            turn["top_evidences"] = super().inference_on_turn(turn, sources)[:1]
-            return turn["top_evidences"]
-
-    asked = copy.deepcopy(turns[:2])
-    found = ers(Mine, **METHODS["cross_encoder"]).inference_on_turns(asked, SOURCES)
-    assert [turn["top_evidences"] for turn in asked] == found and {len(best) for best in found} == {1}
-
-
 def test_retrieve_of_a_subclass_is_called(turns):
     class Mine(NativeERS):
         def retrieve(self, turn, sources):
@@ -106,14 +86,10 @@ def test_what_an_earlier_run_left_is_not_used(turns):
     assert "old" not in {one["evidence_text"] for one in turn["top_evidences"]} and turn["top_evidences"] == found
 
 
-def test_conversations_are_scored_together_with_a_model_only():
-    assert ers(**METHODS["cascade"]).conversations_at_once > 1
-    assert ers().conversations_at_once == 1
-
-
 def test_the_scorer_is_the_configured_one():
     assert isinstance(ers(**METHODS["cascade"]).scorer, Cascade)
     assert isinstance(ers(evs_model=str(tiny())).scorer, Cascade)
+    assert ers(**METHODS["cascade"]).conversations_at_once > 1 == ers().conversations_at_once
     module = ers(**METHODS["cross_encoder"], evs_max_length=77, evs_token_budget=99, evs_precision="int8")
     assert isinstance(module.scorer, BertReranker)
     assert module.scorer.tokenizer.max_length == 77
@@ -167,13 +143,6 @@ def test_a_model_of_the_package():
     assert model_path("some/name") == "some/name"
 
 
-@pytest.mark.parametrize("key", ["evs_model", "evs_bi_encoder"])
-def test_a_broken_model_names_its_key(tmp_path, key):
-    config = parse_config({"ers_use_cache": False, key: str(tmp_path / "none")})
-    with pytest.raises(ModelError, match=f"^{key}: {tmp_path}/none: no such folder"):
-        build_scorer(config, "cascade", None)
-
-
 # --- the pipeline
 
 
@@ -200,27 +169,22 @@ def test_the_pipeline_uses_the_cascade_where_a_model_is_configured(command, more
     assert read_json("results/mine/kb_text/metrics.json")["num_questions"] == 10
 
 
-@pytest.mark.parametrize("key", ["evs_model", "evs_bi_encoder"])
-def test_a_missing_folder_is_one_line_that_names_the_key(command_error, tmp_path, key):
-    line = command_error(*pipeline(**{key: str(tmp_path / "none")}))
-    assert line.startswith(f"{key}: {tmp_path}/none: no such folder; ")
-
-
-def test_a_damaged_model_is_one_line_that_names_the_key(command_error, tmp_path):
-    file = copy_of(tiny(), tmp_path / "model") / "model.safetensors"
+@pytest.mark.parametrize(
+    ("keys", "start"),
+    [
+        ({"evs_model": "./none"}, r"evs_model: \./none: no such folder; "),
+        ({"evs_bi_encoder": "./none"}, r"evs_bi_encoder: \./none: no such folder; "),
+        ({"evs_model": "./cut"}, r"evs_model: \./cut: cannot be loaded \(SafetensorError: "),
+        ({"evs_model": "./nan"}, r"the score of evidence .* is not a number .* weights are broken"),
+        ({"evs": "cross_encoder"}, "evs: cross_encoder needs evs_model: "),
+    ],
+)
+def test_a_model_that_cannot_be_used_is_one_line(command_error, keys, start):
+    file = copy_of(tiny(), Path("cut")) / "model.safetensors"
     file.write_bytes(file.read_bytes()[:1000])
-    line = command_error(*pipeline(evs_model=str(tmp_path / "model")))
-    assert line.startswith(f"evs_model: {tmp_path}/model: cannot be loaded (SafetensorError: ")
-
-
-def test_scores_that_are_no_numbers_stop_the_pipeline(command_error, tmp_path):
-    damage(copy_of(tiny(), tmp_path / "model"), lambda tensors: tensors["classifier.bias"].fill_(float("nan")))
-    line = command_error(*pipeline(evs_model=str(tmp_path / "model")))
-    assert "not a number" in line and "weights are broken" in line
-
-
-def test_a_method_without_its_model_is_one_line(command_error):
-    assert command_error(*pipeline(evs="cross_encoder")).startswith("evs: cross_encoder needs evs_model: ")
+    damage(copy_of(tiny(), Path("nan")), lambda tensors: tensors["classifier.bias"].fill_(float("nan")))
+    line = command_error(*pipeline(**keys))
+    assert re.match(start, line), line
 
 
 def test_a_configuration_without_models_needs_none():

@@ -41,7 +41,7 @@ def retriever(workdir):
 
 
 def found(retriever, item="Q44578"):
-    return [one["evidence_text"] for one in retriever.retrieve_wp_evidences(item)]
+    return [given["evidence_text"] for given in retriever.retrieve_wp_evidences(item)]
 
 
 def test_the_evidences_of_a_page_come_as_they_are(retriever):
@@ -65,38 +65,31 @@ def test_who_changes_what_is_returned_changes_nothing_for_the_next(retriever, ch
     assert made.retrieve_wp_evidences("Q44578") == PAGE
 
 
+LONG = [about("x" * size) for size in (2, 3, 10, 400, 401)]
+DATED = evidence("with dates", "text", *(("1", "Q1"), ("2", "Q2"), ("1997", "1997-12-19T00:00:00Z"), ("194", "194")))
+FEW = [about("one", 1), about("two", 2), about("three", 3), DATED]
+OWN, YEAR = ("Titanic", "Q44578"), ("1997", "1997-01-01T00:00:00Z")
+NAMING = [about("none"), evidence("own", "text", OWN), evidence("dated", "text", OWN, YEAR), about("other", 1)]
+LETTERS = [about(text) for text in ("abc123", "abc1234", "1 2 3 4", "été 12")]
+
+
 @pytest.mark.parametrize(
-    ("low", "high", "lengths"),
-    [(3, 400, [3, 10, 400]), (4, 399, [10]), (10, 10, [10]), (0, 1000, [2, 3, 10, 400, 401])],
+    ("given", "config", "kept"),
+    [
+        (LONG, {"evr_min_evidence_length": 3, "evr_max_evidence_length": 400}, [1, 2, 3]),
+        (LONG, {"evr_min_evidence_length": 4, "evr_max_evidence_length": 399}, [2]),
+        (LONG, {"evr_min_evidence_length": 10, "evr_max_evidence_length": 10}, [2]),
+        (LONG, {"evr_min_evidence_length": 0, "evr_max_evidence_length": 1000}, [0, 1, 2, 3, 4]),
+        (LONG, {}, [1, 2, 3]),
+        (FEW, {"evr_max_entities": 2}, [0, 1, 3]),  # items are counted, no dates or numbers
+        ([about("ten", 10), about("eleven", 11)], {}, [0]),
+        (LETTERS, {}, [0, 3]),  # letters are at least half of the characters
+        (NAMING, {"evr_require_entity": True}, [2, 3]),  # besides the page's own
+        (NAMING, {"evr_require_entity": False}, [0, 1, 2, 3]),
+    ],
 )
-def test_length_filters_include_their_bounds(retriever, low, high, lengths):
-    texts = ["x" * size for size in (2, 3, 10, 400, 401)]
-    made = retriever(map(about, texts), evr_min_evidence_length=low, evr_max_evidence_length=high)
-    assert [len(text) for text in found(made)] == lengths
-
-
-def test_default_lengths(retriever):
-    assert [len(text) for text in found(retriever([about("x" * size) for size in (2, 3, 400, 401)]))] == [3, 400]
-
-
-def test_evr_max_entities_counts_items_and_no_dates_or_numbers(retriever):
-    literals = [{"id": "1997-12-19T00:00:00Z", "label": "19 December 1997"}, {"id": "194", "label": "194"}]
-    dated = about("with dates", 2)
-    dated["wikidata_entities"] += literals
-    evidences = [about("one", 1), about("two", 2), about("three", 3), dated]
-    assert found(retriever(evidences, evr_max_entities=2)) == ["one", "two", "with dates"]
-    assert found(retriever([about("ten", 10), about("eleven", 11)])) == ["ten"]
-
-
-def test_letters_are_at_least_half_of_the_characters(retriever):
-    assert found(retriever(map(about, ("abc123", "abc1234", "1 2 3 4", "été 12")))) == ["abc123", "été 12"]
-
-
-def test_evidences_without_an_entity_besides_the_page_s_own_can_be_kept(retriever):
-    own, date = ("Titanic", "Q44578"), ("1997", "1997-01-01T00:00:00Z")
-    evidences = [about("none"), evidence("own", "text", own), evidence("dated", "text", own, date), about("other", 1)]
-    assert found(retriever(evidences, evr_require_entity=True)) == ["dated", "other"]
-    assert found(retriever(evidences, evr_require_entity=False)) == ["none", "own", "dated", "other"]
+def test_filters_include_their_bounds(retriever, given, config, kept):
+    assert found(retriever(given, **config)) == [given[place]["evidence_text"] for place in kept]
     assert parse_config({}).evr_require_entity is True  # CONVINSE's behaviour
 
 
@@ -114,7 +107,6 @@ def test_a_rebuilt_dump_is_read_anew(retriever, workdir):
     first.store_cache()
     second = retriever([about("after")], **config)
     assert found(second) == ["after"]
-    assert first.build_id != second.build_id
 
 
 def test_without_a_dump_there_is_nothing():
@@ -371,28 +363,25 @@ def test_a_failure_is_an_error_in_the_log_and_never_cached(live, wiki, caplog, f
     assert sorted(found(live())) == sorted(TEXTS)  # the host's wish for rest is known to the first one only
 
 
-def test_the_next_call_of_the_same_retriever_succeeds(live, wiki):
-    made = live()
-    wiki.faults = [status(404)]
-    assert found(made) == []
-    assert sorted(found(made)) == sorted(TEXTS)
-
-
 def test_one_fault_that_passes_is_not_noticed(live, wiki, caplog):
     wiki.faults = [status(503), None, cut()]
     assert sorted(found(live())) == sorted(TEXTS)
     assert not caplog.records
 
 
-def test_a_slow_server_ends_at_the_deadline(live, wiki, caplog):
+@pytest.mark.parametrize(
+    ("config", "offline", "fault"),
+    [
+        ({"ers_deadline": 0.3}, "", "Q44578"),  # a slow server ends at the deadline
+        ({"ers_wikipedia_api": f"http://127.0.0.1:{free_port()}/w/api.php"}, "", "Connection refused"),
+        ({}, "1", "CONVINSE_OFFLINE"),
+    ],
+)
+def test_a_server_that_does_not_answer(live, wiki, monkeypatch, caplog, config, offline, fault):
+    monkeypatch.setenv("CONVINSE_OFFLINE", offline)
     wiki.faults = [silent(5)] * 5
-    assert found(live(ers_deadline=0.3)) == []
-    assert "Q44578" in caplog.text
-
-
-def test_a_server_that_is_not_there(live, caplog):
-    assert found(live(ers_wikipedia_api=f"http://127.0.0.1:{free_port()}/w/api.php")) == []
-    assert "Connection refused" in caplog.text
+    assert found(live(**config)) == []
+    assert fault in caplog.text and bool(wiki.requests) == (config.keys() == {"ers_deadline"})
 
 
 def test_a_page_that_the_parser_cannot_take_is_a_failure(live, wiki, caplog, monkeypatch):
@@ -411,15 +400,9 @@ def test_a_failure_after_the_time_of_a_missing_page_is_no_news(live, wiki, clock
     assert found(made, "Q9") == []
     clock(days=31)
     wiki.faults = [status(404)]
-    assert found(made, "Q9") == []
+    assert found(made, "Q9") == []  # and the next call of the same retriever succeeds
     wiki.pages["Nowhere"] = '<p>Now in <a href="/wiki/Mexico">Mexico</a>.</p>'
     assert found(made, "Q9") == ["Nowhere, Now in Mexico."]
-
-
-def test_offline_is_a_failure(live, wiki, monkeypatch, caplog):
-    monkeypatch.setenv("CONVINSE_OFFLINE", "1")
-    assert found(live()) == []
-    assert "CONVINSE_OFFLINE" in caplog.text and wiki.requests == []
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason="the shared pages are not here")

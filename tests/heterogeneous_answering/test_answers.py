@@ -6,7 +6,8 @@ import pytest
 from literal_evidence import ENGLISH
 
 from convinse.encoder.extractive_reader import AnswerSpan
-from convinse.heterogeneous_answering.answers import _named, _names, _words, combined, rank_answers
+from convinse.heterogeneous_answering.answers import _named, _names, _words, rank_answers
+from convinse.heterogeneous_answering.ranking import combined
 from evidences import evidence
 
 DAY = {"id": "1969-06-11T00:00:00Z", "label": "11 June 1969"}
@@ -73,16 +74,37 @@ def test_what_a_span_stands_for(text, expected):
     assert find_entity(text, given, anything) == expected
 
 
-def test_a_name_of_the_evidence_comes_before_a_number():
-    film = {"id": "Q483941", "label": "Seven"}
-    assert find_entity("1984", holding({"id": "Q208460", "label": "1984"}), anything)["id"] == "Q208460"
-    assert find_entity("Se7en", holding(film, surfaces=[("Se7en", "Q483941")]), anything) == film
+SEVEN, BOOK, LENGTH = (
+    {"id": "Q483941", "label": "Seven"},
+    {"id": "Q208460", "label": "1984"},
+    {"id": "194", "label": "194 minute"},
+)
+YORK, NEW_YORK = {"id": "Q1", "label": "York"}, {"id": "Q2", "label": "New York"}
 
 
-def test_a_literal_of_the_evidence_keeps_its_label():
-    length = {"id": "194", "label": "194 minute"}
-    assert find_entity("194 minutes", holding(length), anything) == length  # nearly
-    assert find_entity("194", holding(length, surfaces=[("194", "194")]), anything) == length
+@pytest.mark.parametrize(
+    ("text", "given", "expected"),
+    [
+        ("1984", holding(BOOK), "Q208460"),  # a name of the evidence comes before a number
+        ("Se7en", holding(SEVEN, surfaces=[("Se7en", "Q483941")]), "Q483941"),
+        ("194 minutes", holding(LENGTH), "194"),  # nearly
+        ("194", holding(LENGTH, surfaces=[("194", "194")]), "194"),
+        ("somewhere in New York tonight", holding(YORK, NEW_YORK), "Q2"),  # the longest name
+        ("Dinklage", holding(own=DINKLAGE), "Q310937"),  # the item of the evidence itself
+        ("Ink", holding(own=DINKLAGE), "Ink"),
+        ("?", holding(own=DINKLAGE), "?"),
+    ],
+)
+def test_what_a_span_stands_for_in_its_evidence(text, given, expected):
+    entity = find_entity(text, given, anything)
+    assert entity["id"] == expected
+    assert entity in given["wikidata_entities"] or entity in (DINKLAGE, {"id": text, "label": text})
+
+
+def test_what_does_not_fit_the_expected_type_stands_for_nothing():
+    assert find_entity("Dinklage", holding(own=DINKLAGE), lambda _: 0.4)["id"] == "Dinklage"
+    spans, evidences = [span("The Hobbit"), span("Hobbit", 1)], [holding(HOBBIT), holding()]
+    assert rank(spans, evidences, fit=lambda entity: float(entity["id"] != "Q74287")) == []
 
 
 def test_a_part_of_a_date_is_the_date_of_its_place():
@@ -90,19 +112,6 @@ def test_a_part_of_a_date_is_the_date_of_its_place():
     spans = [span("June 1969", start=11), span("11 June", start=8), span("June 1970", start=36)]
     assert [answer["answer"]["label"] for answer in rank(spans, [given])] == ["11 June 1969", "June 1970"]
     assert find_entity("June 1969", given, anything)["label"] == "June 1969"  # where its place is not known
-
-
-def test_of_several_names_in_a_span_the_longest_counts():
-    york, new_york = {"id": "Q1", "label": "York"}, {"id": "Q2", "label": "New York"}
-    assert find_entity("somewhere in New York tonight", holding(york, new_york), anything) == new_york
-
-
-def test_the_item_of_the_evidence_itself():
-    own = {"id": "Q310937", "label": "Peter Dinklage"}
-    assert find_entity("Dinklage", holding(own=own), anything) == own
-    assert find_entity("Dinklage", holding(own=own), lambda _: 0.4)["id"] == "Dinklage"
-    assert find_entity("Ink", holding(own=own), anything)["id"] == "Ink"
-    assert find_entity("?", holding(own=own), anything)["id"] == "?"
 
 
 def test_probabilities_are_added_up_over_evidences():
@@ -170,11 +179,6 @@ def test_of_two_items_of_one_name_the_stronger_gets_the_words():
         ("Q80379", pytest.approx(0.5 / 0.7, abs=1e-6)),
         ("Q74287", pytest.approx(0.2 / 0.7, abs=1e-6)),
     ]
-
-
-def test_words_of_an_item_that_does_not_fit_are_no_way_around_it():
-    spans, evidences = [span("The Hobbit"), span("Hobbit", 1)], [holding(HOBBIT), holding()]
-    assert rank(spans, evidences, fit=lambda entity: float(entity["id"] != "Q74287")) == []
 
 
 def test_ranks_count_from_one_without_ties_and_most_bounds_them():
@@ -282,5 +286,4 @@ def test_the_given_rankings_are_not_changed():
 def test_a_part_of_a_word_is_the_word(text, marked, whole):
     place = text.index("Zo") + 1 if marked == "o" else text.index(marked)
     own = {**holding(), "evidence_text": text}
-    ranked = rank_answers([span(marked, start=place)], [own], [1.0], lambda _: 1.0, None, ENGLISH.words)
-    assert [one["answer"]["label"] for one in ranked] == [whole]
+    assert labels(rank([span(marked, start=place)], [own])) == [whole]

@@ -1,7 +1,6 @@
 """Extractive answering as a module, and in the pipeline."""
 
 import copy
-import unicodedata
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,7 @@ from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.pipeline import Pipeline
 from convinse.support.errors import ConfigError, ModelError
 from convinse.testing import HeterogeneousAnsweringContract, without
-from evidences import evidence
+from evidences import evidence, together_as_alone
 from tiny_models import Counted, copy_of, damage, joint, tiny, torch
 from written import json_lines, read_json, write
 
@@ -49,18 +48,9 @@ class TestContract(HeterogeneousAnsweringContract):
 
 
 def test_turns_together_are_as_turn_by_turn(turns):
-    together, alone = copy.deepcopy(turns), copy.deepcopy(turns)
-    returned = module().inference_on_turns(together, SOURCES)
-    one_by_one = module()
-    for turn in alone:
-        one_by_one.inference_on_turns([turn], SOURCES)
-    assert returned == [turn["pred_answers"] for turn in together]
-    assert sum(map(len, returned)) > 10
-    for one, other in zip(together, alone, strict=True):
-        pairs = list(zip(one.pop("pred_answers"), other.pop("pred_answers"), strict=True))
-        assert [a.pop("score") for a, _ in pairs] == pytest.approx([b.pop("score") for _, b in pairs], abs=1e-5)
-        assert [a for a, _ in pairs] == [b for _, b in pairs]
-        assert one == other and {"p_at_1", "mrr", "h_at_5"} <= one.keys()
+    together = together_as_alone(module, turns, "pred_answers", SOURCES)
+    assert sum(len(turn["pred_answers"]) for turn in together) > 10
+    assert all({"p_at_1", "mrr", "h_at_5"} <= turn.keys() for turn in together)
 
 
 def test_all_turns_are_read_together_and_evidences_once(turns):
@@ -167,35 +157,25 @@ def test_the_expected_type_and_the_score_of_evidences_count():
         assert [a["score"] for a in answered(who, *words)[0][:2]] == [pytest.approx(0.5, abs=0.01)] * 2
 
 
-NO_YES_OR_NO = [
-    "Isabel Allende, when was she born?",
-    "Isabel",
-    "Document of the year?",
-    "Doña Flor, who wrote it?",
-    unicodedata.normalize("NFD", "Dóra, who is her husband?"),
-    "Hasbro's founder?",
-    "Canada, who leads it?",
-    "Amélie, who directed it?",
-]
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize(
+    ("question", "yes"),
+    [("Is James Cameron the director?", 1.0), ("and did James Cameron direct it?", 1.0), ("Has he won?", 0.0)],
+)
+def test_questions_for_yes_or_no_are_not_read_and_know_no_votes(question, yes, share):
+    turn = asked(question, said("James Cameron is the director and did direct it", DIRECTOR))
+    answers, reader = answered(turn, "James Cameron", ha_votes=share)
+    assert reader.asked == []
+    assert [answer["answer"]["id"] for answer in answers] == (["Yes", "No"] if yes else ["No", "Yes"])
+    assert answers[0]["score"] == 1.0 and answers[1]["score"] == 0.0
 
 
-@pytest.mark.parametrize("question", NO_YES_OR_NO)
+@pytest.mark.parametrize("question", ["Isabel Allende, when was she born?", "Canada, who leads it?"])
 def test_names_that_begin_like_verbs_are_no_questions_for_yes_or_no(question):
     turn = asked(question, said("by James Cameron on 19 December 1997", DIRECTOR))
     answers, reader = answered(turn, "James Cameron", "19 December 1997")
     assert reader.asked == [question]
     assert not {"Yes", "No"} & {answer["answer"]["id"] for answer in answers}
-
-
-@pytest.mark.parametrize(
-    "question", ["Is James Cameron the director?", "and did James Cameron direct it?", "Has he won?"]
-)
-def test_questions_for_yes_or_no_are_not_read(question):
-    turn = asked(question, said("James Cameron is the director and did direct it", DIRECTOR))
-    answers, reader = answered(turn, "James Cameron")
-    assert reader.asked == []
-    assert {answer["answer"]["id"] for answer in answers} == {"Yes", "No"}
-    assert answers[0]["answer"]["id"] == ("No" if "won" in question else "Yes")
 
 
 def test_what_does_not_fit_the_expected_type_is_better_than_nothing():
@@ -218,9 +198,11 @@ def scores_by_id(answers):
 
 def test_votes_are_added_to_what_was_read_by_their_share():
     turn = copy.deepcopy(VOTED)
-    read = scores_by_id(answered(turn, "Kate Winslet")[0])
+    (alone,) = answered(turn, "Kate Winslet")[0]  # a share of 0 is the default
+    assert [alone] == answered(turn, "Kate Winslet", ha_votes=0.0)[0]
+    assert (alone["answer"], alone["score"], alone["evidences"]) == (WINSLET, 1.0, [0])
     votes = scores_by_id(EntityVoting(parse_config({}), Types()).inference_on_turn(turn, SOURCES))
-    assert read == {"Q202765": 1.0} and set(votes) == {"Q202765", "Q42574"}
+    assert set(votes) == {"Q202765", "Q42574"}
     found = answered(turn, "Kate Winslet", ha_votes=0.4)[0]
     expected = {"Q202765": 0.6 + 0.4 * votes["Q202765"], "Q42574": 0.4 * votes["Q42574"]}
     assert scores_by_id(found) == pytest.approx(expected, abs=2e-6)
@@ -239,13 +221,6 @@ def test_votes_weigh_less_where_no_entity_is_of_the_expected_type():
     assert [answer["answer"] for answer in found] == [{"id": "Q208909", "label": "Parlophone"}]
 
 
-def test_without_votes_answers_are_those_of_reading_alone():
-    turn = copy.deepcopy(VOTED)
-    (found,) = answered(turn, "Kate Winslet", ha_votes=0.0)[0]
-    assert (found["answer"], found["score"], found["evidences"]) == (WINSLET, 1.0, [0])
-    assert answered(turn, "Kate Winslet")[0] == [found]  # 0 is the default
-
-
 def test_of_votes_alone_the_answers_are_those_of_entity_voting(turns):
     every = {"ha_max_answers": 1000}
     found = module(ha_votes=1.0, **every).inference_on_turns(copy.deepcopy(turns), SOURCES)
@@ -256,14 +231,6 @@ def test_of_votes_alone_the_answers_are_those_of_entity_voting(turns):
         scores = [answer["score"] for answer in one]
         assert scores == sorted(scores, reverse=True) == sorted(scores_by_id(other).values(), reverse=True)[: len(one)]
     assert [scores_by_id(one) for one in found] != [scores_by_id(one) for one in read]
-
-
-@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_questions_for_yes_or_no_know_no_votes(share):
-    turn = asked("Is James Cameron the director?", said("James Cameron is the director", DIRECTOR))
-    answers, reader = answered(turn, "James Cameron", ha_votes=share)
-    assert reader.asked == []
-    assert [(a["answer"]["id"], a["score"]) for a in answers] == [("Yes", 1.0), ("No", 0.0)]
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1])

@@ -20,14 +20,13 @@ NAMES = PropertyNames(
 )
 
 
-def ranked(question, evidences):
+def ranked(question, evidences, rank=stated):
     asked = asked_quantity(question, question, ENGLISH)
-    return [answer["answer"]["id"] for answer in stated(asked, evidences, NAMES, ENGLISH)]
+    return [answer["answer"]["id"] for answer in rank(asked, evidences, NAMES, ENGLISH)]
 
 
 def count(question, evidences):
-    asked = asked_quantity(question, question, ENGLISH)
-    return [answer["answer"]["id"] for answer in counted(asked, evidences, NAMES, ENGLISH)]
+    return ranked(question, evidences, counted)
 
 
 def fact(subject, predicate, value, own=None, *more):
@@ -104,47 +103,50 @@ def test_dates_and_numbers_of_something_else_are_not_stated():
     assert asked_quantity("Who is it?", "Who is it?", ENGLISH) is None
 
 
-def test_members_are_counted_from_facts_in_both_directions():
-    members = [fact(name, "member of", "U2", "U2") for name in ("Bono", "The Edge", "Larry Mullen", "Adam Clayton")]
-    question = "How many members are in the band U2?"
-    assert count(question, [*members, members[0], fact("U2", "genre", "rock")]) == ["4"]
-    assert stated(asked_quantity(question, question, ENGLISH), members, NAMES, ENGLISH) == []
-    children = [fact("Messi", "child", name) for name in ("Thiago", "Mateo")]
-    assert count("How many kids does Messi have?", children) == ["2"]
+MEMBERS = [fact(name, "member of", "U2", "U2") for name in ("Bono", "The Edge", "Larry Mullen", "Adam Clayton")]
+RADIOHEAD = "Radiohead, Background information"
+LISTED = evidence(f"{RADIOHEAD}, Members, Thom Yorke, Colin Greenwood, Philip Selway", "info")
+LABELS = evidence(f"{RADIOHEAD}, Labels, Parlophone, XL", "info")
+AWARDS = ("Academy Award for Best Picture", "Academy Award for Best Director", "Golden Globe Award")
+SONGS = [evidence(f"Abbey Road, Songs, No. is {n}, Title is Song {n}", "table") for n in (1, 2, 3)]
+WINNERS = [fact(name, "award received", "Grammy Award", "Grammy Award") for name in ("Adele", "Bono")]
+IN_U2, IN_RADIOHEAD = "How many members are in the band U2?", "How many members does the band Radiohead have?"
+COUNTED = {
+    "facts in both directions": [
+        (IN_U2, "4", *MEMBERS, MEMBERS[0], fact("U2", "genre", "rock")),
+        ("How many kids does Messi have?", "2", *(fact("Messi", "child", name) for name in ("Thiago", "Mateo"))),
+    ],
+    "what an infobox lists": [
+        (IN_RADIOHEAD, "3", LABELS, LISTED),
+        (IN_RADIOHEAD, "3", fact("Thom Yorke", "member of", "Radiohead", "Radiohead"), LISTED),  # the longer of two lists
+        (IN_RADIOHEAD, None, LABELS),
+        ("How many children has he?", None, evidence("Stephen King, Children, 3, including Joe", "info")),
+    ],
+    "things of a name, not all of the property": [
+        ("How many Oscars did Titanic win?", "2", *(fact("Titanic", "award received", name) for name in AWARDS)),
+    ],
+    "rows, once each": [
+        ("How many songs are there on the album?", "3",
+         *SONGS, SONGS[0], evidence("Abbey Road, Charts, Country is Norway, Position is 1", "table")),
+    ],
+    "nothing that is about the counted class itself": [
+        ("The number of wins in the Grammy Awards?", None, *WINNERS), ("How many awards did they win?", None, *WINNERS),
+    ],
+    "no facts of other items, and no measures": [
+        ("How many kids does Messi have?", None, fact("Neymar", "child", "Davi", "Messi")),
+        ("How long is the membership?", None, fact("Bono", "member of", "U2", "U2")),
+    ],
+}  # fmt: skip
 
 
-def test_what_an_infobox_lists_is_counted():
-    members = evidence("Radiohead, Background information, Members, Thom Yorke, Colin Greenwood, Philip Selway", "info")
-    labels = evidence("Radiohead, Background information, Labels, Parlophone, XL", "info")
-    question = "How many members does the band Radiohead have?"
-    assert count(question, [labels, members]) == ["3"]
-    one = fact("Thom Yorke", "member of", "Radiohead", "Radiohead")
-    assert count(question, [one, members]) == ["3"], "the longer of two lists"
-    assert count(question, [labels]) == []
-    assert count("How many children has he?", [evidence("Stephen King, Children, 3, including Joe", "info")]) == []
+@pytest.mark.parametrize("rule", COUNTED)
+def test_what_is_counted(rule):
+    for question, expected, *given in COUNTED[rule]:
+        assert count(question, given) == ([] if expected is None else [expected]), question
 
 
-def test_things_of_a_name_are_counted_not_all_of_the_property():
-    names = ("Academy Award for Best Picture", "Academy Award for Best Director", "Golden Globe Award")
-    awards = [fact("Titanic", "award received", name) for name in names]
-    assert count("How many Oscars did Titanic win?", awards) == ["2"]
-
-
-def test_rows_are_counted_once_each():
-    rows = [evidence(f"Abbey Road, Songs, No. is {n}, Title is Song {n}", "table") for n in (1, 2, 3)]
-    other = evidence("Abbey Road, Charts, Country is Norway, Position is 1", "table")
-    assert count("How many songs are there on the album?", [*rows, rows[0], other]) == ["3"]
-
-
-def test_what_is_about_the_counted_class_itself_is_not_counted():
-    winners = [fact(name, "award received", "Grammy Award", "Grammy Award") for name in ("Adele", "Bono")]
-    assert count("The number of wins in the Grammy Awards?", winners) == []
-    assert count("How many awards did they win?", winners) == []
-
-
-def test_facts_of_other_items_and_measures_are_not_counted():
-    assert count("How many kids does Messi have?", [fact("Neymar", "child", "Davi", "Messi")]) == []
-    assert count("How long is the membership?", [fact("Bono", "member of", "U2", "U2")]) == []
+def test_members_are_not_stated():
+    assert ranked(IN_U2, MEMBERS) == []
 
 
 def test_counts_and_statements_name_their_evidences():

@@ -65,67 +65,57 @@ def test_the_facts_that_decided_are_named():
     assert no.evidences == [2] and no.yes < 0.1
 
 
-def test_two_things_in_a_fact_of_another_property_are_no_yes():
-    person = fact("Kate Winslet", "occupation", "actor")
-    cast = fact("Titanic", "cast member", "Kate Winslet")
-    wrote = fact("Avatar", "screenwriter", "Kate Winslet")  # somewhere else she is a possible value
-    assert answer("Was Kate Winslet the writer of Titanic?", person, cast, WROTE, wrote) == "No"
-    assert answer("Was Kate Winslet in Titanic?", person, cast, WROTE) == "Yes"
-    assert answer("Is Kate Winslet an actor?", person, cast) == "Yes"
+ACTS = fact("Kate Winslet", "occupation", "actor")
+PLAYS = fact("Titanic", "cast member", "Kate Winslet")
+FILM = fact("Titanic", "instance of", "film")
+CARRIE = evidence("Carrie, director, Carrie", "kb", ("Carrie", "Q2"), ("Carrie", "Q1"), disambiguations=[])
+QUEEN = (fact("Margrethe of Denmark", "occupation", "Denmark"), fact("Anna", "occupation", "Dominion of India"))
+SIMPSONS = fact("The Simpsons", "original broadcaster", "Fox")
+NETWORKS = {name: fact("Seinfeld", "original broadcaster", name) for name in ("Fox", "NBC")}
+ELEANOR, AIRED = "Did Eleanor Roosevelt believe the story?", "Did Seinfeld air on the same network as The Simpsons?"
+U2 = text("U2, country, Ireland") | {"retrieved_for_entity": {"id": "Q1", "label": "U2"}}
+NOTHING = text("Something else, not about it.")
+DECIDED = {
+    "two things in a fact of another property are no yes": [
+        ("Was Kate Winslet the writer of Titanic?", "No",
+         ACTS, PLAYS, WROTE, fact("Avatar", "screenwriter", "Kate Winslet")),  # somewhere else she is a possible value
+        ("Was Kate Winslet in Titanic?", "Yes", ACTS, PLAYS, WROTE),
+        ("Is Kate Winslet an actor?", "Yes", ACTS, PLAYS),
+    ],
+    "two items of one name are one": [("Was Carrie directed in a castle by Hitchcock?", "No", CARRIE)],
+    "a name within a name is not named itself": [
+        ("Is Dominion of India the occupation of Margrethe of Denmark?", "No", *QUEEN),
+    ],
+    "the same value": [(AIRED, "Yes", SIMPSONS, NETWORKS["Fox"]), (AIRED, "No", SIMPSONS, NETWORKS["NBC"])],
+    "a sentence that covers the question says yes unless it denies it": [
+        (ELEANOR, "Yes", text("Eleanor Roosevelt visited camps and believed the story.")),
+        (ELEANOR, "No", text("Eleanor Roosevelt visited camps and never believed the story.")),
+        (ELEANOR, "No", text("Eleanor Roosevelt refused to believe the story.")),
+        (ELEANOR, "No", text("Eleanor Roosevelt visited camps.")),
+        ("Did he never believe the story?", "Yes", text("He never believed the story.")),
+    ],
+    "words of the same meaning and the best of several evidences count": [
+        ("Did he win an Oscar for Dune?", "Yes", NOTHING, text("Dune, Academy Award, Result is Win", "table")),
+        ("Did he like Kubrick's movie?", "Yes", NOTHING, text("He liked the film of Kubrick.")),
+    ],
+    "names weigh less than what is said of them": [("Did Kate Winslet sing?", "No", text("Kate Winslet danced."))],
+    "the name of the item alone says nothing": [
+        ("Have U2 always been the same?", "No", U2),
+        ("Have U2 toured Ireland?", "Yes", U2 | {"evidence_text": "U2, They toured Ireland."}),
+    ],
+    "without evidences or words it is no": [("Was it?", "No"), ("Was it?", "No", DIRECTED)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", DECIDED)
+def test_what_is_decided(rule):
+    for question, expected, *evidences in DECIDED[rule]:
+        assert answer(question, *evidences) == expected, question
 
 
 def test_a_name_that_can_be_no_value_of_the_property_excludes_nothing():
-    film = fact("Titanic", "instance of", "film")
-    assert answer("Was the film Titanic directed by a woman named Kate on a ship?", film, DIRECTED) == "No"  # by words
-    assert decide("Has the film Titanic a director?", [film, DIRECTED], NAMES, ENGLISH).yes > 0.05
-
-
-def test_two_items_of_one_name_are_one():
-    based = evidence("Carrie, director, Carrie", "kb", ("Carrie", "Q2"), ("Carrie", "Q1"), disambiguations=[])
-    assert answer("Was Carrie directed in a castle by Hitchcock?", based) == "No"
-
-
-def test_a_name_within_a_name_is_not_named_itself():
-    queen = fact("Margrethe of Denmark", "occupation", "Denmark")
-    others = [fact("Anna", "occupation", "Dominion of India")]
-    assert answer("Is Dominion of India the occupation of Margrethe of Denmark?", queen, *others) == "No"
-
-
-@pytest.mark.parametrize(("network", "expected"), [("Fox", "Yes"), ("NBC", "No")])
-def test_the_same_value(network, expected):
-    evidences = [fact("The Simpsons", "original broadcaster", "Fox"), fact("Seinfeld", "original broadcaster", network)]
-    assert answer("Did Seinfeld air on the same network as The Simpsons?", *evidences) == expected
-
-
-def test_a_sentence_that_covers_the_question_says_yes_unless_it_denies_it():
-    asked = "Did Eleanor Roosevelt believe the story?"
-    assert answer(asked, text("Eleanor Roosevelt visited camps and believed the story.")) == "Yes"
-    assert answer(asked, text("Eleanor Roosevelt visited camps and never believed the story.")) == "No"
-    assert answer(asked, text("Eleanor Roosevelt refused to believe the story.")) == "No"
-    assert answer(asked, text("Eleanor Roosevelt visited camps.")) == "No"
-    assert answer("Did he never believe the story?", text("He never believed the story.")) == "Yes"
-
-
-def test_words_of_the_same_meaning_and_the_best_of_several_evidences_count():
-    other = text("Something else, not about it.")
-    assert answer("Did he win an Oscar for Dune?", other, text("Dune, Academy Award, Result is Win", "table")) == "Yes"
-    assert answer("Did he like Kubrick's movie?", other, text("He liked the film of Kubrick.")) == "Yes"
-
-
-def test_names_weigh_less_than_what_is_said_of_them():
-    assert answer("Did Kate Winslet sing?", text("Kate Winslet danced.")) == "No"
-
-
-def test_the_name_of_the_item_alone_says_nothing():
-    own = text("U2, country, Ireland") | {"retrieved_for_entity": {"id": "Q1", "label": "U2"}}
-    assert answer("Have U2 always been the same?", own) == "No"
-    assert answer("Have U2 toured Ireland?", own | {"evidence_text": "U2, They toured Ireland."}) == "Yes"
-
-
-def test_without_evidences_or_words_it_is_no():
-    assert answer("Was it?") == "No"
-    assert answer("Was it?", DIRECTED) == "No"
-    assert decide("Was it?", [], NAMES, ENGLISH).evidences == []
+    assert answer("Was the film Titanic directed by a woman named Kate on a ship?", FILM, DIRECTED) == "No"  # by words
+    assert decide("Has the film Titanic a director?", [FILM, DIRECTED], NAMES, ENGLISH).yes > 0.05
 
 
 @pytest.mark.parametrize("question", ["Did James Cameron direct Titanic?", "Did Steven Spielberg sing?", "Was it?"])

@@ -2,7 +2,7 @@ import math
 from statistics import mean
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from convinse.language import bm25 as ranking
@@ -47,6 +47,9 @@ def plain_bm25(weights, texts, formula):
 @given(QUERIES | WEIGHTS, TEXTS, st.sampled_from(["lucene", "okapi"]))
 @example("album", ["album", "album band", "album song"], "okapi")  # in all texts: Robertson's idf is negative
 @example("album band", ["", "the", ""], "okapi")
+@example("album", ["album other", "album album", "band", "band"], "lucene")  # one has it twice, two are the same
+@example({"album": 0.0, "band": -1.0, "nowhere": 2.0}, ["album", "band", "the"], "lucene")
+@example("the of", [], "lucene")
 def test_the_scores_are_those_of_the_formula(query, texts, formula):
     weights = query if isinstance(query, dict) else dict.fromkeys(WORDS.stems(query), 1.0)
     assert BM25.scores(query, texts, formula) == pytest.approx(plain_bm25(weights, texts, formula), abs=1e-6)
@@ -94,11 +97,6 @@ def test_equal_words_score_equally_wherever_they_stand():
     assert order[:120] == sorted(texts[:120])
 
 
-def test_repeated_texts_count_as_often_as_they_stand():
-    once, twice = BM25.scores("album", ["album", "band"]), BM25.scores("album", ["album", "album", "band"])
-    assert twice[0] == twice[1] < once[0]
-
-
 def test_an_unknown_formula_is_refused():
     with pytest.raises(ValueError, match="lucene, okapi"):
         BM25.scores("album", ["album"], "bm42")
@@ -118,40 +116,6 @@ def test_every_text_is_ranked_once_best_first_with_ties_by_text(query, texts):
     assert [score for _, score in order] == [BM25.scores(query, texts)[place] for place, _ in order]
     keys = [(-score, texts[place], place) for place, score in order]
     assert keys == sorted(keys)
-
-
-@given(QUERIES, TEXTS)
-def test_only_texts_with_a_word_of_the_query_score(query, texts):
-    wanted = set(query.split()) - {"the"}  # a stop word
-    for text, score in zip(texts, BM25.scores(query, texts), strict=True):
-        assert (score > 0) == bool(wanted & set(text.split()))
-
-
-@given(TEXTS, st.floats(0.1, 5))
-@settings(max_examples=30)
-def test_a_score_is_linear_in_its_words(texts, weight):
-    words = {WORDS.stem("album"): 1.0, WORDS.stem("guitar"): weight}
-    total = BM25.scores(words, texts)
-    parts = zip(BM25.scores("album", texts), BM25.scores("guitar", texts), strict=True)
-    assert total == pytest.approx([album + weight * guitar for album, guitar in parts], abs=1e-4)
-
-
-def test_a_rarer_and_a_repeated_word_count_more():
-    scores = BM25.scores("band album", ["band london", "band guitar", "band song", "album 1975"])
-    assert scores[3] > scores[0] == scores[1] == scores[2] > 0
-    once, twice = BM25.scores("album", ["album other", "album album"])
-    assert twice > once
-
-
-@pytest.mark.parametrize("query", ["", "the of", "nowhere", {}, {"album": 0.0}, {"album": -1.0}, {"nowhere": 2.0}])
-def test_nothing_to_look_for_scores_nothing(query):
-    assert BM25.scores(query, ["album", "the"]) == [0.0, 0.0]
-    assert BM25.order(query, ["b", "a"]) == [(1, 0.0), (0, 0.0)]
-
-
-def test_no_texts():
-    assert BM25.scores("album", []) == []
-    assert BM25.order("album", []) == []
 
 
 def test_ranking_is_silent(capfd):

@@ -174,7 +174,8 @@ def test_a_passage_comes_back_as_it_was_given(tmp_path):
     )
     build_index(path, tmp_path / "index")
     index = PassageIndex(tmp_path / "index")
-    assert (index.passage(0).text, index.passage(0).title, index.passage(1).title) == ("Zażółć", None, "T")
+    first, second = index.passages([0, 1])
+    assert (first.text, first.title, second.title) == ("Zażółć", None, "T")
     assert index.id(1) == "2" and len(index) == 2
 
 

@@ -11,21 +11,17 @@ def embedder():
     return BagOfWords()
 
 
-@pytest.fixture
-def reader(world_kb, embedder):
-    return FeatureReader(world_kb, embedder)
-
-
 TITANIC, AVATAR, CAMERON, WINSLET, DICAPRIO = "Q44578", "Q24871", "Q42574", "Q202765", "Q38111"
 BEATLES, LENNON, HOBBIT, NOLAN, INCEPTION = "Q1299", "Q1203", "Q74287", "Q25191", "Q25188"
 
 
 @pytest.fixture
-def read(world_kb, reader):
+def read(world_kb, embedder):
     """The features of each referent, by id."""
+    reader = FeatureReader(world_kb, embedder)
 
     def refer(ids):
-        return tuple(as_referent(world_kb, english().answer_types, one, world_kb.label(one)) for one in ids)
+        return tuple(as_referent(world_kb, english().answer_types, item, world_kb.label(item)) for item in ids)
 
     def features(question, *turns, named=(), predicate="", elliptical=False, rules=((), ())):
         """Of a question after turns of (question, ids asked about, ids answered)."""
@@ -35,7 +31,7 @@ def read(world_kb, reader):
         foci = [Focus(refer(asked), refer(answered)) for _, asked, answered in turns]
         history = [{"question": text, "answers": []} for text, _, _ in turns]
         found = reader.read(asked, Choice(refer(rules[0]), refer(rules[1])), foci, history)
-        return {one.id: row for one, row in zip(reader.referents(asked, foci), found, strict=True)}
+        return {referent.id: row for referent, row in zip(reader.referents(asked, foci), found, strict=True)}
 
     return features
 
@@ -44,69 +40,78 @@ WHO_DIRECTED = ("Who directed Titanic?", [TITANIC], [CAMERON])
 WHO_PLAYED = ("Who played Rose?", [TITANIC], [WINSLET])
 
 
-def test_where_things_were_talked_about(read):
-    found = read("And when?", WHO_DIRECTED, WHO_PLAYED)
-    assert list(found) == [WINSLET, TITANIC, CAMERON], "the latest first, answers before what was asked about"
-    winslet, titanic, cameron = found.values()
-    assert (winslet.answered_last, winslet.asked_last, winslet.turns_since, winslet.times) == (1, 0, 0, 0)
-    assert (titanic.asked_last, titanic.asked_before, titanic.first_topic, titanic.times) == (1, 1, 1, 1)
-    assert (cameron.answered_last, cameron.answered_before, cameron.turns_since, cameron.first_topic) == (0, 1, 1, 0)
+WROTE = ("Who wrote The Hobbit?", [HOBBIT], [])
+# by rule: (question, turns before, options, the features of each referent)
+FEATURES = {
+    "where things were talked about": [
+        ("And when?", (WHO_DIRECTED, WHO_PLAYED), {}, {
+            WINSLET: {"answered_last": 1, "asked_last": 0, "turns_since": 0, "times": 0},
+            TITANIC: {"asked_last": 1, "asked_before": 1, "first_topic": 1, "times": 1},
+            CAMERON: {"answered_last": 0, "answered_before": 1, "turns_since": 1, "first_topic": 0},
+        }),
+    ],
+    "pronouns": [
+        (question, (WHO_DIRECTED,), {}, {item: {"agrees": agrees, "disagrees": disagrees}})
+        for question, item, agrees, disagrees in (
+            ("When was he born?", CAMERON, 1, 0), ("When was he born?", TITANIC, 0, 1),
+            ("When was it released?", TITANIC, 1, 0), ("When did they split?", CAMERON, 0.5, 0),
+            ("When did they split?", TITANIC, 0, 1), ("When was the premiere?", TITANIC, 0, 0),
+        )
+    ],
+    "that one points at the turn before": [
+        (question, (WHO_DIRECTED, WROTE), {}, {HOBBIT: {"pointed_at": pointed}, TITANIC: {"pointed_at": 0}})
+        for question, pointed in (
+            ("Who wrote that one?", 1), ("Who directed that?", 1), ("That one, who made it?", 1), ("Who wrote that book?", 0),
+        )
+    ],
+    "the film is a film": [
+        ("Who starred in the film?", (WHO_DIRECTED,), {}, {
+            TITANIC: {"class_named": 1, "class_missed": 0}, CAMERON: {"class_named": 0, "class_missed": 1},
+        }),
+    ],
+    "a named thing near what was talked about": [
+        ("Was Leonardo DiCaprio in it?", (WHO_DIRECTED,), {"named": [DICAPRIO]},
+         {TITANIC: {"near_named": 1, "names_item": 1, "complete": 0}}),
+    ],
+    "another thing of its class is a rival": [
+        ("Who directed Inception?", (WHO_DIRECTED,), {"named": [INCEPTION]},
+         {TITANIC: {"rival_of_named": 1, "near_named": 0, "complete": 1}, CAMERON: {"rival_of_named": 0}}),
+    ],
+    "an ellipsis leans on the turn before": [
+        ("And when?", (WHO_DIRECTED, WROTE), {"elliptical": True},
+         {HOBBIT: {"elliptical_last": 1}, TITANIC: {"elliptical_last": 0, "elliptical": 1}}),
+    ],
+    "what the rules take": [
+        ("When?", (WHO_DIRECTED,), {"rules": ([CAMERON], [TITANIC])}, {
+            CAMERON: {"rules_entity": 1, "rules_context": 0}, TITANIC: {"rules_entity": 0, "rules_context": 1},
+        }),
+    ],
+    "an item that the knowledge base does not know": [
+        ("When was he born?", (("Who?", ["Q999999"], [CAMERON]),), {"predicate": "born"},
+         {"Q999999": {"has_property": 0, "has_answer": 0, "property_alike": 0, "near_named": 0}}),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", FEATURES)
+def test_features_of_what_was_talked_about(read, rule):
+    for question, turns, options, expected in FEATURES[rule]:
+        rows = read(question, *turns, **options)
+        shown = {item: {name: getattr(rows[item], name) for name in wanted} for item, wanted in expected.items()}
+        assert shown == expected, question
+
+
+def test_the_latest_comes_first_and_answers_before_what_was_asked_about(read):
+    assert list(read("And when?", WHO_DIRECTED, WHO_PLAYED)) == [WINSLET, TITANIC, CAMERON]
 
 
 def test_what_the_question_names_is_none_of_the_history(read):
     assert set(read("Who is Kate Winslet?", WHO_PLAYED, named=[WINSLET])) == {TITANIC}
 
 
-@pytest.mark.parametrize(
-    ("question", "about", "agrees", "disagrees"),
-    [
-        ("When was he born?", CAMERON, 1, 0),
-        ("When was he born?", TITANIC, 0, 1),
-        ("When was it released?", TITANIC, 1, 0),
-        ("When did they split?", CAMERON, 0.5, 0),
-        ("When did they split?", TITANIC, 0, 1),
-        ("When was the premiere?", TITANIC, 0, 0),
-    ],
-)
-def test_pronouns(read, question, about, agrees, disagrees):
-    row = read(question, WHO_DIRECTED)[about]
-    assert (row.agrees, row.disagrees) == (agrees, disagrees)
-
-
 def test_they_are_rather_the_band_than_one_of_its_members(read):
     found = read("When did they split?", ("Who was in the Beatles?", [BEATLES], [LENNON]))
     assert found[BEATLES].agrees > found[LENNON].agrees > 0
-
-
-@pytest.mark.parametrize(
-    ("question", "pointed"),
-    [("Who wrote that one?", 1), ("Who directed that?", 1), ("That one, who made it?", 1), ("Who wrote that book?", 0)],
-)
-def test_that_one_points_at_the_turn_before(read, question, pointed):
-    found = read(question, WHO_DIRECTED, ("Who wrote The Hobbit?", [HOBBIT], []))
-    assert (found[HOBBIT].pointed_at, found[TITANIC].pointed_at) == (pointed, 0)
-
-
-def test_the_film_is_a_film(read):
-    found = read("Who starred in the film?", WHO_DIRECTED)
-    assert (found[TITANIC].class_named, found[TITANIC].class_missed) == (1, 0)
-    assert (found[CAMERON].class_named, found[CAMERON].class_missed) == (0, 1)
-
-
-def test_a_named_thing_near_what_was_talked_about(read):
-    found = read("Was Leonardo DiCaprio in it?", WHO_DIRECTED, named=[DICAPRIO])
-    assert found[TITANIC].near_named == 1 and found[TITANIC].names_item == 1 and found[TITANIC].complete == 0
-
-
-def test_another_thing_of_its_class_is_a_rival(read):
-    found = read("Who directed Inception?", WHO_DIRECTED, named=[INCEPTION])
-    assert (found[TITANIC].rival_of_named, found[TITANIC].near_named, found[TITANIC].complete) == (1, 0, 1)
-    assert found[CAMERON].rival_of_named == 0
-
-
-def test_an_ellipsis_leans_on_the_turn_before(read):
-    found = read("And when?", WHO_DIRECTED, ("Who wrote The Hobbit?", [HOBBIT], []), elliptical=True)
-    assert (found[HOBBIT].elliptical_last, found[TITANIC].elliptical_last, found[TITANIC].elliptical) == (1, 0, 1)
 
 
 def test_who_was_born_has_a_date_of_birth(read):
@@ -133,20 +138,9 @@ def test_a_question_like_an_earlier_one_about_it(read):
     assert found[TITANIC].alike > found[CAMERON].alike
 
 
-def test_what_the_rules_take(read):
-    found = read("When?", WHO_DIRECTED, rules=([CAMERON], [TITANIC]))
-    assert (found[CAMERON].rules_entity, found[CAMERON].rules_context) == (1, 0)
-    assert (found[TITANIC].rules_entity, found[TITANIC].rules_context) == (0, 1)
-
-
 def test_the_order_of_answers_changes_nothing(read):
     turns = ("Who starred in Titanic?", [TITANIC], [WINSLET, DICAPRIO])
     assert read("When was she born?", turns) == read("When was she born?", (*turns[:2], turns[2][::-1]))
-
-
-def test_an_item_that_the_knowledge_base_does_not_know(read):
-    row = read("When was he born?", ("Who?", ["Q999999"], [CAMERON]), predicate="born")["Q999999"]
-    assert (row.has_property, row.has_answer, row.property_alike, row.near_named) == (0, 0, 0, 0)
 
 
 def test_dates_and_numbers_are_not_asked_about(read):

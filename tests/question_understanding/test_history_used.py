@@ -8,7 +8,6 @@ import pytest
 from convinse.config import parse_config
 from convinse.language.language import english
 from convinse.question_understanding.history import parts_with_words
-from convinse.question_understanding.naive_concat import NcAll, NcInit, NcInitPrev, NcPrev
 from convinse.question_understanding.slots import Slots
 from written import write
 
@@ -23,92 +22,50 @@ def part(turn, kind, text):
     return {"turn": turn, "part": kind, "text": text}
 
 
-def whole(*turns):
-    return [
-        part(number, *one)
-        for number in turns
-        for one in (("question", HISTORY[number]["question"]), ("answer", HISTORY[number]["answers"][0]["label"]))
-    ]
-
-
-@pytest.mark.parametrize(("variant", "turns"), [(NcAll, (0, 1)), (NcInit, (0,)), (NcPrev, (1,)), (NcInitPrev, (0, 1))])
-def test_naive_concatenation_takes_whole_turns(variant, turns):
-    turn = {"question": "And where?"}
-    variant(parse_config({})).inference_on_turn(turn, HISTORY[:2])
-    assert turn["history_used"] == whole(*turns)
-
-
-def test_an_unanswered_turn_is_used_with_its_question_only():
-    turn = {"question": "And where?"}
-    NcPrev(parse_config({})).inference_on_turn(turn, HISTORY)
-    assert turn["history_used"] == [part(2, "question", "And when?")]
-
-
-def test_turns_without_a_number_are_numbered_by_their_place():
-    history = [{"question": "Who?", "answers": []}, {"question": "When?", "answers": []}]
-    turn = {"question": "And where?"}
-    NcPrev(parse_config({})).inference_on_turn(turn, history)
-    assert turn["history_used"] == [part(1, "question", "When?")]
-
-
 # --- by words
 
 
-def test_words_that_the_question_lacks_come_from_the_history():
-    found = parts_with_words("Inception || Leonardo DiCaprio || born", "When was he born?", HISTORY, english().words)
-    assert found == [part(0, "question", "Inception"), part(1, "answer", "Leonardo DiCaprio")]
+ANSWERED = [
+    {"turn": 3, "question": "Who?", "answers": [{"id": f"Q{name}", "label": name} for name in ("Ann Lee", "Bo Ray")]}
+]
 
 
-def test_words_of_the_question_are_its_own():
-    assert parts_with_words("Inception || released", "When was Inception released?", HISTORY, english().words) == []
-
-
-def test_forms_of_a_word_are_the_same_word():
-    assert parts_with_words("starring", "And those?", HISTORY, english().words) == [part(1, "question", "starred")]
-
-
-def test_of_several_answers_those_that_are_named():
-    answers = [{"id": "Q1", "label": "Ann Lee"}, {"id": "Q2", "label": "Bo Ray"}]
-    history = [{"turn": 3, "question": "Who?", "answers": answers}]
-    assert parts_with_words("Bo Ray || born", "When born?", history, english().words) == [part(3, "answer", "Bo Ray")]
-
-
-def test_stop_words_say_nothing():
-    assert parts_with_words("who in it", "And?", HISTORY, english().words) == []
+@pytest.mark.parametrize(
+    ("representation", "question", "history", "parts"),
+    [
+        ("Inception || Leonardo DiCaprio || born", "When was he born?", HISTORY,
+         [part(0, "question", "Inception"), part(1, "answer", "Leonardo DiCaprio")]),
+        ("Inception || released", "When was Inception released?", HISTORY, []),  # words of its own
+        ("starring", "And those?", HISTORY, [part(1, "question", "starred")]),  # a form of the same word
+        ("Bo Ray || born", "When born?", ANSWERED, [part(3, "answer", "Bo Ray")]),  # of several answers
+        ("who in it", "And?", HISTORY, []),  # stop words say nothing
+    ],
+)  # fmt: skip
+def test_words_that_the_question_lacks_come_from_the_history(representation, question, history, parts):
+    assert parts_with_words(representation, question, history, english().words) == parts
 
 
 # --- slots
 
 
-@pytest.fixture
-def slots(world_kb):
-    return Slots(parse_config({}), world_kb)
+ANSWER, TOPIC = part(0, "answer", "Christopher Nolan"), part(0, "question", "Inception")
+FILLED = {**HISTORY[0], "structured_representation": " || Inception || directed || person"}
 
 
-def used(module, question, *history):
+@pytest.mark.parametrize(
+    ("question", "history", "used"),
+    [
+        ("Who directed Inception?", [], []),
+        ("Who directed Avatar?", HISTORY[:1], []),
+        ("When was he born?", HISTORY[:1], [ANSWER, TOPIC]),  # the topic stays as context
+        ("When was it released?", HISTORY[:1], [TOPIC]),
+        ("What about Avatar?", [FILLED], [part(0, "question", "directed")]),
+    ],
+)
+def test_what_a_question_takes_of_the_history(world_kb, question, history, used):
     turn = {"question": question}
-    module.inference_on_turn(turn, copy.deepcopy(list(history)))
-    return turn["history_used"]
-
-
-def test_a_complete_question_needs_no_history(slots):
-    assert used(slots, "Who directed Inception?") == []
-    assert used(slots, "Who directed Avatar?", HISTORY[0]) == []
-
-
-def test_a_pronoun_that_means_an_answer(slots):
-    found = used(slots, "When was he born?", HISTORY[0])
-    assert part(0, "answer", "Christopher Nolan") in found
-    assert part(0, "question", "Inception") in found  # the topic stays as context
-
-
-def test_a_pronoun_that_means_what_was_asked_about(slots):
-    assert used(slots, "When was it released?", HISTORY[0]) == [part(0, "question", "Inception")]
-
-
-def test_an_ellipsis_takes_the_words_of_the_question_before(slots):
-    history = {**HISTORY[0], "structured_representation": " || Inception || directed || person"}
-    assert part(0, "question", "directed") in used(slots, "What about Avatar?", history)
+    Slots(parse_config({}), world_kb).inference_on_turn(turn, copy.deepcopy(history))
+    assert turn["history_used"] == used
 
 
 # --- shown

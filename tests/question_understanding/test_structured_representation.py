@@ -4,10 +4,8 @@ import pytest
 
 from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering, Pipeline
 from convinse.config import parse_config
-from convinse.question_understanding.base import QuestionUnderstanding
-from convinse.question_understanding.structured_representation import StructuredRepresentation, model_input, split_slots
+from convinse.question_understanding.structured_representation import StructuredRepresentation, split_slots
 from convinse.support.errors import ConfigError
-from convinse.support.registry import find_module
 
 HISTORY = [
     {"turn": 0, "question": "Who directed Titanic?", "answers": [{"id": "Q42574", "label": "James Cameron"}]},
@@ -36,20 +34,22 @@ def make(writer, **keys):
 # --- what the model is given
 
 
-def test_questions_and_answers_stand_before_the_question():
-    assert model_input("When was he born?", HISTORY, " ||| ") == READ
-    assert model_input("Who?", [], " ||| ") == "Who?"
+UNANSWERED = [{"question": "Who?"}, {"question": "When?", "answers": []}]
 
 
-def test_an_unanswered_turn_gives_its_question():
-    history = [{"question": "Who?"}, {"question": "When?", "answers": []}]
-    assert model_input("And where?", history, " / ") == "Who? / When? / And where?"
-
-
-def test_the_separator_is_that_of_the_configuration():
+@pytest.mark.parametrize(
+    ("question", "history", "separator", "text"),
+    [
+        ("When was he born?", HISTORY, " ||| ", READ),
+        ("Who?", [], " ||| ", "Who?"),
+        ("And where?", UNANSWERED, " / ", "Who? / When? / And where?"),
+        ("And where?", HISTORY[:1], " [SEP] ", "Who directed Titanic? [SEP] James Cameron [SEP] And where?"),
+    ],
+)
+def test_questions_and_answers_stand_before_the_question(question, history, separator, text):
     writer = Writer()
-    make(writer, history_separator=" [SEP] ").inference_on_turn({"question": "And where?"}, HISTORY[:1])
-    assert writer.given == [["Who directed Titanic? [SEP] James Cameron [SEP] And where?"]]
+    make(writer, history_separator=separator).inference_on_turn({"question": question}, history)
+    assert writer.given == [[text]]
 
 
 def test_gold_answers_of_the_turn_itself_are_not_given():
@@ -94,27 +94,20 @@ def test_the_delimiter_is_that_of_the_configuration():
     assert module.inference_on_turn({"question": "Who?"}, []) == " ## a ## b ## c"
 
 
-def test_the_history_used_is_what_the_written_words_are_from():
-    writer = Writer(born="Titanic || James Cameron || born || date")
+@pytest.mark.parametrize(
+    ("written", "history", "used"),
+    [
+        ("Titanic || James Cameron || born || date", HISTORY, [("question", "Titanic"), ("answer", "James Cameron")]),
+        ("|| Cameron || born || stars", HISTORY[1:], []),  # the answer type is from no turn
+    ],
+)
+def test_the_history_used_is_what_the_written_words_are_from(written, history, used):
     turn = {"question": "When was he born?"}
-    make(writer).inference_on_turn(turn, HISTORY)
-    assert turn["history_used"] == [
-        {"turn": 0, "part": "question", "text": "Titanic"},
-        {"turn": 0, "part": "answer", "text": "James Cameron"},
-    ]
-
-
-def test_the_answer_type_is_from_no_turn():
-    turn = {"question": "When was he born?"}
-    make(Writer(born="|| Cameron || born || stars")).inference_on_turn(turn, HISTORY[1:])
-    assert turn["history_used"] == []
+    make(Writer(born=written)).inference_on_turn(turn, history)
+    assert turn["history_used"] == [{"turn": 0, "part": part, "text": text} for part, text in used]
 
 
 # --- as a module
-
-
-def test_it_is_registered():
-    assert find_module("qu", "sr", QuestionUnderstanding) is StructuredRepresentation
 
 
 def test_without_a_model_it_says_which_key_is_missing():

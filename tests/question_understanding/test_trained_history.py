@@ -12,7 +12,6 @@ from convinse.question_understanding.history_weights import read_weights
 from convinse.question_understanding.slots import Slots
 from convinse.question_understanding.trained_history import TrainedHistory
 from convinse.support.errors import ModelError
-from convinse.support.registry import find_module
 from convinse.testing import QuestionUnderstandingContract
 from handmade import claim, q, world
 from histories import BagOfWords, model
@@ -44,10 +43,6 @@ CAMERON, WINSLET = ("Q42574", "James Cameron"), ("Q202765", "Kate Winslet")
 WHO_DIRECTED = ("Who directed Avatar?", CAMERON)
 
 
-def test_it_has_a_name():
-    assert find_module("qu", "history", Slots) is TrainedHistory
-
-
 def test_a_first_turn_is_that_of_the_rules(make, world_kb):
     embedder = BagOfWords()
     _, slots = play(make(NOTHING, embedder), ("Who directed Avatar?",))
@@ -55,57 +50,65 @@ def test_a_first_turn_is_that_of_the_rules(make, world_kb):
     assert embedder.texts == [], "without a history no model is asked"
 
 
-def test_what_is_likely_is_what_the_question_is_about(make):
-    turn, slots = play(make(ANSWERS_ONLY), WHO_DIRECTED, ("When was he born?",))
-    assert slots == ["", "James Cameron", "born", "date"]
-    assert turn["resolved_question"] == "When was James Cameron born?"
-    assert turn["history_used"] == [{"turn": 0, "part": "answer", "text": "James Cameron", "score": 0.881}]
+BORN, SEVERAL = "When was he born?", model(bias=0.0, threshold=0.5, answered_last=2.0, asked_last=1.0)
+LIKELY, LESS_LIKELY = (model(bias=bias, threshold=0.1) for bias in (-0.3, -0.6))  # 0.43 and 0.35
+EVERYTHING = model(bias=3.0)
+# by rule: (weights, question after `WHO_DIRECTED`, the slots from the first on)
+CHOSEN = {
+    "what is likely is what the question is about": [(ANSWERS_ONLY, BORN, ["", "James Cameron", "born", "date"])],
+    "several may be, the likeliest first": [(SEVERAL, BORN, ["", "James Cameron, Avatar"])],
+    "what is far less likely than the likeliest is not meant": [
+        (model(bias=-1.3, threshold=0.1, answered_last=4.0), BORN, ["", "James Cameron, Avatar"]),  # 0.21 beside 0.94
+        (model(bias=-2.0, threshold=0.1, answered_last=4.0), BORN, ["", "James Cameron"]),  # 0.12 beside 0.88
+    ],
+    "names of its own want a likelier context": [
+        (LIKELY, "Where was Leonardo DiCaprio born?", ["James Cameron, Avatar"]),
+        (LESS_LIKELY, "Where was Leonardo DiCaprio born?", ["", "Leonardo DiCaprio"]),
+        (LESS_LIKELY, BORN, ["", "James Cameron, Avatar"]),
+    ],
+    "what it names has the likely things as context": [
+        (ANSWERS_ONLY, "Did he direct Titanic?", ["James Cameron", "Titanic"]),
+    ],
+    "nothing likely is a new topic": [(NOTHING, "Who directed Inception?", ["", "Inception"])],
+    "a question without a name is about the likeliest all the same": [
+        (model(bias=-9.0, asked_last=1.0), "When was that released?", ["", "Avatar"]),
+    ],
+    "what is asked for comes from the turn before in an ellipsis": [
+        (NOTHING, "What about Inception?", ["", "Inception", "directed", "person"]),
+    ],
+    "a rival that is near nothing is a new topic whatever the model says": [
+        (EVERYTHING, "What about Inception?", ["", "Inception"]),
+        (EVERYTHING, "Did he like Inception?", ["James Cameron, Avatar"]),  # he is of what was before
+        (EVERYTHING, "What about Titanic?", ["James Cameron, Avatar"]),  # it is by the same director
+    ],
+}  # fmt: skip
 
 
-def test_several_may_be_the_likeliest_first(make):
-    weights = model(bias=0.0, threshold=0.5, answered_last=2.0, asked_last=1.0)
-    turn, slots = play(make(weights), WHO_DIRECTED, ("When was he born?",))
-    assert slots[1] == "James Cameron, Avatar"
-    assert [part["score"] for part in turn["history_used"]] == [0.881, 0.731]
-    assert play(make(weights, qu_history={"most": 1}), WHO_DIRECTED, ("When was he born?",))[1][1] == "James Cameron"
+@pytest.mark.parametrize("rule", CHOSEN)
+def test_what_of_the_history_a_question_is_about(make, rule):
+    for weights, question, slots in CHOSEN[rule]:
+        assert play(make(weights), WHO_DIRECTED, (question,))[1][: len(slots)] == slots
 
 
-def test_what_is_far_less_likely_than_the_likeliest_is_not_meant(make):
-    questions = (WHO_DIRECTED, ("When was he born?",))
-    beside = play(make(model(bias=-1.3, threshold=0.1, answered_last=4.0)), *questions)[1]
-    assert beside[1] == "James Cameron, Avatar"  # 0.21 beside 0.94
-    alone = play(make(model(bias=-2.0, threshold=0.1, answered_last=4.0)), *questions)[1]
-    assert alone[1] == "James Cameron"  # 0.12 beside 0.88
+def test_at_most_so_many(make):
+    assert play(make(SEVERAL, qu_history={"most": 1}), WHO_DIRECTED, (BORN,))[1][1] == "James Cameron"
 
 
-def test_names_of_its_own_want_a_likelier_context(make):
-    likely, less = (model(bias=bias, threshold=0.1) for bias in (-0.3, -0.6))  # 0.43 and 0.35
-    question = (WHO_DIRECTED, ("Where was Leonardo DiCaprio born?",))
-    assert play(make(likely), *question)[1][0] != "" and play(make(less), *question)[1][:2] == ["", "Leonardo DiCaprio"]
-    assert play(make(less), WHO_DIRECTED, ("When was he born?",))[1][1] != ""
-
-
-def test_what_it_names_has_the_likely_things_as_context(make):
-    turn, slots = play(make(ANSWERS_ONLY), WHO_DIRECTED, ("Did he direct Titanic?",))
-    assert slots[:2] == ["James Cameron", "Titanic"]
-    assert {part["text"] for part in turn["history_used"]} == {"James Cameron"}
-
-
-def test_nothing_likely_is_a_new_topic(make):
-    turn, slots = play(make(NOTHING), WHO_DIRECTED, ("Who directed Inception?",))
-    assert slots[:2] == ["", "Inception"] and turn["history_used"] == []
-
-
-def test_a_question_without_a_name_is_about_the_likeliest_all_the_same(make):
-    _, slots = play(make(model(bias=-9.0, asked_last=1.0)), WHO_DIRECTED, ("When was that released?",))
-    assert slots[:2] == ["", "Avatar"]
-
-
-def test_what_is_asked_for_comes_from_the_turn_before_in_an_ellipsis(make):
-    turn, slots = play(make(NOTHING), WHO_DIRECTED, ("What about Inception?",))
-    assert slots == ["", "Inception", "directed", "person"]
-    assert turn["resolved_question"] == "Who directed Inception?"
-    assert turn["history_used"] == [{"turn": 0, "part": "question", "text": "directed"}]
+@pytest.mark.parametrize(
+    ("weights", "question", "used", "resolved"),
+    [
+        (ANSWERS_ONLY, BORN, [("answer", "James Cameron", 0.881)], "When was James Cameron born?"),
+        (SEVERAL, BORN, [("answer", "James Cameron", 0.881), ("question", "Avatar", 0.731)], None),
+        (ANSWERS_ONLY, "Did he direct Titanic?", [("answer", "James Cameron", 0.881)], None),
+        (NOTHING, "Who directed Inception?", [], None),
+        (NOTHING, "What about Inception?", [("question", "directed", None)], "Who directed Inception?"),
+    ],
+)
+def test_the_history_used_and_the_question_in_full(make, weights, question, used, resolved):
+    turn, _ = play(make(weights), WHO_DIRECTED, (question,))
+    assert all(part["turn"] == 0 for part in turn["history_used"])
+    assert [(part["part"], part["text"], part.get("score")) for part in turn["history_used"]] == used
+    assert resolved in (None, turn["resolved_question"])
 
 
 @pytest.mark.parametrize("answers", [[], [("1954-08-16T00:00:00Z", "16 August 1954")], [("Q999999", "Nobody")]])
@@ -149,13 +152,6 @@ def test_a_pronoun_of_the_other_gender_excludes_a_person(kb_of):
     }.items():
         assert play(module, WHO_DIRECTED, (question,))[1][1] == entity
     assert play(module, WHO_DIRECTED, ("Did Kate Winslet say she liked it?",))[1][0] == "James Cameron"
-
-
-def test_a_rival_that_is_near_nothing_is_a_new_topic_whatever_the_model_says(make):
-    module = make(model(bias=3.0))
-    assert play(module, WHO_DIRECTED, ("What about Inception?",))[1][:2] == ["", "Inception"]
-    assert play(module, WHO_DIRECTED, ("Did he like Inception?",))[1][0] != "", "he is of what was before"
-    assert play(module, WHO_DIRECTED, ("What about Titanic?",))[1][0] != "", "it is by the same director"
 
 
 def test_another_topic_ends_what_was_before(make):
