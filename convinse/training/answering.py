@@ -27,7 +27,7 @@ from ..support.errors import DataError
 from .conversations import turns_with_evidences
 from .learning import Measures, batches
 from .output import run_id
-from .reader import ReadExample, Windows, reader_learning
+from .reader import ReadExample, WindowSettings, reader_learning
 from .trainer import Run, start_of
 
 _BEST = 50  # evidences with and without an answer that a turn's examples are drawn from, the best-ranked ones
@@ -66,7 +66,7 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     run.log_sizes("turns", len(train), len(dev))
     learning = reader_learning(
         run,
-        Windows(config.ha_max_length, config.ha_stride, settings.negative_windows),
+        WindowSettings(config.ha_max_length, config.ha_stride, settings.negative_windows),
         lambda epoch: steps(train, config, epoch),
         ha.build_reader,
         lambda reader: validate(ha, reader, dev, sources),

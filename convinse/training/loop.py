@@ -78,7 +78,7 @@ def fit(
         model.train()
         start = time.monotonic()
         with progress(f"{title}, epoch {epoch}", len(steps), "steps", quiet) as advance:
-            for number, step in enumerate(steps):
+            for number, step in enumerate(learning.made(epoch, steps)):
                 if time.monotonic() - start > budget:
                     LOGGER.info("%s: %.1f minutes are over after %d steps", title, settings.minutes, number)
                     break

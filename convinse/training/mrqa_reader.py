@@ -20,7 +20,7 @@ from ..support.progress import progress
 from .learning import Measures
 from .mrqa_sets import DevQuestion, dev_questions, find_sets, mixed_steps, train_examples
 from .output import check_output, run_id
-from .reader import Windows, reader_learning, reader_of
+from .reader import WindowSettings, reader_learning, reader_of
 from .trainer import LOGGER, Run, Start
 
 MARKS = (TITLE_MARK, DOCUMENT_MARK, PARAGRAPH_MARK)
@@ -75,7 +75,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> Trained:
 
     learning = reader_learning(
         run,
-        Windows(settings.max_length, settings.stride, settings.negative_windows, settings.token_budget),
+        WindowSettings(settings.max_length, settings.stride, settings.negative_windows, settings.token_budget),
         lambda number: mixed_steps(list(train.values()), settings.batch_size, parts, number, seed),
         build_reader,
         lambda reader: validate(reader, dev, quiet),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.tokens import TextTokenizer, token_spans
 from convinse.training.mrqa_sets import mixed_steps
-from convinse.training.reader import ReadExample, features
+from convinse.training.reader import ReadExample, marked_windows
 from tiny_models import WORDS, tiny
 
 MAX_LENGTH = 48
@@ -25,7 +25,7 @@ def tokenizer(kind="bert"):
 
 
 def made(examples, stride=8, share=0.0, kind="bert", seed=0):
-    return features(examples, tokenizer(kind), stride, share, random.Random(seed))
+    return marked_windows(examples, tokenizer(kind), stride, share, random.Random(seed))
 
 
 def places(text, answer):
@@ -62,7 +62,7 @@ def test_what_is_marked_is_the_answer(kind, words, data):
         for start in starts if len(spans) == 1 else ():
             last = min(place for place in lasts if place >= start)
             assert backend.decode(list(found.sequences.ids[row][start : last + 1])).strip() == expected
-        assert all(found.firsts[row] <= place < found.ends[row] for place in [*starts, *lasts])
+        assert all(found.sequences.firsts[row] <= place < found.ends[row] for place in [*starts, *lasts])
 
 
 @given(st.text(st.sampled_from("ab \n\u0301é日👍🏽\r"), max_size=40), st.data())
