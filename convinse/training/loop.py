@@ -42,10 +42,9 @@ def fit(
     quiet: bool = False,
     keep_untrained: bool = False,
 ) -> FitResult:
-    """Train a model in place; it ends with the weights of its best epoch.
+    """Train a torch module in place; it ends with the weights of its best epoch, on the CPU.
 
     Args:
-        model: a torch module; it is moved to the device, and back to the CPU at the end.
         state: a folder for what a stopped run goes on from; removed by the caller when its model is written.
         run_id: changes with data and settings; the state of another run is not used.
         seed: of dropout; an epoch's is its own, so that a resumed run goes on as an uninterrupted one would.

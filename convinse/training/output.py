@@ -67,7 +67,7 @@ def write_trained(
     remove(state_of(output))
 
 
-def write_folder(output: Path, write: Callable[[Path], None], card: str, record: Mapping[str, Any]) -> None:
+def write_folder(output: Path, write: Callable[[Path], object], card: str, record: Mapping[str, Any]) -> None:
     """Write a model folder: what `write` puts into it, card and record. It appears when it is complete."""
     with replacing(output) as temporary:
         temporary.mkdir()

@@ -47,14 +47,16 @@ class MarkedWindows(NamedTuple):
     """Windows to learn from.
 
     Attributes:
-        sequences: the model inputs, one for each window; the text begins at `sequences.firsts`.
+        sequences: the model inputs of all windows, where the text begins at `sequences.firsts`.
         ends: [w] where the text ends (exclusive) in the sequence.
-        starts, lasts: for each window the places in its sequence where an answer begins and ends (inclusive); 0, the
+        kept: [k] the windows that are learned from.
+        starts, lasts: for each of these the places in its sequence where an answer begins and ends (inclusive); 0, the
             place of [CLS], where it has none.
     """
 
     sequences: Sequences
     ends: np.ndarray
+    kept: np.ndarray
     starts: list[np.ndarray]
     lasts: list[np.ndarray]
 
@@ -93,15 +95,18 @@ def reader_learning(
     tokenizer = TextTokenizer.of(run.checkpoint, windows.max_length)
     budget = windows.token_budget or (_GPU_BUDGET if find_device(run.device).type == "cuda" else _CPU_BUDGET)
 
-    def cut(step: Sequence[ReadExample], seed: str) -> MarkedWindows:
-        return marked_windows(step, tokenizer, windows.stride, windows.negatives, random.Random(seed))
+    def made(epoch: int, steps: Sequence[Sequence[ReadExample]]) -> Iterator[MarkedWindows]:
+        def cut(number: int, step: Sequence[ReadExample]) -> MarkedWindows:
+            return marked_windows(step, tokenizer, windows, random.Random(f"{run.seed} {epoch} {number}"))
+
+        return ahead(steps, cut)
 
     return Learning(
         steps=examples,
         loss=lambda model, step: losses(model, step, budget),
         validate=lambda model: measure(reader_of(run.checkpoint, build_reader)),
         criterion=criterion,
-        made=lambda epoch, steps: ahead(steps, lambda number, step: cut(step, f"{run.seed} {epoch} {number}")),
+        made=made,
     )
 
 
@@ -111,18 +116,14 @@ def reader_of(checkpoint: Checkpoint, build_reader: Callable[[Checkpoint], Extra
 
 
 def marked_windows(
-    examples: Sequence[ReadExample],
-    tokenizer: TextTokenizer,
-    stride: int,
-    negative_windows: float,
-    chance: random.Random,
+    examples: Sequence[ReadExample], tokenizer: TextTokenizer, settings: WindowSettings, chance: random.Random
 ) -> MarkedWindows:
     """The windows of some examples that are learned from, with the places of the answers.
 
     Of a text with answers these are all windows that hold one as a whole, and a share of those without any part of
     one; of a text without answers, all windows.
     """
-    windows = tokenizer.windows([(example.question, example.context) for example in examples], stride)
+    windows = tokenizer.windows([(example.question, example.context) for example in examples], settings.stride)
     marked = [token_spans(example.spans, offsets) for example, offsets in zip(examples, windows.offsets, strict=True)]
     firsts = windows.sequences.firsts
     ends = windows.sequences.lengths - windows.trailing
@@ -136,20 +137,13 @@ def marked_windows(
         else:
             if examples[pair].spans:
                 touched = len(spans) == 0 or bool(np.any((spans[:, 0] < stop) & (spans[:, 1] >= begin)))
-                if chance.random() >= negative_windows or touched:
+                if chance.random() >= settings.negatives or touched:
                     continue
             own_starts = own_lasts = np.zeros(1, dtype=np.int64)
         kept.append(place)
         starts.append(own_starts)
         lasts.append(own_lasts)
-    chosen = np.array(kept, dtype=np.int64)
-    sequences = dataclasses.replace(
-        windows.sequences,
-        ids=[windows.sequences.ids[place] for place in kept],
-        lengths=windows.sequences.lengths[chosen],
-        firsts=firsts[chosen],
-    )
-    return MarkedWindows(sequences, ends[chosen], starts, lasts)
+    return MarkedWindows(windows.sequences, ends, np.array(kept, dtype=np.int64), starts, lasts)
 
 
 def losses(model: Any, step: MarkedWindows, token_budget: int) -> Iterator[torch.Tensor]:
@@ -161,7 +155,8 @@ def losses(model: Any, step: MarkedWindows, token_budget: int) -> Iterator[torch
 
     from ..encoder.engine import model_inputs
 
-    for places in token_batches(step.sequences.lengths, token_budget):
+    for batch in token_batches(step.sequences.lengths[step.kept], token_budget):
+        places = step.kept[batch]
         inputs = model_inputs(model, step.sequences, places, model.device)
         output = model(**inputs)
         shape = inputs["input_ids"].shape
@@ -171,7 +166,7 @@ def losses(model: Any, step: MarkedWindows, token_budget: int) -> Iterator[torch
         both = []
         for logits, gold in ((output.start_logits, step.starts), (output.end_logits, step.lasts)):
             right = np.zeros(shape, dtype=bool)
-            for row, place in enumerate(places):
+            for row, place in enumerate(batch):
                 right[row, gold[place]] = True
             both.append(_marginal(logits.float(), allowed, right))
         yield torch.stack(both).sum() / (2 * len(step.starts))

@@ -37,17 +37,9 @@ class Start(NamedTuple):
 
 @dataclass
 class Run:
-    """A training of a checkpoint. It goes on where an earlier run of the same `run_id` was stopped.
+    """A training of a checkpoint, in place. It goes on where an earlier run of the same `run_id` was stopped.
 
-    Attributes:
-        name: the command, such as `train ers`.
-        start: see there.
-        checkpoint: the loaded model, trained in place.
-        settings: how it is fitted.
-        run_id: changes with data and settings, see `output.run_id`.
-        device: `auto`, `cpu`, `cuda`, `cuda:1`.
-        seed: of all choices.
-        quiet: no progress; None: where nothing is logged.
+    name: the command, such as `train ers`; run_id: see `output.run_id`; quiet: no progress (None: where nothing is logged).
     """
 
     name: str
@@ -111,20 +103,13 @@ class Run:
         """Write the model folder and log where it is; an older model there is replaced.
 
         Args:
-            fitted: what `fit` gave.
-            title: what the model is.
-            use: its input and output.
-            data: what it learned from, and what validated it.
-            measured: what the measures of the validation mean.
-            task: the `pipeline_tag` of Hugging Face.
-            library: that loads the model.
-            arguments: of the command.
-            settings: those that the card shows; None: those of the run.
-            sections: further ones of the card, by their headings.
+            title, use: of the card: what the model is, its input and output.
+            data, measured: what it learned from, and what the measures of the validation mean.
+            task, library: what Hugging Face calls `pipeline_tag` and `library_name`.
+            settings: those that the card shows (None: those of the run).
             rows, names: see `validation_table`.
             record, more: see `write_trained`.
-            unit: what the log calls an epoch.
-            remark: ends the line of the log.
+            unit, remark: what the log calls an epoch, and the end of its line.
         """
         command = " ".join(["convinse", self.name, *arguments])
         seconds = time.perf_counter() - self._begun
