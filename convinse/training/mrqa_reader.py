@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from ..heterogeneous_answering.dataset_predictions import best_answers
 from ..resources import model_path
 from ..scoring.mrqa import evaluate
 from ..support.progress import progress
-from .learning import Measures
+from .learning import Measures, batches
 from .mrqa_sets import DevQuestion, dev_questions, find_sets, mixed_steps, train_examples
 from .output import check_output, run_id
 from .reader import WindowSettings, reader_learning, reader_of
@@ -112,24 +112,16 @@ def validate(reader: ExtractiveReader, dev: Mapping[str, Sequence[DevQuestion]],
     measures: Measures = {}
     with progress("validation", sum(map(len, dev.values())), "questions", quiet) as advance:
         for name, questions in dev.items():
-            scores = _score(reader, name, questions, advance)
-            measures[f"{name} EM"], measures[f"{name} F1"] = scores
+            predictions: dict[str, str] = {}
+            for chunk in batches(questions, _CHUNK):
+                answers = best_answers(reader, [(question.question, question.context) for question in chunk])
+                predictions |= {question.qid: answer.text for question, answer in zip(chunk, answers, strict=True)}
+                advance(len(chunk))
+            scores = evaluate({question.qid: question.answers for question in questions}, predictions, name=name)
+            measures |= {f"{name} EM": scores["exact_match"], f"{name} F1": scores["f1"]}
     for measure in ("EM", "F1"):
         measures[f"{_MACRO} {measure}"] = sum(measures[f"{name} {measure}"] for name in dev) / len(dev)
     return measures
-
-
-def _score(
-    reader: ExtractiveReader, name: str, questions: Sequence[DevQuestion], advance: Callable[[int], None]
-) -> Scores:
-    predictions: dict[str, str] = {}
-    for start in range(0, len(questions), _CHUNK):
-        chunk = questions[start : start + _CHUNK]
-        answers = best_answers(reader, [(question.question, question.context) for question in chunk])
-        predictions.update((question.qid, answer.text) for question, answer in zip(chunk, answers, strict=True))
-        advance(len(chunk))
-    scores = evaluate({question.qid: question.answers for question in questions}, predictions, name=name)
-    return scores["exact_match"], scores["f1"]
 
 
 def shown(scores: Scores | None) -> str:

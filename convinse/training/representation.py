@@ -1,4 +1,4 @@
-"""Training of the model of `qu: sr` on conversations with silver representations; see `annotation`."""
+"""Training of the model of `qu: sr` on conversations with silver representations; see `silver`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..question_understanding.base import history_turn
 from ..question_understanding.structured_representation import StructuredRepresentation, model_input, split_slots
 from ..resources import model_path
 from ..support.errors import DataError
-from .learning import Learning, Measures, batches
+from .learning import Learning, Measures, batches, shuffled_batches
 from .output import run_id
 from .silver import annotated_parts, representation_text
 from .trainer import Run, start_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import torch
 
 
-class Example(NamedTuple):
+class WritingExample(NamedTuple):
     """What the model reads and what it is to write."""
 
     given: str
@@ -54,12 +54,7 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
     run = Run("train qu", start, checkpoint, settings, identity, config.device, config.seed)
     run.log_sizes("turns", len(train), len(dev))
 
-    def steps(epoch: int) -> list[list[Example]]:
-        drawn = list(train)
-        random.Random(f"{config.seed} {epoch}").shuffle(drawn)
-        return batches(drawn, settings.batch_size)
-
-    def loss(model: Any, step: Sequence[Example]) -> tuple[torch.Tensor, int]:
+    def loss(model: Any, step: Sequence[WritingExample]) -> tuple[torch.Tensor, int]:
         return writing_loss(model, checkpoint.tokenizer, step, *lengths)
 
     def validate(model: Any) -> Measures:
@@ -68,7 +63,12 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
         return {"loss": sum(mean.item() * number for mean, number in losses) / sum(number for _, number in losses)}
 
     fitted = run.fit(
-        Learning(steps, lambda model, step: loss(model, step)[0], validate, lambda measures: -measures["loss"])
+        Learning(
+            steps=lambda epoch: shuffled_batches(train, settings.batch_size, random.Random(f"{config.seed} {epoch}")),
+            loss=lambda model, step: loss(model, step)[0],
+            validate=validate,
+            criterion=lambda measures: -measures["loss"],
+        )
     )
     matched = exact_match(config, checkpoint, dev)
     written = config.sr_delimiter.join(("context", "question entities", "predicate", "answer type"))
@@ -89,7 +89,7 @@ Loss: the mean of the tokens of the dev part. The kept model writes {100 * match
     )
 
 
-def read_examples(config: Config, path: Path) -> list[Example]:
+def read_examples(config: Config, path: Path) -> list[WritingExample]:
     """The turns of an annotated file that have a silver representation, with the gold answers of earlier turns.
 
     Raises:
@@ -103,13 +103,15 @@ def read_examples(config: Config, path: Path) -> list[Example]:
             wanted = representation_text(turn.get("silver_SR"), config.sr_delimiter, where)
             if wanted is not None:
                 history = [history_turn(earlier, True) for earlier in turns[:number]]
-                examples.append(Example(model_input(turn["question"], history, config.history_separator), wanted))
+                examples.append(
+                    WritingExample(model_input(turn["question"], history, config.history_separator), wanted)
+                )
     if not examples:
         raise DataError(f"{path}: no turn has a representation in silver_SR; there is nothing to learn from")
     return examples
 
 
-def exact_match(config: Config, checkpoint: Checkpoint, examples: Sequence[Example]) -> float:
+def exact_match(config: Config, checkpoint: Checkpoint, examples: Sequence[WritingExample]) -> float:
     """The share of the examples whose slots the model writes as wanted, without regard to case."""
     from ..encoder.sequence_to_sequence import Generator
 
