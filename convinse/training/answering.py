@@ -26,9 +26,8 @@ from ..scoring.convqa import has_answer, normalize_id
 from ..support.errors import DataError
 from .conversations import turns_with_evidences
 from .learning import Measures, shuffled_batches
-from .output import run_id
 from .reader import ReadExample, WindowSettings, reader_learning
-from .trainer import Run, start_of
+from .trainer import Run, run_id, start_of
 
 _BEST = 50  # evidences with and without an answer that a turn's examples are drawn from, the best-ranked ones
 _MEASURES = ("p_at_1", "mrr", "h_at_5")

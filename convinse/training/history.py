@@ -25,9 +25,8 @@ from ..records.conversation import Conversation, Turn
 from ..support.errors import DataError
 from ..support.files import sha256
 from .learning import Measures
-from .output import model_card, write_folder
 from .silver import SilverMention, annotated_parts
-from .trainer import output_of
+from .trainer import model_card, output_of, write_folder
 
 _STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0)  # of the regularisation
 _STEPS = 100  # of Newton's method; a handful is enough

@@ -19,9 +19,8 @@ from ..scoring.mrqa import evaluate
 from ..support.progress import progress
 from .learning import Measures, batches
 from .mrqa_sets import DevQuestion, dev_questions, find_sets, mixed_steps, train_examples
-from .output import check_output, run_id
 from .reader import WindowSettings, reader_learning, reader_of
-from .trainer import LOGGER, Run, Start
+from .trainer import LOGGER, Run, Start, check_output, run_id
 
 MARKS = (TITLE_MARK, DOCUMENT_MARK, PARAGRAPH_MARK)
 _MACRO = "macro"

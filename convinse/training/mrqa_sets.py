@@ -107,14 +107,10 @@ def _drawn(path: Path, items: Iterable[T], number: int | None, seed: int, none: 
 def mixed_steps(
     sets: Sequence[Sequence[ReadExample]], batch_size: int, parts: int, number: int, seed: int
 ) -> list[list[ReadExample]]:
-    """The steps of a part of an epoch, each drawn over all sets by their sizes.
+    """The steps of a part of an epoch, each drawn over all sets by their sizes; the order is another in each epoch.
 
-    Args:
-        sets: the examples of each data set.
-        batch_size: most examples of a step; steps differ by one at most.
-        parts: that an epoch is cut into; all have as many steps.
-        number: of the part, from 1 and on through all epochs.
-        seed: of the order, which is another in each epoch.
+    All parts of an epoch have as many steps; `number` (1, 2, ...) goes on through all epochs. Sizes of steps, `batch_size`
+    at most, differ by one at most.
     """
     epoch, part = divmod(number - 1, parts)
     chance = random.Random(f"{seed} {epoch}")

@@ -27,12 +27,7 @@ _TOKENS = 4096  # computed at a time
 class CrossEncoderLearner:
     """Scores a question with a text, by one output or two; a checkpoint with another head gets a new one of one output.
 
-    Args:
-        base: the checkpoint.
-        key: what named it, for messages.
-        max_length: most tokens of a question and a text.
-        loss: `listwise` or `pairwise`.
-        seed: of a new head.
+    key: what named the checkpoint, for messages; max_length: most tokens of a question and a text; seed: of a new head.
 
     Raises:
         ModelError: the checkpoint cannot be loaded, or does not fit.

@@ -49,14 +49,8 @@ class Group(NamedTuple):
 def draw_groups(
     right: Sequence[T], wrong: Sequence[T], positives: int, negatives: int, chance: random.Random
 ) -> list[list[T]]:
-    """Groups to train on: in each a right text first, then wrong ones, half of them hard and half from anywhere.
-
-    Args:
-        right, wrong: the texts of a question, the best-ranked first.
-        positives: how many groups at most.
-        negatives: wrong ones of a group at most.
-        chance: what draws.
-    """
+    """So many groups to train on at most: in each a right text first, then wrong ones, half of them hard and half from
+    anywhere. `right` and `wrong` are the texts of a question, the best-ranked first."""
     if not wrong:
         return []
     best, groups = right[:_BEST_POSITIVES], []
@@ -69,21 +63,19 @@ def draw_groups(
 
 
 def group_steps(
-    examples: Iterable[E],
-    sides: Callable[[E], tuple[Sequence[T], Sequence[T]]],
+    examples: Iterable[tuple[E, Sequence[T], Sequence[T]]],
     settings: EvsTraining | RetrieverTraining,
     size: int,
     seed: int,
+    epoch: int,
 ) -> list[list[tuple[E, list[T]]]]:
-    """The steps of an epoch: the groups of all examples, see `draw_groups`, in an order of the seed's own, `size` a step.
-
-    `sides` gives the right and the wrong texts of an example.
-    """
-    chance = random.Random(seed)
+    """The steps of an epoch, always the same for its number: the groups of all examples (each with its right and its wrong
+    texts; see `draw_groups`) in an order of the epoch's own, `size` a step."""
+    chance = random.Random(seed * 1000 + epoch)
     groups = [
         (example, group)
-        for example in examples
-        for group in draw_groups(*sides(example), settings.positives, settings.negatives, chance)
+        for example, right, wrong in examples
+        for group in draw_groups(right, wrong, settings.positives, settings.negatives, chance)
     ]
     return shuffled_batches(groups, size, chance)
 

@@ -17,9 +17,8 @@ from ..question_understanding.structured_representation import StructuredReprese
 from ..resources import model_path
 from ..support.errors import DataError
 from .learning import Learning, Measures, batches, shuffled_batches
-from .output import run_id
 from .silver import annotated_parts, representation_text
-from .trainer import Run, start_of
+from .trainer import Run, run_id, start_of
 
 if TYPE_CHECKING:
     import torch

@@ -18,10 +18,9 @@ from ..scoring.convqa import has_answer
 from ..support.errors import DataError
 from .conversations import understood_conversations
 from .learning import Learning, Measures
-from .output import run_id
 from .rankers import CrossEncoderLearner
 from .ranking import Candidates, Group, group_steps, rank_measures, ranked_anew
-from .trainer import Run, start_of
+from .trainer import Run, run_id, start_of
 
 _VALIDATED = 150  # best-ranked candidates of a turn that validation ranks
 _VALIDATED_TURNS = 60  # drawn from the dev part, always the same ones
@@ -47,10 +46,9 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     most = config.evs_max_evidences
     lexical = measures([turn.right for turn in dev], most)
     run.log_sizes("turns", len(train), len(dev), lexical)
+    sides = [(turn, *turn.sides()) for turn in train]
     learning: Learning[list[tuple[Candidates, list[str]]]] = Learning(
-        steps=lambda epoch: group_steps(
-            train, Candidates.sides, settings, settings.batch_turns, config.seed * 1000 + epoch
-        ),
+        steps=lambda epoch: group_steps(sides, settings, settings.batch_turns, config.seed, epoch),
         loss=lambda model, step: learner.loss(model, [Group(turn.query, texts) for turn, texts in step]),
         validate=lambda model: validate(model, learner, dev, most),
         criterion=lambda epoch: epoch["answer_presence"] + epoch["mrr"],

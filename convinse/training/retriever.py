@@ -15,11 +15,10 @@ from ..passages.index import PassageIndex
 from ..passages.search import passage_text
 from ..support.errors import DataError
 from .learning import FitResult, Learning, Measures
-from .output import check_output, run_id
 from .passage_pairs import JudgedQuestion, hold_out, read_examples
 from .rankers import BiEncoderLearner, CrossEncoderLearner
 from .ranking import Candidates, Group, group_steps, rank_measures, ranked_anew
-from .trainer import Run, Start
+from .trainer import Run, Start, check_output, run_id
 
 _AT = 10  # ranks that the measures look at
 _DIGITS = 5  # of scores that count
@@ -40,11 +39,8 @@ def train_retriever(
     """Train on judged passages; the epoch with the best MRR@10 over the mined candidates is kept. See `trainer`.
 
     Args:
-        pairs: `pairs.tsv`, see `passage_pairs.read_pairs`.
-        questions: `questions.jl`, see `formats.poleval.questions`.
+        pairs, questions: `pairs.tsv` and `questions.jl`, see `passage_pairs` and `formats.poleval.questions`.
         index: the folder of the index that has the passages.
-        settings: see there.
-        quiet: no progress.
 
     Raises:
         IndexFileError: the index cannot be opened.
@@ -76,9 +72,10 @@ def train_retriever(
     run = Run("train retriever", start, learner.checkpoint, settings, identity, settings.device, settings.seed, quiet)
     lexical = measures([question.right for question in dev])
     run.log_sizes("questions", len(train), len(dev), lexical)
+    sides = [(question, question.right, question.wrong) for question in train]
     fitted = run.fit(
         Learning(
-            steps=lambda epoch: steps(train, settings, epoch),
+            steps=lambda epoch: group_steps(sides, settings, settings.batch_questions, settings.seed, epoch),
             loss=lambda model, step: learner.loss(model, groups(step)),
             validate=lambda model: measures(ranked_anew(model, dev, learner.scores, _DIGITS)),
             criterion=lambda epoch: epoch["mrr_at_10"],
@@ -102,16 +99,6 @@ BM25 did not find counts 0.""",
         more=learner.write_more,
     )
     return TrainedRetriever(fitted, lexical, len(train), len(dev))
-
-
-def steps(
-    train: Sequence[JudgedQuestion], settings: RetrieverTraining, epoch: int
-) -> list[list[tuple[JudgedQuestion, list[int]]]]:
-    """The groups of an epoch, always the same for its number; in a group a relevant passage comes first."""
-    seed = settings.seed * 1000 + epoch
-    return group_steps(
-        train, lambda question: (question.right, question.wrong), settings, settings.batch_questions, seed
-    )
 
 
 def measures(ranked: Sequence[Sequence[bool]]) -> Measures:

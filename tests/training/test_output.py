@@ -8,9 +8,9 @@ import pytest
 from convinse.config import RetrieverTraining, parse_config
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.support.errors import OutputError
-from convinse.training import output as trained
+from convinse.training import trainer as trained
 from convinse.training.learning import FitResult
-from convinse.training.output import check_output, model_card, run_id, state_of, validation_table, write_trained
+from convinse.training.trainer import check_output, model_card, run_id, state_of, validation_table, write_trained
 from tiny_models import tiny, torch
 
 

@@ -13,7 +13,7 @@ from convinse.question_understanding.history_weights import FILE, read_weights
 from convinse.question_understanding.trained_history import TrainedHistory
 from convinse.support.errors import DataError, OutputError
 from convinse.training.history import best_threshold, measure, train_history
-from convinse.training.output import _RECORD
+from convinse.training.trainer import _RECORD
 from histories import BagOfWords
 
 FILMS = {"Titanic": "Q44578", "Avatar": "Q24871", "Inception": "Q25188"}

@@ -18,8 +18,8 @@ from convinse.support.errors import DataError, IndexFileError, ModelError
 from convinse.training import loop, retriever
 from convinse.training.passage_pairs import hold_out, read_examples
 from convinse.training.rankers import BiEncoderLearner, CrossEncoderLearner
-from convinse.training.ranking import Candidates, Group, ranked_anew
-from convinse.training.retriever import measures, steps
+from convinse.training.ranking import Candidates, Group, group_steps, ranked_anew
+from convinse.training.retriever import measures
 from tiny_models import copy_of, tiny, torch
 from trainings import files, record, write_judged
 from trainings import retrieve as train
@@ -119,8 +119,9 @@ def test_sentence_transformers_reads_a_bi_encoder(data):
 def test_steps_are_drawn_anew_in_each_epoch(data):
     _, found = examples()
     settings = RetrieverTraining(base="base", output="new", batch_questions=5, negatives=2)
-    first = steps(found, settings, 1)
-    assert first == steps(found, settings, 1) != steps(found, settings, 2)
+    sides = [(example, example.right, example.wrong) for example in found]
+    first, again, second = (group_steps(sides, settings, settings.batch_questions, 42, epoch) for epoch in (1, 1, 2))
+    assert first == again != second
     assert [len(step) for step in first] == [5, 5, 5, 5, 4]
     assert {example.query for step in first for example, _ in step} == {example.query for example in found}
     for step in first:
