@@ -95,7 +95,7 @@ class Annotator:
             counts[outcome] += 1
             if leading.history:
                 counts[LEANING] += 1
-            turn |= self._annotation(turn, leading, conversation["questions"][:place], predicate)  # type: ignore[typeddict-item]
+            turn |= self._annotation(turn, leading, conversation["questions"][:place], predicate)
             predicate = asked
             answers = ((answer["label"], answer) for answer in turn.get("answers", []))
             mentioned.append([*(leading.own or own), *self._telling(number, "answer", answers)])

@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from ..config import FitSettings
-from ..encoder.precision import find_device
+from ..encoder.precision import autocast, find_device
 from ..support.errors import ModelError, one_line
 from ..support.files import replacing
 from ..support.progress import progress
@@ -96,23 +94,6 @@ def fit(
         model.load_state_dict(weights)
     model.to("cpu").eval()
     return result
-
-
-def autocast(device: torch.device) -> AbstractContextManager[Any]:
-    """Mixed precision: bf16 where the device computes it faster, else nothing."""
-    if device.type == "cuda":
-        return torch.autocast("cuda", dtype=torch.bfloat16)
-    onednn: Any = torch.backends.mkldnn
-    if onednn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported():
-        return torch.autocast("cpu", dtype=torch.bfloat16)
-    return nullcontext()
-
-
-@contextmanager
-def inference(model: Any) -> Iterator[None]:
-    """As training computes, in mixed precision, but without gradients."""
-    with torch.inference_mode(), autocast(model.device):
-        yield
 
 
 def _optimizer(model: Any, settings: FitSettings) -> torch.optim.Optimizer:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..config import RankingLoss
-from ..encoder.batches import token_batches
 from ..encoder.checkpoint import load_checkpoint
 from ..resources import model_path
 from .ranking import Group
 
 if TYPE_CHECKING:
     import torch
-
-    from ..encoder.tokens import Sequences
 
 _TEMPERATURE = 0.05  # of cosines
 _TOKENS = 4096  # computed at a time
@@ -71,9 +66,10 @@ class CrossEncoderLearner:
         yield torch.stack(losses).mean()
 
     def _odds(self, model: Any, pairs: Sequence[tuple[str, str]]) -> torch.Tensor:
+        from ..encoder.engine import computed
         from ..encoder.reranker import log_odds
 
-        return _computed(model, self._tokenizer.pairs(pairs), log_odds)
+        return computed(model, self._tokenizer.pairs(pairs), _TOKENS, log_odds)
 
 
 class BiEncoderLearner:
@@ -122,11 +118,12 @@ class BiEncoderLearner:
         import torch
 
         from ..encoder.bi_encoder import pooled
+        from ..encoder.engine import computed
 
         def pool(output: Any, mask: torch.Tensor) -> torch.Tensor:
             return pooled(output.last_hidden_state.float(), mask, self._pool_first)
 
-        return torch.nn.functional.normalize(_computed(model, self._tokenizer.singles(texts), pool), dim=1)
+        return torch.nn.functional.normalize(computed(model, self._tokenizer.singles(texts), _TOKENS, pool), dim=1)
 
     def write_more(self, folder: Path) -> None:
         """See `write_pooling`."""
@@ -141,20 +138,3 @@ def _cosines(queries: torch.Tensor, passages: torch.Tensor) -> torch.Tensor:
 
     with torch.autocast(queries.device.type, enabled=False):
         return queries @ passages.T
-
-
-def _computed(model: Any, sequences: Sequences, output: Callable[[Any, torch.Tensor], torch.Tensor]) -> torch.Tensor:
-    """All sequences through a model, gradients kept, in batches of similar length.
-
-    `output` makes of what the model returns, and the attention mask, the wanted tensor [b, ...]; together they are [n, ...].
-    """
-    import torch
-
-    from ..encoder.engine import model_inputs
-
-    parts, places = [], list(token_batches(sequences.lengths, _TOKENS))
-    for batch in places:
-        inputs = model_inputs(model, sequences, batch, model.device)
-        parts.append(output(model(**inputs), inputs["attention_mask"]))
-    inverse = np.argsort(np.concatenate(places))
-    return torch.cat(parts)[torch.from_numpy(inverse).to(model.device)]

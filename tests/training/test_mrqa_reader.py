@@ -13,8 +13,7 @@ from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.scoring.mrqa import evaluate
 from convinse.support.errors import ConfigError
 from convinse.training import mrqa_reader as mrqa_training
-from convinse.training.mrqa_reader import validate
-from convinse.training.mrqa_sets import dev_questions
+from convinse.training.mrqa_reader import dev_questions, validate
 from tiny_models import tiny
 from trainings import files, record, write_mrqa
 

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from convinse.support.errors import ConfigError, DataError
-from convinse.training.mrqa_sets import dev_questions, find_sets, train_examples
+from convinse.training.mrqa_reader import dev_questions, find_sets, train_examples
 from places import DATA
 from toy_reading import mrqa_line, toy_examples
 

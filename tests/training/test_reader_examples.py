@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.tokens import TextTokenizer, token_spans
-from convinse.training.mrqa_sets import mixed_steps
+from convinse.training.mrqa_reader import mixed_steps
 from convinse.training.reader import ReadExample, marked_windows
 from tiny_models import WORDS, tiny
 

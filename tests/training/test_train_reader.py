@@ -15,8 +15,7 @@ from convinse.heterogeneous_answering.dataset_predictions import best_answers
 from convinse.support.errors import ModelError
 from convinse.training import loop
 from convinse.training import reader as reader_training
-from convinse.training.mrqa_reader import MARKS
-from convinse.training.mrqa_sets import mixed_steps
+from convinse.training.mrqa_reader import MARKS, mixed_steps
 from convinse.training.reader import ReadExample, WindowSettings, losses, marked_windows, reader_learning
 from convinse.training.trainer import Run, Start
 from tiny_models import Counted, tiny, torch

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from convinse.cli import main
 from convinse.config import parse_config
+from convinse.encoder import precision
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.records.conversation import asked_in_full
 from convinse.scoring.convqa import has_answer
 from convinse.support.errors import DataError, ModelError
-from convinse.training import loop
 from convinse.training.conversations import understood_conversations
 from convinse.training.rankers import CrossEncoderLearner
 from convinse.training.ranking import Candidates, Group, draw_groups
@@ -119,7 +119,7 @@ def test_the_losses_are_their_formulas(loss):
 
 
 def test_validation_ranks_anew(monkeypatch):
-    monkeypatch.setattr(loop, "autocast", lambda device: torch.inference_mode())  # exact scores
+    monkeypatch.setattr(precision, "autocast", lambda device: torch.inference_mode())  # exact scores
     learner = CrossEncoderLearner(str(tiny()), "key", 64, "listwise", 1)
     reranker = BertReranker(tiny(), "cpu", max_length=64)
     texts = [f"{word} {other}" for word in ("author", "film", "france", "song") for other in ("one", "two", "three")]

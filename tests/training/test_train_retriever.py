@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from convinse.config import RetrieverTraining
+from convinse.encoder import precision
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.reranker import BertReranker
 from convinse.passages.build import build_index
@@ -15,7 +16,7 @@ from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
 from convinse.passages.search import passage_text
 from convinse.support.errors import DataError, IndexFileError, ModelError
-from convinse.training import loop, retriever
+from convinse.training import retriever
 from convinse.training.passage_pairs import hold_out, read_examples
 from convinse.training.rankers import BiEncoderLearner, CrossEncoderLearner
 from convinse.training.ranking import Candidates, Group, group_steps, ranked_anew
@@ -28,7 +29,7 @@ from trainings import retrieve as train
 @pytest.fixture(autouse=True)
 def exact(monkeypatch):
     """No bf16, so that scores are those of the same model at work."""
-    monkeypatch.setattr(loop, "autocast", lambda device: nullcontext())
+    monkeypatch.setattr(precision, "autocast", lambda device: nullcontext())
 
 
 @pytest.fixture
