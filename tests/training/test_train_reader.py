@@ -68,18 +68,19 @@ def test_the_loss_is_its_formula(kind, budget):
         ReadExample("where", "a city"),
         ReadExample("what song", "the song " + "of south africa " * 30, ((4, 8), (9, 24))),
     ]
-    step = marked_windows(examples, tokenizer, 8, 0.5, random.Random(1))
+    step = marked_windows(examples, tokenizer, WindowSettings(48, 8, 0.5), random.Random(1))
     assert len(step.starts) >= 4
     model.model.eval()
     expected = []
-    for row, ids in enumerate(step.sequences.ids):  # each window alone, each sum by hand
-        types = [0 if place < step.sequences.firsts[row] else step.sequences.second_type for place in range(len(ids))]
+    for row, window in enumerate(step.kept):  # each window alone, each sum by hand
+        ids, first = step.sequences.ids[window], step.sequences.firsts[window]
+        types = [0 if place < first else step.sequences.second_type for place in range(len(ids))]
         inputs = {"input_ids": torch.from_numpy(ids.astype(np.int64))[None]}
         if kind == "bert":
             inputs["token_type_ids"] = torch.tensor([types])
         with torch.inference_mode():
             output = model.model(**inputs)
-        allowed = [0, *range(step.sequences.firsts[row], step.ends[row])]
+        allowed = [0, *range(first, step.ends[window])]
         for logits, gold in ((output.start_logits[0], step.starts[row]), (output.end_logits[0], step.lasts[row])):
             weights = {place: math.exp(logits[place]) for place in allowed}
             expected.append(-math.log(sum(weights[place] for place in gold) / sum(weights.values())))
@@ -92,7 +93,7 @@ def test_the_loss_is_its_formula(kind, budget):
 
 
 def test_summands_give_the_gradient_of_the_whole():
-    step = marked_windows(TRAIN[:12], TextTokenizer.of(checkpoint(), 48), 8, 0.5, random.Random(1))
+    step = marked_windows(TRAIN[:12], TextTokenizer.of(checkpoint(), 48), WindowSettings(48, 8, 0.5), random.Random(1))
     gradients = []
     for budget in (10_000, 40):
         model = checkpoint().model.eval()
@@ -207,10 +208,3 @@ def test_marks_that_are_known_are_kept():
 def test_new_embeddings_are_seeded():
     rows = [add_tokens(checkpoint(), MARKS, seed).model.get_input_embeddings().weight[-3:] for seed in (1, 1, 2)]
     assert torch.equal(rows[0], rows[1]) and not torch.equal(rows[0], rows[2])
-
-
-def test_half_of_a_surrogate_pair_is_no_error():
-    reader = ExtractiveReader(checkpoint(), "cpu")
-    text = "the author \ud83d of a film"
-    (best, *_) = reader.read("who \ud83d", [text])
-    assert best.text == text[best.start : best.end]
