@@ -46,6 +46,7 @@ PARTS = ("train", "dev", "test")
 ANNOTATED, LEANING = "annotated", "lean on earlier turns"
 NO_ANSWER, YES_OR_NO, NAMED, NOT_FOUND = "no gold answer", "yes or no", "names its answer", "no evidence"
 OUTCOMES = (ANNOTATED, LEANING, NO_ANSWER, YES_OR_NO, NAMED, NOT_FOUND)
+_POSSESSIVE = re.compile(r"['’]s$")
 _ITEMS_KEPT = 2048  # whose evidences are in memory
 
 
@@ -125,7 +126,9 @@ class Annotator:
     def _mentions(self, question: str, number: int) -> list[SilverMention]:
         """The items that a question may mention, the likeliest of each mention first."""
         _, entities = self.retriever.retrieve_KB_facts(question)
-        spoken = [(_bare(entity["question_word"]), entity["item"]) for entity in entities if is_named(entity)]
+        spoken = [
+            (_POSSESSIVE.sub("", entity["question_word"]), entity["item"]) for entity in entities if is_named(entity)
+        ]
         return self._telling(number, "question", spoken)
 
     def _telling(
@@ -234,22 +237,12 @@ class Annotator:
         return [_Piece(text, frozenset(normalize_id(entity["id"]) for entity in entities)) for text, entities in pieces]
 
 
-def _bare(name: str) -> str:
-    """A name without its possessive ending."""
-    return re.sub(r"['’]s$", "", name)
-
-
-class AnnotatedPart(NamedTuple):
-    """A file of `annotate`, and how many of its turns had which outcome of `distant_supervision` (`turns`: all)."""
-
-    path: Path
-    counts: Counter[str]
-
-
 def annotate(
     config: Config, sources: Sequence[str], parts: Sequence[str] = PARTS, quiet: bool = False
-) -> list[AnnotatedPart]:
+) -> dict[Path, Counter[str]]:
     """Annotate parts of the configured benchmark, one file each; an older one is replaced when the new one is complete.
+
+    Returns how many turns of which file had which outcome (`turns`: all).
 
     Raises:
         DataError: a part's file is missing (before any is annotated), or cannot be read as the benchmark.
@@ -262,7 +255,7 @@ def annotate(
                 "another part by --part"
             )
     annotator = Annotator(config, sources)
-    done = []
+    done = {}
     try:
         for part in parts:
             conversations, counts = read_benchmark(config.input_path(part), config.benchmark), Counter[str]()
@@ -270,10 +263,9 @@ def annotate(
                 for conversation in conversations:
                     counts.update(annotator.annotate(conversation))
                     advance()
-            path = annotated_path(config, part)
-            with replacing(path) as temporary:
+            with replacing(path := annotated_path(config, part)) as temporary:
                 temporary.write_bytes(msgspec.json.format(msgspec.json.encode(conversations), indent=1) + b"\n")
-            done.append(AnnotatedPart(path, counts))
+            done[path] = counts
     finally:
         annotator.retriever.store_cache()
     return done

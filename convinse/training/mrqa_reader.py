@@ -46,24 +46,17 @@ class DevQuestion(NamedTuple):
     answers: list[str]
 
 
-class Trained(NamedTuple):
-    """The model folder and (EM, F1) of its model on every dev set, by the name of its file."""
+class TrainedReader(NamedTuple):
+    """The model folder, and the model's figures on the dev sets beside those of the task's baseline."""
 
     folder: Path
-    scores: dict[str, Scores]
-
-    def table(self) -> list[Row]:
-        """The figures beside those of the task's baseline."""
-        return comparison(self.scores)
+    table: list[Row]
 
 
-def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> Trained:
+def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReader:
     """Train on files of the MRQA format; the validation with the best mean F1 over the dev sets is kept. See `trainer`.
 
-    `[TLE]`, `[DOC]` and `[PAR]` become tokens of the model.
-
-    Raises:
-        ConfigError: a named training set is not there, or a folder has no files.
+    `[TLE]`, `[DOC]` and `[PAR]` become tokens of the model. Raises what `find_sets` and `train_examples` raise, too.
     """
     start = Start(settings.base, "base", Path(settings.output).expanduser())
     check_output(start.output, "output")
@@ -99,8 +92,9 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> Trained:
         reader = reader_of(checkpoint, build_reader)
         for name, path in dev_files.items():
             measures = measures | validate(reader, {name: dev_questions(path, None, seed)}, quiet)
-    trained = Trained(start.output, {name: (measures[f"{name} EM"], measures[f"{name} F1"]) for name in dev_files})
-    rows = (f"| {row.title} | {shown(row.base)} | {shown(row.large)} | {shown(row.own)} |" for row in trained.table())
+    scores = {name: (measures[f"{name} EM"], measures[f"{name} F1"]) for name in dev_files}
+    table = comparison(scores)
+    rows = (f"| {row.title} | {shown(row.base)} | {shown(row.large)} | {shown(row.own)} |" for row in table)
     sets = (f"{name} ({len(examples):,} questions)" for name, examples in train.items())
     run.write(
         fitted,
@@ -113,10 +107,10 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> Trained:
         settings=settings,
         sections={"Dev sets": _BASELINE + "\n".join(rows)},
         names=[f"{_MACRO} EM", f"{_MACRO} F1"],
-        record={"dev": {name: {"exact_match": em, "f1": f1} for name, (em, f1) in trained.scores.items()}},
+        record={"dev": {name: {"exact_match": em, "f1": f1} for name, (em, f1) in scores.items()}},
         unit="validation",
     )
-    return trained
+    return TrainedReader(start.output, table)
 
 
 def validate(reader: ExtractiveReader, dev: Mapping[str, Sequence[DevQuestion]], quiet: bool = False) -> Measures:
@@ -144,8 +138,7 @@ def shown(scores: Scores | None) -> str:
 def find_sets(folders: Sequence[Path], key: str, wanted: Sequence[str] | None = None) -> dict[str, Path]:
     """The files NAME.jsonl and NAME.jsonl.gz of some folders, by NAME; or those of the wanted names, in their order.
 
-    Raises:
-        ConfigError: a folder cannot be listed or has none, a name is there twice, or a wanted one is not.
+    Raises `ConfigError` where a folder cannot be listed or has none, a name is there twice, or a wanted one is not.
     """
     sets: dict[str, Path] = {}
     for folder in folders:
@@ -177,9 +170,7 @@ def train_examples(path: Path, number: int | None, seed: int) -> list[ReadExampl
     """Questions of a file, `number` of them drawn at random, as examples; the others are not kept in memory.
 
     A question whose answers are nowhere in its context is left out, unless it is marked as `is_impossible`.
-
-    Raises:
-        DataError: the file cannot be read, a span is outside of the context, or no question is left.
+    Raises `DataError` where the file cannot be read, a span is outside of the context, or no question is left.
     """
 
     def read() -> Iterator[ReadExample]:

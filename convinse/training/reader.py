@@ -168,19 +168,16 @@ def losses(model: Any, step: MarkedWindows, token_budget: int) -> Iterator[torch
             right = np.zeros(shape, dtype=bool)
             for row, place in enumerate(batch):
                 right[row, gold[place]] = True
-            both.append(_marginal(logits.float(), allowed, right))
+            scores = logits.float()
+            both.append(_log_sum(scores, allowed) - _log_sum(scores, right))
         yield torch.stack(both).sum() / (2 * len(step.starts))
 
 
-def _marginal(logits: torch.Tensor, allowed: np.ndarray, right: np.ndarray) -> torch.Tensor:
-    """[b] minus the logarithm of the right places' summed probability among the allowed ones."""
+def _log_sum(logits: torch.Tensor, mask: np.ndarray) -> torch.Tensor:
+    """[b] the logarithm of the summed exponentials of the logits [b, longest] that the mask chooses."""
     import torch
 
-    def over(mask: np.ndarray) -> torch.Tensor:
-        chosen = torch.from_numpy(mask).to(logits.device)
-        return torch.logsumexp(logits.masked_fill(~chosen, -torch.inf), dim=1)
-
-    return over(allowed) - over(right)
+    return torch.logsumexp(logits.masked_fill(~torch.from_numpy(mask).to(logits.device), -torch.inf), dim=1)
 
 
 def ahead(steps: Iterable[S], make: Callable[[int, S], T]) -> Iterator[T]:

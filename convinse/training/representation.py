@@ -48,8 +48,8 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
     lengths = [
         min(most, checkpoint.max_length) for most in (config.qu_sr.max_input_length, config.qu_sr.max_output_length)
     ]
-    others = [*lengths, config.history_separator, config.sr_delimiter, config.seed]
-    identity = run_id(settings, checkpoint.model_id, files, others, without=["annotated"])
+    parameters = [*lengths, config.history_separator, config.sr_delimiter, config.seed]
+    identity = run_id(settings, checkpoint.model_id, files, parameters, without=["annotated"])
     run = Run("train qu", start, checkpoint, settings, identity, config.device, config.seed)
     run.log_sizes("turns", len(train), len(dev))
 
@@ -91,8 +91,7 @@ Loss: the mean of the tokens of the dev part. The kept model writes {100 * match
 def read_examples(config: Config, path: Path) -> list[WritingExample]:
     """The turns of an annotated file that have a silver representation, with the gold answers of earlier turns.
 
-    Raises:
-        DataError: a representation is not of the format, or none has one.
+    Raises `DataError` where a representation is not of the format, or no turn has one.
     """
     examples = []
     for conversation in read_conversations(path):

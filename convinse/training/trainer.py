@@ -62,11 +62,7 @@ class Run:
             LOGGER.info("%s: BM25 alone: %s", self.name, shown(lexical))
 
     def fit(self, learning: Learning[Any]) -> FitResult:
-        """Train; the checkpoint ends with the weights of the best epoch.
-
-        Raises:
-            ModelError: the loss is not a number, or what a stopped run left is damaged.
-        """
+        """Train; the checkpoint ends with the weights of the best epoch. See `loop.fit`."""
         from .loop import fit
 
         self._begun = time.perf_counter()
@@ -133,12 +129,7 @@ class Run:
 
 
 def start_of(config: Config, stage: Literal["qu", "evs", "ha"], kind: str = "") -> Start:
-    """The start of a stage's training: `STAGE_training.base`, else `STAGE_model`; `kind` says what it must be.
-
-    Raises:
-        NothingToTrainError: neither is named.
-        OutputError: at the output is something else than a model that was trained here.
-    """
+    """The start of a stage's training: `STAGE_training.base`, else `STAGE_model`; `kind` says what it must be."""
     settings: StageTraining = getattr(config, f"{stage}_training")
     base = settings.base or getattr(config, f"{stage}_model")
     if base is None:
@@ -171,15 +162,15 @@ def state_of(output: Path) -> Path:
 
 
 def run_id(
-    settings: msgspec.Struct, model_id: str, files: Iterable[Path], *others: Any, without: Collection[str] = ()
+    settings: msgspec.Struct, model_id: str, files: Iterable[Path], *more: Any, without: Collection[str] = ()
 ) -> str:
     """What a stopped training is known by: it goes on only where all that its result depends on is the same.
 
     That is the settings (but for where it is written, what computes it, and the keys `without`), the checkpoint it starts
-    from, the content of the files that it reads, and `others`, as JSON has it.
+    from, the content of the files that it reads, and `more`, as JSON has it.
     """
     values = {key: value for key, value in msgspec.to_builtins(settings).items() if key not in (*_PLACES, *without)}
-    parts = [values, model_id, [sha256(file) for file in files], *others]
+    parts = [values, model_id, [sha256(file) for file in files], *more]
     return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:32]
 
 
@@ -233,15 +224,15 @@ def settings_list(settings: Mapping[str, Any]) -> str:
 
 
 def validation_table(
-    fitted: FitResult, names: Sequence[str] | None = None, others: Mapping[str, Measures] | None = None
+    fitted: FitResult, names: Sequence[str] | None = None, before: Mapping[str, Measures] | None = None
 ) -> str:
     """The measures of every epoch (0: before training) as a Markdown table.
 
-    `names` are the measures to show (None: all), `others` rows before those of the epochs, by their name.
+    `names` are the measures to show (None: all), `before` rows before those of the epochs, by their name.
     """
     names = list(fitted.history[0]) if names is None else names
     rows = [
         f"| {name} | " + " | ".join(f"{measures[measure]:.4f}" for measure in names) + " |"
-        for name, measures in {**(others or {}), **fitted.rows()}.items()
+        for name, measures in {**(before or {}), **fitted.rows()}.items()
     ]
     return "\n".join([f"| epoch | {' | '.join(names)} |", f"|---|{'---|' * len(names)}", *rows])

@@ -203,12 +203,11 @@ def benchmark(config, workdir):
 
 def test_each_part_is_written_with_all_that_it_had(benchmark):
     done = annotate(benchmark, ["kb"], quiet=True)
-    assert [part.path for part in done] == [
-        Path(f"results/mine/annotated_{part}.json") for part in ("train", "dev", "test")
-    ]
-    assert done[0].counts == {"turns": 2, "annotated": 2, "lean on earlier turns": 1}
-    assert sorted(path.name for path in Path("results/mine").iterdir()) == sorted(part.path.name for part in done)
-    (conversation,) = json.loads(done[1].path.read_text())
+    paths = [Path(f"results/mine/annotated_{part}.json") for part in ("train", "dev", "test")]
+    assert list(done) == paths
+    assert done[paths[0]] == {"turns": 2, "annotated": 2, "lean on earlier turns": 1}
+    assert sorted(Path("results/mine").iterdir()) == sorted(done)
+    (conversation,) = json.loads(paths[1].read_text())
     assert conversation["questions"][1]["silver_SR"] == [[[], ["James Cameron"], ["born"], "date"]]
     stripped = copy.deepcopy(conversation)
     for turn in stripped["questions"]:
@@ -224,18 +223,16 @@ def test_nothing_is_written_where_a_part_is_missing(benchmark):
     ):
         annotate(benchmark, ["kb"], quiet=True)
     assert not Path("results").exists()
-    assert [part.path for part in annotate(benchmark, ["kb"], ["dev"], quiet=True)] == [
-        annotated_path(benchmark, "dev")
-    ]
+    assert list(annotate(benchmark, ["kb"], ["dev"], quiet=True)) == [annotated_path(benchmark, "dev")]
 
 
 def test_an_older_file_stays_where_annotation_fails(benchmark):
     (old,) = annotate(benchmark, ["kb"], ["dev"], quiet=True)
-    before = old.path.read_bytes()
+    before = old.read_bytes()
     Path("dev.json").write_text("[{")
     with pytest.raises(DataError, match="dev.json"):
         annotate(benchmark, ["kb"], ["dev"], quiet=True)
-    assert old.path.read_bytes() == before
+    assert old.read_bytes() == before
 
 
 def test_the_command(benchmark, world_index, capsys):
