@@ -8,12 +8,12 @@ import pytest
 from convinse.cli import main
 from convinse.config import parse_config
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
-from convinse.support.errors import ConfigError, DataError, ModelError
+from convinse.support.errors import ConfigError
 from convinse.training.answering import TurnExamples, answer_spans, examples, steps, validate
 from convinse.training.conversations import turns_with_evidences
 from convinse.training.reader import ReadExample
 from tiny_models import tiny
-from trainings import SOURCES, change_json, files, record, same, stage_settings, weights, write_benchmark
+from trainings import SOURCES, stage_settings, write_benchmark
 
 MODEL = str(tiny("bert", "question-answering", initializer_range=0.1))
 
@@ -160,28 +160,6 @@ def test_validation_is_what_the_module_answers(ha, settings, workdir):
 # --- the command
 
 
-def test_training_writes_a_model_that_ha_model_takes(settings, workdir, capfd):
-    Path("my.yml").write_text(json.dumps(settings(ha_model=None, ha_training={"base": MODEL, "output": "models/new"})))
-    assert main(["train", "ha", "kb_text", "my.yml", "--quiet"]) == 0
-    assert capfd.readouterr() == ("", "")
-    assert files("models") == ["new"]
-    written = record("models/new")
-    assert len(written["epochs"]) == 3 and set(written["epochs"][0]) == {"p_at_1", "mrr", "h_at_5"}
-    scores = [measures["p_at_1"] + measures["mrr"] for measures in written["epochs"]]
-    assert written["best_epoch"] == scores.index(max(scores))
-    card = Path("models/new/README.md").read_text()
-    for words in ("Benchmark `embedded`", "10 to\nvalidate on", "- learning_rate: 0.001", "seed 42", MODEL, "kb_text",
-                  f"| {written['best_epoch']} (kept) |"):  # fmt: skip
-        assert words in card, words
-    task = "question-answering"
-    assert same(weights("models/new", task), weights(MODEL, task)) == (written["best_epoch"] == 0)
-    Path("my.yml").write_text(json.dumps(settings(ha_model="models/new")))
-    assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--quiet"]) == 0
-    metrics = json.loads(Path("results/mine/kb_text/metrics.json").read_text())
-    kept = written["epochs"][written["best_epoch"]]
-    assert {name: metrics[name] for name in kept} == {name: round(value, 4) for name, value in kept.items()}
-
-
 # --- errors
 
 
@@ -196,24 +174,3 @@ def test_a_base_is_no_model_to_answer_with(ha):
         ha(ha_model=None, ha_training={"base": MODEL}).inference_on_turn(
             {"question": "Who?", "top_evidences": []}, SOURCES
         )
-
-
-def test_a_missing_model_names_its_key(ha):
-    with pytest.raises(ModelError, match=r"^ha_model: \./none: no such folder"):
-        ha(ha_model="./none").train(SOURCES)
-
-
-def test_nothing_to_learn_from(ha, settings):
-    def nothing(conversations):
-        for conversation in conversations:
-            for turn in conversation["questions"]:
-                turn["answers"] = [{"id": "Q99999999", "label": "nothing of this name"}]
-
-    change_json(Path(settings()["benchmark_path"]) / "train.json", nothing)
-    with pytest.raises(DataError, match="no evidence of the train part names a gold answer"):
-        ha().train(SOURCES)
-
-
-def test_wrong_settings_are_named(settings):
-    with pytest.raises(ConfigError, match="ha_training: unknown key 'epoch'; did you mean 'epochs'?"):
-        parse_config(settings(ha_training={"epoch": 1}))

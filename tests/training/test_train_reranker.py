@@ -23,7 +23,7 @@ from convinse.training.rankers import CrossEncoderLearner
 from convinse.training.ranking import Candidates, Group, draw_groups
 from convinse.training.reranker import examples, validate
 from tiny_models import copy_of, damage, tiny, torch
-from trainings import SOURCES, change_json, files, record, same, stage_settings, weights, write_benchmark
+from trainings import SOURCES, change_json, record, same, stage_settings, weights, write_benchmark
 
 
 @pytest.fixture
@@ -142,25 +142,6 @@ def train(settings, **keys):
     return main(["train", "ers", "kb_text", "my.yml", "--quiet"])
 
 
-def test_training_writes_a_model_that_evs_model_takes(settings, workdir, capfd):
-    assert train(settings, evs_training={"output": "models/new", "learning_rate": 1e-3}) == 0
-    assert capfd.readouterr() == ("", "")
-    folder = workdir / "models/new"
-    assert files("models") == ["new"]
-    assert not list(folder.glob("*.bin"))
-    kept = record(folder)
-    assert len(kept["epochs"]) == 3 and set(kept["epochs"][0]) == {"answer_presence", "answer_presence_at_5", "mrr"}
-    score = [measures["answer_presence"] + measures["mrr"] for measures in kept["epochs"]]
-    assert kept["best_epoch"] == score.index(max(score))
-    card = (folder / "README.md").read_text()
-    for words in ("Benchmark `embedded`", "turns to train on", "- loss: listwise", "- learning_rate: 0.001", "seed 42",
-                  str(tiny()), "kb_text", f"| {kept['best_epoch']} (kept) |", f"{kept['epochs'][2]['mrr']:.4f}"):  # fmt: skip
-        assert words in card, words
-    assert 0 <= BertReranker(folder, "cpu").predict([("who", "the author")])[0] <= 1
-    Path("my.yml").write_text(json.dumps(settings(evs_model=str(folder))))
-    assert main(["pipeline", "kb", "my.yml", "--part", "dev", "--quiet"]) == 0
-
-
 @pytest.mark.parametrize("more", [[], ["--quiet"]])
 def test_quiet_silences_the_progress_bar(settings, workdir, capfd, monkeypatch, more):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
@@ -192,11 +173,6 @@ def test_other_heads(ers, workdir, labels, outputs):
 def test_no_checkpoint_to_start_from(settings, workdir, capsys):
     assert train(settings, evs_model=None) == 1
     assert "set evs_training: {base: FOLDER or hub name}" in capsys.readouterr().err
-
-
-def test_a_missing_model_names_its_key(ers):
-    with pytest.raises(ModelError, match=r"^evs_model: \./none: no such folder"):
-        ers(evs_model="./none").train(SOURCES)
 
 
 def test_clocq_bm25_is_refused(settings, workdir, capsys):

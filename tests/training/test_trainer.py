@@ -1,18 +1,20 @@
 """What holds for every training: it goes on where it was stopped, replaces nothing else, and names what is wrong; and
 what it leaves behind: a model folder with its card and record, whole or not at all."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from convinse.cli import main
 from convinse.config import RetrieverTraining, parse_config
 from convinse.encoder.checkpoint import load_checkpoint
-from convinse.support.errors import ModelError, OutputError
+from convinse.support.errors import DataError, ModelError, OutputError
 from convinse.training import loop, trainer
 from convinse.training.learning import FitResult
 from convinse.training.trainer import check_output, model_card, run_id, state_of, validation_table, write_trained
 from tiny_models import tiny
-from trainings import KINDS, files, record, same, weights
+from trainings import KINDS, change_json, files, record, same, weights
 
 
 @pytest.fixture
@@ -103,6 +105,49 @@ def test_an_encoder_gets_a_head(kind):
     assert load_checkpoint("new", kind.task).missing == ()
     if kind.task == "sequence-classification":
         assert load_checkpoint("new", kind.task).model.config.num_labels == 1
+
+
+@pytest.mark.parametrize("kind", ["ers", "ha"], indirect=True)
+def test_the_command_writes_a_model_that_the_pipeline_takes(kind, capfd):
+    given = kind.given("models/new")
+    Path("my.yml").write_text(json.dumps(given))
+    name = "ers" if kind.model_key == "evs_model" else "ha"
+    assert main(["train", name, "kb_text", "my.yml", "--quiet"]) == 0
+    assert capfd.readouterr() == ("", "")
+    assert files("models") == ["new"] and not list(Path("models/new").glob("*.bin"))
+    written, base = record("models/new"), given[f"{kind.model_key[:-6]}_training"]["base"]
+    assert len(written["epochs"]) == 3 and set(written["epochs"][0]) == kind.measures
+    scores = [sum(measures[measure] for measure in kind.criterion) for measures in written["epochs"]]
+    assert written["best_epoch"] == scores.index(max(scores))
+    assert same(weights("models/new", kind.task), weights(base, kind.task)) == (written["best_epoch"] == 0)
+    card = Path("models/new/README.md").read_text()
+    for words in ("Benchmark `embedded`", "turns to train on", "- learning_rate: 0.001", "seed 42", base, "kb_text",
+                  f"| {written['best_epoch']} (kept) |", f"{written['epochs'][2]['mrr']:.4f}"):  # fmt: skip
+        assert words in card, words
+    Path("my.yml").write_text(json.dumps(kind.given(model="models/new")))
+    assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--quiet"]) == 0
+    metrics = json.loads(Path("results/mine/kb_text/metrics.json").read_text())
+    kept = written["epochs"][written["best_epoch"]]
+    if name == "ha":  # its validation is what the pipeline answers
+        assert {measure: metrics[measure] for measure in kept} == {m: round(value, 4) for m, value in kept.items()}
+
+
+@pytest.mark.parametrize("kind", ["ers", "ha"], indirect=True)
+def test_nothing_to_learn_from(kind):
+    def nothing(conversations):
+        for conversation in conversations:
+            for turn in conversation["questions"]:
+                turn["answers"] = [{"id": "Q99999999", "label": "nothing of this name"}]
+
+    change_json("data/train.json", nothing)
+    with pytest.raises(DataError, match=kind.nothing):
+        kind.run("new")
+
+
+@pytest.mark.parametrize("kind", ["ers", "ha"], indirect=True)
+def test_the_model_of_a_stage_is_its_base_where_none_is_named(kind):
+    with pytest.raises(ModelError, match=rf"^{kind.model_key}: \./none: no such folder"):
+        kind.run("new", "", model="./none")
 
 
 # --- what it leaves behind
