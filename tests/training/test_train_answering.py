@@ -20,15 +20,9 @@ MODEL = str(tiny("bert", "question-answering", initializer_range=0.1))
 
 def evidence(text, *mentions, labels=()):
     """`mentions` are [surface, id]."""
-    entities = [{"id": entity_id, "label": surface} for surface, entity_id in mentions] + [
-        {"id": i, "label": name} for i, name in labels
-    ]
-    return {
-        "evidence_text": text,
-        "source": "text",
-        "disambiguations": [list(pair) for pair in mentions],
-        "wikidata_entities": entities,
-    }
+    named = [*((entity_id, surface) for surface, entity_id in mentions), *labels]
+    return {"evidence_text": text, "source": "text", "disambiguations": [list(pair) for pair in mentions],
+            "wikidata_entities": [{"id": entity_id, "label": name} for entity_id, name in named]}  # fmt: skip
 
 
 def answer(entity_id, label):
@@ -43,20 +37,12 @@ def answer(entity_id, label):
     [
         ("Tolkien wrote it; tolkien's book", [], answer("Q892", "Tolkien"), ["Tolkien", "tolkien"]),
         ("Tolkienesque MacTolkien", [], answer("Q892", "Tolkien"), []),
-        (
-            "J. R. R. Tolkien and Tolkien",
-            [("J. R. R. Tolkien", "Q892")],
-            answer("q892", "Tolkien"),
-            ["J. R. R. Tolkien", "Tolkien"],
-        ),
+        ("J. R. R. Tolkien and Tolkien", [("J. R. R. Tolkien", "Q892")], answer("q892", "Tolkien"),
+         ["J. R. R. Tolkien", "Tolkien"]),
         ("the Professor taught", [("the Professor", "Q892")], answer("Q892", "J. R. R. Tolkien"), ["the Professor"]),
         ("the Professor taught", [("the Professor", "Q1")], answer("Q892", "J. R. R. Tolkien"), []),
-        (
-            "on June 11, 1969 or 11 June 1969",
-            [],
-            answer("1969-06-11T00:00:00Z", "11 June 1969"),
-            ["June 11, 1969", "11 June 1969"],
-        ),
+        ("on June 11, 1969 or 11 June 1969", [], answer("1969-06-11T00:00:00Z", "11 June 1969"),
+         ["June 11, 1969", "11 June 1969"]),
         ("born 1969, on 11 June 1969", [], answer("1969-01-01T00:00:00Z", "1969"), ["1969"]),
         ("costs 1,250.50 of 3.5", [], answer("1250.5", "1250.5"), ["1,250.50"]),
         ("3.5 of 3", [], answer("3", "3"), ["3"]),
@@ -65,15 +51,14 @@ def answer(entity_id, label):
         ("anything", [], answer("Q1", " "), []),
         ("Rome, Paris", [], [*answer("Q1", "Paris"), *answer("Q2", "Rome")], ["Rome", "Paris"]),
     ],
-)
+)  # fmt: skip
 def test_places_of_gold_answers(text, mentions, gold, found):
     assert [text[start:end] for start, end in answer_spans(evidence(text, *mentions), gold)] == found
 
 
 def test_the_label_of_an_item_counts_as_its_name():
-    assert answer_spans(evidence("by Tolkien", labels=[("Q892", "Tolkien")]), answer("Q892", "John Tolkien")) == [
-        (3, 10)
-    ]
+    text = evidence("by Tolkien", labels=[("Q892", "Tolkien")])
+    assert answer_spans(text, answer("Q892", "John Tolkien")) == [(3, 10)]
 
 
 @pytest.fixture
@@ -106,9 +91,8 @@ def test_evidences_become_examples(ha):
     right, wrong = examples(ha(), turn)
     assert right == [ReadExample("it || wrote", "by Tolkien", ((3, 10),))]
     assert wrong == [ReadExample("it || wrote", "a film"), ReadExample("it || wrote", "a book")]
-    assert examples(
-        ha(), {**turn, "question": "Is it a book?", "structured_representation": "a || b || c || yes or no"}
-    ) == ([], [])
+    turn |= {"question": "Is it a book?", "structured_representation": "a || b || c || yes or no"}
+    assert examples(ha(), turn) == ([], [])
 
 
 def test_the_same_text_is_not_right_and_wrong(ha):

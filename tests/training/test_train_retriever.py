@@ -56,6 +56,14 @@ def own_measures(rank):
     return measures(ranked)
 
 
+def pooled(mode, folder):
+    """A bi-encoder that says how it makes one vector of several."""
+    base = copy_of(tiny("bert", "embedding", initializer_range=0.05), folder)
+    (base / "1_Pooling").mkdir()
+    (base / "1_Pooling/config.json").write_text(json.dumps({mode: True}))
+    return base
+
+
 # --- what a model learns
 
 
@@ -79,23 +87,14 @@ def test_the_written_model_has_the_measures_of_the_record(data):
     found = own_measures(lambda query, texts: reranker.predict([(query, text) for text in texts], logits=True))
     assert found == pytest.approx(kept["epochs"][kept["best_epoch"]])
     card = Path("models/cross/README.md").read_text()
-    for words in (
-        "cross-encoder",
-        "`pairs.tsv`: 18 questions",
-        "96 passages",
-        "- negatives: 3",
-        "| BM25 alone | 0.2500 |",
-        "(kept)",
-    ):
+    for words in ("cross-encoder", "`pairs.tsv`: 18 questions", "96 passages", "- negatives: 3", "(kept)",
+                  "| BM25 alone | 0.2500 |"):  # fmt: skip
         assert words in card, words
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_a_bi_encoder_keeps_its_pooling(data, tmp_path, pooling):
-    base = copy_of(tiny("bert", "embedding", initializer_range=0.05), tmp_path / "base")
-    (base / "1_Pooling").mkdir()
-    mode = {"cls": "pooling_mode_cls_token", "mean": "pooling_mode_mean_tokens"}[pooling]
-    (base / "1_Pooling/config.json").write_text(json.dumps({mode: True}))
+    base = pooled({"cls": "pooling_mode_cls_token", "mean": "pooling_mode_mean_tokens"}[pooling], tmp_path / "base")
     trained = train(base, bi_encoder=True, epochs=3)
     encoder = BiEncoder("new", "cpu", precision="fp32")
     assert encoder._pool_first == (pooling == "cls")
@@ -202,17 +201,10 @@ def test_the_epoch_with_the_best_mrr_is_kept(data, monkeypatch):
 
 def test_a_base_that_does_not_fit_and_a_missing_index(data):
     with pytest.raises(ModelError, match="max"):
-        train(bi_encoder=True, base=_max_pooled(data))
+        train(bi_encoder=True, base=pooled("pooling_mode_max_tokens", data / "max"))
     Path("index").rename("elsewhere")
     with pytest.raises(IndexFileError, match="index: no passage index here"):
         train()
-
-
-def _max_pooled(folder):
-    base = copy_of(tiny("bert", "embedding"), folder / "max")
-    (base / "1_Pooling").mkdir()
-    (base / "1_Pooling/config.json").write_text(json.dumps({"pooling_mode_max_tokens": True}))
-    return base
 
 
 def test_one_question_is_too_few(data):
