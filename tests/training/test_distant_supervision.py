@@ -111,9 +111,8 @@ def test_common_answers_need_a_word_of_the_question(annotated):
 def test_turns_that_teach_nothing_are_counted(annotated, turn, outcome):
     turns, counts = annotated(TITANIC, turn)
     assert counts == {"turns": 2, "annotated": 1, outcome: 1}
-    assert (
-        turns[1]["silver_SR"] == [] and turns[1]["silver_relevant_turns"] is None and turns[1]["silver_mentions"] == []
-    )
+    silver = [turns[1][key] for key in ("silver_SR", "silver_relevant_turns", "silver_mentions")]
+    assert silver == [[], None, []]
 
 
 def test_turns_after_one_that_teaches_nothing_still_know_it(annotated):
