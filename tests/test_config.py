@@ -205,6 +205,7 @@ def test_live_pages_can_be_asked_for():
         ("evs_training: {loss: triplet}", ["evs_training.loss", "'triplet'", "valid: listwise, pairwise"]),
         ("evs_training: {epochs: 0}", ["evs_training.epochs", ">= 1"]),
         ("evs_training: {warmup: 2}", ["evs_training.warmup", "<= 1"]),
+        ("ha_training: {epoch: 1}", ["ha_training: unknown key 'epoch'; did you mean 'epochs'?"]),
         ("evs: bm26", ["evs:", "valid: auto, bm25, cross_encoder, cascade"]),
         ("evs_max_length: 10", ["evs_max_length", ">= 64"]),
         ("evs_token_budget: 0", ["evs_token_budget", ">= 1"]),

@@ -143,30 +143,34 @@ class Kind:
 
 
 class Ers(Kind):
-    task, base_key, output_key, input = (
-        "sequence-classification",
-        "evs_training.base",
-        "evs_training.output",
-        "data/train.json",
-    )
+    task, base_key, output_key = "sequence-classification", "evs_training.base", "evs_training.output"
+    input, model_key, module = "data/train.json", "evs_model", NativeERS
+    measures, criterion = {"answer_presence", "answer_presence_at_5", "mrr"}, ("answer_presence", "mrr")
+    nothing = "no turn of the train part has right and wrong evidences"
 
     def write(self):
         write_benchmark(Path("data"), 2, 1)
 
+    def given(self, output="new", base=None, *, model=None, **keys):
+        """A configuration; a base of None is the kind's own, `model` is what is trained on where `base` is ""."""
+        base = tiny() if base is None else base
+        training = {"base": str(base) or None, "output": output, "negatives": 3, "learning_rate": 1e-3, **keys}
+        return stage_settings("data", "evs", training, evr_max_entities=2, evs_max_evidences=5, evs_model=model)
+
     def run(self, output, base=None, **keys):
-        training = {"base": str(base or tiny()), "output": output, "negatives": 3, "learning_rate": 3e-3, **keys}
-        given = stage_settings("data", "evs", training, evr_max_entities=2, evs_max_evidences=5)
-        NativeERS(parse_config(given)).train(SOURCES)
+        self.module(parse_config(self.given(output, base, **keys))).train(SOURCES)
 
 
 class Ha(Ers):
     task, base_key, output_key = "question-answering", "ha_training.base", "ha_training.output"
+    model_key, module = "ha_model", ExtractiveAnswering
+    measures, criterion = {"p_at_1", "mrr", "h_at_5"}, ("p_at_1", "mrr")
+    nothing = "no evidence of the train part names a gold answer"
 
-    def run(self, output, base=None, **keys):
-        base = base or tiny("bert", self.task, initializer_range=0.1)
-        training = {"base": str(base), "output": output, "learning_rate": 1e-3, **keys}
-        given = stage_settings("data", "ha", training, evs_max_evidences=20, ha="extractive")
-        ExtractiveAnswering(parse_config(given)).train(SOURCES)
+    def given(self, output="new", base=None, *, model=None, **keys):
+        base = tiny("bert", self.task, initializer_range=0.1) if base is None else base
+        training = {"base": str(base) or None, "output": output, "learning_rate": 1e-3, **keys}
+        return stage_settings("data", "ha", training, evs_max_evidences=20, ha="extractive", ha_model=model)
 
 
 class Sr(Kind):

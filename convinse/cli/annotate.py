@@ -26,8 +26,8 @@ def _annotate(options: argparse.Namespace) -> int:
     sources, config = sources_and_config(options.words)
     done = annotate(config, sources, [options.part] if options.part else PARTS, options.quiet)
     counts = ("turns", *OUTCOMES)
-    rows = [[part.path.stem.removeprefix("annotated_"), *(str(part.counts[name]) for name in counts)] for part in done]
+    rows = [[path.stem.removeprefix("annotated_"), *(str(of[name]) for name in counts)] for path, of in done.items()]
     print_rows(f"turns, by evidences of {'_'.join(sources)}", ["", *counts], rows)
-    for part in done:
-        print(part.path)
+    for path in done:
+        print(path)
     return 0

@@ -215,7 +215,7 @@ def _train_reader(options: argparse.Namespace) -> int:
         changes |= {"train_folder": str(data / "train"), "dev_folders": [str(folder) for folder in folders]}
     trained = train_on_mrqa(load_settings(ReaderTraining, options.config, **given(**changes)), options.quiet)
     rows: list[list[str] | None] = []
-    for row in trained.table():
+    for row in trained.table:
         if row.title.startswith("mean"):
             rows.append(None)
         rows.append([row.title, shown(row.base), shown(row.large), shown(row.own)])

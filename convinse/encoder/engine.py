@@ -117,3 +117,13 @@ def model_inputs(
     if device.type == "cuda":
         return {name: array.pin_memory().to(device, non_blocking=True) for name, array in arguments.items()}
     return arguments
+
+
+def computed(model: Any, sequences: Sequences, budget: int, output: Output) -> torch.Tensor:
+    """[n, ...] what `output` makes of all sequences, gradients kept, in batches of similar length by token budget."""
+    places, parts = list(token_batches(sequences.lengths, budget)), []
+    for batch in places:
+        inputs = model_inputs(model, sequences, batch, model.device)
+        parts.append(output(model(**inputs), inputs["attention_mask"]))
+    inverse = torch.from_numpy(np.argsort(np.concatenate(places)))
+    return torch.cat(parts)[inverse.to(model.device)]

@@ -9,8 +9,9 @@ first sixth of the trunk, whose errors would go through all other layers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch import nn
@@ -41,6 +42,23 @@ def find_device(name: str) -> torch.device:
         if (device.index or 0) >= count:
             raise ConfigError(f"device: {name}: this PyTorch sees {count} GPUs; use auto or cpu")
     return device
+
+
+def autocast(device: torch.device) -> AbstractContextManager[Any]:
+    """Mixed precision: bf16 where the device computes it faster, else nothing."""
+    if device.type == "cuda":
+        return torch.autocast("cuda", dtype=torch.bfloat16)
+    onednn: Any = torch.backends.mkldnn
+    if onednn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        return torch.autocast("cpu", dtype=torch.bfloat16)
+    return nullcontext()
+
+
+@contextmanager
+def inference(model: Any) -> Iterator[None]:
+    """As training computes, in mixed precision, but without gradients."""
+    with torch.inference_mode(), autocast(model.device):
+        yield
 
 
 def find_precision(precision: Precision, device: torch.device) -> Precision:

@@ -25,10 +25,9 @@ from ..resources import model_path
 from ..scoring.convqa import has_answer, normalize_id
 from ..support.errors import DataError
 from .conversations import turns_with_evidences
-from .learning import Measures, batches
-from .output import run_id
-from .reader import ReadExample, Windows, reader_learning
-from .trainer import Run, start_of
+from .learning import Measures, shuffled_batches
+from .reader import ReadExample, WindowSettings, reader_learning
+from .trainer import Run, run_id, start_of
 
 _BEST = 50  # evidences with and without an answer that a turn's examples are drawn from, the best-ranked ones
 _MEASURES = ("p_at_1", "mrr", "h_at_5")
@@ -66,7 +65,7 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     run.log_sizes("turns", len(train), len(dev))
     learning = reader_learning(
         run,
-        Windows(config.ha_max_length, config.ha_stride, settings.negative_windows),
+        WindowSettings(config.ha_max_length, config.ha_stride, settings.negative_windows),
         lambda epoch: steps(train, config, epoch),
         ha.build_reader,
         lambda reader: validate(ha, reader, dev, sources),
@@ -89,19 +88,18 @@ name it nor have its item are examples without an answer.""",
 
 def examples(ha: ExtractiveAnswering, turn: Turn) -> TurnExamples:
     """The evidences of a turn as examples; questions for yes or no give none, as no text holds their answer."""
-    right: dict[str, ReadExample] = {}
-    wrong: dict[str, ReadExample] = {}
     if ha.expected(turn).kind == "yesno":
         return TurnExamples([], [])
-    question = asked_in_full(turn)
+    right: dict[str, ReadExample] = {}  # by text: the same may come twice
+    wrong: dict[str, ReadExample] = {}
     for evidence in turn["top_evidences"]:
-        text = evidence["evidence_text"]
         spans = answer_spans(evidence, turn["answers"])
+        example = ReadExample(asked_in_full(turn), evidence["evidence_text"], tuple(spans))
         if spans:
-            right.setdefault(text, ReadExample(question, text, tuple(spans)))
+            right.setdefault(example.context, example)
         elif not has_answer(evidence, turn["answers"]):  # else it holds the answer under a name that is not known
-            wrong.setdefault(text, ReadExample(question, text))
-    without = [example for text, example in wrong.items() if text not in right]  # the same text may come twice
+            wrong.setdefault(example.context, example)
+    without = [example for text, example in wrong.items() if text not in right]
     return TurnExamples(list(right.values())[:_BEST], without[:_BEST])
 
 
@@ -120,12 +118,9 @@ def answer_spans(evidence: Evidence, answers: Iterable[Entity]) -> list[tuple[in
             spans.update((start, end) for start, end, entity in find_literals(text) if entity["id"] == answer["id"])
         names = set() if is_number(answer["label"]) else {answer["label"]}  # no "3" of 3.5, no year of another date
         names.update(surface for surface, entity_id in evidence["disambiguations"] if normalize_id(entity_id) == wanted)
-        names.update(
-            entity["label"] for entity in evidence["wikidata_entities"] if normalize_id(entity["id"]) == wanted
-        )
-        for name in names:
-            if name.strip():
-                spans.update(match.span() for match in _pattern(name.strip()).finditer(text))
+        names.update(item["label"] for item in evidence["wikidata_entities"] if normalize_id(item["id"]) == wanted)
+        for name in filter(None, map(str.strip, names)):
+            spans.update(match.span() for match in _pattern(name).finditer(text))
     return sorted(
         (start, end)
         for start, end in spans
@@ -145,8 +140,7 @@ def steps(train: Sequence[TurnExamples], config: Config, epoch: int) -> list[lis
     for right, wrong in train:
         drawn += chance.sample(right, min(settings.positives, len(right)))
         drawn += chance.sample(wrong, min(settings.negatives, len(wrong)))
-    chance.shuffle(drawn)
-    return batches(drawn, settings.batch_size)
+    return shuffled_batches(drawn, settings.batch_size, chance)
 
 
 def validate(

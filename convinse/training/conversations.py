@@ -17,8 +17,7 @@ from .learning import batches
 def understood_conversations(config: Config, part: str) -> list[Conversation]:
     """The conversations of `train`, `dev` or `test`, each turn with its `structured_representation`.
 
-    Raises:
-        DataError: the part's file is missing, or a turn has no gold answers.
+    Raises `DataError` where the part's file is missing, or a turn has no gold answers.
     """
     path = config.input_path(part)
     if not path.is_file():

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -46,6 +46,7 @@ PARTS = ("train", "dev", "test")
 ANNOTATED, LEANING = "annotated", "lean on earlier turns"
 NO_ANSWER, YES_OR_NO, NAMED, NOT_FOUND = "no gold answer", "yes or no", "names its answer", "no evidence"
 OUTCOMES = (ANNOTATED, LEANING, NO_ANSWER, YES_OR_NO, NAMED, NOT_FOUND)
+_POSSESSIVE = re.compile(r"['’]s$")
 _ITEMS_KEPT = 2048  # whose evidences are in memory
 
 
@@ -54,15 +55,6 @@ class _Piece(NamedTuple):
 
     text: str
     ids: frozenset[str]
-
-
-class _Wanted(NamedTuple):
-    """What an evidence must have to lead to an answer: the ids (as compared) of answers, those of answers that stand in many
-    evidences that do not tell of them, and the weights of the stems of what is asked."""
-
-    answers: set[str]
-    common: set[str]
-    words: dict[str, float]
 
 
 class _Lead(NamedTuple):
@@ -75,10 +67,10 @@ class _Lead(NamedTuple):
 
 
 class Annotator:
-    """Annotates conversations by the evidences of some sources, with the retrieval of a configuration or a given one."""
+    """Annotates conversations by the evidences of some sources, with the retrieval of a configuration."""
 
-    def __init__(self, config: Config, sources: Sequence[str], retriever: ClocqRetriever | None = None) -> None:
-        self.retriever = retriever or ClocqRetriever(config)
+    def __init__(self, config: Config, sources: Sequence[str]) -> None:
+        self.retriever = ClocqRetriever(config)
         self._language = self.retriever.language
         self._sources = frozenset(sources)
         self._pieces = lru_cache(maxsize=_ITEMS_KEPT)(self._read_pieces)
@@ -102,22 +94,21 @@ class Annotator:
                 leading = self._find(turn, own, mentioned, asked)
                 outcome = ANNOTATED if leading.own or leading.history else NOT_FOUND
             counts[outcome] += 1
-            self._write(turn, leading, conversation["questions"][:place], predicate)
-            if turn["silver_relevant_turns"]:  # type: ignore[typeddict-item]
+            if leading.history:
                 counts[LEANING] += 1
+            turn |= self._annotation(turn, leading, conversation["questions"][:place], predicate)
             predicate = asked
-            mentioned.append([*(leading.own or own), *self._answers(turn, number)])
+            answers = ((answer["label"], answer) for answer in turn.get("answers", []))
+            mentioned.append([*(leading.own or own), *self._telling(number, "answer", answers)])
         return counts
 
-    def _write(self, turn: Turn, leading: Leading, earlier: Sequence[Turn], before: Sequence[str]) -> None:
-        annotated: AnnotatedTurn = turn  # type: ignore[assignment] # the same turn, with more keys
-        annotated |= {
-            "silver_SR": [],
-            "silver_relevant_turns": None,
-            "silver_mentions": [*leading.own, *leading.history],
-        }
-        if not annotated["silver_mentions"]:
-            return
+    def _annotation(
+        self, turn: Turn, leading: Leading, earlier: Sequence[Turn], before: Sequence[str]
+    ) -> AnnotatedTurn:
+        """The further keys of a turn; `before` is the predicate of the turn before."""
+        mentions = [*leading.own, *leading.history]
+        if not mentions:
+            return AnnotatedTurn(silver_SR=[], silver_relevant_turns=None, silver_mentions=mentions)
         texts = (mention["text"] for mention in leading.own)
         names = (mention["item"]["label"] for mention in leading.history)
         predicate = predicate_words(turn["question"], self._language.words, texts, names) or before
@@ -126,25 +117,27 @@ class Annotator:
         spoken = [turn["question"]]
         for before_turn in earlier:
             spoken += [before_turn["question"], *(answer["label"] for answer in before_turn.get("answers", []))]
-        annotated["silver_SR"] = [silver_representation(leading, predicate, answer_type, spoken)]
-        annotated["silver_relevant_turns"] = sorted({mention["turn"] for mention in leading.history})
+        return AnnotatedTurn(
+            silver_SR=[silver_representation(leading, predicate, answer_type, spoken)],
+            silver_relevant_turns=sorted({mention["turn"] for mention in leading.history}),
+            silver_mentions=mentions,
+        )
 
     def _mentions(self, question: str, number: int) -> list[SilverMention]:
         """The items that a question may mention, the likeliest of each mention first."""
         _, entities = self.retriever.retrieve_KB_facts(question)
-        return [
-            SilverMention(
-                turn=number, part="question", text=_bare(entity["question_word"]), item=entity["item"], evidences=0
-            )
-            for entity in entities
-            if is_named(entity) and self._tells(entity["item"])
+        spoken = [
+            (_POSSESSIVE.sub("", entity["question_word"]), entity["item"]) for entity in entities if is_named(entity)
         ]
+        return self._telling(number, "question", spoken)
 
-    def _answers(self, turn: Turn, number: int) -> list[SilverMention]:
+    def _telling(
+        self, number: int, part: Literal["question", "answer"], spoken: Iterable[tuple[str, Entity]]
+    ) -> list[SilverMention]:
         return [
-            SilverMention(turn=number, part="answer", text=answer["label"], item=answer, evidences=0)
-            for answer in turn.get("answers", [])
-            if self._tells(answer)
+            SilverMention(turn=number, part=part, text=text, item=item, evidences=0)
+            for text, item in spoken
+            if self._tells(item)
         ]
 
     def _tells(self, item: Entity) -> bool:
@@ -182,15 +175,15 @@ class Annotator:
         """
         common = {normalize_id(answer["id"]) for answer in turn["answers"] if self._is_common(answer)}
         answers = {normalize_id(answer["id"]) for answer in turn["answers"]}
-        wanted = _Wanted(answers, common, self._expansion.weights(" ".join(asked)))
-        own_leads = self._leads(own, wanted)
+        wanted = (answers, common, self._expansion.weights(" ".join(asked)))
+        own_leads = self._leads(own, *wanted)
         named = {mention["item"]["id"] for mention in own}
         history: dict[str, SilverMention] = {}
         for mention in chain.from_iterable(reversed(mentioned)):  # the latest mention of an item
             item_id = mention["item"]["id"]
             if item_id not in named and normalize_id(item_id) not in answers:
                 history.setdefault(item_id, mention)
-        leads = self._leads(history.values(), wanted)
+        leads = self._leads(history.values(), *wanted)
         if own_leads:
             beside = frozenset().union(*(lead.beside for lead in own_leads))
             leads = [lead for lead in leads if normalize_id(lead.mention["item"]["id"]) in beside]
@@ -199,11 +192,11 @@ class Annotator:
             leads = [lead for lead in leads if lead.told >= most]
         return Leading([lead.mention for lead in own_leads], [lead.mention for lead in leads])
 
-    def _leads(self, mentions: Iterable[SilverMention], wanted: _Wanted) -> list[_Lead]:
-        """The mentions whose items' evidences hold an answer; of several items for the same words the first.
-
-        An evidence with a common answer alone must have a word of what is asked, too.
-        """
+    def _leads(
+        self, mentions: Iterable[SilverMention], answers: set[str], common: set[str], weights: dict[str, float]
+    ) -> list[_Lead]:
+        """The mentions whose items' evidences hold an answer (an id as compared); of several items for the same words the
+        first. An evidence with a common answer alone must have a stem of what is asked, too; those have `weights`."""
         stems = self._language.words.stems
         leads: dict[tuple[int, str, str], _Lead] = {}
         for mention in mentions:
@@ -214,12 +207,12 @@ class Annotator:
             names = set(stems(item["label"])) | set(stems(mention["text"]))
             told: list[float] = []
             beside: set[str] = set()
-            for piece in self._pieces(item["id"], item["label"]):
-                held = wanted.answers & piece.ids
+            for piece in self._pieces(item["id"]):
+                held = answers & piece.ids
                 if held:
                     present = set(stems(piece.text)) - names
-                    much = sum(weight for word, weight in wanted.words.items() if word in present)
-                    if much or held - wanted.common:
+                    much = sum(weight for word, weight in weights.items() if word in present)
+                    if much or held - common:
                         told.append(much)
                         beside |= piece.ids
             if told:
@@ -231,38 +224,25 @@ class Annotator:
         is_year = is_date(answer["id"]) and answer["label"].lstrip("-").isdigit()
         return is_year or is_number(answer["id"]) or (answer["id"].startswith("Q") and self._is_country(answer["id"]))
 
-    def _read_pieces(self, item_id: str, label: str) -> list[_Piece]:
+    def _read_pieces(self, item_id: str) -> list[_Piece]:
         """The evidences of an item, of the wanted sources."""
-        pieces = []
+        pieces: list[tuple[str, Sequence[Entity]]] = []
         if "kb" in self._sources:
-            for fact in self.retriever.retrieve_kb_facts_for_item(item_id):
-                ids = frozenset(normalize_id(entity["id"]) for entity in (fact[0], *fact[2::2]))
-                pieces.append(_Piece(fact_text(fact), ids))
+            facts = self.retriever.retrieve_kb_facts_for_item(item_id)
+            pieces += [(fact_text(fact), (fact[0], *fact[2::2])) for fact in facts]
         if self._sources - {"kb"}:
-            entity = {"item": Entity(id=item_id, label=label), "question_word": label, "score": 1.0, "rank": 0}
-            for evidence in self.retriever.retrieve_wikipedia_evidences(entity):  # type: ignore[arg-type]
-                if evidence["source"] in self._sources:
-                    ids = frozenset(normalize_id(item["id"]) for item in evidence["wikidata_entities"])
-                    pieces.append(_Piece(evidence["evidence_text"], ids))
-        return pieces
-
-
-def _bare(name: str) -> str:
-    """A name without its possessive ending."""
-    return re.sub(r"['’]s$", "", name)
-
-
-class AnnotatedPart(NamedTuple):
-    """A file of `annotate`, and how many of its turns had which outcome of `distant_supervision` (`turns`: all)."""
-
-    path: Path
-    counts: Counter[str]
+            evidences = self.retriever.wikipedia.retrieve_wp_evidences(item_id)
+            wanted = (evidence for evidence in evidences if evidence["source"] in self._sources)
+            pieces += [(evidence["evidence_text"], evidence["wikidata_entities"]) for evidence in wanted]
+        return [_Piece(text, frozenset(normalize_id(entity["id"]) for entity in entities)) for text, entities in pieces]
 
 
 def annotate(
     config: Config, sources: Sequence[str], parts: Sequence[str] = PARTS, quiet: bool = False
-) -> list[AnnotatedPart]:
+) -> dict[Path, Counter[str]]:
     """Annotate parts of the configured benchmark, one file each; an older one is replaced when the new one is complete.
+
+    Returns how many turns of which file had which outcome (`turns`: all).
 
     Raises:
         DataError: a part's file is missing (before any is annotated), or cannot be read as the benchmark.
@@ -275,7 +255,7 @@ def annotate(
                 "another part by --part"
             )
     annotator = Annotator(config, sources)
-    done = []
+    done = {}
     try:
         for part in parts:
             conversations, counts = read_benchmark(config.input_path(part), config.benchmark), Counter[str]()
@@ -283,10 +263,9 @@ def annotate(
                 for conversation in conversations:
                     counts.update(annotator.annotate(conversation))
                     advance()
-            path = annotated_path(config, part)
-            with replacing(path) as temporary:
+            with replacing(path := annotated_path(config, part)) as temporary:
                 temporary.write_bytes(msgspec.json.format(msgspec.json.encode(conversations), indent=1) + b"\n")
-            done.append(AnnotatedPart(path, counts))
+            done[path] = counts
     finally:
         annotator.retriever.store_cache()
     return done

@@ -24,9 +24,9 @@ from ..question_understanding.trained_history import TrainedHistory
 from ..records.conversation import Conversation, Turn
 from ..support.errors import DataError
 from ..support.files import sha256
-from .output import model_card, write_folder
+from .learning import Measures
 from .silver import SilverMention, annotated_parts
-from .trainer import output_of
+from .trainer import model_card, output_of, write_folder
 
 _STRENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0)  # of the regularisation
 _STEPS = 100  # of Newton's method; a handful is enough
@@ -36,27 +36,16 @@ _DIGITS = 6  # of what is written
 
 
 class Examples(NamedTuple):
-    """What a part teaches, a row for each thing that was talked about before a question.
+    """What a part teaches, a row for each thing that was talked about before one of so many questions (`turns`).
 
-    Attributes:
-        features: [n, f] float64, in the order of `Features`.
-        wanted: [n] bool, whether the question is about it.
-        by_rules: [n] bool, whether `slots` takes it.
-        turns: how many questions the rows are of.
+    features: [n, f] float64, in the order of `Features`; wanted, by_rules: [n] bool, whether the question is about it, and
+    whether `slots` takes it.
     """
 
     features: np.ndarray
     wanted: np.ndarray
     by_rules: np.ndarray
     turns: int
-
-
-class Measures(NamedTuple):
-    """Of a choice of things, over all rows: precision, recall, and their mean that weighs recall double (F2)."""
-
-    precision: float
-    recall: float
-    f2: float
 
 
 class _Recorder(Slots):
@@ -91,17 +80,13 @@ def train_history(qu: TrainedHistory, sources: Sequence[str] = ()) -> Path:
     for name, part, chances in (("train", train, likely[0]), ("dev", dev, likely[1])):
         rows[f"{name}, model"] = measure(chances >= model.threshold, part.wanted)
         rows[f"{name}, slots"] = measure(part.by_rules, part.wanted)
-    record = {name: measures._asdict() for name, measures in rows.items()}
-
-    def write(folder: Path) -> None:
-        (folder / FILE).write_bytes(weights_bytes(model))
-
-    write_folder(output, write, _card(model, rows, dev.turns), record)
+    content = weights_bytes(model)
+    write_folder(output, lambda folder: (folder / FILE).write_bytes(content), _card(model, rows, dev.turns), rows)
     qu.logger.info(
         "train qu: %s learned from %d turns; on the dev part precision %.1f %%, recall %.1f %% (slots: %.1f %%, %.1f %%); "
         "name it in qu_model",
         output, train.turns,
-        *(100 * value for name in ("model", "slots") for value in rows[f"dev, {name}"][:2]),
+        *(100 * rows[f"dev, {name}"][value] for name in ("model", "slots") for value in ("precision", "recall")),
     )  # fmt: skip
     return output
 
@@ -147,16 +132,16 @@ def best_threshold(likely: np.ndarray, wanted: np.ndarray) -> float:
     """The middle of the range of thresholds on [n] probabilities with the highest F2; of several the one nearest to 0.5."""
     values = np.unique(likely)
     middles = np.round((np.r_[0.0, values] + np.r_[values, 1.0]) / 2, _DIGITS)
-    return float(max(middles, key=lambda middle: (measure(likely >= middle, wanted).f2, -abs(middle - 0.5))))
+    return float(max(middles, key=lambda middle: (measure(likely >= middle, wanted)["f2"], -abs(middle - 0.5))))
 
 
 def measure(chosen: np.ndarray, wanted: np.ndarray) -> Measures:
-    """Precision, recall and F2 of [n] choices for [n] wanted ones."""
+    """Precision, recall and their mean that weighs recall double (F2) of [n] choices for [n] wanted ones."""
     both = float((chosen & wanted).sum())
     precision, recall = both / max(1.0, float(chosen.sum())), both / max(1.0, float(wanted.sum()))
     square = _RECALL_WEIGHT**2
     f2 = (1 + square) * precision * recall / (square * precision + recall) if both else 0.0
-    return Measures(precision, recall, f2)
+    return {"precision": precision, "recall": recall, "f2": f2}
 
 
 def _mentions(turn: Turn, where: str) -> list[SilverMention]:
@@ -197,11 +182,11 @@ def _loss(likely: np.ndarray, wanted: np.ndarray) -> float:
 
 
 def _card(model: HistoryWeights, rows: dict[str, Measures], dev_turns: int) -> str:
-    table = "".join(
-        f"| {name} | {row.precision:.3f} | {row.recall:.3f} | {row.f2:.3f} |\n" for name, row in rows.items()
+    table = "\n".join(
+        f"| {name} | {' | '.join(f'{value:.3f}' for value in measures.values())} |" for name, measures in rows.items()
     )
     ranked = sorted(model.features, key=lambda feature: -abs(feature.weight))
-    weights = "".join(f"| {feature.name} | {feature.weight:+.3f} |\n" for feature in ranked)
+    weights = "\n".join(f"| {feature.name} | {feature.weight:+.3f} |" for feature in ranked)
     about = f"""
 A logistic regression over {len(model.features)} features of a question and a thing that was talked about (`{FILE}`), for
 `qu: history`. Trained by `convinse train qu` on {model.trained_with.turns} annotated turns; regularisation

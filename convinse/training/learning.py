@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import random
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     import torch
 
 Measures = dict[str, float]
 Step = TypeVar("Step")
-Made = TypeVar("Made", covariant=True)
 T = TypeVar("T")
-
-
-class Steps(Protocol[Made]):
-    """The steps of an epoch, which may be made while they are gone through."""
-
-    def __len__(self) -> int: ...
-    def __iter__(self) -> Iterator[Made]: ...
 
 
 @dataclass(frozen=True)
@@ -31,12 +24,14 @@ class Learning(Generic[Step]):
         loss: of a step, a scalar; or its summands one by one, so that only one is in memory at a time.
         validate: measures of the model as it stands (in evaluation mode).
         criterion: from these measures to the number that the best epoch maximises.
+        made: what is learned from the steps of an epoch, where that is not the steps themselves, one by one.
     """
 
-    steps: Callable[[int], Steps[Step]]
+    steps: Callable[[int], Sequence[Any]]
     loss: Callable[[Any, Step], torch.Tensor | Iterable[torch.Tensor]]
     validate: Callable[[Any], Measures]
     criterion: Callable[[Measures], float]
+    made: Callable[[int, Sequence[Any]], Iterable[Step]] = lambda epoch, steps: steps
 
 
 @dataclass
@@ -59,3 +54,10 @@ def shown(measures: Measures) -> str:
 def batches(items: Sequence[T], size: int) -> list[list[T]]:
     """Items in their order, so many at a time."""
     return [list(items[start : start + size]) for start in range(0, len(items), size)]
+
+
+def shuffled_batches(items: Iterable[T], size: int, chance: random.Random) -> list[list[T]]:
+    """Items in an order drawn by `chance`, so many at a time."""
+    order = list(items)
+    chance.shuffle(order)
+    return batches(order, size)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from ..config import FitSettings
-from ..encoder.precision import find_device
+from ..encoder.precision import autocast, find_device
 from ..support.errors import ModelError, one_line
 from ..support.files import replacing
 from ..support.progress import progress
@@ -42,10 +40,9 @@ def fit(
     quiet: bool = False,
     keep_untrained: bool = False,
 ) -> FitResult:
-    """Train a model in place; it ends with the weights of its best epoch.
+    """Train a torch module in place; it ends with the weights of its best epoch, on the CPU.
 
     Args:
-        model: a torch module; it is moved to the device, and back to the CPU at the end.
         state: a folder for what a stopped run goes on from; removed by the caller when its model is written.
         run_id: changes with data and settings; the state of another run is not used.
         seed: of dropout; an epoch's is its own, so that a resumed run goes on as an uninterrupted one would.
@@ -78,7 +75,7 @@ def fit(
         model.train()
         start = time.monotonic()
         with progress(f"{title}, epoch {epoch}", len(steps), "steps", quiet) as advance:
-            for number, step in enumerate(steps):
+            for number, step in enumerate(learning.made(epoch, steps)):
                 if time.monotonic() - start > budget:
                     LOGGER.info("%s: %.1f minutes are over after %d steps", title, settings.minutes, number)
                     break
@@ -97,23 +94,6 @@ def fit(
         model.load_state_dict(weights)
     model.to("cpu").eval()
     return result
-
-
-def autocast(device: torch.device) -> AbstractContextManager[Any]:
-    """Mixed precision: bf16 where the device computes it faster, else nothing."""
-    if device.type == "cuda":
-        return torch.autocast("cuda", dtype=torch.bfloat16)
-    onednn: Any = torch.backends.mkldnn
-    if onednn.is_available() and torch.ops.mkldnn._is_mkldnn_bf16_supported():
-        return torch.autocast("cpu", dtype=torch.bfloat16)
-    return nullcontext()
-
-
-@contextmanager
-def inference(model: Any) -> Iterator[None]:
-    """As training computes, in mixed precision, but without gradients."""
-    with torch.inference_mode(), autocast(model.device):
-        yield
 
 
 def _optimizer(model: Any, settings: FitSettings) -> torch.optim.Optimizer:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from ..config import ReaderTraining
 from ..encoder.checkpoint import Checkpoint, add_tokens, load_checkpoint
 from ..encoder.extractive_reader import ExtractiveReader
-from ..formats.mrqa_baseline import Row, Scores, comparison
+from ..formats.mrqa import read_plain
+from ..formats.mrqa_baseline import Row, Scores, comparison, file_names
 from ..formats.tokens import DOCUMENT_MARK, PARAGRAPH_MARK, TITLE_MARK
 from ..heterogeneous_answering.dataset_predictions import best_answers
 from ..resources import model_path
 from ..scoring.mrqa import evaluate
+from ..support.errors import ConfigError, DataError, nearest, one_line
 from ..support.progress import progress
-from .learning import Measures
-from .mrqa_sets import DevQuestion, dev_questions, find_sets, mixed_steps, train_examples
-from .output import check_output, run_id
-from .reader import Windows, reader_learning, reader_of
-from .trainer import LOGGER, Run, Start
+from .learning import Measures, batches
+from .reader import ReadExample, WindowSettings, reader_learning, reader_of
+from .trainer import LOGGER, Run, Start, check_output, run_id
+
+T = TypeVar("T")
 
 MARKS = (TITLE_MARK, DOCUMENT_MARK, PARAGRAPH_MARK)
 _MACRO = "macro"
@@ -34,24 +37,26 @@ _BASELINE = """EM / F1 in percent by the task's own rules; the baselines' figure
 _WHERE = ("token_budget", "train_folder", "dev_folders")  # settings that change no result
 
 
-class Trained(NamedTuple):
-    """The model folder and (EM, F1) of its model on every dev set, by the name of its file."""
+class DevQuestion(NamedTuple):
+    """A question to validate on."""
+
+    qid: str
+    question: str
+    context: str
+    answers: list[str]
+
+
+class TrainedReader(NamedTuple):
+    """The model folder, and the model's figures on the dev sets beside those of the task's baseline."""
 
     folder: Path
-    scores: dict[str, Scores]
-
-    def table(self) -> list[Row]:
-        """The figures beside those of the task's baseline."""
-        return comparison(self.scores)
+    table: list[Row]
 
 
-def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> Trained:
+def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReader:
     """Train on files of the MRQA format; the validation with the best mean F1 over the dev sets is kept. See `trainer`.
 
-    `[TLE]`, `[DOC]` and `[PAR]` become tokens of the model.
-
-    Raises:
-        ConfigError: a named training set is not there, or a folder has no files.
+    `[TLE]`, `[DOC]` and `[PAR]` become tokens of the model. Raises what `find_sets` and `train_examples` raise, too.
     """
     start = Start(settings.base, "base", Path(settings.output).expanduser())
     check_output(start.output, "output")
@@ -75,7 +80,7 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> Trained:
 
     learning = reader_learning(
         run,
-        Windows(settings.max_length, settings.stride, settings.negative_windows, settings.token_budget),
+        WindowSettings(settings.max_length, settings.stride, settings.negative_windows, settings.token_budget),
         lambda number: mixed_steps(list(train.values()), settings.batch_size, parts, number, seed),
         build_reader,
         lambda reader: validate(reader, dev, quiet),
@@ -87,8 +92,9 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> Trained:
         reader = reader_of(checkpoint, build_reader)
         for name, path in dev_files.items():
             measures = measures | validate(reader, {name: dev_questions(path, None, seed)}, quiet)
-    trained = Trained(start.output, {name: (measures[f"{name} EM"], measures[f"{name} F1"]) for name in dev_files})
-    rows = (f"| {row.title} | {shown(row.base)} | {shown(row.large)} | {shown(row.own)} |" for row in trained.table())
+    scores = {name: (measures[f"{name} EM"], measures[f"{name} F1"]) for name in dev_files}
+    table = comparison(scores)
+    rows = (f"| {row.title} | {shown(row.base)} | {shown(row.large)} | {shown(row.own)} |" for row in table)
     sets = (f"{name} ({len(examples):,} questions)" for name, examples in train.items())
     run.write(
         fitted,
@@ -101,10 +107,10 @@ def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> Trained:
         settings=settings,
         sections={"Dev sets": _BASELINE + "\n".join(rows)},
         names=[f"{_MACRO} EM", f"{_MACRO} F1"],
-        record={"dev": {name: {"exact_match": em, "f1": f1} for name, (em, f1) in trained.scores.items()}},
+        record={"dev": {name: {"exact_match": em, "f1": f1} for name, (em, f1) in scores.items()}},
         unit="validation",
     )
-    return trained
+    return TrainedReader(start.output, table)
 
 
 def validate(reader: ExtractiveReader, dev: Mapping[str, Sequence[DevQuestion]], quiet: bool = False) -> Measures:
@@ -112,26 +118,121 @@ def validate(reader: ExtractiveReader, dev: Mapping[str, Sequence[DevQuestion]],
     measures: Measures = {}
     with progress("validation", sum(map(len, dev.values())), "questions", quiet) as advance:
         for name, questions in dev.items():
-            scores = _score(reader, name, questions, advance)
-            measures[f"{name} EM"], measures[f"{name} F1"] = scores
+            predictions: dict[str, str] = {}
+            for chunk in batches(questions, _CHUNK):
+                answers = best_answers(reader, [(question.question, question.context) for question in chunk])
+                predictions |= {question.qid: answer.text for question, answer in zip(chunk, answers, strict=True)}
+                advance(len(chunk))
+            scores = evaluate({question.qid: question.answers for question in questions}, predictions, name=name)
+            measures |= {f"{name} EM": scores["exact_match"], f"{name} F1": scores["f1"]}
     for measure in ("EM", "F1"):
         measures[f"{_MACRO} {measure}"] = sum(measures[f"{name} {measure}"] for name in dev) / len(dev)
     return measures
 
 
-def _score(
-    reader: ExtractiveReader, name: str, questions: Sequence[DevQuestion], advance: Callable[[int], None]
-) -> Scores:
-    predictions: dict[str, str] = {}
-    for start in range(0, len(questions), _CHUNK):
-        chunk = questions[start : start + _CHUNK]
-        answers = best_answers(reader, [(question.question, question.context) for question in chunk])
-        predictions.update((question.qid, answer.text) for question, answer in zip(chunk, answers, strict=True))
-        advance(len(chunk))
-    scores = evaluate({question.qid: question.answers for question in questions}, predictions, name=name)
-    return scores["exact_match"], scores["f1"]
-
-
 def shown(scores: Scores | None) -> str:
     """`78.5 / 86.7`, or a dash."""
     return "–" if scores is None else f"{scores[0]:.1f} / {scores[1]:.1f}"
+
+
+def find_sets(folders: Sequence[Path], key: str, wanted: Sequence[str] | None = None) -> dict[str, Path]:
+    """The files NAME.jsonl and NAME.jsonl.gz of some folders, by NAME; or those of the wanted names, in their order.
+
+    Raises `ConfigError` where a folder cannot be listed or has none, a name is there twice, or a wanted one is not.
+    """
+    sets: dict[str, Path] = {}
+    for folder in folders:
+        try:
+            paths = sorted(folder.iterdir())
+        except OSError as error:
+            raise ConfigError(f"{key}: {one_line(error)}; download MRQA data or name another folder (--data)") from None
+        paths = [path for path in paths if path.name.endswith((".jsonl", ".jsonl.gz"))]
+        if not paths:
+            raise ConfigError(f"{key}: {folder}: no NAME.jsonl or NAME.jsonl.gz there; download MRQA data")
+        for path in paths:
+            name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+            if sets.setdefault(name, path) != path:
+                raise ConfigError(f"{key}: {path}: the data set is there twice, the other file is {sets[name]}")
+    if wanted is None:
+        return sets
+    chosen = {}
+    for name in wanted:
+        known = next((known for known in (name, *file_names(name)) if known in sets), None)
+        if known is None:
+            raise ConfigError(
+                f"train_sets: no {name}.jsonl or {name}.jsonl.gz in {folders[0]}; {nearest(name, list(sets))}"
+            )
+        chosen[known] = sets[known]
+    return chosen
+
+
+def train_examples(path: Path, number: int | None, seed: int) -> list[ReadExample]:
+    """Questions of a file, `number` of them drawn at random, as examples; the others are not kept in memory.
+
+    A question whose answers are nowhere in its context is left out, unless it is marked as `is_impossible`.
+    Raises `DataError` where the file cannot be read, a span is outside of the context, or no question is left.
+    """
+
+    def read() -> Iterator[ReadExample]:
+        for context, question, line in read_plain(path):
+            spans = sorted({span for answer in question.detected_answers for span in answer.char_spans})
+            for start, end in spans:
+                if not 0 <= start <= end < len(context):
+                    raise DataError(
+                        f"{path}:{line}: qid '{question.qid}': the character span [{start}, {end}] is outside of the "
+                        f"context ({len(context)} characters)"
+                    )
+            if spans or question.is_impossible:
+                yield ReadExample(question.question, context, tuple((start, end + 1) for start, end in spans))
+
+    return _drawn(path, read(), number, seed, "no question with an answer in its context")
+
+
+def dev_questions(path: Path, number: int | None, seed: int) -> list[DevQuestion]:
+    """Questions of a file that have accepted answers, `number` of them drawn at random. Raises `DataError`."""
+    answered = (
+        DevQuestion(question.qid, question.question, context, question.answers)
+        for context, question, _ in read_plain(path)
+        if question.answers
+    )
+    return _drawn(path, answered, number, seed, "no question with accepted answers")
+
+
+def _drawn(path: Path, items: Iterable[T], number: int | None, seed: int, none: str) -> list[T]:
+    """All items, or a random sample of them in which each is as likely (Vitter's algorithm R)."""
+    chance = random.Random(f"{seed} {path.name}")
+    kept: list[T] = []
+    for place, item in enumerate(items):
+        if number is None or place < number:
+            kept.append(item)
+        elif (instead := chance.randrange(place + 1)) < number:
+            kept[instead] = item
+    if not kept:
+        raise DataError(f"{path}: {none}")
+    return kept
+
+
+def mixed_steps(
+    sets: Sequence[Sequence[ReadExample]], batch_size: int, parts: int, number: int, seed: int
+) -> list[list[ReadExample]]:
+    """The steps of a part of an epoch, each drawn over all sets by their sizes; the order is another in each epoch.
+
+    All parts of an epoch have as many steps; `number` (1, 2, ...) goes on through all epochs. Sizes of steps, `batch_size`
+    at most, differ by one at most.
+    """
+    epoch, part = divmod(number - 1, parts)
+    chance = random.Random(f"{seed} {epoch}")
+    order = []
+    for which, examples in enumerate(sets):
+        places = list(range(len(examples)))
+        chance.shuffle(places)
+        # equally far from one another, so that any stretch of the order holds each set's share
+        order += [((rank + chance.random()) / len(places), which, place) for rank, place in enumerate(places)]
+    order.sort()
+    per_part = max(1, -(-len(order) // (batch_size * parts)))
+    steps, total = per_part * parts, len(order)
+    bounds = [total * step // steps for step in range(part * per_part, (part + 1) * per_part + 1)]
+    return [
+        [sets[which][place] for _, which, place in order[start:end]]
+        for start, end in zip(bounds, bounds[1:], strict=False)
+    ]

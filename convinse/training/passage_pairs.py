@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,8 +26,7 @@ class Pair(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True)
-class Example:
+class JudgedQuestion(NamedTuple):
     """A question to train on or to validate with; passages are numbers of the index.
 
     Attributes:
@@ -78,7 +76,7 @@ def read_pairs(path: Path) -> list[Pair]:
 
 def read_examples(
     pairs: Path, questions: Path, index: PassageIndex, candidates: int, quiet: bool = True
-) -> list[Example]:
+) -> list[JudgedQuestion]:
     """The questions of a file with their judged passages and the best `candidates` by BM25, in the order of the file.
 
     Raises:
@@ -109,12 +107,14 @@ def read_examples(
             right = dict.fromkeys(known[pair.passage] for pair in own if pair.score > 0)
             wrong = [known[pair.passage] for pair in own if pair.score <= 0] + ranked
             wrong = [number for number in dict.fromkeys(wrong) if number not in right]
-            examples.append(Example(question.text, tuple(right), tuple(ranked), tuple(wrong)))
+            examples.append(JudgedQuestion(question.text, tuple(right), tuple(ranked), tuple(wrong)))
             advance()
     return examples
 
 
-def hold_out(examples: Sequence[Example], share: float, seed: int) -> tuple[list[Example], list[Example]]:
+def hold_out(
+    examples: Sequence[JudgedQuestion], share: float, seed: int
+) -> tuple[list[JudgedQuestion], list[JudgedQuestion]]:
     """Split examples into those to train on and a share to validate with (at least one each), both in the given order.
 
     Questions that share a relevant passage stay together, so that none that validates is learned from.
@@ -138,7 +138,7 @@ def hold_out(examples: Sequence[Example], share: float, seed: int) -> tuple[list
     return train, [examples[place] for place in sorted(held)]
 
 
-def _connected(examples: Sequence[Example]) -> list[list[int]]:
+def _connected(examples: Sequence[JudgedQuestion]) -> list[list[int]]:
     """Places of examples, together those that share relevant passages, directly or by others."""
     leader = list(range(len(examples)))
 

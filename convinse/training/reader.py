@@ -10,10 +10,9 @@ from __future__ import annotations
 import copy
 import dataclasses
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,8 +28,11 @@ if TYPE_CHECKING:
 
     from ..encoder.tokens import Sequences, TextTokenizer
 
+S = TypeVar("S")
+T = TypeVar("T")
+
 _CPU_BUDGET, _GPU_BUDGET = 4096, 16384  # tokens computed at a time; what is kept for the gradient fits into 16 GB
-_AHEAD = 2  # steps whose features are made while one is computed
+_AHEAD = 2  # steps whose windows are made while one is computed
 
 
 class ReadExample(NamedTuple):
@@ -41,25 +43,25 @@ class ReadExample(NamedTuple):
     spans: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True)
-class Features:
+class MarkedWindows(NamedTuple):
     """Windows to learn from.
 
     Attributes:
-        sequences: the model inputs, one for each window.
-        firsts, ends: [w] where the text begins and ends (exclusive) in the sequence.
-        starts, lasts: for each window the places in its sequence where an answer begins and ends (inclusive); 0, the
+        sequences: the model inputs of all windows, where the text begins at `sequences.firsts`.
+        ends: [w] where the text ends (exclusive) in the sequence.
+        kept: [k] the windows that are learned from.
+        starts, lasts: for each of these the places in its sequence where an answer begins and ends (inclusive); 0, the
             place of [CLS], where it has none.
     """
 
     sequences: Sequences
-    firsts: np.ndarray
     ends: np.ndarray
+    kept: np.ndarray
     starts: list[np.ndarray]
     lasts: list[np.ndarray]
 
 
-class Windows(NamedTuple):
+class WindowSettings(NamedTuple):
     """How texts are cut: at most so many tokens with the question, neighbours share `stride` of them.
 
     negatives: share of the windows without an answer that are learned from, of texts that have one elsewhere;
@@ -74,12 +76,12 @@ class Windows(NamedTuple):
 
 def reader_learning(
     run: Run,
-    windows: Windows,
+    windows: WindowSettings,
     examples: Callable[[int], Sequence[Sequence[ReadExample]]],
     build_reader: Callable[[Checkpoint], ExtractiveReader],
     measure: Callable[[ExtractiveReader], Measures],
     criterion: Callable[[Measures], float],
-) -> Learning[Features]:
+) -> Learning[MarkedWindows]:
     """What a question-answering model learns from examples whose answers are marked.
 
     Args:
@@ -93,14 +95,18 @@ def reader_learning(
     tokenizer = TextTokenizer.of(run.checkpoint, windows.max_length)
     budget = windows.token_budget or (_GPU_BUDGET if find_device(run.device).type == "cuda" else _CPU_BUDGET)
 
-    def cut(step: Sequence[ReadExample], seed: str) -> Features:
-        return features(step, tokenizer, windows.stride, windows.negatives, random.Random(seed))
+    def made(epoch: int, steps: Sequence[Sequence[ReadExample]]) -> Iterator[MarkedWindows]:
+        def cut(number: int, step: Sequence[ReadExample]) -> MarkedWindows:
+            return marked_windows(step, tokenizer, windows, random.Random(f"{run.seed} {epoch} {number}"))
+
+        return ahead(steps, cut)
 
     return Learning(
-        steps=lambda epoch: Ahead(examples(epoch), lambda number, step: cut(step, f"{run.seed} {epoch} {number}")),
+        steps=examples,
         loss=lambda model, step: losses(model, step, budget),
         validate=lambda model: measure(reader_of(run.checkpoint, build_reader)),
         criterion=criterion,
+        made=made,
     )
 
 
@@ -109,19 +115,15 @@ def reader_of(checkpoint: Checkpoint, build_reader: Callable[[Checkpoint], Extra
     return build_reader(dataclasses.replace(checkpoint, model=copy.deepcopy(checkpoint.model)))
 
 
-def features(
-    examples: Sequence[ReadExample],
-    tokenizer: TextTokenizer,
-    stride: int,
-    negative_windows: float,
-    chance: random.Random,
-) -> Features:
+def marked_windows(
+    examples: Sequence[ReadExample], tokenizer: TextTokenizer, settings: WindowSettings, chance: random.Random
+) -> MarkedWindows:
     """The windows of some examples that are learned from, with the places of the answers.
 
     Of a text with answers these are all windows that hold one as a whole, and a share of those without any part of
     one; of a text without answers, all windows.
     """
-    windows = tokenizer.windows([(example.question, example.context) for example in examples], stride)
+    windows = tokenizer.windows([(example.question, example.context) for example in examples], settings.stride)
     marked = [token_spans(example.spans, offsets) for example, offsets in zip(examples, windows.offsets, strict=True)]
     firsts = windows.sequences.firsts
     ends = windows.sequences.lengths - windows.trailing
@@ -135,23 +137,16 @@ def features(
         else:
             if examples[pair].spans:
                 touched = len(spans) == 0 or bool(np.any((spans[:, 0] < stop) & (spans[:, 1] >= begin)))
-                if chance.random() >= negative_windows or touched:
+                if chance.random() >= settings.negatives or touched:
                     continue
             own_starts = own_lasts = np.zeros(1, dtype=np.int64)
         kept.append(place)
         starts.append(own_starts)
         lasts.append(own_lasts)
-    chosen = np.array(kept, dtype=np.int64)
-    sequences = dataclasses.replace(
-        windows.sequences,
-        ids=[windows.sequences.ids[place] for place in kept],
-        lengths=windows.sequences.lengths[chosen],
-        firsts=firsts[chosen],
-    )
-    return Features(sequences, firsts[chosen], ends[chosen], starts, lasts)
+    return MarkedWindows(windows.sequences, ends, np.array(kept, dtype=np.int64), starts, lasts)
 
 
-def losses(model: Any, step: Features, token_budget: int) -> Iterator[torch.Tensor]:
+def losses(model: Any, step: MarkedWindows, token_budget: int) -> Iterator[torch.Tensor]:
     """The loss of a step, as summands that are computed one after the other: the mean over its windows.
 
     Of a window it is the mean of the losses of start and end, each over the window's text and [CLS].
@@ -160,53 +155,41 @@ def losses(model: Any, step: Features, token_budget: int) -> Iterator[torch.Tens
 
     from ..encoder.engine import model_inputs
 
-    for places in token_batches(step.sequences.lengths, token_budget):
+    for batch in token_batches(step.sequences.lengths[step.kept], token_budget):
+        places = step.kept[batch]
         inputs = model_inputs(model, step.sequences, places, model.device)
         output = model(**inputs)
         shape = inputs["input_ids"].shape
         columns = np.arange(shape[1])[None, :]
-        allowed = (columns >= step.firsts[places][:, None]) & (columns < step.ends[places][:, None])
+        allowed = (columns >= step.sequences.firsts[places][:, None]) & (columns < step.ends[places][:, None])
         allowed[:, 0] = True
         both = []
         for logits, gold in ((output.start_logits, step.starts), (output.end_logits, step.lasts)):
             right = np.zeros(shape, dtype=bool)
-            for row, place in enumerate(places):
+            for row, place in enumerate(batch):
                 right[row, gold[place]] = True
-            both.append(_marginal(logits.float(), allowed, right))
+            scores = logits.float()
+            both.append(_log_sum(scores, allowed) - _log_sum(scores, right))
         yield torch.stack(both).sum() / (2 * len(step.starts))
 
 
-def _marginal(logits: torch.Tensor, allowed: np.ndarray, right: np.ndarray) -> torch.Tensor:
-    """[b] minus the logarithm of the right places' summed probability among the allowed ones."""
+def _log_sum(logits: torch.Tensor, mask: np.ndarray) -> torch.Tensor:
+    """[b] the logarithm of the summed exponentials of the logits [b, longest] that the mask chooses."""
     import torch
 
-    def over(mask: np.ndarray) -> torch.Tensor:
-        chosen = torch.from_numpy(mask).to(logits.device)
-        return torch.logsumexp(logits.masked_fill(~chosen, -torch.inf), dim=1)
-
-    return over(allowed) - over(right)
+    return torch.logsumexp(logits.masked_fill(~torch.from_numpy(mask).to(logits.device), -torch.inf), dim=1)
 
 
-class Ahead:
-    """Steps whose features are made when they are needed, a few ahead, in a thread (tokenizers release the lock)."""
-
-    def __init__(
-        self, steps: Sequence[Sequence[ReadExample]], make: Callable[[int, Sequence[ReadExample]], Features]
-    ) -> None:
-        self._steps, self._make = steps, make
-
-    def __len__(self) -> int:
-        return len(self._steps)
-
-    def __iter__(self) -> Iterator[Features]:
-        pool = ThreadPoolExecutor(1)
-        try:
-            waiting = []
-            for number, step in enumerate(self._steps):
-                waiting.append(pool.submit(self._make, number, step))
-                if number >= _AHEAD:
-                    yield waiting.pop(0).result()
-            for future in waiting:
-                yield future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+def ahead(steps: Iterable[S], make: Callable[[int, S], T]) -> Iterator[T]:
+    """What is made of numbered steps, a few ahead of the one that is needed, in a thread (tokenizers release the lock)."""
+    pool = ThreadPoolExecutor(1)
+    try:
+        waiting = []
+        for number, step in enumerate(steps):
+            waiting.append(pool.submit(make, number, step))
+            if number >= _AHEAD:
+                yield waiting.pop(0).result()
+        for future in waiting:
+            yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Training of the model of `qu: sr` on conversations with silver representations; see `annotation`."""
+"""Training of the model of `qu: sr` on conversations with silver representations; see `silver`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from ..question_understanding.base import history_turn
 from ..question_understanding.structured_representation import StructuredRepresentation, model_input, split_slots
 from ..resources import model_path
 from ..support.errors import DataError
-from .learning import Learning, Measures, batches
-from .output import run_id
+from .learning import Learning, Measures, batches, shuffled_batches
 from .silver import annotated_parts, representation_text
-from .trainer import Run, start_of
+from .trainer import Run, run_id, start_of
 
 if TYPE_CHECKING:
     import torch
 
 
-class Example(NamedTuple):
+class WritingExample(NamedTuple):
     """What the model reads and what it is to write."""
 
     given: str
@@ -43,23 +42,18 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
     files = annotated_parts(config)
     train, dev = (read_examples(config, path) for path in files)
     checkpoint = load_checkpoint(model_path(start.base), "sequence-to-sequence", start.key)
+    from ..encoder.precision import inference
     from ..encoder.sequence_to_sequence import writing_loss  # after the check that PyTorch is there
-    from .loop import inference
 
     lengths = [
         min(most, checkpoint.max_length) for most in (config.qu_sr.max_input_length, config.qu_sr.max_output_length)
     ]
-    others = [*lengths, config.history_separator, config.sr_delimiter, config.seed]
-    identity = run_id(settings, checkpoint.model_id, files, others, without=["annotated"])
+    parameters = [*lengths, config.history_separator, config.sr_delimiter, config.seed]
+    identity = run_id(settings, checkpoint.model_id, files, parameters, without=["annotated"])
     run = Run("train qu", start, checkpoint, settings, identity, config.device, config.seed)
     run.log_sizes("turns", len(train), len(dev))
 
-    def steps(epoch: int) -> list[list[Example]]:
-        drawn = list(train)
-        random.Random(f"{config.seed} {epoch}").shuffle(drawn)
-        return batches(drawn, settings.batch_size)
-
-    def loss(model: Any, step: Sequence[Example]) -> tuple[torch.Tensor, int]:
+    def loss(model: Any, step: Sequence[WritingExample]) -> tuple[torch.Tensor, int]:
         return writing_loss(model, checkpoint.tokenizer, step, *lengths)
 
     def validate(model: Any) -> Measures:
@@ -68,7 +62,12 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
         return {"loss": sum(mean.item() * number for mean, number in losses) / sum(number for _, number in losses)}
 
     fitted = run.fit(
-        Learning(steps, lambda model, step: loss(model, step)[0], validate, lambda measures: -measures["loss"])
+        Learning(
+            steps=lambda epoch: shuffled_batches(train, settings.batch_size, random.Random(f"{config.seed} {epoch}")),
+            loss=lambda model, step: loss(model, step)[0],
+            validate=validate,
+            criterion=lambda measures: -measures["loss"],
+        )
     )
     matched = exact_match(config, checkpoint, dev)
     written = config.sr_delimiter.join(("context", "question entities", "predicate", "answer type"))
@@ -89,11 +88,10 @@ Loss: the mean of the tokens of the dev part. The kept model writes {100 * match
     )
 
 
-def read_examples(config: Config, path: Path) -> list[Example]:
+def read_examples(config: Config, path: Path) -> list[WritingExample]:
     """The turns of an annotated file that have a silver representation, with the gold answers of earlier turns.
 
-    Raises:
-        DataError: a representation is not of the format, or none has one.
+    Raises `DataError` where a representation is not of the format, or no turn has one.
     """
     examples = []
     for conversation in read_conversations(path):
@@ -103,13 +101,15 @@ def read_examples(config: Config, path: Path) -> list[Example]:
             wanted = representation_text(turn.get("silver_SR"), config.sr_delimiter, where)
             if wanted is not None:
                 history = [history_turn(earlier, True) for earlier in turns[:number]]
-                examples.append(Example(model_input(turn["question"], history, config.history_separator), wanted))
+                examples.append(
+                    WritingExample(model_input(turn["question"], history, config.history_separator), wanted)
+                )
     if not examples:
         raise DataError(f"{path}: no turn has a representation in silver_SR; there is nothing to learn from")
     return examples
 
 
-def exact_match(config: Config, checkpoint: Checkpoint, examples: Sequence[Example]) -> float:
+def exact_match(config: Config, checkpoint: Checkpoint, examples: Sequence[WritingExample]) -> float:
     """The share of the examples whose slots the model writes as wanted, without regard to case."""
     from ..encoder.sequence_to_sequence import Generator
 

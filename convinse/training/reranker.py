@@ -9,22 +9,18 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..evidence_retrieval_scoring.native import NativeERS
 from ..records.conversation import asked_in_full
 from ..records.evidence import Evidence
 from ..scoring.convqa import has_answer
 from ..support.errors import DataError
-from . import groups
 from .conversations import understood_conversations
-from .groups import Candidates
 from .learning import Learning, Measures
-from .output import run_id
-from .trainer import Run, start_of
-
-if TYPE_CHECKING:
-    from ..encoder.tokens import TextTokenizer
+from .rankers import CrossEncoderLearner
+from .ranking import Candidates, Group, group_steps, rank_measures, ranked_anew
+from .trainer import Run, run_id, start_of
 
 _VALIDATED = 150  # best-ranked candidates of a turn that validation ranks
 _VALIDATED_TURNS = 60  # drawn from the dev part, always the same ones
@@ -37,29 +33,25 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     The epoch with the best answer presence among the top `evs_max_evidences` plus MRR of the first right evidence, on the
     dev part, is kept. The retrieval of `ers` gives the candidates, `config.evs_training` says how to train; see `trainer`.
     """
-    from ..encoder.tokens import TextTokenizer
-
     config, settings = ers.config, ers.config.evs_training
     start = start_of(config, "evs")
-    checkpoint = groups.cross_encoder_to_train(start.base, start.key, config.seed)
+    learner = CrossEncoderLearner(start.base, start.key, config.evs_max_length, settings.loss, config.seed)
     train, dev = (examples(ers, sources, part) for part in ("train", "dev"))
     if not train or not dev:
         raise DataError(f"train ers: no turn of the {'dev' if train else 'train'} part has right and wrong evidences")
     if len(dev) > _VALIDATED_TURNS:
         dev = random.Random(config.seed).sample(dev, _VALIDATED_TURNS)
-    identity = run_id(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
-    run = Run("train ers", start, checkpoint, settings, identity, config.device, config.seed)
-    tokenizer = TextTokenizer.of(checkpoint, config.evs_max_length)
-    most, drawn = config.evs_max_evidences, (settings.positives, settings.negatives, settings.batch_turns)
-    lexical = ranking_measures([turn.right for turn in dev], most)
+    identity = run_id(config, learner.checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
+    run = Run("train ers", start, learner.checkpoint, settings, identity, config.device, config.seed)
+    most = config.evs_max_evidences
+    lexical = measures([turn.right for turn in dev], most)
     run.log_sizes("turns", len(train), len(dev), lexical)
-    learning = Learning(
-        steps=lambda epoch: groups.group_steps(train, sides, *drawn, config.seed * 1000 + epoch),
-        loss=lambda model, step: groups.group_loss(
-            model, tokenizer, [(turn.query, texts) for turn, texts in step], settings.loss
-        ),
-        validate=lambda model: validate(model, dev, tokenizer, most),
-        criterion=lambda measures: measures["answer_presence"] + measures["mrr"],
+    sides = [(turn, *turn.sides()) for turn in train]
+    learning: Learning[list[tuple[Candidates, list[str]]]] = Learning(
+        steps=lambda epoch: group_steps(sides, settings, settings.batch_turns, config.seed, epoch),
+        loss=lambda model, step: learner.loss(model, [Group(turn.query, texts) for turn, texts in step]),
+        validate=lambda model: validate(model, learner, dev, most),
+        criterion=lambda epoch: epoch["answer_presence"] + epoch["mrr"],
     )
     return run.write(
         run.fit(learning),
@@ -89,31 +81,12 @@ def examples(ers: NativeERS, sources: Sequence[str], part: str) -> list[Candidat
     return turns
 
 
-def sides(turn: Candidates) -> tuple[list[str], list[str]]:
-    """The right texts of a turn and the wrong ones, none of which is right in any way: two sources may have one text."""
-    right = [text for text, is_right in zip(turn.texts, turn.right, strict=True) if is_right]
-    held = set(right)
-    return right, [text for text in turn.texts if text not in held]
-
-
-def validate(model: Any, dev: Sequence[Candidates], tokenizer: TextTokenizer, most: int) -> Measures:
-    """`ranking_measures`, each turn's best candidates by BM25 ranked anew by the model."""
-    from .loop import inference
-
-    def scores(query: str, texts: Sequence[str]) -> list[float]:
-        odds: list[float] = groups.pair_odds(model, tokenizer, [(query, text) for text in texts]).float().tolist()
-        return odds
-
+def validate(model: Any, learner: CrossEncoderLearner, dev: Sequence[Candidates], most: int) -> Measures:
+    """`measures`, each turn's best candidates by BM25 ranked anew by the model."""
     cut = [Candidates(query, texts[:_VALIDATED], right[:_VALIDATED]) for query, texts, right in dev]
-    with inference(model):
-        return ranking_measures(groups.ranked_anew(cut, scores), most)
+    return measures(ranked_anew(model, cut, learner.scores), most)
 
 
-def ranking_measures(ranked: Sequence[Sequence[bool]], most: int) -> Measures:
+def measures(ranked: Sequence[Sequence[bool]], most: int) -> Measures:
     """Answer presence at `most` and at 5, and MRR of the first right evidence, over turns (best evidence first)."""
-    firsts = groups.first_right(ranked)
-    return {
-        "answer_presence": groups.share_within(firsts, most),
-        f"answer_presence_at_{_SHOWN_AT}": groups.share_within(firsts, _SHOWN_AT),
-        "mrr": groups.mean_reciprocal(firsts),
-    }
+    return rank_measures(ranked, {"answer_presence": most, f"answer_presence_at_{_SHOWN_AT}": _SHOWN_AT, "mrr": None})

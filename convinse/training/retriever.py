@@ -6,23 +6,19 @@ among its best 50. The bi-encoder has the passages of the other questions in its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from ..config import RetrieverTraining
 from ..passages.index import PassageIndex
 from ..passages.search import passage_text
 from ..support.errors import DataError
-from .groups import Candidates, first_right, group_steps, mean_reciprocal, ranked_anew, share_within
 from .learning import FitResult, Learning, Measures
-from .output import check_output, run_id
-from .passage_pairs import Example, hold_out, read_examples
-from .retriever_learners import BiEncoderLearner, CrossEncoderLearner, Step
-from .trainer import Run, Start
-
-if TYPE_CHECKING:
-    import torch
+from .passage_pairs import JudgedQuestion, hold_out, read_examples
+from .rankers import BiEncoderLearner, CrossEncoderLearner
+from .ranking import Candidates, Group, group_steps, rank_measures, ranked_anew
+from .trainer import Run, Start, check_output, run_id
 
 _AT = 10  # ranks that the measures look at
 _DIGITS = 5  # of scores that count
@@ -43,11 +39,8 @@ def train_retriever(
     """Train on judged passages; the epoch with the best MRR@10 over the mined candidates is kept. See `trainer`.
 
     Args:
-        pairs: `pairs.tsv`, see `passage_pairs.read_pairs`.
-        questions: `questions.jl`, see `formats.poleval.questions`.
+        pairs, questions: `pairs.tsv` and `questions.jl`, see `passage_pairs` and `formats.poleval.questions`.
         index: the folder of the index that has the passages.
-        settings: see there.
-        quiet: no progress.
 
     Raises:
         IndexFileError: the index cannot be opened.
@@ -55,8 +48,11 @@ def train_retriever(
     start = Start(settings.base, "--base", Path(settings.output))  # as the command calls it, for messages
     check_output(start.output, "--output")
     opened = PassageIndex(index)
-    learner = BiEncoderLearner if settings.bi_encoder else CrossEncoderLearner
-    model = learner(settings, start.key)  # first: mining may take minutes
+    given = (settings.base, start.key, settings.max_length)
+    learner: BiEncoderLearner | CrossEncoderLearner  # made first: mining may take minutes
+    learner = (
+        BiEncoderLearner(*given) if settings.bi_encoder else CrossEncoderLearner(*given, settings.loss, settings.seed)
+    )
     examples = read_examples(pairs, questions, opened, settings.candidates, quiet)
     try:
         train, held = hold_out(examples, settings.held_out, settings.seed)
@@ -68,23 +64,27 @@ def train_retriever(
     def texts(numbers: Sequence[int]) -> list[str]:  # as search shows them to a reranker
         return [passage_text(passage.title, passage.text) for passage in opened.passages(numbers)]
 
+    def groups(step: Sequence[tuple[JudgedQuestion, Sequence[int]]]) -> list[Group]:
+        return [Group(question.query, texts(numbers), numbers, question.right) for question, numbers in step]
+
     dev = [Candidates(e.query, texts(e.ranked), [number in e.right for number in e.ranked]) for e in held]
-    identity = run_id(settings, model.checkpoint.model_id, [pairs, questions], opened.build_id)
-    run = Run("train retriever", start, model.checkpoint, settings, identity, settings.device, settings.seed, quiet)
+    identity = run_id(settings, learner.checkpoint.model_id, [pairs, questions], opened.build_id)
+    run = Run("train retriever", start, learner.checkpoint, settings, identity, settings.device, settings.seed, quiet)
     lexical = measures([question.right for question in dev])
     run.log_sizes("questions", len(train), len(dev), lexical)
+    sides = [(question, question.right, question.wrong) for question in train]
     fitted = run.fit(
         Learning(
-            steps=lambda epoch: steps(train, settings, epoch),
-            loss=lambda trained, step: model.loss(trained, step, texts),
-            validate=lambda trained: validate(trained, dev, model.scores),
+            steps=lambda epoch: group_steps(sides, settings, settings.batch_questions, settings.seed, epoch),
+            loss=lambda model, step: learner.loss(model, groups(step)),
+            validate=lambda model: measures(ranked_anew(model, dev, learner.scores, _DIGITS)),
             criterion=lambda epoch: epoch["mrr_at_10"],
         )
     )
     run.write(
         fitted,
-        model.title,
-        model.use,
+        learner.title,
+        learner.use,
         f"""
 `{pairs.name}`: {len(train)} questions to train on and {len(dev)} to validate with, which share no relevant passage.
 Negatives are the best {settings.candidates} passages by BM25 that are not relevant, of {len(opened):,} passages (build id
@@ -92,39 +92,15 @@ Negatives are the best {settings.candidates} passages by BM25 that are not relev
         f"""
 Of each held-out question the {settings.candidates} best passages by BM25 were ranked anew; a question whose relevant passage
 BM25 did not find counts 0.""",
-        task=model.task,
-        library=model.library,
+        task=learner.task,
+        library=learner.library,
         rows={"BM25 alone": lexical},
         record={"bm25": lexical, "questions": {"train": len(train), "dev": len(dev)}},
-        more=model.write_more,
+        more=learner.write_more,
     )
     return TrainedRetriever(fitted, lexical, len(train), len(dev))
 
 
-def steps(train: Sequence[Example], settings: RetrieverTraining, epoch: int) -> list[Step]:
-    """The groups of an epoch, always the same for its number; in a group a relevant passage comes first."""
-    drawn = (settings.positives, settings.negatives, settings.batch_questions, settings.seed * 1000 + epoch)
-    return group_steps(train, lambda example: (example.right, example.wrong), *drawn)
-
-
-def validate(
-    model: Any, dev: Sequence[Candidates], scores: Callable[[Any, str, Sequence[str]], torch.Tensor]
-) -> Measures:
-    """`measures` of the candidates as the model ranks them, to the digits that search looks at."""
-    from .loop import inference
-
-    def rounded(query: str, texts: Sequence[str]) -> list[float]:
-        return [round(score, _DIGITS) for score in scores(model, query, texts).float().tolist()]
-
-    with inference(model):
-        return measures(ranked_anew(dev, rounded))
-
-
 def measures(ranked: Sequence[Sequence[bool]]) -> Measures:
     """MRR@10 and the share of questions with a relevant passage among 1 and 10, over questions (best passage first)."""
-    firsts = first_right([flags[:_AT] for flags in ranked])
-    return {
-        "mrr_at_10": mean_reciprocal(firsts),
-        "hit_at_1": share_within(firsts, 1),
-        "hit_at_10": share_within(firsts, _AT),
-    }
+    return rank_measures([flags[:_AT] for flags in ranked], {"mrr_at_10": None, "hit_at_1": 1, "hit_at_10": _AT})

@@ -36,11 +36,8 @@ class SilverMention(TypedDict):
 
 
 class AnnotatedTurn(Turn, total=False):
-    """A turn after annotation.
-
-    silver_SR: at most one representation, where something leads to an answer. silver_relevant_turns: the numbers of the
-    earlier turns that it needs. silver_mentions: what leads to the answer, of this question and of the history.
-    """
+    """A turn after annotation: at most one representation, where something leads to an answer; the numbers of the earlier
+    turns that it needs; and what leads to the answer, of this question and of the history."""
 
     silver_SR: list[SilverSR]  # noqa: N815 - CONVINSE's name
     silver_relevant_turns: list[int] | None
@@ -109,8 +106,7 @@ def silver_type(
 def representation_text(silver: Any, delimiter: str, where: str) -> str | None:
     """The first of a turn's silver representations as the text that a model writes; None where there is none.
 
-    Raises:
-        DataError: it is not of the format; the message begins with `where`.
+    Raises `DataError` where it is not of the format; the message begins with `where`.
     """
     if not silver:
         return None

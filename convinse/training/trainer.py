@@ -9,9 +9,10 @@ else than a model that was trained here).
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -19,12 +20,14 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from ..config import Config, FitSettings, StageTraining
-from ..encoder.checkpoint import Checkpoint
-from ..support.errors import NothingToTrainError
+from ..encoder.checkpoint import Checkpoint, save_checkpoint
+from ..support.errors import NothingToTrainError, OutputError
+from ..support.files import remove, replacing, sha256
 from .learning import FitResult, Learning, Measures, shown
-from .output import check_output, model_card, settings_list, state_of, validation_table, write_trained
 
 LOGGER = logging.getLogger(__name__)
+_RECORD = "training.json"
+_PLACES = ("name", "output_path", "output", "device")  # settings that say where something lies or is computed
 
 
 class Start(NamedTuple):
@@ -37,17 +40,9 @@ class Start(NamedTuple):
 
 @dataclass
 class Run:
-    """A training of a checkpoint. It goes on where an earlier run of the same `run_id` was stopped.
+    """A training of a checkpoint, in place. It goes on where an earlier run of the same `run_id` was stopped.
 
-    Attributes:
-        name: the command, such as `train ers`.
-        start: see there.
-        checkpoint: the loaded model, trained in place.
-        settings: how it is fitted.
-        run_id: changes with data and settings, see `output.run_id`.
-        device: `auto`, `cpu`, `cuda`, `cuda:1`.
-        seed: of all choices.
-        quiet: no progress; None: where nothing is logged.
+    name: the command, such as `train ers`; run_id: see the function `run_id`; quiet: no progress (None: where nothing is logged).
     """
 
     name: str
@@ -67,11 +62,7 @@ class Run:
             LOGGER.info("%s: BM25 alone: %s", self.name, shown(lexical))
 
     def fit(self, learning: Learning[Any]) -> FitResult:
-        """Train; the checkpoint ends with the weights of the best epoch.
-
-        Raises:
-            ModelError: the loss is not a number, or what a stopped run left is damaged.
-        """
+        """Train; the checkpoint ends with the weights of the best epoch. See `loop.fit`."""
         from .loop import fit
 
         self._begun = time.perf_counter()
@@ -111,20 +102,13 @@ class Run:
         """Write the model folder and log where it is; an older model there is replaced.
 
         Args:
-            fitted: what `fit` gave.
-            title: what the model is.
-            use: its input and output.
-            data: what it learned from, and what validated it.
-            measured: what the measures of the validation mean.
-            task: the `pipeline_tag` of Hugging Face.
-            library: that loads the model.
-            arguments: of the command.
-            settings: those that the card shows; None: those of the run.
-            sections: further ones of the card, by their headings.
+            title, use: of the card: what the model is, its input and output.
+            data, measured: what it learned from, and what the measures of the validation mean.
+            task, library: what Hugging Face calls `pipeline_tag` and `library_name`.
+            settings: those that the card shows (None: those of the run).
             rows, names: see `validation_table`.
             record, more: see `write_trained`.
-            unit: what the log calls an epoch.
-            remark: ends the line of the log.
+            unit, remark: what the log calls an epoch, and the end of its line.
         """
         command = " ".join(["convinse", self.name, *arguments])
         seconds = time.perf_counter() - self._begun
@@ -145,12 +129,7 @@ class Run:
 
 
 def start_of(config: Config, stage: Literal["qu", "evs", "ha"], kind: str = "") -> Start:
-    """The start of a stage's training: `STAGE_training.base`, else `STAGE_model`; `kind` says what it must be.
-
-    Raises:
-        NothingToTrainError: neither is named.
-        OutputError: at the output is something else than a model that was trained here.
-    """
+    """The start of a stage's training: `STAGE_training.base`, else `STAGE_model`; `kind` says what it must be."""
     settings: StageTraining = getattr(config, f"{stage}_training")
     base = settings.base or getattr(config, f"{stage}_model")
     if base is None:
@@ -168,3 +147,92 @@ def output_of(config: Config, stage: Literal["qu", "evs", "ha"]) -> Path:
     output = Path(named or Path(config.output_path) / config.name / f"{stage}_model").expanduser()
     check_output(output, f"{stage}_training.output")
     return output
+
+
+def check_output(output: Path, key: str) -> None:
+    """Raise `OutputError` unless `output` (named by `key`) is free, or holds a model that was trained here."""
+    if not output.exists() or (output / _RECORD).is_file() or (output.is_dir() and not any(output.iterdir())):
+        return
+    raise OutputError(f"{output}: is no model that was trained here, so it is not replaced; name another {key}")
+
+
+def state_of(output: Path) -> Path:
+    """Where a training that writes to `output` keeps what a stopped run goes on from."""
+    return output.with_name(f".{output.name}.training")
+
+
+def run_id(
+    settings: msgspec.Struct, model_id: str, files: Iterable[Path], *more: Any, without: Collection[str] = ()
+) -> str:
+    """What a stopped training is known by: it goes on only where all that its result depends on is the same.
+
+    That is the settings (but for where it is written, what computes it, and the keys `without`), the checkpoint it starts
+    from, the content of the files that it reads, and `more`, as JSON has it.
+    """
+    values = {key: value for key, value in msgspec.to_builtins(settings).items() if key not in (*_PLACES, *without)}
+    parts = [values, model_id, [sha256(file) for file in files], *more]
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:32]
+
+
+def write_trained(
+    checkpoint: Checkpoint,
+    output: Path,
+    card: str,
+    fitted: FitResult,
+    record: Mapping[str, Any] | None = None,
+    more: Callable[[Path], None] | None = None,
+    **options: Any,
+) -> None:
+    """Write model, tokenizer, card (`README.md`) and record (`training.json`); then the state of the run goes.
+
+    The measures of all epochs go into the record, besides what is given. `more` writes further files into the folder;
+    `options` go to the model's `save_pretrained`. An older model at the output is replaced.
+    """
+
+    def write(folder: Path) -> None:
+        save_checkpoint(checkpoint, folder, **options)
+        if more is not None:
+            more(folder)
+
+    write_folder(output, write, card, {"best_epoch": fitted.best, "epochs": fitted.history, **(record or {})})
+    remove(state_of(output))
+
+
+def write_folder(output: Path, write: Callable[[Path], object], card: str, record: Mapping[str, Any]) -> None:
+    """Write a model folder: what `write` puts into it, card and record. It appears when it is complete."""
+    with replacing(output) as temporary:
+        temporary.mkdir()
+        write(temporary)
+        (temporary / "README.md").write_text(card, encoding="utf-8")
+        (temporary / _RECORD).write_bytes(msgspec.json.format(msgspec.json.encode(record)))
+
+
+def model_card(title: str, about: str, sections: Mapping[str, str], front: Mapping[str, str | None]) -> str:
+    """A model card in Markdown: what the model is, its input, output and origin, and sections by their headings.
+
+    `front` has the keys that Hugging Face reads, such as `pipeline_tag`; those without a value are left out.
+    """
+    keys = "".join(f"{key}: {value}\n" for key, value in front.items() if value)
+    head = f"---\n{keys}---\n" if keys else ""
+    body = "".join(f"\n## {heading}\n{text.strip()}\n" for heading, text in sections.items())
+    return f"{head}# {title}\n\n{about.strip()}\n{body}"
+
+
+def settings_list(settings: Mapping[str, Any]) -> str:
+    """Settings as a Markdown list."""
+    return "\n".join(f"- {key}: {value}" for key, value in settings.items())
+
+
+def validation_table(
+    fitted: FitResult, names: Sequence[str] | None = None, before: Mapping[str, Measures] | None = None
+) -> str:
+    """The measures of every epoch (0: before training) as a Markdown table.
+
+    `names` are the measures to show (None: all), `before` rows before those of the epochs, by their name.
+    """
+    names = list(fitted.history[0]) if names is None else names
+    rows = [
+        f"| {name} | " + " | ".join(f"{measures[measure]:.4f}" for measure in names) + " |"
+        for name, measures in {**(before or {}), **fitted.rows()}.items()
+    ]
+    return "\n".join([f"| epoch | {' | '.join(names)} |", f"|---|{'---|' * len(names)}", *rows])

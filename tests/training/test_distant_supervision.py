@@ -44,79 +44,59 @@ def annotated(config):
     return run
 
 
-def last(annotated, *turns):
-    """The slots and the relevant turns of the last of some turns."""
-    turn = annotated(*turns)[0][-1]
-    (silver,) = turn["silver_SR"]
-    return [list(slot) if isinstance(slot, (list, tuple)) else slot for slot in silver], turn["silver_relevant_turns"]
-
-
 # --- what leads to the answer
 
 
-def test_a_complete_question_leads_to_its_answer_by_itself(annotated):
-    assert last(annotated, TITANIC) == ([[], ["Titanic"], ["directed"], "person"], [])
-    (turn,), _ = annotated(TITANIC)
-    (mention,) = turn["silver_mentions"]
+RELEASED = ("When was it released?", ("1997-12-19T00:00:00Z", "19 December 1997"))
+WHEN_BORN = ("When was he born?", BORN)
+STARRED = ("Who starred in Inception?", DICAPRIO)
+INCEPTION = ("Who directed Inception?", NOLAN)
+ROLE = ("Which role did Leonardo DiCaprio play in it?", ("Jack Dawson", "Jack Dawson"))
+AVATAR = [[], ["Avatar"], ["directed"], "person"]
+HE_BORN = [[], ["James Cameron"], ["born"], "date"]
+
+
+@pytest.mark.parametrize(
+    ("turns", "slots", "relevant"),
+    [
+        pytest.param([TITANIC], [[], ["Titanic"], ["directed"], "person"], [], id="a complete question by itself"),
+        pytest.param([TITANIC, WHEN_BORN], HE_BORN, [0], id="an answer of an earlier turn"),
+        pytest.param([TITANIC, RELEASED], [[], ["Titanic"], ["released"], "date"], [0], id="what was asked about before"),
+        pytest.param([TITANIC, WHEN_BORN, RELEASED], [[], ["Titanic"], ["released"], "date"], [0], id="no turn between"),
+        pytest.param([TITANIC, ROLE], [["Titanic"], ["Leonardo DiCaprio"], ["role play"], "role"], [0],
+                     id="the history is context where it stands beside a mention of the question"),
+        pytest.param([INCEPTION, ROLE], [[], ["Leonardo DiCaprio"], ["role play"], "role"], [], id="and else not"),
+        pytest.param([TITANIC, INCEPTION], [[], ["Inception"], ["directed"], "person"], [], id="another topic"),
+        pytest.param([TITANIC, ("Who directed Avatar?", CAMERON)], AVATAR, [], id="the question names its own film"),
+        pytest.param([TITANIC, ("And Avatar?", CAMERON)], AVATAR, [], id="an ellipsis has the predicate before it"),
+        pytest.param([("When was Cameron born?", BORN)], [[], ["Cameron"], ["born"], "date"], [], id="as it was spoken"),
+        pytest.param([TITANIC, ("When was Cameron born?", BORN)], HE_BORN, [], id="its label once that was spoken"),
+        pytest.param([STARRED, ("How tall is he?", ("1.83", "1.83"))], [[], ["Leonardo DiCaprio"], ["tall"], "number"], [0],
+                     id="a common answer with a word of the question"),
+        pytest.param([TITANIC, ("And his special day?", BORN, ("1954-01-01T00:00:00Z", "1954"))],
+                     [[], ["James Cameron"], ["special day"], "date"], [0], id="a full date is not common, its year is"),
+        pytest.param([("When was Titanic's release?", RELEASED[1])], [[], ["Titanic"], ["release"], "date"], [],
+                     id="a possessive ending belongs to no name"),
+    ],
+)  # fmt: skip
+def test_what_leads_to_the_answer(annotated, turns, slots, relevant):
+    turn = annotated(*turns)[0][-1]
+    (silver,) = turn["silver_SR"]
+    assert [list(slot) if isinstance(slot, (list, tuple)) else slot for slot in silver] == slots
+    assert turn["silver_relevant_turns"] == relevant
+
+
+def test_what_leads_to_the_answer_is_named(annotated):
+    first, second = annotated(TITANIC, WHEN_BORN)[0]
     # the film of that name, not the ship, has a fact with the answer
-    assert mention == {"turn": 0, "part": "question", "text": "Titanic", "evidences": 1,
-                       "item": {"id": "Q44578", "label": "Titanic"}}  # fmt: skip
-
-
-def test_an_answer_of_an_earlier_turn_leads_to_the_answer(annotated):
-    assert last(annotated, TITANIC, ("When was he born?", BORN)) == ([[], ["James Cameron"], ["born"], "date"], [0])
-    turns, _ = annotated(TITANIC, ("When was he born?", BORN))
-    assert [(m["turn"], m["part"], m["item"]["id"]) for m in turns[1]["silver_mentions"]] == [(0, "answer", "Q42574")]
-
-
-def test_what_an_earlier_turn_asked_about_leads_to_the_answer(annotated):
-    released = ("When was it released?", ("1997-12-19T00:00:00Z", "19 December 1997"))
-    assert last(annotated, TITANIC, released) == ([[], ["Titanic"], ["released"], "date"], [0])
-    # the turn between is not needed
-    assert last(annotated, TITANIC, ("When was he born?", BORN), released)[1] == [0]
-
-
-def test_the_history_is_context_where_it_stands_beside_a_mention_of_the_question(annotated):
-    role = ("Which role did Leonardo DiCaprio play in it?", ("Jack Dawson", "Jack Dawson"))
-    found = [["Titanic"], ["Leonardo DiCaprio"], ["role play"], "role"]
-    assert last(annotated, TITANIC, role) == (found, [0])
-    assert last(annotated, ("Who directed Inception?", NOLAN), role) == ([[], *found[1:]], [])
-
-
-def test_a_question_of_another_topic_needs_no_history(annotated):
-    assert last(annotated, TITANIC, ("Who directed Inception?", NOLAN)) == (
-        [[], ["Inception"], ["directed"], "person"],
-        [],
-    )
-    # both films lead to the director, but the question names its own
-    assert last(annotated, TITANIC, ("Who directed Avatar?", CAMERON)) == ([[], ["Avatar"], ["directed"], "person"], [])
-
-
-def test_an_ellipsis_takes_the_predicate_of_the_turn_before(annotated):
-    assert last(annotated, TITANIC, ("And Avatar?", CAMERON))[0] == [[], ["Avatar"], ["directed"], "person"]
-
-
-def test_a_mention_stands_under_its_label_once_that_was_spoken(annotated):
-    asked = ("When was Cameron born?", BORN)
-    assert last(annotated, asked)[0][1] == ["Cameron"]
-    assert last(annotated, TITANIC, asked)[0] == [[], ["James Cameron"], ["born"], "date"]
+    assert first["silver_mentions"] == [{"turn": 0, "part": "question", "text": "Titanic", "evidences": 1,
+                                         "item": {"id": "Q44578", "label": "Titanic"}}]  # fmt: skip
+    assert [(m["turn"], m["part"], m["item"]["id"]) for m in second["silver_mentions"]] == [(0, "answer", "Q42574")]
 
 
 def test_common_answers_need_a_word_of_the_question(annotated):
-    starred = ("Who starred in Inception?", DICAPRIO)
-    assert last(annotated, starred, ("How tall is he?", ("1.83", "1.83")))[0][1] == ["Leonardo DiCaprio"]
-    turns, counts = annotated(starred, ("How rich is he?", ("1.83", "1.83")))
+    turns, counts = annotated(STARRED, ("How rich is he?", ("1.83", "1.83")))
     assert turns[1]["silver_SR"] == [] and counts["no evidence"] == 1
-
-
-def test_a_full_date_is_not_common_though_its_year_is_an_answer_too(annotated):
-    born = ("And his special day?", BORN, ("1954-01-01T00:00:00Z", "1954"))
-    assert last(annotated, TITANIC, born)[0][1] == ["James Cameron"]
-
-
-def test_a_possessive_ending_belongs_to_no_name(annotated):
-    released = ("When was Titanic's release?", ("1997-12-19T00:00:00Z", "19 December 1997"))
-    assert last(annotated, released) == ([[], ["Titanic"], ["release"], "date"], [])
 
 
 @pytest.mark.parametrize(
@@ -131,15 +111,12 @@ def test_a_possessive_ending_belongs_to_no_name(annotated):
 def test_turns_that_teach_nothing_are_counted(annotated, turn, outcome):
     turns, counts = annotated(TITANIC, turn)
     assert counts == {"turns": 2, "annotated": 1, outcome: 1}
-    assert (
-        turns[1]["silver_SR"] == [] and turns[1]["silver_relevant_turns"] is None and turns[1]["silver_mentions"] == []
-    )
+    silver = [turns[1][key] for key in ("silver_SR", "silver_relevant_turns", "silver_mentions")]
+    assert silver == [[], None, []]
 
 
 def test_turns_after_one_that_teaches_nothing_still_know_it(annotated):
-    unknown = ("Who wrote Titanic?", ("Q404404", "nobody we know"))
-    released = ("When was it released?", ("1997-12-19T00:00:00Z", "19 December 1997"))
-    _, counts = annotated(unknown, released)
+    _, counts = annotated(("Who wrote Titanic?", ("Q404404", "nobody we know")), RELEASED)
     assert counts == {"turns": 2, "no evidence": 1, "annotated": 1, "lean on earlier turns": 1}
 
 
@@ -225,12 +202,11 @@ def benchmark(config, workdir):
 
 def test_each_part_is_written_with_all_that_it_had(benchmark):
     done = annotate(benchmark, ["kb"], quiet=True)
-    assert [part.path for part in done] == [
-        Path(f"results/mine/annotated_{part}.json") for part in ("train", "dev", "test")
-    ]
-    assert done[0].counts == {"turns": 2, "annotated": 2, "lean on earlier turns": 1}
-    assert sorted(path.name for path in Path("results/mine").iterdir()) == sorted(part.path.name for part in done)
-    (conversation,) = json.loads(done[1].path.read_text())
+    paths = [Path(f"results/mine/annotated_{part}.json") for part in ("train", "dev", "test")]
+    assert list(done) == paths
+    assert done[paths[0]] == {"turns": 2, "annotated": 2, "lean on earlier turns": 1}
+    assert sorted(Path("results/mine").iterdir()) == sorted(done)
+    (conversation,) = json.loads(paths[1].read_text())
     assert conversation["questions"][1]["silver_SR"] == [[[], ["James Cameron"], ["born"], "date"]]
     stripped = copy.deepcopy(conversation)
     for turn in stripped["questions"]:
@@ -246,18 +222,16 @@ def test_nothing_is_written_where_a_part_is_missing(benchmark):
     ):
         annotate(benchmark, ["kb"], quiet=True)
     assert not Path("results").exists()
-    assert [part.path for part in annotate(benchmark, ["kb"], ["dev"], quiet=True)] == [
-        annotated_path(benchmark, "dev")
-    ]
+    assert list(annotate(benchmark, ["kb"], ["dev"], quiet=True)) == [annotated_path(benchmark, "dev")]
 
 
 def test_an_older_file_stays_where_annotation_fails(benchmark):
     (old,) = annotate(benchmark, ["kb"], ["dev"], quiet=True)
-    before = old.path.read_bytes()
+    before = old.read_bytes()
     Path("dev.json").write_text("[{")
     with pytest.raises(DataError, match="dev.json"):
         annotate(benchmark, ["kb"], ["dev"], quiet=True)
-    assert old.path.read_bytes() == before
+    assert old.read_bytes() == before
 
 
 def test_the_command(benchmark, world_index, capsys):

@@ -10,7 +10,7 @@ from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
 from convinse.support.errors import DataError
-from convinse.training.passage_pairs import Example, Pair, hold_out, read_examples, read_pairs
+from convinse.training.passage_pairs import JudgedQuestion, Pair, hold_out, read_examples, read_pairs
 
 ROWS = [
     ("p0", "kot kot kot"),
@@ -107,23 +107,23 @@ def test_other_bytes(tmp_path):
 
 
 def example(*right):
-    return Example(str(right), right, (), ())
+    return JudgedQuestion(str(right), right, (), ())
 
 
 @given(st.lists(st.lists(st.integers(0, 30), min_size=1, max_size=3), min_size=2, max_size=40),
        st.floats(0.01, 0.99), st.integers(0, 9))  # fmt: skip
 def test_no_relevant_passage_is_in_both_parts(right, share, seed):
-    examples = [example(*one) for one in right]
+    examples = [example(*passages) for passages in right]
     try:
         train, dev = hold_out(examples, share, seed)
     except DataError:
         connected = set(right[0])
         for _ in right:
-            connected.update(*(one for one in right if connected & set(one)))
-        assert all(connected & set(one) for one in right)
+            connected.update(*(passages for passages in right if connected & set(passages)))
+        assert all(connected & set(passages) for passages in right)
         return
     assert train and dev and len(train) + len(dev) == len(examples)
-    assert not {n for one in train for n in one.right} & {n for one in dev for n in one.right}
+    assert not {n for question in train for n in question.right} & {n for question in dev for n in question.right}
     assert hold_out(examples, share, seed) == (train, dev)
 
 
@@ -139,7 +139,7 @@ def test_a_large_group_of_questions_is_not_held_out():
     examples = [example(0, number) for number in range(1, 50)] + [example(100), example(200)]
     for seed in range(5):
         train, dev = hold_out(examples, 0.04, seed)
-        assert len(dev) == 2 and all(one.right[0] >= 100 for one in dev)
+        assert len(dev) == 2 and all(question.right[0] >= 100 for question in dev)
         assert len(hold_out(examples, 0.001, seed)[1]) == 1
 
 

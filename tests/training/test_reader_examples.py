@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.tokens import TextTokenizer, token_spans
-from convinse.training.mrqa_sets import mixed_steps
-from convinse.training.reader import ReadExample, features
+from convinse.training.mrqa_reader import mixed_steps
+from convinse.training.reader import ReadExample, WindowSettings, marked_windows
 from tiny_models import WORDS, tiny
 
 MAX_LENGTH = 48
@@ -25,7 +25,7 @@ def tokenizer(kind="bert"):
 
 
 def made(examples, stride=8, share=0.0, kind="bert", seed=0):
-    return features(examples, tokenizer(kind), stride, share, random.Random(seed))
+    return marked_windows(examples, tokenizer(kind), WindowSettings(MAX_LENGTH, stride, share), random.Random(seed))
 
 
 def places(text, answer):
@@ -57,12 +57,12 @@ def test_what_is_marked_is_the_answer(kind, words, data):
     backend = tokenizer(kind)._texts._tokenizer
     expected = backend.decode(backend.encode(answer, add_special_tokens=False).ids).strip()
     for row, inside in enumerate(texts):
-        starts, lasts = found.starts[row], found.lasts[row]
+        window, starts, lasts = found.kept[row], found.starts[row], found.lasts[row]
         assert len(starts) == len({first for first, _ in inside}) and len(lasts) == len({last for _, last in inside})
         for start in starts if len(spans) == 1 else ():
             last = min(place for place in lasts if place >= start)
-            assert backend.decode(list(found.sequences.ids[row][start : last + 1])).strip() == expected
-        assert all(found.firsts[row] <= place < found.ends[row] for place in [*starts, *lasts])
+            assert backend.decode(list(found.sequences.ids[window][start : last + 1])).strip() == expected
+        assert all(found.sequences.firsts[window] <= place < found.ends[window] for place in [*starts, *lasts])
 
 
 @given(st.text(st.sampled_from("ab \n\u0301é日👍🏽\r"), max_size=40), st.data())
@@ -94,8 +94,8 @@ def test_a_share_of_the_other_windows():
     counts = [len(made([example], share=share).starts) for share in (0.0, 0.5, 1.0)]
     assert counts[0] == 1 and counts[0] < counts[1] < counts[2] == len(tokenizer().windows([("who", text)], 8).begins)
     assert [start.tolist() for start in made([example], share=1.0).starts] == [[3]] + [[0]] * (counts[2] - 1)
-    same = [made([example], share=0.3, seed=seed).sequences.ids for seed in (5, 5)]
-    assert len(same[0]) == len(same[1])
+    first, again = (made([example], share=0.3, seed=5).kept.tolist() for _ in range(2))
+    assert first == again
     assert len({len(made([example], share=0.3, seed=seed).starts) for seed in range(20)}) > 1
 
 
@@ -112,7 +112,7 @@ def test_a_window_with_a_part_of_the_answer_is_not_learned_from():
 
 def test_an_answer_of_no_tokens_gives_nothing():
     found = made([ReadExample("who", "the   book", ((4, 5),))], share=1.0)
-    assert found.starts == [] and len(found.sequences.lengths) == 0
+    assert found.starts == [] and len(found.kept) == 0
 
 
 # --- steps

@@ -8,27 +8,21 @@ import pytest
 from convinse.cli import main
 from convinse.config import parse_config
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
-from convinse.support.errors import ConfigError, DataError, ModelError
+from convinse.support.errors import ConfigError
 from convinse.training.answering import TurnExamples, answer_spans, examples, steps, validate
 from convinse.training.conversations import turns_with_evidences
 from convinse.training.reader import ReadExample
 from tiny_models import tiny
-from trainings import SOURCES, change_json, files, record, same, stage_settings, weights, write_benchmark
+from trainings import SOURCES, stage_settings, write_benchmark
 
 MODEL = str(tiny("bert", "question-answering", initializer_range=0.1))
 
 
 def evidence(text, *mentions, labels=()):
     """`mentions` are [surface, id]."""
-    entities = [{"id": entity_id, "label": surface} for surface, entity_id in mentions] + [
-        {"id": i, "label": name} for i, name in labels
-    ]
-    return {
-        "evidence_text": text,
-        "source": "text",
-        "disambiguations": [list(pair) for pair in mentions],
-        "wikidata_entities": entities,
-    }
+    named = [*((entity_id, surface) for surface, entity_id in mentions), *labels]
+    return {"evidence_text": text, "source": "text", "disambiguations": [list(pair) for pair in mentions],
+            "wikidata_entities": [{"id": entity_id, "label": name} for entity_id, name in named]}  # fmt: skip
 
 
 def answer(entity_id, label):
@@ -43,20 +37,12 @@ def answer(entity_id, label):
     [
         ("Tolkien wrote it; tolkien's book", [], answer("Q892", "Tolkien"), ["Tolkien", "tolkien"]),
         ("Tolkienesque MacTolkien", [], answer("Q892", "Tolkien"), []),
-        (
-            "J. R. R. Tolkien and Tolkien",
-            [("J. R. R. Tolkien", "Q892")],
-            answer("q892", "Tolkien"),
-            ["J. R. R. Tolkien", "Tolkien"],
-        ),
+        ("J. R. R. Tolkien and Tolkien", [("J. R. R. Tolkien", "Q892")], answer("q892", "Tolkien"),
+         ["J. R. R. Tolkien", "Tolkien"]),
         ("the Professor taught", [("the Professor", "Q892")], answer("Q892", "J. R. R. Tolkien"), ["the Professor"]),
         ("the Professor taught", [("the Professor", "Q1")], answer("Q892", "J. R. R. Tolkien"), []),
-        (
-            "on June 11, 1969 or 11 June 1969",
-            [],
-            answer("1969-06-11T00:00:00Z", "11 June 1969"),
-            ["June 11, 1969", "11 June 1969"],
-        ),
+        ("on June 11, 1969 or 11 June 1969", [], answer("1969-06-11T00:00:00Z", "11 June 1969"),
+         ["June 11, 1969", "11 June 1969"]),
         ("born 1969, on 11 June 1969", [], answer("1969-01-01T00:00:00Z", "1969"), ["1969"]),
         ("costs 1,250.50 of 3.5", [], answer("1250.5", "1250.5"), ["1,250.50"]),
         ("3.5 of 3", [], answer("3", "3"), ["3"]),
@@ -65,15 +51,14 @@ def answer(entity_id, label):
         ("anything", [], answer("Q1", " "), []),
         ("Rome, Paris", [], [*answer("Q1", "Paris"), *answer("Q2", "Rome")], ["Rome", "Paris"]),
     ],
-)
+)  # fmt: skip
 def test_places_of_gold_answers(text, mentions, gold, found):
     assert [text[start:end] for start, end in answer_spans(evidence(text, *mentions), gold)] == found
 
 
 def test_the_label_of_an_item_counts_as_its_name():
-    assert answer_spans(evidence("by Tolkien", labels=[("Q892", "Tolkien")]), answer("Q892", "John Tolkien")) == [
-        (3, 10)
-    ]
+    text = evidence("by Tolkien", labels=[("Q892", "Tolkien")])
+    assert answer_spans(text, answer("Q892", "John Tolkien")) == [(3, 10)]
 
 
 @pytest.fixture
@@ -106,9 +91,8 @@ def test_evidences_become_examples(ha):
     right, wrong = examples(ha(), turn)
     assert right == [ReadExample("it || wrote", "by Tolkien", ((3, 10),))]
     assert wrong == [ReadExample("it || wrote", "a film"), ReadExample("it || wrote", "a book")]
-    assert examples(
-        ha(), {**turn, "question": "Is it a book?", "structured_representation": "a || b || c || yes or no"}
-    ) == ([], [])
+    turn |= {"question": "Is it a book?", "structured_representation": "a || b || c || yes or no"}
+    assert examples(ha(), turn) == ([], [])
 
 
 def test_the_same_text_is_not_right_and_wrong(ha):
@@ -160,28 +144,6 @@ def test_validation_is_what_the_module_answers(ha, settings, workdir):
 # --- the command
 
 
-def test_training_writes_a_model_that_ha_model_takes(settings, workdir, capfd):
-    Path("my.yml").write_text(json.dumps(settings(ha_model=None, ha_training={"base": MODEL, "output": "models/new"})))
-    assert main(["train", "ha", "kb_text", "my.yml", "--quiet"]) == 0
-    assert capfd.readouterr() == ("", "")
-    assert files("models") == ["new"]
-    written = record("models/new")
-    assert len(written["epochs"]) == 3 and set(written["epochs"][0]) == {"p_at_1", "mrr", "h_at_5"}
-    scores = [measures["p_at_1"] + measures["mrr"] for measures in written["epochs"]]
-    assert written["best_epoch"] == scores.index(max(scores))
-    card = Path("models/new/README.md").read_text()
-    for words in ("Benchmark `embedded`", "10 to\nvalidate on", "- learning_rate: 0.001", "seed 42", MODEL, "kb_text",
-                  f"| {written['best_epoch']} (kept) |"):  # fmt: skip
-        assert words in card, words
-    task = "question-answering"
-    assert same(weights("models/new", task), weights(MODEL, task)) == (written["best_epoch"] == 0)
-    Path("my.yml").write_text(json.dumps(settings(ha_model="models/new")))
-    assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--quiet"]) == 0
-    metrics = json.loads(Path("results/mine/kb_text/metrics.json").read_text())
-    kept = written["epochs"][written["best_epoch"]]
-    assert {name: metrics[name] for name in kept} == {name: round(value, 4) for name, value in kept.items()}
-
-
 # --- errors
 
 
@@ -196,24 +158,3 @@ def test_a_base_is_no_model_to_answer_with(ha):
         ha(ha_model=None, ha_training={"base": MODEL}).inference_on_turn(
             {"question": "Who?", "top_evidences": []}, SOURCES
         )
-
-
-def test_a_missing_model_names_its_key(ha):
-    with pytest.raises(ModelError, match=r"^ha_model: \./none: no such folder"):
-        ha(ha_model="./none").train(SOURCES)
-
-
-def test_nothing_to_learn_from(ha, settings):
-    def nothing(conversations):
-        for conversation in conversations:
-            for turn in conversation["questions"]:
-                turn["answers"] = [{"id": "Q99999999", "label": "nothing of this name"}]
-
-    change_json(Path(settings()["benchmark_path"]) / "train.json", nothing)
-    with pytest.raises(DataError, match="no evidence of the train part names a gold answer"):
-        ha().train(SOURCES)
-
-
-def test_wrong_settings_are_named(settings):
-    with pytest.raises(ConfigError, match="ha_training: unknown key 'epoch'; did you mean 'epochs'?"):
-        parse_config(settings(ha_training={"epoch": 1}))

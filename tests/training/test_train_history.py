@@ -13,8 +13,9 @@ from convinse.question_understanding.history_weights import FILE, read_weights
 from convinse.question_understanding.trained_history import TrainedHistory
 from convinse.support.errors import DataError, OutputError
 from convinse.training.history import best_threshold, measure, train_history
-from convinse.training.output import _RECORD
+from convinse.training.trainer import _RECORD
 from histories import BagOfWords
+from trainings import change_json, files, record
 
 FILMS = {"Titanic": "Q44578", "Avatar": "Q24871", "Inception": "Q25188"}
 DIRECTORS = {"Titanic": ("Q42574", "James Cameron"), "Avatar": ("Q42574", "James Cameron"), "Inception": ("Q25191", "Christopher Nolan")}  # fmt: skip
@@ -57,9 +58,8 @@ def module(world_kb, workdir):
 def test_a_model_learns_what_pronouns_mean(module):
     folder = train_history(module())
     assert folder == Path("results/mine/qu_model")
-    record = json.loads((folder / _RECORD).read_text())
-    assert record["dev, model"] == {"precision": 1.0, "recall": 1.0, "f2": 1.0}
-    assert record["dev, slots"]["precision"] < 1
+    assert record(folder)["dev, model"] == {"precision": 1.0, "recall": 1.0, "f2": 1.0}
+    assert record(folder)["dev, slots"]["precision"] < 1
     weights = {feature.name: feature.weight for feature in read_weights(folder).features}
     assert weights["agrees"] > 0 > weights["disagrees"]
     assert "| agrees | +" in (folder / "README.md").read_text()
@@ -72,10 +72,10 @@ def test_a_model_learns_what_pronouns_mean(module):
 
 
 def test_training_twice_gives_the_same_bytes(module):
-    one, two = (train_history(module(qu_training={"output": f"models/{number}"})) for number in range(2))
-    files = [FILE, _RECORD, "README.md"]
-    assert [(one / name).read_bytes() for name in files] == [(two / name).read_bytes() for name in files]
-    assert sorted(path.name for path in Path("models").iterdir()) == ["0", "1"]
+    folders = [train_history(module(qu_training={"output": f"models/{number}"})) for number in range(2)]
+    for name in (FILE, _RECORD, "README.md"):
+        assert len({(folder / name).read_bytes() for folder in folders}) == 1
+    assert files("models") == ["0", "1"]
 
 
 def test_what_it_was_trained_with_is_written(module, world_kb):
@@ -86,19 +86,19 @@ def test_what_it_was_trained_with_is_written(module, world_kb):
 
 
 def test_a_model_trained_anew_is_another_run(module):
-    one = folder_id(train_history(module()))
+    first = folder_id(train_history(module()))
     write(train=FOLLOW_UPS[:1])
-    assert folder_id(train_history(module())) != one
+    assert folder_id(train_history(module())) != first
 
 
 def test_turns_that_tell_nothing_are_passed_over(module):
-    silent = [*FOLLOW_UPS, ("Who else?", "film")]
-    write(train=silent)
-    path = Path("results/mine/annotated_train.json")
-    content = json.loads(path.read_text())
-    for silent in content:
-        silent["questions"][3]["silver_mentions"] = []
-    path.write_text(json.dumps(content))
+    write(train=[*FOLLOW_UPS, ("Who else?", "film")])
+
+    def silence(conversations):
+        for conversation in conversations:
+            conversation["questions"][3]["silver_mentions"] = []
+
+    change_json("results/mine/annotated_train.json", silence)
     assert read_weights(train_history(module())).trained_with.turns == 6
 
 
@@ -125,10 +125,9 @@ def test_a_file_without_any_history_is_named(module):
 
 @pytest.mark.parametrize("mentions", [3, ["he"], [{"turn": 0}], [{"turn": "0", "item": {}}]])
 def test_broken_mentions_are_named_with_their_place(module, mentions):
-    path = Path("results/mine/annotated_train.json")
-    content = json.loads(path.read_text())
-    content[1]["questions"][2]["silver_mentions"] = mentions
-    path.write_text(json.dumps(content))
+    change_json(
+        "results/mine/annotated_train.json", lambda content: content[1]["questions"][2].update(silver_mentions=mentions)
+    )
     with pytest.raises(
         DataError, match="annotated_train.json: conversation 'Avatar', turn 2: silver_mentions: "
     ) as caught:
@@ -148,8 +147,8 @@ def test_a_folder_of_the_user_is_not_replaced(module):
 
 def test_measures():
     chosen, wanted = np.array([True, True, False, False]), np.array([True, False, True, False])
-    assert measure(chosen, wanted)[:2] == (0.5, 0.5)
-    assert measure(~(chosen | ~chosen), wanted) == (0, 0, 0)
+    assert measure(chosen, wanted) == {"precision": 0.5, "recall": 0.5, "f2": 0.5}
+    assert measure(~(chosen | ~chosen), wanted) == {"precision": 0, "recall": 0, "f2": 0}
 
 
 def test_the_threshold_rather_takes_too_much_than_too_little():

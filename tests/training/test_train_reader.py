@@ -15,9 +15,8 @@ from convinse.heterogeneous_answering.dataset_predictions import best_answers
 from convinse.support.errors import ModelError
 from convinse.training import loop
 from convinse.training import reader as reader_training
-from convinse.training.mrqa_reader import MARKS
-from convinse.training.mrqa_sets import mixed_steps
-from convinse.training.reader import ReadExample, Windows, features, losses, reader_learning
+from convinse.training.mrqa_reader import MARKS, mixed_steps
+from convinse.training.reader import ReadExample, WindowSettings, losses, marked_windows, reader_learning
 from convinse.training.trainer import Run, Start
 from tiny_models import Counted, tiny, torch
 from toy_reading import toy_examples
@@ -46,7 +45,7 @@ def train(
     run = Run("test", Start("base", "key", Path(output)), model, settings, run_id, "cpu", seed, True)
     learning = reader_learning(
         run,
-        Windows(64, 8, negatives=0.5),
+        WindowSettings(64, 8, negatives=0.5),
         lambda number: mixed_steps([examples], batch_size, parts, number, 7),
         lambda copied: ExtractiveReader(copied, "cpu", max_length=64, stride=8),
         validate,
@@ -69,18 +68,19 @@ def test_the_loss_is_its_formula(kind, budget):
         ReadExample("where", "a city"),
         ReadExample("what song", "the song " + "of south africa " * 30, ((4, 8), (9, 24))),
     ]
-    step = features(examples, tokenizer, 8, 0.5, random.Random(1))
+    step = marked_windows(examples, tokenizer, WindowSettings(48, 8, 0.5), random.Random(1))
     assert len(step.starts) >= 4
     model.model.eval()
     expected = []
-    for row, ids in enumerate(step.sequences.ids):  # each window alone, each sum by hand
-        types = [0 if place < step.sequences.firsts[row] else step.sequences.second_type for place in range(len(ids))]
+    for row, window in enumerate(step.kept):  # each window alone, each sum by hand
+        ids, first = step.sequences.ids[window], step.sequences.firsts[window]
+        types = [0 if place < first else step.sequences.second_type for place in range(len(ids))]
         inputs = {"input_ids": torch.from_numpy(ids.astype(np.int64))[None]}
         if kind == "bert":
             inputs["token_type_ids"] = torch.tensor([types])
         with torch.inference_mode():
             output = model.model(**inputs)
-        allowed = [0, *range(step.firsts[row], step.ends[row])]
+        allowed = [0, *range(first, step.ends[window])]
         for logits, gold in ((output.start_logits[0], step.starts[row]), (output.end_logits[0], step.lasts[row])):
             weights = {place: math.exp(logits[place]) for place in allowed}
             expected.append(-math.log(sum(weights[place] for place in gold) / sum(weights.values())))
@@ -93,15 +93,15 @@ def test_the_loss_is_its_formula(kind, budget):
 
 
 def test_summands_give_the_gradient_of_the_whole():
-    step = features(TRAIN[:12], TextTokenizer.of(checkpoint(), 48), 8, 0.5, random.Random(1))
+    step = marked_windows(TRAIN[:12], TextTokenizer.of(checkpoint(), 48), WindowSettings(48, 8, 0.5), random.Random(1))
     gradients = []
     for budget in (10_000, 40):
         model = checkpoint().model.eval()
         for loss in losses(model, step, budget):
             loss.backward()
         gradients.append([parameter.grad for parameter in model.parameters()])
-    for one, other in zip(*gradients, strict=True):
-        assert torch.allclose(one, other, atol=1e-6)
+    for whole, summed in zip(*gradients, strict=True):
+        assert torch.allclose(whole, summed, atol=1e-6)
 
 
 # --- training
@@ -137,7 +137,8 @@ def test_validation_leaves_the_model_as_it_is(tmp_path):
     types = [type(module) for module in model.model.modules()]
     train(tmp_path / "model", model, TRAIN[:32], validate, epochs=1)
     assert (
-        all(other is not model.model for other in kept) and [type(module) for module in model.model.modules()] == types
+        all(copied is not model.model for copied in kept)
+        and [type(module) for module in model.model.modules()] == types
     )
     assert all(parameter.requires_grad for parameter in model.model.parameters())
 
@@ -149,12 +150,12 @@ def test_seeded_runs_are_equal(tmp_path):
     assert not same(runs[0][1], runs[2][1])
 
 
-def test_features_are_made_step_by_step(tmp_path, monkeypatch):
+def test_windows_are_made_step_by_step(tmp_path, monkeypatch):
     """Nothing is tokenised before it is nearly needed."""
     events = []
-    original, step = reader_training.features, loop._train_step
+    original, step = reader_training.marked_windows, loop._train_step
     monkeypatch.setattr(
-        reader_training, "features", lambda examples, *rest: events.append("made") or original(examples, *rest)
+        reader_training, "marked_windows", lambda examples, *rest: events.append("made") or original(examples, *rest)
     )
     monkeypatch.setattr(loop, "_train_step", lambda *arguments: events.append("step") or step(*arguments))
     train(tmp_path / "model", examples=TRAIN[:320], batch_size=16, epochs=1)
@@ -163,11 +164,11 @@ def test_features_are_made_step_by_step(tmp_path, monkeypatch):
     assert max(ahead) <= 3
 
 
-def test_an_error_in_the_features_is_not_lost(tmp_path, monkeypatch):
+def test_an_error_in_the_windows_is_not_lost(tmp_path, monkeypatch):
     def fail(*arguments):
         raise ModelError("no features")
 
-    monkeypatch.setattr(reader_training, "features", fail)
+    monkeypatch.setattr(reader_training, "marked_windows", fail)
     with pytest.raises(ModelError, match="no features"):
         train(tmp_path / "model", examples=TRAIN[:64])
 
@@ -207,10 +208,3 @@ def test_marks_that_are_known_are_kept():
 def test_new_embeddings_are_seeded():
     rows = [add_tokens(checkpoint(), MARKS, seed).model.get_input_embeddings().weight[-3:] for seed in (1, 1, 2)]
     assert torch.equal(rows[0], rows[1]) and not torch.equal(rows[0], rows[2])
-
-
-def test_half_of_a_surrogate_pair_is_no_error():
-    reader = ExtractiveReader(checkpoint(), "cpu")
-    text = "the author \ud83d of a film"
-    (best, *_) = reader.read("who \ud83d", [text])
-    assert best.text == text[best.start : best.end]

@@ -36,11 +36,9 @@ def test_examples_are_the_annotated_turns_with_their_history(settings):
     assert [tuple(example) for example in found] == [
         ("who directed it?", "|| titanic || directed || person"),
         ("who directed it? ||| cameron ||| when was he born?", "titanic || cameron || born || date"),
-        (
-            "who directed it? ||| cameron ||| when was he born? ||| 1954 ||| did you like it? ||| no ||| who wrote it?",
-            "|| hobbit || wrote ||",
-        ),
-    ]
+        ("who directed it? ||| cameron ||| when was he born? ||| 1954 ||| did you like it? ||| no ||| who wrote it?",
+         "|| hobbit || wrote ||"),
+    ]  # fmt: skip
 
 
 def test_a_missing_file_says_how_to_make_it(settings):
@@ -51,9 +49,8 @@ def test_a_missing_file_says_how_to_make_it(settings):
 
 def test_annotated_files_may_lie_elsewhere(settings):
     Path("results/mine").rename("elsewhere")
-    assert train_representation(module(settings(qu_training={"annotated": "elsewhere", "epochs": 1}))) == Path(
-        "results/mine/qu_model"
-    )
+    folder = train_representation(module(settings(qu_training={"annotated": "elsewhere", "epochs": 1})))
+    assert folder == Path("results/mine/qu_model")
 
 
 def test_a_file_without_representations_is_named(settings):
@@ -63,9 +60,8 @@ def test_a_file_without_representations_is_named(settings):
 
 
 def test_a_broken_representation_is_named_with_its_place(settings):
-    Path("results/mine/annotated_train.json").write_text(
-        json.dumps(silver_conversations([("who", "|| a || b || c", "x")]))
-    )
+    broken = silver_conversations([("who", "|| a || b || c", "x")])
+    Path("results/mine/annotated_train.json").write_text(json.dumps(broken))
     with pytest.raises(DataError, match="annotated_train.json: conversation 'a', turn 0: silver_SR is no list of"):
         train_representation(module(settings()))
 
@@ -99,11 +95,11 @@ def test_a_model_learns_to_write(settings, base, epochs):
 
 
 def test_the_same_seed_gives_the_same_model(settings):
-    one, two, other = (
+    first, again, second = (
         weights(train_representation(module(settings(seed=seed, qu_training={"output": f"models/{number}"}))), TASK)
         for number, seed in enumerate((1, 1, 2))
     )
-    assert same(one, two) and not same(one, other)
+    assert same(first, again) and not same(first, second)
 
 
 def test_nothing_to_start_from(settings):
@@ -125,9 +121,8 @@ def test_the_command(settings, capsys):
 
 class TestContract(QuestionUnderstandingContract):
     def config(self, **overrides):
-        return super().config(
-            qu="sr", qu_model=str(writer()), device="cpu", qu_sr={"num_beams": 2, "max_output_length": 12}, **overrides
-        )
+        search = {"num_beams": 2, "max_output_length": 12}
+        return super().config(qu="sr", qu_model=str(writer()), device="cpu", qu_sr=search, **overrides)
 
     def make(self, config):
         return StructuredRepresentation(config)

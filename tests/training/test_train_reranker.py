@@ -11,19 +11,19 @@ from hypothesis import strategies as st
 
 from convinse.cli import main
 from convinse.config import parse_config
+from convinse.encoder import precision
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.reranker import BertReranker
-from convinse.encoder.tokens import TextTokenizer
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.records.conversation import asked_in_full
 from convinse.scoring.convqa import has_answer
 from convinse.support.errors import DataError, ModelError
-from convinse.training import loop
 from convinse.training.conversations import understood_conversations
-from convinse.training.groups import Candidates, draw_groups, group_loss
-from convinse.training.reranker import examples, sides, validate
+from convinse.training.rankers import CrossEncoderLearner
+from convinse.training.ranking import Candidates, Group, draw_groups
+from convinse.training.reranker import examples, validate
 from tiny_models import copy_of, damage, tiny, torch
-from trainings import SOURCES, change_json, files, record, same, stage_settings, weights, write_benchmark
+from trainings import SOURCES, change_json, record, same, stage_settings, weights, write_benchmark
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def ers(settings):
 
 
 def groups(example, positives, negatives, chance):
-    return draw_groups(*sides(example), positives, negatives, chance)
+    return draw_groups(*example.sides(), positives, negatives, chance)
 
 
 # --- what is learned from
@@ -96,14 +96,13 @@ def test_examples_are_the_ranked_candidates_of_turns_with_right_and_wrong_ones(e
         query = representations[example.query]
         candidates = module.retrieve({"structured_representation": query}, SOURCES)
         ranked = module.bm25.rank(query, candidates, len(candidates))
-        assert example.texts == [one["evidence_text"] for one in ranked]
-        assert example.right in [[has_answer(one, turn["answers"]) for one in ranked] for turn in questions]
+        assert example.texts == [evidence["evidence_text"] for evidence in ranked]
+        assert example.right in [[has_answer(evidence, turn["answers"]) for evidence in ranked] for turn in questions]
 
 
 @pytest.mark.parametrize("loss", ["listwise", "pairwise"])
 def test_the_losses_are_their_formulas(loss):
-    checkpoint = load_checkpoint(tiny(), "sequence-classification")
-    tokenizer = TextTokenizer.of(checkpoint, 64)
+    learner = CrossEncoderLearner(str(tiny()), "key", 64, loss, 1)
     step = [("who", ["the author", "a film", "two city song"]), ("where", ["france", "book " * 20])]
     reranker = BertReranker(tiny(), "cpu", max_length=64)
     expected = []
@@ -113,23 +112,22 @@ def test_the_losses_are_their_formulas(loss):
             expected.append(-torch.log_softmax(odds, 0)[0])
         else:
             expected.append(-torch.log(torch.sigmoid(odds[0] - odds[1:])).mean())
-    found = group_loss(checkpoint.model.eval(), tokenizer, step, loss)
+    (found,) = learner.loss(learner.checkpoint.model.eval(), [Group(*group) for group in step])
     assert found.item() == pytest.approx(torch.stack(expected).mean().item(), abs=1e-4)
     found.backward()
-    assert checkpoint.model.classifier.weight.grad.abs().sum() > 0
+    assert learner.checkpoint.model.classifier.weight.grad.abs().sum() > 0
 
 
 def test_validation_ranks_anew(monkeypatch):
-    monkeypatch.setattr(loop, "autocast", lambda device: torch.inference_mode())  # exact scores
-    checkpoint = load_checkpoint(tiny(), "sequence-classification")
-    tokenizer = TextTokenizer.of(checkpoint, 64)
+    monkeypatch.setattr(precision, "autocast", lambda device: torch.inference_mode())  # exact scores
+    learner = CrossEncoderLearner(str(tiny()), "key", 64, "listwise", 1)
     reranker = BertReranker(tiny(), "cpu", max_length=64)
     texts = [f"{word} {other}" for word in ("author", "film", "france", "song") for other in ("one", "two", "three")]
     order = sorted(texts, key=lambda text: -reranker.predict([("who", text)], logits=True)[0])
 
     def measures(*ranks):
         dev = [Candidates("who", texts, [order.index(text) + 1 in (rank, 11) for text in texts]) for rank in ranks]
-        return validate(checkpoint.model, dev, tokenizer, 7)
+        return validate(learner.checkpoint.model, learner, dev, 7)
 
     assert measures(1) == {"answer_presence": 1, "answer_presence_at_5": 1, "mrr": 1}
     assert measures(6, 2) == {"answer_presence": 1, "answer_presence_at_5": 0.5, "mrr": (1 / 6 + 1 / 2) / 2}
@@ -142,25 +140,6 @@ def test_validation_ranks_anew(monkeypatch):
 def train(settings, **keys):
     Path("my.yml").write_text(json.dumps(settings(**keys)))
     return main(["train", "ers", "kb_text", "my.yml", "--quiet"])
-
-
-def test_training_writes_a_model_that_evs_model_takes(settings, workdir, capfd):
-    assert train(settings, evs_training={"output": "models/new", "learning_rate": 1e-3}) == 0
-    assert capfd.readouterr() == ("", "")
-    folder = workdir / "models/new"
-    assert files("models") == ["new"]
-    assert not list(folder.glob("*.bin"))
-    kept = record(folder)
-    assert len(kept["epochs"]) == 3 and set(kept["epochs"][0]) == {"answer_presence", "answer_presence_at_5", "mrr"}
-    score = [measures["answer_presence"] + measures["mrr"] for measures in kept["epochs"]]
-    assert kept["best_epoch"] == score.index(max(score))
-    card = (folder / "README.md").read_text()
-    for words in ("Benchmark `embedded`", "turns to train on", "- loss: listwise", "- learning_rate: 0.001", "seed 42",
-                  str(tiny()), "kb_text", f"| {kept['best_epoch']} (kept) |", f"{kept['epochs'][2]['mrr']:.4f}"):  # fmt: skip
-        assert words in card, words
-    assert 0 <= BertReranker(folder, "cpu").predict([("who", "the author")])[0] <= 1
-    Path("my.yml").write_text(json.dumps(settings(evs_model=str(folder))))
-    assert main(["pipeline", "kb", "my.yml", "--part", "dev", "--quiet"]) == 0
 
 
 @pytest.mark.parametrize("more", [[], ["--quiet"]])
@@ -177,8 +156,8 @@ def test_training_changes_the_weights_and_keeps_the_best(ers, workdir):
     kept = record("new")
     assert same(weights("new"), weights(tiny())) == (kept["best_epoch"] == 0)
     # the written model has the figures that the record says
-    checkpoint = load_checkpoint("new", "sequence-classification")
-    found = validate(checkpoint.model, examples(module, SOURCES, "dev"), TextTokenizer.of(checkpoint, 256), 5)
+    learner = CrossEncoderLearner("new", "key", 256, "listwise", 1)
+    found = validate(learner.checkpoint.model, learner, examples(module, SOURCES, "dev"), 5)
     assert found == pytest.approx(kept["epochs"][kept["best_epoch"]])
 
 
@@ -194,11 +173,6 @@ def test_other_heads(ers, workdir, labels, outputs):
 def test_no_checkpoint_to_start_from(settings, workdir, capsys):
     assert train(settings, evs_model=None) == 1
     assert "set evs_training: {base: FOLDER or hub name}" in capsys.readouterr().err
-
-
-def test_a_missing_model_names_its_key(ers):
-    with pytest.raises(ModelError, match=r"^evs_model: \./none: no such folder"):
-        ers(evs_model="./none").train(SOURCES)
 
 
 def test_clocq_bm25_is_refused(settings, workdir, capsys):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from convinse.config import RetrieverTraining
+from convinse.encoder import precision
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.reranker import BertReranker
 from convinse.passages.build import build_index
@@ -15,11 +16,11 @@ from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
 from convinse.passages.search import passage_text
 from convinse.support.errors import DataError, IndexFileError, ModelError
-from convinse.training import loop, retriever
-from convinse.training.groups import Candidates
-from convinse.training.passage_pairs import Example, hold_out, read_examples
-from convinse.training.retriever import measures, steps, validate
-from convinse.training.retriever_learners import BiEncoderLearner, CrossEncoderLearner
+from convinse.training import retriever
+from convinse.training.passage_pairs import hold_out, read_examples
+from convinse.training.rankers import BiEncoderLearner, CrossEncoderLearner
+from convinse.training.ranking import Candidates, Group, group_steps, ranked_anew
+from convinse.training.retriever import measures
 from tiny_models import copy_of, tiny, torch
 from trainings import files, record, write_judged
 from trainings import retrieve as train
@@ -28,7 +29,7 @@ from trainings import retrieve as train
 @pytest.fixture(autouse=True)
 def exact(monkeypatch):
     """No bf16, so that scores are those of the same model at work."""
-    monkeypatch.setattr(loop, "autocast", lambda device: nullcontext())
+    monkeypatch.setattr(precision, "autocast", lambda device: nullcontext())
 
 
 @pytest.fixture
@@ -55,6 +56,14 @@ def own_measures(rank):
     return measures(ranked)
 
 
+def pooled(mode, folder):
+    """A bi-encoder that says how it makes one vector of several."""
+    base = copy_of(tiny("bert", "embedding", initializer_range=0.05), folder)
+    (base / "1_Pooling").mkdir()
+    (base / "1_Pooling/config.json").write_text(json.dumps({mode: True}))
+    return base
+
+
 # --- what a model learns
 
 
@@ -78,23 +87,14 @@ def test_the_written_model_has_the_measures_of_the_record(data):
     found = own_measures(lambda query, texts: reranker.predict([(query, text) for text in texts], logits=True))
     assert found == pytest.approx(kept["epochs"][kept["best_epoch"]])
     card = Path("models/cross/README.md").read_text()
-    for words in (
-        "cross-encoder",
-        "`pairs.tsv`: 18 questions",
-        "96 passages",
-        "- negatives: 3",
-        "| BM25 alone | 0.2500 |",
-        "(kept)",
-    ):
+    for words in ("cross-encoder", "`pairs.tsv`: 18 questions", "96 passages", "- negatives: 3", "(kept)",
+                  "| BM25 alone | 0.2500 |"):  # fmt: skip
         assert words in card, words
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls"])
 def test_a_bi_encoder_keeps_its_pooling(data, tmp_path, pooling):
-    base = copy_of(tiny("bert", "embedding", initializer_range=0.05), tmp_path / "base")
-    (base / "1_Pooling").mkdir()
-    mode = {"cls": "pooling_mode_cls_token", "mean": "pooling_mode_mean_tokens"}[pooling]
-    (base / "1_Pooling/config.json").write_text(json.dumps({mode: True}))
+    base = pooled({"cls": "pooling_mode_cls_token", "mean": "pooling_mode_mean_tokens"}[pooling], tmp_path / "base")
     trained = train(base, bi_encoder=True, epochs=3)
     encoder = BiEncoder("new", "cpu", precision="fp32")
     assert encoder._pool_first == (pooling == "cls")
@@ -119,68 +119,66 @@ def test_sentence_transformers_reads_a_bi_encoder(data):
 def test_steps_are_drawn_anew_in_each_epoch(data):
     _, found = examples()
     settings = RetrieverTraining(base="base", output="new", batch_questions=5, negatives=2)
-    one = steps(found, settings, 1)
-    assert one == steps(found, settings, 1) != steps(found, settings, 2)
-    assert [len(step) for step in one] == [5, 5, 5, 5, 4]
-    assert {example.query for step in one for example, _ in step} == {example.query for example in found}
-    for step in one:
+    sides = [(example, example.right, example.wrong) for example in found]
+    first, again, second = (group_steps(sides, settings, settings.batch_questions, 42, epoch) for epoch in (1, 1, 2))
+    assert first == again != second
+    assert [len(step) for step in first] == [5, 5, 5, 5, 4]
+    assert {example.query for step in first for example, _ in step} == {example.query for example in found}
+    for step in first:
         for example, (right, *wrong) in step:
             assert right in example.right and len(wrong) == 2 and set(wrong) <= set(example.wrong)
 
 
-def passages(*texts):
-    return lambda numbers: [texts[number] for number in numbers]
+def group(query, numbers, relevant=()):
+    texts = ("the author", "a film", "two city song", "france", "the author")
+    return Group(query, [texts[number] for number in numbers], numbers, relevant)
 
 
 def test_the_loss_of_a_cross_encoder_leaves_out_equal_texts():
-    learner = CrossEncoderLearner(RetrieverTraining(base=str(tiny()), output="new", max_length=64, seed=1), "key")
+    learner = CrossEncoderLearner(str(tiny()), "key", 64, "listwise", 1)
     model = learner.checkpoint.model.eval()
-    example = Example("who", (0,), (), (1, 2, 3))
-    texts = passages("the author", "a film", "the author", "two city song")
-    (found,) = learner.loss(model, [(example, [0, 1, 2, 3])], texts)
+    (found,) = learner.loss(model, [group("who", [0, 1, 4, 2])])
     odds = torch.from_numpy(BertReranker(tiny(), "cpu", max_length=64).predict(
         [("who", text) for text in ("the author", "a film", "two city song")], logits=True))  # fmt: skip
     assert found.item() == pytest.approx(-torch.log_softmax(odds, 0)[0].item(), abs=1e-4)
-    assert list(learner.loss(model, [(example, [0, 2])], texts)) == []
+    assert list(learner.loss(model, [group("who", [0, 4])])) == []
 
 
-def test_the_loss_of_a_bi_encoder_spares_other_relevant_passages():
-    learner = BiEncoderLearner(
-        RetrieverTraining(base=str(tiny("bert", "embedding")), output="new", max_length=64, seed=1), "key"
-    )
-    texts = ("the author", "a film", "two city song", "france", "the author")
-    step = [
-        (Example("who", (0, 3), (), ()), [0, 1]),
-        (Example("where", (3,), (), ()), [3, 2]),
-        (Example("what", (4,), (), ()), [4, 1]),  # says the same as passage 0
-    ]
-    (found,) = learner.loss(learner.checkpoint.model.eval(), step, passages(*texts))
+@pytest.fixture
+def bi_encoder():
+    return BiEncoderLearner(str(tiny("bert", "embedding")), "key", 64)
+
+
+def test_the_loss_of_a_bi_encoder_spares_other_relevant_passages(bi_encoder):
+    # passage 4 says the same as passage 0
+    step = [group("who", [0, 1], {0, 3}), group("where", [3, 2], {3}), group("what", [4, 1], {4})]
+    (found,) = bi_encoder.loss(bi_encoder.checkpoint.model.eval(), step)
     encoder = BiEncoder(tiny("bert", "embedding"), "cpu", precision="fp32", max_length=64)
-    cosines = (
-        encoder.embed(["who", "where", "what"]) @ encoder.embed(["the author", "a film", "france", "two city song"]).T
-    )
-    logits = torch.from_numpy(cosines) / 0.05
+    texts = encoder.embed(["the author", "a film", "france", "two city song"])
+    logits = torch.from_numpy(encoder.embed(["who", "where", "what"]) @ texts.T) / 0.05
     logits[0, 2] = -torch.inf
     expected = torch.nn.functional.cross_entropy(logits, torch.tensor([0, 2, 0]))
     assert found.item() == pytest.approx(expected.item(), abs=1e-3)
 
 
-def test_cosines_keep_their_digits_in_mixed_precision():
-    learner = BiEncoderLearner(
-        RetrieverTraining(base=str(tiny("bert", "embedding")), output="new", max_length=64, seed=1), "key"
-    )
+def test_cosines_keep_their_digits_in_mixed_precision(bi_encoder):
     with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
-        found = learner.scores(learner.checkpoint.model.eval(), "who", ["the author", "a film"])
-    assert found.dtype == torch.float32 and not torch.equal(found, found.bfloat16().float())
+        cosines = bi_encoder.scores(bi_encoder.checkpoint.model.eval(), "who", ["the author", "a film"])
+    assert cosines.dtype == torch.float32 and not torch.equal(cosines, cosines.bfloat16().float())
 
 
 def test_a_model_that_tells_nothing_apart_does_not_inherit_the_order_of_bm25():
-    ranked = [Candidates("q", ["b", "a"], [True, False])]
     model = torch.nn.Linear(1, 1)
     model.device = torch.device("cpu")
-    assert validate(model, ranked, lambda *_: torch.zeros(2))["mrr_at_10"] == 0.5
-    assert validate(model, ranked, lambda *_: torch.tensor([0.1, 0.0]))["mrr_at_10"] == 1
-    assert validate(model, [Candidates("q", [], [])], lambda *_: torch.zeros(0))["mrr_at_10"] == 0
+
+    def first(*scores, digits=5):
+        return ranked_anew(
+            model, [Candidates("q", ["b", "a"], [True, False])], lambda *_: torch.tensor(scores), digits
+        )[0][0]
+
+    assert not first(0.0, 0.0) and first(0.1, 0.0)
+    assert not first(1e-6, 0.0) and first(1e-6, 0.0, digits=None)
+    assert measures(ranked_anew(model, [Candidates("q", [], [])], lambda *_: torch.zeros(0)))["mrr_at_10"] == 0
 
 
 def test_measures():
@@ -192,13 +190,9 @@ def test_measures():
 
 
 def test_the_epoch_with_the_best_mrr_is_kept(data, monkeypatch):
-    values = iter([(0.2, 0.9), (0.5, 0.1), (0.4, 1.0)])
-
-    def scripted(*_):
-        mrr, hit = next(values)
-        return {"mrr_at_10": mrr, "hit_at_1": hit, "hit_at_10": hit}
-
-    monkeypatch.setattr(retriever, "validate", scripted)
+    values = iter([(0.0, 0.0), (0.2, 0.9), (0.5, 0.1), (0.4, 1.0)])  # BM25, then the epochs
+    names = ("mrr_at_10", "hit_at_1", "hit_at_10")
+    monkeypatch.setattr(retriever, "measures", lambda _: dict(zip(names, next(values) * 2, strict=False)))
     assert train(epochs=2).fitted.best == 1
 
 
@@ -207,17 +201,10 @@ def test_the_epoch_with_the_best_mrr_is_kept(data, monkeypatch):
 
 def test_a_base_that_does_not_fit_and_a_missing_index(data):
     with pytest.raises(ModelError, match="max"):
-        train(bi_encoder=True, base=_max_pooled(data))
+        train(bi_encoder=True, base=pooled("pooling_mode_max_tokens", data / "max"))
     Path("index").rename("elsewhere")
     with pytest.raises(IndexFileError, match="index: no passage index here"):
         train()
-
-
-def _max_pooled(folder):
-    base = copy_of(tiny("bert", "embedding"), folder / "max")
-    (base / "1_Pooling").mkdir()
-    (base / "1_Pooling/config.json").write_text(json.dumps({"pooling_mode_max_tokens": True}))
-    return base
 
 
 def test_one_question_is_too_few(data):

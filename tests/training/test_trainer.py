@@ -1,14 +1,20 @@
-"""What holds for every training: it goes on where it was stopped, replaces nothing else, and names what is wrong."""
+"""What holds for every training: it goes on where it was stopped, replaces nothing else, and names what is wrong; and
+what it leaves behind: a model folder with its card and record, whole or not at all."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from convinse.cli import main
+from convinse.config import RetrieverTraining, parse_config
 from convinse.encoder.checkpoint import load_checkpoint
-from convinse.support.errors import ModelError, OutputError
-from convinse.training import loop
+from convinse.support.errors import DataError, ModelError, OutputError
+from convinse.training import loop, trainer
+from convinse.training.learning import FitResult
+from convinse.training.trainer import check_output, model_card, run_id, state_of, validation_table, write_trained
 from tiny_models import tiny
-from trainings import KINDS, files, record, same, weights
+from trainings import KINDS, change_json, files, record, same, weights
 
 
 @pytest.fixture
@@ -99,3 +105,132 @@ def test_an_encoder_gets_a_head(kind):
     assert load_checkpoint("new", kind.task).missing == ()
     if kind.task == "sequence-classification":
         assert load_checkpoint("new", kind.task).model.config.num_labels == 1
+
+
+@pytest.mark.parametrize("kind", ["ers", "ha"], indirect=True)
+def test_the_command_writes_a_model_that_the_pipeline_takes(kind, capfd):
+    given = kind.given("models/new")
+    Path("my.yml").write_text(json.dumps(given))
+    name = "ers" if kind.model_key == "evs_model" else "ha"
+    assert main(["train", name, "kb_text", "my.yml", "--quiet"]) == 0
+    assert capfd.readouterr() == ("", "")
+    assert files("models") == ["new"] and not list(Path("models/new").glob("*.bin"))
+    written, base = record("models/new"), given[f"{kind.model_key[:-6]}_training"]["base"]
+    assert len(written["epochs"]) == 3 and set(written["epochs"][0]) == kind.measures
+    scores = [sum(measures[measure] for measure in kind.criterion) for measures in written["epochs"]]
+    assert written["best_epoch"] == scores.index(max(scores))
+    assert same(weights("models/new", kind.task), weights(base, kind.task)) == (written["best_epoch"] == 0)
+    card = Path("models/new/README.md").read_text()
+    for words in ("Benchmark `embedded`", "turns to train on", "- learning_rate: 0.001", "seed 42", base, "kb_text",
+                  f"| {written['best_epoch']} (kept) |", f"{written['epochs'][2]['mrr']:.4f}"):  # fmt: skip
+        assert words in card, words
+    Path("my.yml").write_text(json.dumps(kind.given(model="models/new")))
+    assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--quiet"]) == 0
+    metrics = json.loads(Path("results/mine/kb_text/metrics.json").read_text())
+    kept = written["epochs"][written["best_epoch"]]
+    if name == "ha":  # its validation is what the pipeline answers
+        assert {measure: metrics[measure] for measure in kept} == {m: round(value, 4) for m, value in kept.items()}
+
+
+@pytest.mark.parametrize("kind", ["ers", "ha"], indirect=True)
+def test_nothing_to_learn_from(kind):
+    def nothing(conversations):
+        for conversation in conversations:
+            for turn in conversation["questions"]:
+                turn["answers"] = [{"id": "Q99999999", "label": "nothing of this name"}]
+
+    change_json("data/train.json", nothing)
+    with pytest.raises(DataError, match=kind.nothing):
+        kind.run("new")
+
+
+@pytest.mark.parametrize("kind", ["ers", "ha"], indirect=True)
+def test_the_model_of_a_stage_is_its_base_where_none_is_named(kind):
+    with pytest.raises(ModelError, match=rf"^{kind.model_key}: \./none: no such folder"):
+        kind.run("new", "", model="./none")
+
+
+# --- what it leaves behind
+
+FITTED = FitResult([{"f1": 0.5, "em": 0.25}, {"f1": 0.75, "em": 0.5}], best=1)
+
+
+def write(folder="models/new"):
+    write_trained(load_checkpoint(tiny(), "sequence-classification"), Path(folder), "# A card\n", FITTED, {"more": 7})
+
+
+def test_what_is_written(workdir):
+    state_of(Path("models/new")).mkdir(parents=True)
+    write()
+    assert files("models") == ["new"]
+    assert record("models/new") == {"best_epoch": 1, "epochs": FITTED.history, "more": 7}
+    assert Path("models/new/README.md").read_text() == "# A card\n"
+    assert same(weights("models/new"), weights(tiny()))
+
+
+def test_a_failed_write_keeps_state_and_older_model(workdir, monkeypatch):
+    write()
+    state_of(Path("models/new")).mkdir()
+    before = Path("models/new/README.md").stat().st_mtime_ns
+
+    def fail(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(trainer, "save_checkpoint", fail)
+    with pytest.raises(OutputError, match="models/new: cannot be written: No space left"):
+        write()
+    assert files("models") == [".new.training", "new"]
+    assert Path("models/new/README.md").stat().st_mtime_ns == before
+
+
+def test_only_models_that_were_trained_here_are_replaced(workdir):
+    check_output(Path("nothing"), "my_key")
+    Path("empty").mkdir()
+    check_output(Path("empty"), "my_key")
+    write("model")
+    check_output(Path("model"), "my_key")
+    Path("file").write_text("mine")
+    Path("folder").mkdir()
+    Path("folder/file").write_text("mine")
+    for name in ("file", "folder", tiny()):
+        with pytest.raises(
+            OutputError, match="is no model that was trained here, so it is not replaced; name another my_key"
+        ):
+            check_output(Path(name), "my_key")
+
+
+def test_the_table():
+    assert (
+        validation_table(FITTED)
+        == "| epoch | f1 | em |\n|---|---|---|\n| 0 | 0.5000 | 0.2500 |\n| 1 (kept) | 0.7500 | 0.5000 |"
+    )
+    assert validation_table(FITTED, ["em"], {"other": {"em": 1.0}}).splitlines()[2:] == [
+        "| other | 1.0000 |",
+        "| 0 | 0.2500 |",
+        "| 1 (kept) | 0.5000 |",
+    ]
+
+
+def test_a_run_is_known_by_all_that_its_result_depends_on(workdir):
+    Path("data").write_text("x")
+
+    def known(model="model", others=(), without=(), **keys):
+        settings = RetrieverTraining(**{"base": "base", "output": "new", **keys})
+        return run_id(settings, model, [Path("data")], *others, without=without)
+
+    first = known()
+    assert known(output="other", device="cpu") == first == known(output="elsewhere")
+    assert known(seed=7, without=["seed"]) == known(without=["seed"])
+    changed = [known(candidates=7), known(seed=7), known(max_length=7), known("other"), known(others=["kb"])]
+    Path("data").write_text("y")
+    assert len({first, known(), *changed}) == 7
+    configs = (parse_config({"name": name, "output_path": name, "device": "cpu"}) for name in "ab")
+    assert len({run_id(config, "model", []) for config in configs}) == 1
+
+
+def test_a_card():
+    card = model_card(
+        "A model", "\nReads.\n", {"Data": "all\n", "Settings": "- seed: 1"}, {"license": "mit", "task": None}
+    )
+    assert card == "---\nlicense: mit\n---\n# A model\n\nReads.\n\n## Data\nall\n\n## Settings\n- seed: 1\n"
+    assert model_card("A model", "Reads.", {}, {}) == "# A model\n\nReads.\n"

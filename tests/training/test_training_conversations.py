@@ -1,5 +1,6 @@
 """Conversations for training: understood turn by turn, with the gold answers of earlier turns."""
 
+import copy
 import json
 
 import pytest
@@ -15,9 +16,8 @@ class Recorder(QuestionUnderstanding):
 
     def inference_on_turn(self, turn, history_turns):
         assert "pred_answers" not in turn
-        earlier = [
-            [t["question"], t["structured_representation"], [a["id"] for a in t["answers"]]] for t in history_turns
-        ]
+        keys = ("question", "structured_representation")
+        earlier = [[*(past[key] for key in keys), [a["id"] for a in past["answers"]]] for past in history_turns]
         return json.dumps([turn["question"], earlier])
 
 
@@ -25,13 +25,8 @@ def answer(number):
     return [{"id": f"Q{number}", "label": str(number)}]
 
 
-CONVERSATIONS = [
-    {
-        "conv_id": "a",
-        "questions": [{"question": "one?", "answers": answer(1)}, {"question": "two?", "answers": answer(2)}],
-    },
-    {"conv_id": "b", "questions": [{"question": "three?", "answers": answer(3)}]},
-]
+QUESTIONS = [{"question": f"{word}?", "answers": answer(n)} for n, word in enumerate(("one", "two", "three"), 1)]
+CONVERSATIONS = [{"conv_id": "a", "questions": QUESTIONS[:2]}, {"conv_id": "b", "questions": QUESTIONS[2:]}]
 
 
 @pytest.fixture
@@ -54,7 +49,7 @@ def test_each_turn_knows_the_gold_answers_of_those_before(config, part):
 
 
 def test_an_earlier_representation_is_not_kept(config):
-    conversations = json.loads(json.dumps(CONVERSATIONS))
+    conversations = copy.deepcopy(CONVERSATIONS)
     conversations[1]["questions"][0]["structured_representation"] = "old"
     found = understood_conversations(config(conversations), "train")
     assert json.loads(found[1]["questions"][0]["structured_representation"]) == ["three?", []]
@@ -62,14 +57,13 @@ def test_an_earlier_representation_is_not_kept(config):
 
 @pytest.mark.parametrize("broken", [{"question": "two?"}, {"question": "two?", "answers": []}])
 def test_a_turn_without_answers_is_named(config, broken):
-    conversations = json.loads(json.dumps(CONVERSATIONS))
+    conversations = copy.deepcopy(CONVERSATIONS)
     conversations[0]["questions"][1] = broken
     with pytest.raises(DataError, match=r"train.json: conversation a, turn 1 has no answers; training needs them$"):
         understood_conversations(config(conversations), "train")
 
 
 def test_a_missing_part_is_named(config):
-    with pytest.raises(
-        DataError, match="dev.json: no such file; training needs it, check dev_input_path and benchmark_path"
-    ):
+    message = "dev.json: no such file; training needs it, check dev_input_path and benchmark_path"
+    with pytest.raises(DataError, match=message):
         understood_conversations(config(CONVERSATIONS), "dev")

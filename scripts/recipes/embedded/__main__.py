@@ -29,7 +29,7 @@ from convinse.encoder.checkpoint import Checkpoint, quiet
 from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
 from convinse.support.files import remove, replacing
 from convinse.training.learning import FitResult
-from convinse.training.output import check_output, state_of, write_trained
+from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.card import model_card
 from recipes.embedded.ranking_sets import Decided, boolq_questions, squad_contexts
 from recipes.embedded.recipe import PSEUDO, Data, Recipe, gather, train_stages

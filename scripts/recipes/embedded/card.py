@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from convinse.training.learning import FitResult
-from convinse.training.output import settings_list, validation_table
+from convinse.training.trainer import settings_list, validation_table
 from recipes.embedded.recipe import PSEUDO, Recipe, Stage
 
 # what each set is, and its licence as its source states it

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from convinse.encoder.batches import token_batches
 from convinse.encoder.bi_encoder import pooled
-from convinse.encoder.engine import model_inputs
+from convinse.encoder.engine import computed, model_inputs
 from convinse.encoder.tokens import Sequences
 from recipes.embedded.batches import Batch
 
@@ -78,14 +78,11 @@ def _log_probabilities(output: Any, firsts: np.ndarray, stops: np.ndarray) -> tu
 
 def embed(model: Any, sequences: Sequences, budget: int) -> Tensor:
     """[n, hidden] mean-pooled embeddings of length 1, computed in batches of similar length."""
-    parts, order = [], []
-    for places in token_batches(sequences.lengths, budget):
-        inputs = model_inputs(model, sequences, places, model.device)
-        hidden = model(**inputs).last_hidden_state.float()
-        parts.append(functional.normalize(pooled(hidden, inputs["attention_mask"]), dim=1))
-        order.append(places)
-    back = torch.from_numpy(np.argsort(np.concatenate(order)))
-    return torch.cat(parts)[back.to(parts[0].device)]
+
+    def embedded(output: Any, mask: Tensor) -> Tensor:
+        return functional.normalize(pooled(output.last_hidden_state.float(), mask), dim=1)
+
+    return computed(model, sequences, budget, embedded)
 
 
 def embedding_losses(

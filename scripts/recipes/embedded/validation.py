@@ -12,8 +12,8 @@ import torch
 from torch.nn import functional
 
 from convinse.encoder.engine import model_inputs
+from convinse.encoder.precision import autocast
 from convinse.encoder.tokens import TextTokenizer
-from convinse.training.loop import autocast
 from recipes.embedded.batches import Batch, batch, example_batches
 from recipes.embedded.examples import Candidate, Example
 

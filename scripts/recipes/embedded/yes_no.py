@@ -17,13 +17,13 @@ from convinse.config import FitSettings, Positive, Weight
 from convinse.encoder.batches import token_batches
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.engine import model_inputs
-from convinse.encoder.precision import find_device
+from convinse.encoder.precision import autocast, find_device
 from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.yes_no_head import YesNoHead
 from convinse.encoder.yes_no_head import states as states_of
 from convinse.support.progress import progress
 from convinse.training.learning import FitResult, Learning
-from convinse.training.loop import autocast, fit
+from convinse.training.loop import fit
 from recipes.embedded.negatives import part_of
 from recipes.embedded.ranking_sets import Decided
 
