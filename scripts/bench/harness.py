@@ -372,7 +372,8 @@ def apart(function: Callable[..., Any], *arguments: Any, tree: bool = False) -> 
     call = json.dumps([module, function.__name__, arguments], default=str)
     usage = _process(["-c", _CHILD], f"{module}.{function.__name__}", call, tree=tree)
     seconds, peak, result = json.loads(usage.result.splitlines()[-1])
-    return Usage(seconds, usage.peak if tree else peak, usage.anonymous, result)
+    # what is done before the next look at the tree knows its own peak
+    return Usage(seconds, max(usage.peak, peak) if tree else peak, usage.anonymous, result)
 
 
 def command(arguments: Sequence[str], folder: Path | None = None) -> Usage:
