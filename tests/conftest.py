@@ -1,5 +1,6 @@
 """Every test runs in an empty working directory of its own, so that none touches the checkout's cache/ or results/."""
 
+import gc
 import json
 import os
 import shutil
@@ -30,6 +31,13 @@ set_hypothesis_home_dir(HYPOTHESIS_HOME)
 def pytest_configure():
     """One thread for each test process: several at once would get in one another's way."""
     os.environ["OMP_NUM_THREADS"] = "1"
+
+
+def pytest_collection_finish():
+    """What is imported stays: the garbage collector need not look through it again and again (an eighth of the time)."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 def pytest_unconfigure():
