@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -17,6 +15,7 @@ from convinse.knowledge_base.index import FactEntities, KnowledgeBase
 from convinse.language.language import english
 from convinse.support.errors import IndexFileError
 from convinse.support.files import sha256
+from convinse.support.jsonlines import read_documents
 from recipes.embedded.examples import Part
 from recipes.embedded.negatives import part_of
 from recipes.sources import needed, wikidata_27k
@@ -149,8 +148,8 @@ class Bench(NamedTuple):
 
 def bench_items(data: Path) -> Bench:
     """The seed entities and the gold answers of `convquestions/val_wd27k`."""
-    with gzip.open(needed(data, "convquestions", "val_wd27k.json.gz"), "rt", encoding="utf-8") as file:
-        conversations = json.load(file)
+    path = needed(data, "convquestions", "val_wd27k.json.gz")
+    conversations = [conversation for _, conversation in read_documents(path, unwrap=True)]
     turns = [turn for conversation in conversations for turn in conversation["questions"]]
     seeds = {entity["id"] for conversation in conversations for entity in conversation["questions"][0]["entities"]}
     return Bench(
@@ -163,10 +162,6 @@ class Facts:
     """All facts of wikidata-27k that may be learned from, by subject and by object.
 
     Without the facts about an item of `convquestions/val_wd27k`, and those that one of its seeds occurs in.
-
-    Args:
-        data: the folder of shared data.
-        work: where the knowledge base is built and kept.
     """
 
     def __init__(self, data: Path, work: Path) -> None:
