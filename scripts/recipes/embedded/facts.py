@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -72,7 +73,7 @@ class Questions:
         order = sorted(self._of_property, key=lambda prop: (len(self._of_property[prop]), prop))
         for prop in order:
             yield from self._of_qualifiers(prop)
-            yield from self._inverse(prop)
+            yield from islice(self._inverse(prop), _OF_INVERSE)
             yield from self._forward(prop)
 
     # -- kinds of questions --------------------------------------------------------------------------------------------
@@ -118,11 +119,8 @@ class Questions:
             for fact in self._known.by_subject[subject]:
                 if fact.prop == prop and is_item(fact.value) and fact.value not in self._known.bench.items:
                     by_value[fact.value].append(fact)
-        made = 0
         for value in self._shuffled(by_value):
             found = by_value[value]
-            if made == _OF_INVERSE:
-                break
             if len({fact.subject for fact in found}) > _MOST_SUBJECTS:
                 continue
             first = self._chance.choice(found)
@@ -143,7 +141,6 @@ class Questions:
             others = [fact for fact in others if not {value, *answers} & set(fact.ids)]
             example = self._example(pattern, value, right, 0, wrong, others, key=first.subject)
             if example:
-                made += 1
                 yield example
 
     def _of_qualifiers(self, prop: str) -> Iterator[Example]:

@@ -38,6 +38,12 @@ class _Sentences(NamedTuple):
     block_of: dict[str, int]  # the number of a sentence's block
     right: dict[str, set[str]]  # all sentences that answer a question
 
+    def block(self, pair: _Pair) -> list[str]:
+        return self.blocks[self.block_of[pair.sentence]]
+
+    def key(self, pair: _Pair) -> str:
+        return f"block {self.block_of[pair.sentence]}"
+
 
 @lru_cache(maxsize=1)
 def _sentences(path: Path) -> _Sentences:
@@ -56,13 +62,9 @@ def squad_sentences(data: Path, seed: int) -> Iterator[Example]:
     Articles follow each other in the file, so that a block of sentences is the key and the group.
     """
     read = _sentences(needed(data, "squad-sentences", "pairs.jsonl.gz"))
-
-    def key_of(pair: _Pair) -> str:
-        return _key(read.block_of[pair.sentence])
-
-    for own, find in parts_with_texts("squad", read.pairs, key_of, lambda pair: [pair.sentence], seed):
+    for own, find in parts_with_texts("squad", read.pairs, read.key, lambda pair: [pair.sentence], seed):
         for pair in own:
-            block, key = read.blocks[read.block_of[pair.sentence]], key_of(pair)
+            block, key = read.block(pair), read.key(pair)
             place, right = block.index(pair.sentence), read.right[pair.question]
             others = [at for at, text in enumerate(block) if text not in right]
             near = sorted(others, key=lambda at, place=place: (abs(at - place), at))[:2]
@@ -82,19 +84,13 @@ def squad_contexts(data: Path, seed: int) -> Iterator[tuple[Example, tuple[int, 
     read = _sentences(needed(data, "squad-sentences", "pairs.jsonl.gz"))
     chance = random.Random(f"squad contexts {seed}")
     for pair in read.pairs:
-        number = read.block_of[pair.sentence]
-        block = read.blocks[number]
+        block, key = read.block(pair), read.key(pair)
         text, start, first, last = _window(block, block.index(pair.sentence), chance)
         right = read.right[pair.question]
         left = [at for at, other in enumerate(block) if not first <= at < last and other not in right]
         wrong = negatives(_wrong_window(block, set(left), chance))
-        key = _key(number)
         example = Example(pair.question, (Candidate(text, True, readable=False), *wrong), "squad", key, f"squad:{key}")
         yield example, (start, start + len(pair.sentence))
-
-
-def _key(block: int) -> str:
-    return f"block {block}"
 
 
 def _window(block: Sequence[str], place: int, chance: random.Random) -> tuple[str, int, int, int]:

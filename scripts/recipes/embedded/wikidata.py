@@ -27,25 +27,12 @@ _YEAR = re.compile(r"[0-9]{4}$")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?= )")
 MALE, FEMALE = frozenset(("Q6581097", "Q2449503")), frozenset(("Q6581072", "Q1052281"))
 GENDER = "P21"
-# what people call a thing of a class, by the noun that names the class
-_CLASS_NAMES = {
-    "film": ("film", "movie"),
-    "song": ("song", "track"),
-    "album": ("album", "record"),
-    "series": ("series", "show"),
-    "show": ("show", "series"),
-    "book": ("book", "novel"),
-    "band": ("band", "group"),
-    "club": ("club", "team"),
-    "university": ("university", "school"),
-    "company": ("company",),
-    "award": ("award", "prize"),
-    "city": ("city", "town"),
-    "country": ("country",),
-    "league": ("league",),
-    "language": ("language",),
-    "character": ("character",),
-}
+# what people call a thing of a class; the first is the noun that names the class
+_CLASS_NAMES = tuple(
+    tuple(names.split())
+    for names in """film movie, song track, album record, series show, show series, book novel, band group, club team,
+    university school, company, award prize, city town, country, league, language, character""".split(",")
+)
 
 
 class Words(NamedTuple):
@@ -211,9 +198,7 @@ class Facts:
     def class_names(self, entity_id: str) -> tuple[str, ...]:
         """What people call an item: film, movie; band; city; nothing where its class has no everyday name."""
         found = english().answer_types.heads(self.types(entity_id)[:2])
-        return next(
-            (names for noun, names in _CLASS_NAMES.items() if english().answer_types.noun_types(noun) & found), ()
-        )
+        return next((names for names in _CLASS_NAMES if english().answer_types.noun_types(names[0]) & found), ())
 
 
 def _told(fact: FactEntities) -> Told:
