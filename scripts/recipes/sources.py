@@ -38,6 +38,16 @@ def json_lines(path: Path) -> Iterator[Any]:
         yield from map(json.loads, file)
 
 
+def tab_lines(path: Path, fields: int) -> Iterator[list[str]]:
+    """The fields of each line of a compressed file of tab-separated values. Raises `DataError` where there are others."""
+    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
+        for number, line in enumerate(file, 1):
+            found = line.rstrip("\n").split("\t")
+            if len(found) != fields:
+                raise DataError(f"{path}:{number}: {len(found)} fields, not {fields}")
+            yield found
+
+
 def wikidata_27k(data: Path) -> Path:
     """The dump of wikidata-27k."""
     return needed(data, "wikidata-27k", "wikidata-27k.json.gz")

@@ -25,14 +25,14 @@ from typing import Any
 import msgspec
 
 from convinse.config import load_settings
-from convinse.encoder.checkpoint import Checkpoint, quiet
+from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
 from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
 from convinse.support.files import remove, replacing
 from convinse.training.learning import FitResult
 from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.card import model_card
 from recipes.embedded.ranking_sets import Decided, boolq_questions, squad_contexts
-from recipes.embedded.recipe import PSEUDO, Data, Recipe, gather, train_stages
+from recipes.embedded.recipe import PSEUDO, Recipe, gather, train_stages
 from recipes.embedded.sets import builders
 from recipes.embedded.yes_no import train_yes_no
 from recipes.sources import minilm
@@ -90,8 +90,8 @@ def run(options: argparse.Namespace) -> None:
         # what the last step needs is looked for before the first
         check_layer(checkpoint, recipe)
         questions = [] if recipe.yes_no is None else boolq_questions(options.data)
-        if options.quick:
-            data = few(data)
+        if options.quick:  # self-training marks a few contexts only
+            data = replace(data, contexts=data.contexts[:_QUICK])
     state = state_of(options.output)
     results, pseudo = train_stages(checkpoint, teacher, data, recipe, state)
     head, decided = yes_no(checkpoint, recipe, questions, options)
@@ -149,8 +149,6 @@ def yes_no_state(output: Path) -> Path:
 
 def only_yes_no(options: argparse.Namespace, recipe: Recipe) -> None:
     """Write a copy of a finished model with another yes/no head."""
-    from convinse.encoder.checkpoint import load_checkpoint
-
     if recipe.yes_no is None:
         raise ConfigError("yes_no: null: the recipe has no yes/no head to train; remove the key, or --trunk")
     checkpoint = load_checkpoint(options.trunk, "question-answering", "--trunk")
@@ -174,17 +172,11 @@ def quick(recipe: Recipe) -> Recipe:
     return msgspec.structs.replace(recipe, stages=[less(stage) for stage in recipe.stages], dev_examples=8, sure=0.0)
 
 
-def few(data: Data) -> Data:
-    """The same data, cut: self-training marks a few contexts only."""
-    return replace(data, contexts=data.contexts[:_QUICK])
-
-
 def start_from(recipe: Recipe) -> tuple[Checkpoint, Any, Path]:
     """The model to train with new heads, the model whose embeddings it stays close to, and the folder of both."""
     import torch
     import transformers
 
-    from convinse.encoder.checkpoint import load_checkpoint
     from convinse.encoder.joint import JointConfig, JointModel
 
     if recipe.base is None:

@@ -42,11 +42,8 @@ def model_card(
     """What a user of the folder must know.
 
     Args:
-        recipe: as it was run.
         sizes: examples of each data set to train on.
         last: what the last stage gave.
-        base: the name of the model it was trained from.
-        minutes: that the run took.
         decided: what the training of the yes/no head gave; None: there is none.
     """
     names = sorted({name for stage in recipe.stages for name in stage.mixture})

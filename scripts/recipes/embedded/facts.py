@@ -8,7 +8,9 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -45,27 +47,14 @@ def facts(data: Path, work: Path, seed: int) -> Iterator[Example]:
     Candidates are, of one part only: up to three facts that answer; three or four other facts of what is asked about,
     those most like the question first; one of another item with the same property. No fact is about an item of
     `convquestions/val_wd27k`.
-
-    Args:
-        data: the folder of shared data.
-        work: where the knowledge base is built and kept.
-        seed: of all choices.
     """
     known = Facts(data, work)
-    try:
+    with closing(known.kb):
         yield from Questions(known, data, seed).all()
-    finally:
-        known.kb.close()
 
 
 class Questions:
-    """Makes the examples.
-
-    Args:
-        known: the facts.
-        data: the folder of shared data, of which the patterns are.
-        seed: of all choices.
-    """
+    """Makes the examples; the patterns are those of the shared data."""
 
     def __init__(self, known: Facts, data: Path, seed: int) -> None:
         self._known = known
@@ -84,7 +73,7 @@ class Questions:
         order = sorted(self._of_property, key=lambda prop: (len(self._of_property[prop]), prop))
         for prop in order:
             yield from self._of_qualifiers(prop)
-            yield from self._inverse(prop)
+            yield from islice(self._inverse(prop), _OF_INVERSE)
             yield from self._forward(prop)
 
     # -- kinds of questions --------------------------------------------------------------------------------------------
@@ -130,11 +119,8 @@ class Questions:
             for fact in self._known.by_subject[subject]:
                 if fact.prop == prop and is_item(fact.value) and fact.value not in self._known.bench.items:
                     by_value[fact.value].append(fact)
-        made = 0
         for value in self._shuffled(by_value):
             found = by_value[value]
-            if made == _OF_INVERSE:
-                break
             if len({fact.subject for fact in found}) > _MOST_SUBJECTS:
                 continue
             first = self._chance.choice(found)
@@ -155,7 +141,6 @@ class Questions:
             others = [fact for fact in others if not {value, *answers} & set(fact.ids)]
             example = self._example(pattern, value, right, 0, wrong, others, key=first.subject)
             if example:
-                made += 1
                 yield example
 
     def _of_qualifiers(self, prop: str) -> Iterator[Example]:
@@ -168,9 +153,7 @@ class Questions:
             for subject in self._shuffled(self._of_property[prop]):
                 own = [fact for fact in self._known.by_subject[subject] if fact.prop == prop]
                 having = [fact for fact in own if qualifier in fact.ids[3::2]]
-                if made == _OF_QUALIFIER or not having:
-                    continue
-                if self._is_used_up(subject):
+                if made == _OF_QUALIFIER or not having or self._is_used_up(subject):
                     continue
                 example = self._of_qualifier(subject, self._chance.choice(having), own, qualifier, direction)
                 if example:
@@ -180,14 +163,14 @@ class Questions:
     def _of_qualifier(
         self, subject: str, fact: Told, own: Sequence[Told], qualifier: str, direction: str
     ) -> Example | None:
-        places = [place for place in range(3, len(fact.ids), 2) if fact.ids[place] == qualifier]
+        places = _qualifier_places(qualifier, fact)  # of its values
         patterns = self._written.of(f"{fact.prop}/{qualifier}", direction)
         if direction == OF_QUALIFIER:
-            given, place, span_places = fact.value, 2, [at + 1 for at in places]
+            given, place, span_places = fact.value, 2, places
             right = [one for one in own if one.value == given and qualifier in one.ids[3::2]]
             near = [one for one in own if one.value != given]
         else:
-            place = places[0] + 1
+            place = places[0]
             given, span_places = fact.ids[place], [2]
             right = [one for one in own if given in one.ids[4::2]]
             near = [one for one in own if given not in one.ids]
@@ -203,15 +186,8 @@ class Questions:
         wrong = [one for one in near + elsewhere if not answers & set(one.ids[2:])]
         others = self._others(fact.prop, subject, frozenset(answers))
         which = partial(_qualifier_places, qualifier) if direction == OF_QUALIFIER else 2
-        return self._example(
-            pattern,
-            subject,
-            [fact, *(one for one in right if one is not fact)],
-            which,
-            wrong,
-            others,
-            given=fact.labels[place],
-        )
+        right = [fact, *(one for one in right if one is not fact)]
+        return self._example(pattern, subject, right, which, wrong, others, given=fact.labels[place])
 
     # -- parts of an example -------------------------------------------------------------------------------------------
 

@@ -32,8 +32,6 @@ def pair_losses(model: Any, batch: Batch, budget: int) -> tuple[Tensor, Tensor]:
     log-likelihood of the answers' spans (any of them), or of [CLS] for texts without one.
 
     Args:
-        model: the joint model.
-        batch: pairs of some examples.
         budget: most tokens that are computed together, padding counted.
     """
     scored, read, order = [], [], []

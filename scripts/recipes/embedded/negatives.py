@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeVar
 
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
@@ -16,6 +17,7 @@ from convinse.passages.layout import Parameters
 from convinse.support.jsonlines import writing
 from recipes.embedded.examples import Candidate, Example, Part
 
+T = TypeVar("T")
 Finder = Callable[[str, int, Container[str], Sequence[str]], list[Candidate]]
 _DEPTH = 30  # hits that are looked through before random texts are taken
 _WORD = re.compile(r"\w+")
@@ -92,6 +94,18 @@ def hard_texts(texts: Iterable[str], seed: int) -> Iterator[Finder]:
             return negatives(found)
 
         yield find
+
+
+def parts_with_texts(
+    source: str, rows: Iterable[T], key: Callable[[T], str], texts: Callable[[T], Iterable[str]], seed: int
+) -> Iterator[tuple[list[T], Finder]]:
+    """Of each part of a data set that has any: its rows, and what finds hard ones among their texts (`hard_texts`)."""
+    rows = list(rows)
+    for part in ("train", "dev"):
+        own = [row for row in rows if part_of(source, key(row)) == part]
+        if own:
+            with hard_texts((text for row in own for text in texts(row)), seed) as find:
+                yield own, find
 
 
 def _best_then_random(pool: Sequence[str], best: Sequence[int], chance: random.Random) -> Iterator[str]:

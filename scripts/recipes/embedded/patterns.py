@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,7 +13,7 @@ from convinse.language.language import english
 from convinse.language.text import fold
 from convinse.support.errors import DataError
 from recipes.embedded.wikidata import Words
-from recipes.sources import needed
+from recipes.sources import needed, tab_lines
 
 FORWARD, BACKWARD, OF_QUALIFIER, BY_QUALIFIER = ">", "<", "?", "!"
 _PHRASINGS = Path(__file__).with_name("phrasings.txt")
@@ -130,11 +129,10 @@ def simple_questions(data: Path, label: Callable[[str], str]) -> dict[str, tuple
     left out.
 
     Args:
-        data: the folder of shared data.
         label: the label of an item of the knowledge base; the id itself where it is unknown.
     """
     asked = list(_read(data))
-    names = _labels(data)
+    names = dict(tab_lines(needed(data, "simplequestions-wikidata", "labels.tsv.gz"), 2))  # type: ignore[arg-type]
     frequency = Counter(word for row in asked for word in set(_tokens(row.question)))
     exact: dict[str, Counter[str]] = defaultdict(Counter)
     guessed: dict[str, Counter[str]] = defaultdict(Counter)
@@ -170,17 +168,8 @@ def simple_questions(data: Path, label: Callable[[str], str]) -> dict[str, tuple
 def _read(data: Path) -> Iterator[_Asked]:
     for part in ("train", "valid"):
         path = needed(data, "simplequestions-wikidata", f"annotated_wd_data_{part}.txt.gz")
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                fields = line.rstrip("\n").split("\t")
-                if len(fields) != 4:
-                    raise DataError(f"{path}:{number}: {len(fields)} fields, not 4")
-                yield _Asked(fields[0], fields[1], " ".join(fields[3].lower().split()))
-
-
-def _labels(data: Path) -> dict[str, str]:
-    with gzip.open(needed(data, "simplequestions-wikidata", "labels.tsv.gz"), "rt", encoding="utf-8") as file:
-        return dict(line.rstrip("\n").split("\t")[:2] for line in file)  # type: ignore[misc]
+        for subject, prop, _, question in tab_lines(path, 4):
+            yield _Asked(subject, prop, " ".join(question.lower().split()))
 
 
 def _tokens(text: str) -> list[str]:

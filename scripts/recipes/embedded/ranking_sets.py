@@ -16,7 +16,7 @@ from convinse.language.language import english
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_documents, read_lines
 from recipes.embedded.examples import Candidate, Example
-from recipes.embedded.negatives import hard_texts, joined_keys, negatives, part_of
+from recipes.embedded.negatives import joined_keys, negatives, parts_with_texts
 from recipes.sources import needed
 
 _BLOCK = 40  # sentences that follow each other
@@ -31,16 +31,18 @@ class _Pair(msgspec.Struct, frozen=True):
 
 
 class _Sentences(NamedTuple):
-    """SQuAD's sentences.
+    """SQuAD's sentences."""
 
-    pairs: each question with a sentence that answers it, each pair once; blocks: the different sentences in their
-    order, cut into blocks; block_of: the number of a sentence's block; right: all sentences that answer a question.
-    """
+    pairs: list[_Pair]  # each question with a sentence that answers it, each pair once
+    blocks: list[list[str]]  # the different sentences in their order
+    block_of: dict[str, int]  # the number of a sentence's block
+    right: dict[str, set[str]]  # all sentences that answer a question
 
-    pairs: list[_Pair]
-    blocks: list[list[str]]
-    block_of: dict[str, int]
-    right: dict[str, set[str]]
+    def block(self, pair: _Pair) -> list[str]:
+        return self.blocks[self.block_of[pair.sentence]]
+
+    def key(self, pair: _Pair) -> str:
+        return f"block {self.block_of[pair.sentence]}"
 
 
 @lru_cache(maxsize=1)
@@ -60,26 +62,15 @@ def squad_sentences(data: Path, seed: int) -> Iterator[Example]:
     Articles follow each other in the file, so that a block of sentences is the key and the group.
     """
     read = _sentences(needed(data, "squad-sentences", "pairs.jsonl.gz"))
-    for part in ("train", "dev"):
-        own = [one for number, one in enumerate(read.blocks) if part_of("squad", _key(number)) == part]
-        if not own:
-            continue
-        with hard_texts((text for one in own for text in one), seed) as find:
-            for pair in read.pairs:
-                number = read.block_of[pair.sentence]
-                block = read.blocks[number]
-                key = _key(number)
-                if part_of("squad", key) != part:
-                    continue
-                place = block.index(pair.sentence)
-                others = [at for at, text in enumerate(block) if text not in read.right[pair.question]]
-                near = sorted(others, key=lambda at, place=place: (abs(at - place), at))[:2]
-                wrong = [
-                    *negatives(block[at] for at in near),
-                    *find(pair.question, 1, [*block, *read.right[pair.question]]),
-                ]
-                candidates = (Candidate(pair.sentence, True, readable=False), *wrong)
-                yield Example(pair.question, candidates, "squad", key, f"squad:{key}")
+    for own, find in parts_with_texts("squad", read.pairs, read.key, lambda pair: [pair.sentence], seed):
+        for pair in own:
+            block, key = read.block(pair), read.key(pair)
+            place, right = block.index(pair.sentence), read.right[pair.question]
+            others = [at for at, text in enumerate(block) if text not in right]
+            near = sorted(others, key=lambda at, place=place: (abs(at - place), at))[:2]
+            wrong = [*negatives(block[at] for at in near), *find(pair.question, 1, [*block, *right])]
+            candidates = (Candidate(pair.sentence, True, readable=False), *wrong)
+            yield Example(pair.question, candidates, "squad", key, f"squad:{key}")
 
 
 def squad_contexts(data: Path, seed: int) -> Iterator[tuple[Example, tuple[int, int]]]:
@@ -93,19 +84,13 @@ def squad_contexts(data: Path, seed: int) -> Iterator[tuple[Example, tuple[int, 
     read = _sentences(needed(data, "squad-sentences", "pairs.jsonl.gz"))
     chance = random.Random(f"squad contexts {seed}")
     for pair in read.pairs:
-        number = read.block_of[pair.sentence]
-        block = read.blocks[number]
+        block, key = read.block(pair), read.key(pair)
         text, start, first, last = _window(block, block.index(pair.sentence), chance)
         right = read.right[pair.question]
         left = [at for at, other in enumerate(block) if not first <= at < last and other not in right]
         wrong = negatives(_wrong_window(block, set(left), chance))
-        key = _key(number)
         example = Example(pair.question, (Candidate(text, True, readable=False), *wrong), "squad", key, f"squad:{key}")
         yield example, (start, start + len(pair.sentence))
-
-
-def _key(block: int) -> str:
-    return f"block {block}"
 
 
 def _window(block: Sequence[str], place: int, chance: random.Random) -> tuple[str, int, int, int]:
@@ -188,11 +173,7 @@ def boolq(data: Path, seed: int) -> Iterator[Example]:
     passages: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         passages[row.key].add(row.passage)
-    for part in ("train", "dev"):
-        own = [row for row in rows if part_of("boolq", row.key) == part]
-        if not own:
-            continue
-        with hard_texts((row.passage for row in own), seed) as find:
-            for question, text, _, key in own:
-                candidates = (Candidate(text, True, readable=False), *find(question, 2, passages[key]))
-                yield Example(question, candidates, "boolq", key, f"boolq:{key}")
+    for own, find in parts_with_texts("boolq", rows, lambda row: row.key, lambda row: [row.passage], seed):
+        for question, text, _, key in own:
+            candidates = (Candidate(text, True, readable=False), *find(question, 2, passages[key]))
+            yield Example(question, candidates, "boolq", key, f"boolq:{key}")

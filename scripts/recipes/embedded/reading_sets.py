@@ -15,7 +15,7 @@ from convinse.language.language import english
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_lines
 from recipes.embedded.examples import Candidate, Example
-from recipes.embedded.negatives import hard_texts, holds, joined_keys, negatives, part_of
+from recipes.embedded.negatives import hard_texts, holds, joined_keys, negatives, part_of, parts_with_texts
 from recipes.embedded.untokenise import untokenised
 from recipes.sources import needed
 
@@ -169,9 +169,6 @@ def _on_paragraphs(
     """Examples with negatives of the same document first, then of the part; a document is a group by default.
 
     Args:
-        source: the data set.
-        rows: the questions.
-        seed: of random choices.
         near: negatives of the same document that hold no answer and are not asked the same.
         alike: whether these are the best by BM25, or random ones.
         hard: further negatives, of other documents; at least `near + hard` altogether where there are any of these.
@@ -184,25 +181,18 @@ def _on_paragraphs(
     texts: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))  # key -> text -> its questions
     for row in rows:  # those with a long answer, too: their text is no negative
         texts[keys[row.title]][row.text].add(row.question)
-    for part in ("train", "dev"):
-        own = [row for row in asked if part_of(source, keys[row.title]) == part]
-        if not own:
-            continue
-        with hard_texts((row.text for row in own), seed) as find:
-            for row in own:
-                key = keys[row.title]
-                document = texts[key]
-                others = [
-                    text
-                    for text, questions in document.items()
-                    if row.question not in questions and not holds(text, row.answers)
-                ]
-                if alike:
-                    others = [others[place] for place, _ in english().bm25.order(row.question, others)]
-                else:
-                    chance.shuffle(others)
-                wrong = negatives(others[:near])
-                if hard:
-                    wrong += find(row.question, near + hard - len(wrong), document, row.answers)
-                candidates = (Candidate(row.text, True, row.spans), *wrong)
-                yield Example(row.question, candidates, source, key, group or f"{source}:{key}")
+    for own, find in parts_with_texts(source, asked, lambda row: keys[row.title], lambda row: [row.text], seed):
+        for row in own:
+            key = keys[row.title]
+            document = texts[key]
+            free = (text for text, questions in document.items() if row.question not in questions)
+            others = [text for text in free if not holds(text, row.answers)]
+            if alike:
+                others = [others[place] for place, _ in english().bm25.order(row.question, others)]
+            else:
+                chance.shuffle(others)
+            wrong = negatives(others[:near])
+            if hard:
+                wrong += find(row.question, near + hard - len(wrong), document, row.answers)
+            candidates = (Candidate(row.text, True, row.spans), *wrong)
+            yield Example(row.question, candidates, source, key, group or f"{source}:{key}")

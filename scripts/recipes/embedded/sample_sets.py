@@ -11,7 +11,7 @@ from pathlib import Path
 from convinse.formats.converters import Question, Record, find_converter
 from convinse.language.language import english
 from recipes.embedded.examples import Candidate, Example
-from recipes.embedded.negatives import hard_texts, holds, joined_keys, negatives, part_of
+from recipes.embedded.negatives import holds, joined_keys, negatives, parts_with_texts
 from recipes.embedded.reading_sets import MOST_ANSWER_WORDS
 from recipes.sources import needed
 
@@ -44,28 +44,26 @@ def mrqa_sample(data: Path, seed: int) -> Iterator[Example]:
 
 
 def _on_documents(source: str, records: list[Record], seed: int) -> Iterator[Example]:
-    texts = [list(dict.fromkeys(text for _, text in _texts(record))) for record in records]
-    keys = joined_keys((_name(record), text) for record, own in zip(records, texts, strict=True) for text in own)
+    keys = joined_keys((_name(record), text) for record in records for _, text in _texts(record))
     chance = random.Random(f"{source} {seed}")
-    for part in ("train", "dev"):
-        own = [record for record in records if part_of(source, keys.get(_name(record), "")) == part and _texts(record)]
-        if not own:
-            continue
-        pool = (_head(text) for record in own for _, text in _texts(record))
-        with hard_texts(pool, seed) as find:
-            for record in own:
-                key = keys[_name(record)]
-                for question in record.questions:
-                    right = _relevant(question, record, chance)
-                    if not right:
-                        continue
-                    answers = [*question.texts(), *(text.text[slice(*span)] for text in right for span in text.spans)]
-                    others = [text for _, text in _texts(record) if not holds(text, answers)]
-                    others = [_head(others[place]) for place, _ in english().bm25.order(question.text, others)]
-                    wrong = negatives(others[:_NEGATIVES])
-                    not_of = {_head(text) for _, text in _texts(record)}
-                    wrong += find(question.text, _NEGATIVES - len(wrong), not_of, answers)
-                    yield Example(question.text, (*right, *wrong), source, key, f"{source}:{key}")
+    having = [record for record in records if _texts(record)]
+    for own, find in parts_with_texts(source, having, lambda record: keys[_name(record)], _heads, seed):
+        for record in own:
+            key = keys[_name(record)]
+            for question in record.questions:
+                right = _relevant(question, record, chance)
+                if not right:
+                    continue
+                answers = [*question.texts(), *(text.text[slice(*span)] for text in right for span in text.spans)]
+                others = [text for _, text in _texts(record) if not holds(text, answers)]
+                others = [_head(others[place]) for place, _ in english().bm25.order(question.text, others)]
+                wrong = negatives(others[:_NEGATIVES])
+                wrong += find(question.text, _NEGATIVES - len(wrong), set(_heads(record)), answers)
+                yield Example(question.text, (*right, *wrong), source, key, f"{source}:{key}")
+
+
+def _heads(record: Record) -> list[str]:
+    return [_head(text) for _, text in _texts(record)]
 
 
 def _name(record: Record) -> str:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import gzip
 import html
 import random
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from convinse.language.language import english
-from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_lines
 from convinse.wikipedia.document import Snippet
 from convinse.wikipedia.page import parse_page
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.negatives import joined_keys
 from recipes.embedded.patterns import slots
-from recipes.sources import needed
+from recipes.sources import needed, tab_lines
 
 SOURCE = "tables"
 _NEGATIVES = 5
@@ -55,11 +54,6 @@ def tables(data: Path, work: Path, seed: int) -> Iterator[Example]:
     A row is verbalised by `convinse.wikipedia`. The row with the cell is relevant; against it stand up to five other
     rows of the table, the best ones by BM25. Tables with an equal row have one key. Questions for a count or a sum are
     left out, also where a cell has that number.
-
-    Args:
-        data: the folder of shared data.
-        work: not used.
-        seed: of the form of the queries.
     """
     chance = random.Random(f"tables {seed}")
     named: dict[str, str] = {}
@@ -88,10 +82,7 @@ def tables(data: Path, work: Path, seed: int) -> Iterator[Example]:
 def verbalised(title: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[_Row]:
     """The evidences of a table, by the pipeline's own code; each cell is made a link, which tells where it stands.
 
-    Args:
-        title: of the page.
-        header: names of the columns; may have line breaks, as cells may.
-        rows: cells of each row.
+    Cells and the names of columns may have line breaks.
     """
 
     def inner(cell: str) -> str:
@@ -154,13 +145,10 @@ def _plain(text: str) -> str:
 
 def _read_questions(path: Path) -> Iterator[tuple[str, str, str]]:
     """Question, context and the one answer of the questions that have no more."""
-    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
-        for number, line in enumerate(file, 1):
-            fields = line.rstrip("\n").split("\t")
-            if len(fields) != 4:
-                raise DataError(f"{path}:{number}: {len(fields)} fields, not 4")
-            if number > 1 and "|" not in fields[3]:
-                question, answer = (
-                    re.sub(r"\\[np\\]", lambda found: _ESCAPES[found[0]], field) for field in fields[1::2]
-                )
-                yield question, fields[2], answer
+    for _, question, context, answer in islice(tab_lines(path, 4), 1, None):
+        if "|" not in answer:
+            yield _unescaped(question), context, _unescaped(answer)
+
+
+def _unescaped(field: str) -> str:
+    return re.sub(r"\\[np\\]", lambda match: _ESCAPES[match[0]], field)

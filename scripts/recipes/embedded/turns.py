@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import msgspec
+from typing import NamedTuple
 
 from convinse.config import load_config, parse_config
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
@@ -24,7 +21,7 @@ from convinse.question_understanding.slots import Slots
 from convinse.records.evidence import SOURCES, Entity, Evidence
 from convinse.records.literals import date_entity, find_literals, is_date
 from convinse.scoring.convqa import has_answer
-from convinse.support.errors import DataError, one_line
+from convinse.support.jsonlines import read_documents
 from convinse.training.answering import answer_spans
 from convinse.training.conversations import understood_conversations
 from recipes.embedded.examples import Candidate, Example
@@ -72,11 +69,6 @@ def conversations(data: Path, work: Path, seed: int) -> Iterator[Example]:
 
     Each turn gives two examples: one with the representation of `slots`, one with the first and the last turn before
     it in front of the question.
-
-    Args:
-        data: not used.
-        work: not used.
-        seed: not used; nothing is drawn.
     """
     config = load_config("lexical.yml", ers_use_cache=False)
     concat = NcInitPrev(config)
@@ -107,14 +99,6 @@ def _one_turn(name: str, path: Path, read: Read, data: Path, work: Path, seed: i
     does not count. Against them stand the best other facts by BM25, without those of a relevant one's property. No
     question and no fact is about an item of `convquestions/val_wd27k`; facts of the dev part of `facts` are in no
     example of the train part.
-
-    Args:
-        name: of the data set.
-        path: its file.
-        read: reads question and answers from it.
-        data: the folder of shared data.
-        work: where the knowledge base is built and kept.
-        seed: of the form of the queries.
     """
     chance = random.Random(f"{name} {seed}")
     bench = bench_items(data)
@@ -238,24 +222,16 @@ def _entity(text: str, label: Callable[[str], str]) -> Entity | None:
 # -- formats -----------------------------------------------------------------------------------------------------------
 
 
-def _json(path: Path) -> Any:
-    try:
-        with gzip.open(path, "rb") as file:
-            return msgspec.json.decode(file.read())
-    except (OSError, EOFError, msgspec.DecodeError) as error:
-        raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
-
-
 def _read_faith(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Questions and answers of FAITH's data sets."""
-    for entry in _json(path):
+    for _, entry in read_documents(path, unwrap=True):
         answers = (answer.get("WikidataQid") or answer.get("AnswerArgument") for answer in entry["Answer"])
         yield " ".join(entry["Question"].split()), [answer for answer in answers if answer]
 
 
 def _read_clocq(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Questions and answers of CLOCQ's benchmarks."""
-    for entry in _json(path):
+    for _, entry in read_documents(path, unwrap=True):
         question = " ".join(entry["question"].split()).strip('"')
         if "{" not in question:  # else a template that nobody has put into words
             yield question, list(entry["answers"])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -17,6 +15,7 @@ from convinse.knowledge_base.index import FactEntities, KnowledgeBase
 from convinse.language.language import english
 from convinse.support.errors import IndexFileError
 from convinse.support.files import sha256
+from convinse.support.jsonlines import read_documents
 from recipes.embedded.examples import Part
 from recipes.embedded.negatives import part_of
 from recipes.sources import needed, wikidata_27k
@@ -28,25 +27,12 @@ _YEAR = re.compile(r"[0-9]{4}$")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?= )")
 MALE, FEMALE = frozenset(("Q6581097", "Q2449503")), frozenset(("Q6581072", "Q1052281"))
 GENDER = "P21"
-# what people call a thing of a class, by the noun that names the class
-_CLASS_NAMES = {
-    "film": ("film", "movie"),
-    "song": ("song", "track"),
-    "album": ("album", "record"),
-    "series": ("series", "show"),
-    "show": ("show", "series"),
-    "book": ("book", "novel"),
-    "band": ("band", "group"),
-    "club": ("club", "team"),
-    "university": ("university", "school"),
-    "company": ("company",),
-    "award": ("award", "prize"),
-    "city": ("city", "town"),
-    "country": ("country",),
-    "league": ("league",),
-    "language": ("language",),
-    "character": ("character",),
-}
+# what people call a thing of a class; the first is the noun that names the class
+_CLASS_NAMES = tuple(
+    tuple(names.split())
+    for names in """film movie, song track, album record, series show, show series, book novel, band group, club team,
+    university school, company, award prize, city town, country, league, language, character""".split(",")
+)
 
 
 class Words(NamedTuple):
@@ -149,8 +135,8 @@ class Bench(NamedTuple):
 
 def bench_items(data: Path) -> Bench:
     """The seed entities and the gold answers of `convquestions/val_wd27k`."""
-    with gzip.open(needed(data, "convquestions", "val_wd27k.json.gz"), "rt", encoding="utf-8") as file:
-        conversations = json.load(file)
+    path = needed(data, "convquestions", "val_wd27k.json.gz")
+    conversations = [conversation for _, conversation in read_documents(path, unwrap=True)]
     turns = [turn for conversation in conversations for turn in conversation["questions"]]
     seeds = {entity["id"] for conversation in conversations for entity in conversation["questions"][0]["entities"]}
     return Bench(
@@ -163,10 +149,6 @@ class Facts:
     """All facts of wikidata-27k that may be learned from, by subject and by object.
 
     Without the facts about an item of `convquestions/val_wd27k`, and those that one of its seeds occurs in.
-
-    Args:
-        data: the folder of shared data.
-        work: where the knowledge base is built and kept.
     """
 
     def __init__(self, data: Path, work: Path) -> None:
@@ -216,9 +198,7 @@ class Facts:
     def class_names(self, entity_id: str) -> tuple[str, ...]:
         """What people call an item: film, movie; band; city; nothing where its class has no everyday name."""
         found = english().answer_types.heads(self.types(entity_id)[:2])
-        return next(
-            (names for noun, names in _CLASS_NAMES.items() if english().answer_types.noun_types(noun) & found), ()
-        )
+        return next((names for names in _CLASS_NAMES if english().answer_types.noun_types(names[0]) & found), ())
 
 
 def _told(fact: FactEntities) -> Told:

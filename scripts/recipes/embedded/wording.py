@@ -13,12 +13,7 @@ from recipes.embedded.wikidata import FEMALE, GENDER, MALE, Facts, Told, Words, 
 
 _POSITIVE_FIT = 0.04  # of an answer to what a pattern asks for; below, it asks for something else
 _MUSIC = ("music", "sing", "song", "band", "album", "rapper", "compos", "guitar", "pianist", "drummer", "opera")
-_ON_SCREEN = (
-    english().answer_types.noun_types("film")
-    | english().answer_types.noun_types("show")
-    | english().answer_types.noun_types("miniseries")
-    | english().answer_types.noun_types("sitcom")
-)
+_ON_SCREEN = frozenset[str]().union(*map(english().answer_types.noun_types, ("film", "show", "miniseries", "sitcom")))
 _FEMALE_WORDS = (" wife", " daughter", " sister", " girlfriend", " mother", " mum", " actress")
 _MALE_WORDS = (" husband", " son ", " brother", " boyfriend", " father", " dad ", " king ")
 # properties whose facts say nearly the same: one is no wrong answer to a question for the other
@@ -57,13 +52,7 @@ def kin_of(prop: str, pattern: str) -> frozenset[str]:
 
 
 class Wording:
-    """Chooses patterns and spells out queries.
-
-    Args:
-        known: the facts, for the names and classes of items.
-        written: hand-written patterns, which the question before is made of.
-        chance: of all choices.
-    """
+    """Chooses patterns and spells out queries; a question before is made of hand-written patterns."""
 
     def __init__(self, known: Facts, written: Phrasings, chance: random.Random) -> None:
         self._known = known

@@ -76,16 +76,11 @@ def train_yes_no(
     state: Path,
     most: int | None = None,
 ) -> tuple[YesNoHead, FitResult]:
-    """Train a head for a joint model.
+    """Train a head for a joint model, which stays as it is; questions of the dev part choose the epoch.
 
     Args:
-        checkpoint: the model; it stays as it is.
-        questions: of both parts; those of the dev part choose the epoch.
-        settings: see there.
         max_length: tokens of question and passage.
         token_budget: tokens that the trunk computes at once.
-        device: where to train.
-        seed: of the head and the order of the questions.
         state: what a stopped run goes on from.
         most: questions of each part; None: all.
     """

@@ -21,6 +21,8 @@ from urllib.parse import unquote
 
 import msgspec
 
+from convinse.support.jsonlines import raw_lines
+
 ROOT = Path(__file__).resolve().parents[3]
 SNAPSHOT = ROOT / "convinse" / "snapshot"
 SOURCES = Path(__file__).parent
@@ -31,6 +33,7 @@ TELLING = (
 ).split()
 LEFT_OUT = {"P530", "P47"}  # diplomatic relations and borders: hundreds a country, of no use in these domains
 LINKED_LIMIT = 9  # statements of an item that pages only link to, two of a property at most
+MAPS = ("labels", "descriptions", "aliases", "claims", "sitelinks")  # of a document
 DATATYPES = {"wikibase-item": "wikibase-entityid", "time": "time", "quantity": "quantity"}
 
 
@@ -40,30 +43,18 @@ def read_tsv(name: str) -> list[list[str]]:
 
 
 def read_documents(path: Path) -> dict[str, dict]:
-    opener = gzip.open if path.suffix == ".gz" else open
     documents = {}
-    with opener(path, "rb") as file:
-        for line in file:
-            line = line.strip().rstrip(b",")
-            if line not in (b"[", b"]", b""):
-                document = msgspec.json.decode(line)
-                for key in ("labels", "descriptions", "aliases", "claims", "sitelinks"):
-                    document[key] = document.get(key) or {}
-                documents[document["id"]] = document
+    for _, line in raw_lines(path):
+        line = line.strip().rstrip(b",")
+        if line not in (b"[", b"]"):
+            document = msgspec.json.decode(line)
+            documents[document["id"]] = {**document, **{key: document.get(key) or {} for key in MAPS}}
     return documents
 
 
 def new_item(item_id: str, label: str) -> dict:
-    labels = {"en": {"language": "en", "value": label}}
-    return {
-        "id": item_id,
-        "type": "item",
-        "labels": labels,
-        "descriptions": {},
-        "aliases": {},
-        "claims": {},
-        "sitelinks": {},
-    }
+    empty: dict = {key: {} for key in MAPS}
+    return {"id": item_id, "type": "item", **empty, "labels": {"en": {"language": "en", "value": label}}}
 
 
 def snak(prop: str, text: str, datatype: str) -> dict:
@@ -77,12 +68,8 @@ def snak(prop: str, text: str, datatype: str) -> dict:
     else:
         amount, _, unit = text.partition(" ")
         value = {"amount": f"+{amount}", "unit": f"http://www.wikidata.org/entity/{unit}" if unit else "1"}
-    return {
-        "snaktype": "value",
-        "property": prop,
-        "datatype": datatype,
-        "datavalue": {"value": value, "type": DATATYPES[datatype]},
-    }
+    datavalue = {"value": value, "type": DATATYPES[datatype]}
+    return {"snaktype": "value", "property": prop, "datatype": datatype, "datavalue": datavalue}
 
 
 def add_facts(documents: dict[str, dict], labels: dict[str, str]) -> set[str]:
@@ -90,16 +77,15 @@ def add_facts(documents: dict[str, dict], labels: dict[str, str]) -> set[str]:
     for fact in read_tsv("facts.tsv"):
         subject, prop, value, *rest = fact
         document = documents.setdefault(subject, new_item(subject, labels.get(subject, subject)))
-        statement = {
+        statement: dict = {
             "mainsnak": snak(prop, value, documents[prop]["datatype"]),
             "type": "statement",
             "id": f"{subject}${uuid.uuid5(uuid.NAMESPACE_URL, chr(9).join(fact))}",
             "rank": "normal",
         }
         for key, text in zip(rest[::2], rest[1::2], strict=True):
-            statement.setdefault("qualifiers", {}).setdefault(key, []).append(
-                snak(key, text, documents[key]["datatype"])
-            )
+            qualifiers = statement.setdefault("qualifiers", {})
+            qualifiers.setdefault(key, []).append(snak(key, text, documents[key]["datatype"]))
         statement["qualifiers-order"] = list(statement.get("qualifiers", {}))
         claims = document["claims"].setdefault(prop, [])
         main = statement["mainsnak"]["datavalue"]["value"]
@@ -107,9 +93,8 @@ def add_facts(documents: dict[str, dict], labels: dict[str, str]) -> set[str]:
         same = [claim for claim in claims if claim["mainsnak"]["datavalue"]["value"] == main]
         if same and not statement.get("qualifiers"):
             continue
-        document["claims"][prop] = [claim for claim in claims if claim not in same or claim.get("qualifiers")] + [
-            statement
-        ]
+        kept = [claim for claim in claims if claim not in same or claim.get("qualifiers")]
+        document["claims"][prop] = [*kept, statement]
         subjects.add(subject)
     return subjects
 
@@ -171,9 +156,8 @@ def main() -> None:
         sys.exit(f"pages without an item: {missing}")
     topics, answers = conversation_items()
     core = {item_of[title] for title in pages} | topics
-    linked = (
-        {item_of[target] for targets in pages.values() for target in targets if target in item_of} | subjects | answers
-    ) - core
+    targets = set().union(*pages.values())
+    linked = ({item_of[target] for target in targets if target in item_of} | subjects | answers) - core
     for item in sorted(core | linked):
         documents.setdefault(item, new_item(item, labels.get(item, item)))
     kept: dict[str, dict] = {item: documents[item] for item in core}
@@ -191,12 +175,9 @@ def main() -> None:
     waiting = {other for document in kept.values() for other in mentioned(document["claims"])} - kept.keys()
     while waiting:
         name = waiting.pop()
-        document = documents.get(name)
-        if document is None:
-            document = new_item(name, labels[name])
-        claims = (
-            {prop: document["claims"][prop] for prop in CLASSES if prop in document["claims"]} if name[0] == "Q" else {}
-        )
+        document = documents.get(name) or new_item(name, labels[name])
+        classes = [prop for prop in CLASSES if name[0] == "Q" and prop in document["claims"]]
+        claims = {prop: document["claims"][prop] for prop in classes}
         kept[name] = {**document, "claims": claims}
         waiting |= mentioned(claims) - kept.keys()
 
@@ -213,8 +194,7 @@ def main() -> None:
     print(
         f"{len(items)} items, {with_facts} with facts, {len(core)} core, {len(linked)} linked, {facts} facts, {len(redirects)} redirects"
     )
-    unresolved = sorted({target for targets in pages.values() for target in targets if target not in item_of})
-    print(f"{len(unresolved)} link targets without an item")
+    print(f"{sum(target not in item_of for target in targets)} link targets without an item")
 
 
 if __name__ == "__main__":

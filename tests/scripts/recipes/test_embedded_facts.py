@@ -10,6 +10,7 @@ from convinse.support.errors import DataError
 from handmade import claim, document, dump_bytes, q, quantity, time
 from places import DATA, ROOT
 from recipes.embedded import facts, patterns, tables, turns, wikidata
+from written import write, write_lines
 
 NAMES = ["wikidata-27k", "convquestions", "simplequestions-wikidata", "wikitablequestions", "timequestions"]
 needs_data = pytest.mark.skipif(
@@ -18,11 +19,6 @@ needs_data = pytest.mark.skipif(
 HUMAN, FILM, MALE, FEMALE, CITY, DRAMA, PRIZE = "Q5", "Q11424", "Q6581097", "Q6581072", "Q515", "Q130232", "Q90"
 FILMS, PEOPLE, PLACES = range(1000, 1030), range(2000, 2030), range(3000, 3006)
 SEED, GOLD = "Q1000", "Q1001"
-
-
-def write_gz(path, text):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(text if isinstance(text, bytes) else text.encode()))
 
 
 def world():
@@ -60,15 +56,15 @@ def world():
 def small(tmp_path_factory):
     """A folder of shared data as small as it gets, and a folder to build in."""
     folder = tmp_path_factory.mktemp("data")
-    write_gz(folder / "wikidata-27k" / "wikidata-27k.json.gz", dump_bytes(list(world())))
+    write(folder / "wikidata-27k" / "wikidata-27k.json.gz", gzip.compress(dump_bytes(list(world()))))
     turn = {"question": "?", "entities": [{"id": SEED, "label": "Film"}], "answers": [{"id": GOLD}, {"id": "1999"}]}
-    write_gz(folder / "convquestions" / "val_wd27k.json.gz", json.dumps([{"conv_id": "1", "questions": [turn]}]))
+    write(folder / "convquestions" / "val_wd27k.json.gz", [{"conv_id": "1", "questions": [turn]}])
     asked = [f"Q{FILMS[n]}\tP57\tQ{PEOPLE[n]}\twho directed the film film, part {FILMS[n]}" for n in range(9)]
     asked += [f"Q8{n}\tP57\tQ9{n}\twho was the american director of zz{n} yy{n}" for n in range(9)]
     asked += [f"Q8{n}\tP57\tQ9{n}\twho directed the film xx{n} of ww{n}?" for n in range(9)]
-    write_gz(folder / "simplequestions-wikidata" / "annotated_wd_data_train.txt.gz", "\n".join(asked) + "\n")
-    write_gz(folder / "simplequestions-wikidata" / "annotated_wd_data_valid.txt.gz", "\n".join(asked[:1]) + "\n")
-    write_gz(folder / "simplequestions-wikidata" / "labels.tsv.gz", "P57\tdirector\n")
+    write(folder / "simplequestions-wikidata" / "annotated_wd_data_train.txt.gz", "\n".join(asked) + "\n")
+    write(folder / "simplequestions-wikidata" / "annotated_wd_data_valid.txt.gz", "\n".join(asked[:1]) + "\n")
+    write(folder / "simplequestions-wikidata" / "labels.tsv.gz", "P57\tdirector\n")
     return folder, tmp_path_factory.mktemp("built")
 
 
@@ -77,16 +73,15 @@ def made(small):
     return list(facts.facts(*small, 3))
 
 
-def fact_index(small):
+@pytest.fixture(scope="module")
+def index(small):
+    """The facts by their text."""
     known = wikidata.Facts(*small)
-    try:
-        return {fact.text: fact for told in known.by_subject.values() for fact in told}
-    finally:
-        known.kb.close()
+    known.kb.close()
+    return {fact.text: fact for told in known.by_subject.values() for fact in told}
 
 
-def test_spans_are_labels_of_the_facts(small, made):
-    index = fact_index(small)
+def test_spans_are_labels_of_the_facts(index, made):
     assert len(made) > 100
     asked = set()
     for example in made:
@@ -101,24 +96,21 @@ def test_spans_are_labels_of_the_facts(small, made):
     assert asked == {0, 2, 4}  # the subject, the object, the qualifier
 
 
-def test_nothing_is_learned_of_the_bench(small, made):
-    index = fact_index(small)
+def test_nothing_is_learned_of_the_bench(index, made):
     seen = {entity for example in made for one in example.candidates for entity in index[one.text].ids}
     assert SEED not in seen and "Q1002" in seen
     subjects = {index[one.text].subject for example in made for one in example.candidates}
     assert GOLD not in subjects and f"Film, Part {GOLD[1:]}" not in {example.key for example in made}
 
 
-def test_the_key_is_the_subject_and_parts_share_no_text(small, made):
-    index = fact_index(small)
+def test_the_key_is_the_subject_and_parts_share_no_text(index, made):
     assert {example.part for example in made} == {"train", "dev"}
     texts = {part: {one.text for e in made if e.part == part for one in e.candidates} for part in ("train", "dev")}
     assert not texts["train"] & texts["dev"]
     assert all(index[example.candidates[0].text].labels[0] == example.key for example in made)
 
 
-def test_facts_of_the_same_subject_and_property_are_no_negatives(small, made):
-    index = fact_index(small)
+def test_facts_of_the_same_subject_and_property_are_no_negatives(index, made):
     checked = 0
     for example in made:
         right = [index[one.text] for one in example.candidates if one.relevant]
@@ -201,12 +193,12 @@ def test_rows_are_verbalised_with_the_places_of_their_cells():
 def test_questions_that_one_cell_answers(tmp_path):
     folder = tmp_path / "wikitablequestions"
     table = {"context": "a", "title": "Some Page (page)", "header": ["Team", "Wins"], "rows": [["Reds", "3"], ["“Blues”", "5"], ["Greens", "5"]]}  # fmt: skip
-    write_gz(folder / "tables.jsonl.gz", json.dumps(table) + "\n")
+    write_lines(folder / "tables.jsonl.gz", table)
     lines = [
         "id\tutterance\tcontext\ttargetValue", "1\twho won three times?\ta\tReds", "2\twhat team is blue?\ta\tBlues", "3\twho won five times?\ta\tBlues|Greens",
         "4\thow many teams?\ta\t3", "5\twhat did the blues win?\ta\t5", "6\twho is yellow?\ta\tYellows",
     ]  # fmt: skip
-    write_gz(folder / "training.tsv.gz", "\n".join(lines) + "\n")
+    write_lines(folder / "training.tsv.gz", *lines)
     found = list(tables.tables(tmp_path, tmp_path, 1))
     assert [example.candidates[0].text for example in found] == [
         "Some Page, Team is Reds, Wins is 3",
@@ -236,7 +228,7 @@ def test_facts_that_hold_the_answer_against_others(small):
         for place, number in enumerate(FILMS)
     ]
     entries.append({"Question": f"is Film, Part {FILMS[3]} long?", "Answer": [{"WikidataQid": f"Q{PEOPLE[3]}"}]})
-    write_gz(folder / "timequestions" / "dev.json.gz", json.dumps(entries))
+    write(folder / "timequestions" / "dev.json.gz", entries)
     found = list(turns.timequestions(folder, work, 1))
     assert len(found) > 15
     for example in found:
@@ -262,40 +254,26 @@ def test_train_conversations_only(tmp_path):
 # -- shared data -------------------------------------------------------------------------------------------------------
 
 
-def beginning(path, number):
-    """The first lines of a packed file."""
-    with gzip.open(path, "rb") as file:
-        return list(itertools.islice(file, number))
-
-
-@pytest.fixture
-def part_of_the_data(tmp_path):
-    """All of the shared data but for most of the items and tables."""
+@needs_data
+def test_facts_of_the_shared_data(tmp_path):
     for name in ("convquestions", "simplequestions-wikidata"):
         (tmp_path / name).symlink_to(DATA / name)
     with gzip.open(DATA / "wikidata-27k" / "wikidata-27k.json.gz", "rb") as file:
-        items = iter(range(3000))
+        items = iter(range(1500))
         lines = [line for line in file if b'"type":"property"' in line[:40] or next(items, None) is not None]
-    write_gz(tmp_path / "wikidata-27k" / "wikidata-27k.json.gz", b"".join(lines).rstrip().rstrip(b",]") + b"\n]\n")
-    rows, questions = (DATA / "wikitablequestions" / name for name in ("tables.jsonl.gz", "training.tsv.gz"))
-    write_gz(tmp_path / "wikitablequestions" / rows.name, b"".join(beginning(rows, 120)))
-    (tmp_path / "wikitablequestions" / questions.name).symlink_to(questions)
-    return tmp_path
-
-
-@needs_data
-def test_facts_of_the_shared_data(part_of_the_data):
+    dump = b"".join(lines).rstrip().rstrip(b",]") + b"\n]\n"
+    write(tmp_path / "wikidata-27k" / "wikidata-27k.json.gz", gzip.compress(dump, 1))
     bench = wikidata.bench_items(DATA)
     assert len(bench.seeds) > 30 and len(bench.answers) > 50
-    known = wikidata.Facts(part_of_the_data, part_of_the_data / "work")
+    known = wikidata.Facts(tmp_path, tmp_path / "work")
     try:
         assert not bench.items & known.by_subject.keys()
         assert not any(bench.seeds & set(fact.ids) for told in known.by_subject.values() for fact in told)
         found = list(itertools.islice(facts.Questions(known, DATA, 1).all(), 600))
-        assert found == list(itertools.islice(facts.Questions(known, DATA, 1).all(), 600))
         index = {fact.text: fact for told in known.by_subject.values() for fact in told}
     finally:
         known.kb.close()
+    assert len(found) == 600
     for example in found:
         right = [index[one.text] for one in example.candidates if one.relevant]
         wrong = [index[one.text] for one in example.candidates if not one.relevant]
@@ -306,8 +284,9 @@ def test_facts_of_the_shared_data(part_of_the_data):
 
 
 @needs_data
-def test_rows_of_the_shared_data(part_of_the_data):
-    found = list(tables.tables(part_of_the_data, part_of_the_data, 1))
+def test_rows_of_the_shared_data(beginnings):
+    folder = beginnings({"wikitablequestions/tables.jsonl": 120, "wikitablequestions/training.tsv": 10**9}, ())
+    found = list(tables.tables(folder, folder, 1))
     assert len(found) > 100
     for example in found:
         right = {one.text for one in example.candidates if one.relevant}

@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
+from convinse.encoder.engine import model_inputs
 from convinse.encoder.joint import JointOutput
 from convinse.encoder.tokens import TextTokenizer
 from recipes.embedded import batches, losses, validation
@@ -112,19 +114,6 @@ def test_foreign_texts_are_of_other_groups_and_keys():
                 )
             assert len(after.candidates) <= 3
     assert added > 0.5 * 20 * 60
-
-
-def test_texts_of_the_same_group_key_or_wording_are_never_foreign():
-    def one(text, key, group):
-        return Example("q", (Candidate(text, relevant=True),), "made", key, group)
-
-    for alike in (
-        [one("a", "1", "same"), one("b", "2", "same")],
-        [one("a", "same", "1"), one("b", "same", "2")],
-        [one("same", "1", "1"), one("same", "2", "2")],
-    ):
-        for seed in range(20):
-            assert batches.with_foreign(alike, 1.0, random.Random(seed)) == alike
 
 
 def test_so_many_examples_get_a_foreign_text():
@@ -298,54 +287,6 @@ def test_losses_of_pairs_are_their_definition(tokenizer, seed, budget):
     assert [loss.item() for loss in found] == pytest.approx(expected_losses(given, made), rel=1e-5)
 
 
-def test_what_is_right_lowers_the_losses_and_what_is_wrong_raises_them(tokenizer):
-    made = some_batch(tokenizer)
-    given = Given(made)
-    ranking, reading = losses.pair_losses(given, made, BUDGET)
-    (ranking + reading).backward()
-    for row, relevant in enumerate(made.relevant):
-        assert (given.odds.grad[row] < 0) == bool(relevant)
-        for gradient, column in ((given.starts.grad[row], 0), (given.ends.grad[row], 1)):
-            right = sorted(set(made.spans[row][:, column].tolist()))
-            allowed = [0, *range(int(made.firsts[row]), int(made.ends[row]))]
-            wrong = [place for place in allowed if place not in right]
-            others = [place for place in range(len(gradient)) if place not in allowed]
-            assert (gradient[others] == 0).all()  # question, [SEP] and padding
-            if not made.readable[row]:
-                assert (gradient == 0).all()
-                continue
-            assert gradient[right].sum() < 0 and (gradient[wrong] > 0).all()
-
-
-def test_losses_near_0_where_all_is_right(tokenizer):
-    made = some_batch(tokenizer)
-    given = Given(made, scale=0.0)
-    before = [loss.item() for loss in losses.pair_losses(given, made, BUDGET)]
-    with torch.no_grad():
-        given.odds += 30 * torch.from_numpy(np.where(made.relevant, 1.0, -1.0)).float()
-        for row, spans in enumerate(made.spans):
-            given.starts[row, spans[0, 0]] += 30
-            given.ends[row, spans[0, 1]] += 30
-    after = [loss.item() for loss in losses.pair_losses(given, made, BUDGET)]
-    assert max(after) < 1e-3 < 1 < min(before)
-
-
-def test_a_bias_towards_relevance_helps_where_all_texts_are_relevant(model, tokenizer):
-    right = batches.batch(examples(6, 10, wrong=0), tokenizer, None)
-    wrong = Example(
-        "who", (Candidate("the film", relevant=True), *(Candidate(f"song {word}") for word in WORDS)), "s", "k"
-    )
-    mostly_wrong = batches.batch([wrong], tokenizer, None)
-
-    def ranking(bias, made):
-        with torch.no_grad():
-            model.relevance.bias.fill_(bias)
-            return losses.pair_losses(model, made, BUDGET)[0].item()
-
-    assert ranking(9.0, right) < ranking(0.0, right) < ranking(-9.0, right)
-    assert ranking(9.0, mostly_wrong) > ranking(0.0, mostly_wrong) > ranking(-9.0, mostly_wrong)
-
-
 def test_all_heads_and_the_trunk_get_gradients(model, tokenizer):
     made = some_batch(tokenizer)
     ranking, reading = losses.pair_losses(model, made, BUDGET)
@@ -392,37 +333,6 @@ def test_embedding_losses_are_their_definition():
     assert distillation.item() == pytest.approx(np.mean(divergence), rel=1e-4)
 
 
-def test_texts_of_the_same_group_are_no_negatives():
-    queries, texts = unit(3, 0), unit(5, 1)
-    groups, owners = ["same", "same", "other"], [0, 1, 2, 0, 2]
-
-    def contrast(groups, texts):
-        return losses.embedding_losses(queries, texts, queries, texts, groups, owners)[0].item()
-
-    nearer = texts.clone()
-    nearer[1] = queries[0]  # the text of the second query is what the first one looks for
-    assert contrast(["one", "two", "other"], nearer) > contrast(groups, nearer)
-    for row, other in ((0, 1), (1, 0)):
-        moved = texts.clone().requires_grad_()
-        alone = losses.embedding_losses(queries[row : row + 1], moved, queries, texts, ["same"], [0] * 5)[0]
-        alone.backward()
-        assert moved.grad[other].abs().sum() > 0  # alone: a negative as any other
-    moved = texts.clone().requires_grad_()
-    only = queries * torch.tensor([[1.0], [0.0], [0.0]])
-    losses.embedding_losses(only, moved, queries, texts, groups, [0, 1, 2, 1, 2])[0].backward()
-    learned = [row.abs().sum().item() > 0 for row in moved.grad]
-    assert learned == [True, False, True, False, True]  # nor are the negatives of the same group
-
-
-def test_equal_embeddings_are_not_distilled():
-    queries, texts, groups = unit(4, 0), unit(6, 1), ["a", "b", "c", "d"]
-    owners = [0, 1, 2, 3, 0, 1]
-    assert losses.embedding_losses(queries, texts, queries, texts, groups, owners)[1].item() == pytest.approx(
-        0, abs=1e-6
-    )
-    assert losses.embedding_losses(queries, texts, unit(4, 5), texts, groups, owners)[1].item() > 0.1
-
-
 def test_embeddings_are_those_of_the_bi_encoder(model, tokenizer):
     chance = random.Random(3)
     texts = [" ".join(chance.choices(WORDS, k=chance.randint(1, 40))) for _ in range(30)]
@@ -454,15 +364,10 @@ def test_the_best_span_is_that_of_all(first, stop):
 
 
 def outputs(model, made):
+    rows = np.arange(len(made.relevant))
     with torch.inference_mode():
-        found = model(**model_inputs(model, made))
+        found = model(**model_inputs(model, made.sequences, rows, model.device))
     return tuple(array.float().numpy() for array in (found.logits[:, 0], found.start_logits, found.end_logits))
-
-
-def model_inputs(model, made):
-    from convinse.encoder import engine
-
-    return engine.model_inputs(model, made.sequences, np.arange(len(made.relevant)), model.device)
 
 
 def test_measures_are_shares_of_first_texts_and_f1_of_spans(checkpoint, tokenizer):
@@ -515,40 +420,28 @@ def contexts(number, words=6, seed=0):
     return made
 
 
-def test_answers_are_marked_inside_of_the_sentence(checkpoint, tokenizer):
+def test_the_best_span_of_the_sentence_is_marked(checkpoint, tokenizer):
     given = contexts(25)
-    sentences = {one.query: sentence for one, sentence in given}
-    before = {one.query: one for one, _ in given}
+    of_query = {one.query: (one, sentence) for one, sentence in given}
     found = validation.marked(checkpoint.model, tokenizer, given, 0.0, 4096)
     assert len(found) == 25 and found == sorted(found, key=lambda one: (one.key, one.query))
-    short = 0
+    short = agreed = 0
     for one in found:
+        old, (low, high) = of_query[one.query]
         (span,) = one.candidates[0].spans  # however unsure
-        start, end = sentences[one.query]
-        assert start <= span[0] < span[1] <= end
-        short += span[1] - span[0] < end - start
-        old = before[one.query]
-        assert one.candidates[0].readable and one.candidates[0].text == old.candidates[0].text
-        assert one.candidates[1:] == old.candidates[1:]
-        assert (one.source, one.key, one.group) == (old.source, old.key, old.group)
-    assert short > 5  # they are the model's, not just the sentences
-
-
-def test_the_marked_answer_is_the_best_of_the_sentence(checkpoint, tokenizer):
-    given = contexts(10)
-    found = {one.query: one.candidates[0].spans[0] for one in
-             validation.marked(checkpoint.model, tokenizer, given, 0.0, 4096)}  # fmt: skip
-    agreed = 0
-    for one, (low, high) in given:
-        made = batches.batch([one], tokenizer, None)
+        assert low <= span[0] < span[1] <= high
+        short += span[1] - span[0] < high - low
+        assert one == replace(old, candidates=(Candidate(old.candidates[0].text, True, (span,)), *old.candidates[1:]))
+        made = batches.batch([old], tokenizer, None)
         _, start, end = outputs(checkpoint.model.eval(), made)
-        offsets = tokenizer.offsets([one.candidates[0].text])[0]
+        offsets = tokenizer.offsets([old.candidates[0].text])[0]
         inside = [place for place, (a, b) in enumerate(offsets) if low <= a and b <= high]
         first = int(made.firsts[0])
         spans = [(a, b) for a in inside for b in inside if a <= b < a + 30]
         best = max(spans, key=lambda span: start[0, first + span[0]] + end[0, first + span[1]])
-        agreed += found[one.query] == (offsets[best[0], 0], offsets[best[1], 1])
-    assert agreed >= 9  # all but for rounding in half precision
+        agreed += span == (offsets[best[0], 0], offsets[best[1], 1])
+    assert short > 5  # they are the model's, not just the sentences
+    assert agreed >= 22  # all but for rounding in half precision
 
 
 def test_what_the_model_is_not_sure_of_is_any_of_the_best_spans(checkpoint, tokenizer):
@@ -613,34 +506,27 @@ def judged(model, tokenizer, wrong):
     return made
 
 
-def test_calibration_keeps_orders_and_lowers_the_losses(model, tokenizer):
-    dev = judged(model, tokenizer, lambda number: number % 5 == 0)
+@pytest.mark.parametrize("wrong", [5, 1])
+def test_calibration_keeps_orders_and_lowers_the_losses(model, tokenizer, wrong):
+    """One answer of five is wrong; a model all of whose answers are wrong is made unsure, not turned around."""
+    dev = judged(model, tokenizer, lambda number: number % wrong == 0)
     made = batches.batch(dev, tokenizer, None)
     before, losses_before = outputs(model, made), negative_log_likelihoods(model, made)
     found = validation.calibrate(model, tokenizer, dev)
     after, losses_after = outputs(model, made), negative_log_likelihoods(model, made)
-    assert found.keys() == {"scale", "bias", "sharpness"} and min(found["scale"], found["sharpness"]) > 0.06
-    np.testing.assert_allclose(after[0], before[0] * found["scale"] + found["bias"], atol=1e-4, rtol=1e-3)
     assert order(after[0].round(4)) == order((before[0] * found["scale"]).round(4))
     for one, other in zip(after[1:], before[1:], strict=True):
-        np.testing.assert_allclose(one, other * found["sharpness"], atol=1e-4, rtol=1e-3)
         assert (one.argmax(axis=1) == other.argmax(axis=1)).all()
+    if wrong == 1:
+        assert 0 < found["scale"] < 0.5 and 0 < found["sharpness"] < 0.5
+        return
+    assert found.keys() == {"scale", "bias", "sharpness"} and min(found["scale"], found["sharpness"]) > 0.06
+    np.testing.assert_allclose(after[0], before[0] * found["scale"] + found["bias"], atol=1e-4, rtol=1e-3)
+    for one, other in zip(after[1:], before[1:], strict=True):
+        np.testing.assert_allclose(one, other * found["sharpness"], atol=1e-4, rtol=1e-3)
     assert losses_after[0] < losses_before[0] - 0.1 and losses_after[1] < losses_before[1] - 0.1
     again = validation.calibrate(model, tokenizer, dev)
     assert again == pytest.approx({"scale": 1, "bias": 0, "sharpness": 1}, abs=0.05)  # there is no more to gain
-
-
-def test_calibration_keeps_the_orders_of_a_model_that_is_wrong(model, tokenizer):
-    """A model worse than chance is made unsure, not turned around."""
-    dev = judged(model, tokenizer, lambda number: True)
-    made = batches.batch(dev, tokenizer, None)
-    before = outputs(model, made)
-    found = validation.calibrate(model, tokenizer, dev)
-    after = outputs(model, made)
-    assert 0 < found["scale"] < 0.5 and 0 < found["sharpness"] < 0.5
-    assert order(after[0].round(4)) == order((before[0] * found["scale"]).round(4))
-    for one, other in zip(after[1:], before[1:], strict=True):
-        assert (one.argmax(axis=1) == other.argmax(axis=1)).all()
 
 
 def test_calibration_of_texts_alone_leaves_reading_as_it_is(model, tokenizer):

@@ -27,6 +27,7 @@ from recipes.embedded.card import SOURCES
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.sets import builders
 from tiny_models import WORDS, joint, tiny, torch
+from written import write
 
 PSEUDO = recipes.PSEUDO
 
@@ -83,19 +84,13 @@ def test_steps_are_the_same_each_time_and_differ_between_parts_epochs_stages_and
     assert [steps(number) for number in range(1, 7)] == [steps(number) for number in range(1, 7)]
     different = [asked(steps(number)) for number in range(1, 13)] + [asked(steps(1, seed=7))]
     assert len({tuple(queries) for queries in different}) == len(different)
-    assert set(asked(step for n in (1, 2, 3) for step in steps(n))) != set(
-        asked(step for n in (4, 5, 6) for step in steps(n))
-    )
+    one, two = ([example for n in part for step in steps(n, foreign=0.0) for example in step.examples]
+                for part in ((1, 2, 3), (4, 5, 6)))  # fmt: skip
+    assert {example.query for example in one} != {example.query for example in two}
+    negatives = [{e.query: e.candidates for e in epoch if e.source == "b"} for epoch in (one, two)]
+    assert negatives[0].keys() == negatives[1].keys() and negatives[0] != negatives[1]
     seeds = [step.seed for number in range(1, 13) for step in steps(number)]
     assert len(set(seeds)) == len(seeds)
-
-
-def test_the_second_stage_draws_other_negatives_and_another_order():
-    stage = recipes.Stage(mixture={"b": 30}, validations=1)
-    first, second = ([one for step in steps(number, stage) for one in step.examples] for number in (1, 2))
-    assert [one.query for one in first] != [one.query for one in second]
-    of = [{one.query: one.candidates for one in made} for made in (first, second)]
-    assert of[0].keys() == of[1].keys() and of[0] != of[1]
 
 
 def test_each_example_has_so_many_negatives():
@@ -214,18 +209,13 @@ def refused(capsys):
     """The line with which the recipe refuses some arguments beside the data and the output."""
 
     def line(*arguments):
-        given = () if "--data" in arguments else ("--data", ".")
-        assert script.main([*map(str, arguments), *given, "--output", "out"]) == 1
+        defaults = ("--data", ".", "--output", "out")
+        assert script.main([*defaults, *map(str, arguments)]) == 1
         (text,) = capsys.readouterr().err.splitlines()
         assert text.startswith("train embedded: ")
         return text.removeprefix("train embedded: ")
 
     return line
-
-
-def written(content):
-    Path("mine.yml").write_text(content if isinstance(content, str) else json.dumps(content))
-    return "mine.yml"
 
 
 @pytest.mark.parametrize(
@@ -247,7 +237,7 @@ def written(content):
     ],
 )
 def test_a_recipe_that_cannot_be_used_is_one_line(refused, content, message):
-    line = refused("--config", written(content))
+    line = refused("--config", write("mine.yml", content))
     assert line.startswith("mine.yml: ") and message in line
     assert not Path("out").exists()
 
@@ -260,22 +250,23 @@ def test_a_recipe_that_is_not_there(refused):
 def test_an_unknown_data_set_is_refused_with_the_nearest_name(refused):
     unknown = {"mixture": {"qed": 4, "squad_sentence": 4}}
     for stages in ([unknown, QED], [QED, unknown]):
-        config = written({"stages": stages})
+        config = write("mine.yml", {"stages": stages})
         line = refused("--config", config, "--base", tiny("bert", "embedding"))
         assert "squad_sentence;" in line and "did you mean 'squad_sentences'?" in line
     assert not Path("out").exists()
 
 
-def test_answers_that_no_model_has_marked_are_not_for_the_first_stage():
-    stage = recipes.Stage(mixture={"a": 4, PSEUDO: 4})
-    with pytest.raises(ConfigError, match=f"unknown data set {PSEUDO}"):
-        recipes._stage(1, 0, None, None, None, data(a=4), {}, recipe(stage), Path("state"), "run")
-
-
-def test_only_sets_of_the_mixture_are_learned_from_alone():
-    stage = recipes.Stage(mixture={"a": 4}, alone={"b": 0.5})
-    with pytest.raises(ConfigError, match="alone: b is not in the mixture"):
-        recipes._stage(1, 0, None, None, None, data(a=4, b=4), {}, recipe(stage), Path("state"), "run")
+@pytest.mark.parametrize(
+    ("stage", "message"),
+    [
+        ({"mixture": {"a": 4, PSEUDO: 4}}, f"unknown data set {PSEUDO}"),  # no model has marked answers yet
+        ({"mixture": {"a": 4}, "alone": {"b": 0.5}}, "alone: b is not in the mixture"),
+    ],
+)
+def test_what_a_first_stage_cannot_learn_from(stage, message):
+    settings = recipe(recipes.Stage(**stage))
+    with pytest.raises(ConfigError, match=message):
+        recipes._stage(1, 0, None, None, None, data(a=4, b=4), {}, settings, Path("state"), "run")
 
 
 def test_a_share_of_a_set_is_learned_from_without_negatives():
@@ -288,7 +279,7 @@ def test_a_share_of_a_set_is_learned_from_without_negatives():
 
 
 def test_missing_data_and_bases(refused):
-    config = written(GOOD)
+    config = write("mine.yml", GOOD)
     line = refused("--config", config, "--data", "nowhere")
     assert line.startswith("nowhere: no such folder") and "--data" in line
     line = refused("--config", config, "--base", "some/name")
@@ -302,7 +293,7 @@ def test_missing_data_and_bases(refused):
 def test_what_is_something_else_is_not_replaced(refused):
     Path("out").mkdir()
     Path("out/thesis.txt").write_text("important")
-    line = refused("--config", written(GOOD))
+    line = refused("--config", write("mine.yml", GOOD))
     assert line.startswith("out: ") and "--output" in line
     assert [path.name for path in Path("out").iterdir()] == ["thesis.txt"]
     assert Path("out/thesis.txt").read_text() == "important"
@@ -322,17 +313,14 @@ def test_the_model_to_train_begins_as_the_teacher():
     other = script.start_from(recipe(STAGE, base=str(base), seed=6))[0].model.state_dict()
     heads = [name for name in again if not name.startswith("bert.") and name.endswith("weight")]
     assert len(heads) == 3
-    for name in heads:
-        assert torch.equal(again[name], checkpoint.model.state_dict()[name]) and not torch.equal(
-            again[name], other[name]
-        )
+    drawn = checkpoint.model.state_dict()
+    assert all(torch.equal(again[name], drawn[name]) and not torch.equal(again[name], other[name]) for name in heads)
 
 
-LINES = {"qed/dev": 250, "squad-sentences/pairs": 400, "boolq/train": 120, "boolq/dev": 60}
+LINES = {"qed/dev.jsonl": 250, "squad-sentences/pairs.jsonl": 400, "boolq/train.jsonl": 120, "boolq/dev.jsonl": 60}
 QUICK = {
     "stages": [
         {"mixture": {"qed": 1, "selqa": 1}},
-        {"mixture": {"qed": 1, "selqa": 1, PSEUDO: 1}},
         {"mixture": {"qed": 1, "selqa": 1, PSEUDO: 1}, "alone": {PSEUDO: 1.0}},
     ],
     "yes_no": {"layer": 1, "epochs": 1},
@@ -348,24 +336,25 @@ def shared(beginnings):
     return beginnings(LINES, ("selqa",))
 
 
+def arguments(folder, data, content=QUICK):
+    """What to train a model of the recipe `content` in a folder with."""
+    config = write(folder / "mine.yml", content)
+    base = tiny("bert", "embedding", initializer_range=0.05)
+    given = ["--data", data, "--output", folder / "model", "--config", config, "--quick", "--base", base]
+    return list(map(str, given))
+
+
 @pytest.fixture(scope="module")
 def trained(shared, tmp_path_factory):
     """A folder with `model`, written by the command as a user types it."""
     folder = tmp_path_factory.mktemp("trained")
-    (folder / "mine.yml").write_text(json.dumps(QUICK))
-    done = train(folder, shared, "model")
+    done = subprocess.run(
+        [sys.executable, "-m", "convinse", "train", "embedded", *arguments(folder, shared)], cwd=folder,
+        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr and "Warning" not in done.stderr
     return folder
-
-
-def train(folder, data, output, *more):
-    command = ["train", "embedded", "--data", data, "--output", output, "--config", "mine.yml", "--quick",
-               "--base", tiny("bert", "embedding", initializer_range=0.05), *more]  # fmt: skip
-    return subprocess.run(
-        [sys.executable, "-m", "convinse", *map(str, command)], cwd=folder, capture_output=True, text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
 
 
 def test_the_trained_folder_is_a_model_for_all_three_tasks(trained):
@@ -390,36 +379,27 @@ def test_the_heads_have_learned_and_the_words_have_not(trained):
     words = "bert.embeddings.word_embeddings.weight"
     rounding = given[words].abs().amax(dim=1, keepdim=True) / 127 * 0.51
     assert ((found[words] - given[words]).abs() <= rounding).all()
-    for name in (
-        "relevance.weight",
-        "span.weight",
-        "relevance_hidden.weight",
-        "bert.encoder.layer.0.output.dense.weight",
-    ):
-        assert (found[name] - given[name]).abs().max() > 1e-5, name
+    for name in ("relevance", "span", "relevance_hidden", "bert.encoder.layer.0.output.dense"):
+        assert (found[f"{name}.weight"] - given[f"{name}.weight"]).abs().max() > 1e-5, name
 
 
 def test_card_and_record_say_what_was_done(trained):
     card = (trained / "model/README.md").read_text()
-    sources = SOURCES
     rows = [line.split(" | ") for line in card.splitlines() if line.startswith("| ")]
     for name in ("qed", "selqa", PSEUDO):
-        (row,) = [row for row in rows if row[0] == f"| {sources[name][0]}"]
+        (row,) = [row for row in rows if row[0] == f"| {SOURCES[name][0]}"]
         drawn = str(min(24, int(row[2])))  # all, where there are fewer
-        assert row[1] == sources[name][1] and row[3:] == ["0" if name == PSEUDO else drawn, drawn, f"{drawn} |"]
+        assert row[1] == SOURCES[name][1] and row[3:] == ["0" if name == PSEUDO else drawn, f"{drawn} |"]
         assert int(row[2]) > 0
     assert tiny("bert", "embedding", initializer_range=0.05).name in card
     assert "`yes_no.safetensors`" in card and "Validation of the yes/no head" in card
     record = json.loads((trained / "model/training.json").read_text())
     assert len(record["yes_no"]["epochs"]) == 2 and {"accuracy", "log loss"} <= record["yes_no"]["epochs"][1].keys()
-    assert (
-        len(record["epochs"]) == 2
-        and record["best_epoch"] == 1
-        and [len(epochs) for epochs in record["earlier_stages"]] == [2, 2]
-    )
+    assert len(record["epochs"]) == 2 and record["best_epoch"] == 1
+    assert [len(epochs) for epochs in record["earlier_stages"]] == [2]
     assert {"qed F1", "qed first", "selqa first", "mean"} <= record["epochs"][0].keys()
     assert record["recipe"]["seed"] == 11 and set(record["recipe"]["stages"][1]["mixture"]) == {"qed", "selqa", PSEUDO}
-    assert "stage 3: 1 epochs, learning rate 0.0001, 100% of squad_pseudo without negatives" in card
+    assert "stage 2: 1 epochs, learning rate 0.0001, 100% of squad_pseudo without negatives" in card
     assert str(trained) not in card
 
 
@@ -428,23 +408,18 @@ def test_the_same_seed_gives_the_same_weights_and_an_older_model_is_replaced(tra
     target = shutil.copytree(trained / "model", tmp_path / "model")
     before = (target / "model.safetensors").read_bytes()
     (target / "model.safetensors").write_bytes(b"older")
-    (tmp_path / "mine.yml").write_text(json.dumps(QUICK))
-    base = tiny("bert", "embedding", initializer_range=0.05)
-    options = ["--data", shared, "--output", target, "--config", tmp_path / "mine.yml", "--quick", "--base", base]
-    assert script.main(list(map(str, options))) == 0
+    assert script.main(arguments(tmp_path, shared)) == 0
     assert (target / "model.safetensors").read_bytes() == before
     assert {path.name for path in tmp_path.iterdir()} == {"model", "mine.yml"}
 
 
-def test_what_the_last_step_needs_is_missed_before_the_first(shared, tmp_path):
-    data = tmp_path / "data"
-    shutil.copytree(shared, data)
-    shutil.rmtree(data / "boolq")
-    (tmp_path / "mine.yml").write_text(json.dumps(QUICK))
-    done = train(tmp_path, data, "model")
-    assert done.returncode == 1 and "boolq/train.jsonl.gz: no such data" in done.stderr
-    assert "stage" not in done.stderr and not (tmp_path / "model").exists()
-    (tmp_path / "mine.yml").write_text(json.dumps({**QUICK, "yes_no": {"layer": 3}}))
-    done = train(tmp_path, shared, "model")
-    assert done.returncode == 1 and "yes_no: layer: 3: the model has 2 layers" in done.stderr
-    assert "stage" not in done.stderr and not (tmp_path / "model").exists()
+@pytest.mark.parametrize(
+    ("layer", "message"), [(1, "boolq/train.jsonl.gz: no such data"), (3, "yes_no: layer: 3: the model has 2 layers")]
+)
+def test_what_the_last_step_needs_is_missed_before_the_first(shared, tmp_path, refused, monkeypatch, layer, message):
+    monkeypatch.setattr(script, "train_stages", None)  # not called
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "qed").symlink_to(shared / "qed")  # there is no boolq
+    content = {"stages": [{"mixture": {"qed": 1}}], "yes_no": {"layer": layer}}
+    assert message in refused(*arguments(tmp_path, tmp_path / "data", content))
+    assert not (tmp_path / "model").exists()

@@ -13,11 +13,12 @@ from recipes.embedded.ranking_sets import squad_contexts
 from recipes.embedded.sample_sets import cut
 from recipes.embedded.sets import TEXT_SETS
 from recipes.embedded.untokenise import untokenised
+from written import write_lines
 
 EXTRACTIVE = ("qamr", "fairytaleqa", "policyqa", "qed", "multiqa_samples", "mrqa_sample")
 RANKED = ("squad_sentences", "selqa", "boolq")
-LINES = {"qamr/dev": 1500, "qamr/test_part": 400, "fairytaleqa/train": 400, "fairytaleqa/val": 60, "qed/dev": 400,
-         "squad-sentences/pairs": 1500, "boolq/train": 300, "boolq/dev": 100}  # fmt: skip
+LINES = {"qamr/dev.jsonl": 700, "qamr/test_part.jsonl": 200, "fairytaleqa/train.jsonl": 300, "fairytaleqa/val.jsonl": 60,
+         "qed/dev.jsonl": 300, "squad-sentences/pairs.jsonl": 900, "boolq/train.jsonl": 200, "boolq/dev.jsonl": 80}  # fmt: skip
 WHOLE = ("policyqa", "selqa", "multiqa-samples", "mrqa-sample")
 
 
@@ -29,6 +30,15 @@ def data(beginnings):
 @pytest.fixture(scope="module")
 def built(data):
     return {name: list(build(data, 5)) for name, build in TEXT_SETS.items()}
+
+
+@pytest.fixture(scope="module")
+def answering(data):
+    """The sentences of SQuAD that answer each question."""
+    right = {}
+    for line in lines(data, "squad-sentences", "pairs"):
+        right.setdefault(line["question"], set()).add(line["sentence"])
+    return right
 
 
 def lines(data, name, *files):
@@ -156,30 +166,25 @@ def test_examples_whose_texts_overlap_share_their_group(built):
             assert all(own[key] == example.group for key in own if len(key) > 40 and key in text)
 
 
-def test_nothing_of_the_test_part_of_policyqa_is_used(built, data):
+def test_policyqa_is_of_its_dev_file_and_negatives_are_not_asked_the_same(built, data):
     tested = {line["context"] for line in lines(data, "policyqa", "test")}
-    own = {line["context"] for line in lines(data, "policyqa", "dev")}
+    given = list(lines(data, "policyqa", "dev"))
+    asked = {(line["context"], line["question"]) for line in given}
+    site = {line["context"]: line["title"] for line in given}
     used = {candidate.text for example in built["policyqa"] for candidate in example.candidates}
-    assert not used & tested and used <= own and len(used) > 0.9 * len(own - tested)
-
-
-def test_negatives_of_policyqa_are_not_asked_the_same(built, data):
-    asked = {(line["context"], line["question"]) for line in lines(data, "policyqa", "dev")}
-    site = {line["context"]: line["title"] for line in lines(data, "policyqa", "dev")}
+    assert not used & tested and used <= site.keys() and len(used) > 0.9 * len(site.keys() - tested)
     for example in built["policyqa"]:
         for candidate in example.candidates[1:]:
             assert site[candidate.text] == example.key and (candidate.text, example.query) not in asked
 
 
-def test_squad_neighbours_come_before_hard_ones(built, data):
-    right = {}
-    order = {}
-    for line in lines(data, "squad-sentences", "pairs"):
-        right.setdefault(line["question"], set()).add(line["sentence"])
-        order.setdefault(line["sentence"], len(order))
+def test_squad_neighbours_come_before_hard_ones(built, data, answering):
+    different = dict.fromkeys(line["sentence"] for line in lines(data, "squad-sentences", "pairs"))
+    order = {sentence: place for place, sentence in enumerate(different)}
     for example in built["squad_sentences"]:
         first, near, further, *hard = (candidate.text for candidate in example.candidates)
-        assert first in right[example.query] and not right[example.query] & {near, further, *hard}
+        right = answering[example.query]
+        assert first in right and not right & {near, further, *hard}
         assert order[first] // 40 == order[near] // 40 == order[further] // 40
         assert abs(order[first] - order[near]) <= abs(order[first] - order[further]) <= 5
         assert len(hard) == (example.part == "train") or example.part == "dev"
@@ -187,9 +192,8 @@ def test_squad_neighbours_come_before_hard_ones(built, data):
 
 
 def write_pairs(data, pairs):
-    (data / "squad-sentences").mkdir()
-    packed = "\n".join(json.dumps({"question": question, "sentence": sentence}) for question, sentence in pairs)
-    (data / "squad-sentences" / "pairs.jsonl.gz").write_bytes(gzip.compress(packed.encode()))
+    made = ({"question": question, "sentence": sentence} for question, sentence in pairs)
+    write_lines(data / "squad-sentences" / "pairs.jsonl.gz", *made)
 
 
 def test_another_answer_is_no_negative(tmp_path):
@@ -199,7 +203,6 @@ def test_another_answer_is_no_negative(tmp_path):
     assert found[0] == ["ada did it.", "it was in may.", "it was here."]
     assert found[1] == ["she did it.", "it was in may.", "it was here."]
     many = tmp_path / "many"
-    many.mkdir()
     write_pairs(many, [pairs[0], *((f"what {n}?", f"it was thing {n}.") for n in range(12)), pairs[1]])
     for seed in range(10):
         for example, _ in squad_contexts(many, seed):
@@ -207,17 +210,14 @@ def test_another_answer_is_no_negative(tmp_path):
                 assert len(example.candidates) == 2 and "did it" not in example.candidates[1].text
 
 
-def test_squad_contexts_tell_where_the_sentence_is(data):
-    right = {}
-    for line in lines(data, "squad-sentences", "pairs"):
-        right.setdefault(line["question"], set()).add(line["sentence"])
+def test_squad_contexts_tell_where_the_sentence_is(data, answering):
     found = list(squad_contexts(data, 5))
     assert found == list(squad_contexts(data, 5)) != list(squad_contexts(data, 6))
     starts = set()
     for example, (start, end) in found:
-        text = example.candidates[0].text
-        assert text[start:end] in right[example.query] and not example.candidates[0].readable
-        assert not any(sentence in other.text for other in example.candidates[1:] for sentence in right[example.query])
+        text, right = example.candidates[0].text, answering[example.query]
+        assert text[start:end] in right and not example.candidates[0].readable
+        assert not any(sentence in other.text for other in example.candidates[1:] for sentence in right)
         starts.add(start > 0)
     assert starts == {True, False}
 
@@ -245,9 +245,8 @@ def test_missing_data_is_named_with_the_remedy(tmp_path):
 
 
 def test_a_span_beside_the_answer_is_refused(tmp_path):
-    (tmp_path / "qed").mkdir()
     line = {"title": "t", "context": "one two", "question": "q", "answer": "two", "answer_start": 3}
-    (tmp_path / "qed" / "dev.jsonl.gz").write_bytes(gzip.compress(json.dumps(line).encode()))
+    write_lines(tmp_path / "qed" / "dev.jsonl.gz", line)
     with pytest.raises(DataError, match=r"dev\.jsonl\.gz:1: 'two' does not stand at character 3"):
         list(TEXT_SETS["qed"](tmp_path, 0))
 

@@ -1,7 +1,5 @@
 """Training of the yes/no head: its data, what the trunk reads, steps, measures, and the head that comes out."""
 
-import gzip
-import json
 import random
 
 import numpy as np
@@ -15,27 +13,24 @@ from recipes.embedded import __main__ as script
 from recipes.embedded import ranking_sets
 from recipes.embedded import yes_no as training
 from tiny_models import joint, torch
+from written import write_lines
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     """BoolQ as published: the passage says whether the book was written by whom the question names."""
-    folder = tmp_path_factory.mktemp("data") / "boolq"
-    folder.mkdir()
+    folder = tmp_path_factory.mktemp("data")
     chance = random.Random(1)
     for name, number in (("train", 150), ("dev", 30)):
-        with gzip.open(folder / f"{name}.jsonl.gz", "wt") as file:
-            for place in range(number):
-                right, other = chance.sample(["tolkien", "cameron", "jackson"], 2)
-                yes = place % 2 == 0
-                line = {
-                    "question": f"was {name} book {place} written by {right if yes else other}",
-                    "title": f"{name} {place}",
-                    "answer": yes,
-                    "passage": f"{name} book {place} was written by {right}",
-                }
-                file.write(json.dumps(line) + "\n")
-    return folder.parent
+        lines = []
+        for place in range(number):
+            right, other = chance.sample(["tolkien", "cameron", "jackson"], 2)
+            book, yes = f"{name} book {place}", place % 2 == 0
+            question = f"was {book} written by {right if yes else other}"
+            passage = f"{book} was written by {right}"
+            lines.append({"question": question, "title": f"{name} {place}", "answer": yes, "passage": passage})
+        write_lines(folder / "boolq" / f"{name}.jsonl.gz", *lines)
+    return folder
 
 
 def trained(data, state, **settings):
