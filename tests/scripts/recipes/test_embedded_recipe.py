@@ -205,8 +205,9 @@ GOOD = {"stages": [QED, QED]}
 
 
 @pytest.fixture
-def refused(capsys):
+def refused(capsys, caplog):
     """The line with which the recipe refuses some arguments beside the data and the output."""
+    caplog.set_level("WARNING", logger="convinse")  # what it tells of its progress goes to standard error, too
 
     def line(*arguments):
         defaults = ("--data", ".", "--output", "out")
