@@ -92,6 +92,11 @@ def test_every_import_goes_down():
     assert faults(imports(ROOT / "convinse")) == []
 
 
+@pytest.mark.parametrize("folder", ["bench", "recipes"])
+def test_scripts_go_in_no_circle(folder):
+    TopologicalSorter(imports(ROOT / "scripts" / folder)).prepare()
+
+
 def test_encoders_alone_know_torch_beside_training():
     """Stages, sources and the command line compute by `encoder`."""
     knowing = set()

@@ -30,7 +30,7 @@ from ..measures import Rank, best_first, cross_fitted, first_right
 from .sets import Asked
 
 if TYPE_CHECKING:
-    from .setup import Model
+    from .heads import Model
 
 Advance = Callable[[int], None]
 BM25, BASE, OWN = "BM25", "base bi-encoder", "the model's bi-encoder"

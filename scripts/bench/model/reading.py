@@ -14,7 +14,7 @@ from ..measures import answer_scores
 from .sets import Question
 
 if TYPE_CHECKING:
-    from .setup import Model
+    from .heads import Model
 
 Advance = Callable[[int], None]
 _PORTION = 20  # questions computed together

@@ -1,53 +1,21 @@
-"""What the parts of `bench model` share: the model through the classes that its users have, and dev sets."""
+"""What the parts of `bench model` share: models and dev sets."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from convinse.config import resolve
 from convinse.encoder.bi_encoder import BiEncoder
-from convinse.encoder.extractive_reader import ExtractiveReader
-from convinse.encoder.pool import ModelPool
 from convinse.encoder.precision import Precision, find_device, find_precision
-from convinse.encoder.reranker import BertReranker
-from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.support.errors import ModelError
 from recipes.sources import BASE_PACKAGE, minilm
 
 from ..harness import Bench, note
+from .heads import Model
 from .ranking import Pools, evidence_pools
 from .sets import DevSets, dev_sets
-
-SPANS = 5  # of a text, as the pipeline keeps them
-
-
-@dataclass(frozen=True)
-class Model:
-    folder: Path  # with weights, configuration and tokenizer
-    device: str = "auto"  # `auto`, `cpu` or `cuda`
-    precision: Precision = "auto"  # see `convinse.encoder.precision`
-    one_pass: bool = True  # whether the reader takes the spans of the pairs that the reranker has just scored
-
-    @cached_property
-    def pool(self) -> ModelPool:
-        """Through it all heads share the weights."""
-        pool = ModelPool()
-        if self.one_pass:
-            pool.share_spans()
-        return pool
-
-    def _head(self, kind: Any, **settings: Any) -> Any:
-        given = {"precision": self.precision, "key": "--model", "models": self.pool, **settings}
-        return kind(self.folder, self.device, **given)
-
-    # they cut long texts as in the pipeline; the last one needs a folder with its head
-    reranker = cached_property(lambda self: self._head(BertReranker))
-    reader = cached_property(lambda self: self._head(ExtractiveReader, best=SPANS))
-    bi_encoder = cached_property(lambda self: self._head(BiEncoder))
-    yes_no = cached_property(lambda self: self._head(YesNoReader))
 
 
 @dataclass(frozen=True)

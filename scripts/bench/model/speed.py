@@ -18,10 +18,10 @@ from convinse.support.progress import progress
 from ..harness import Bench, Figures, in_turn
 from ..measures import best_first, same_share
 from . import ranking
+from .heads import Model
 from .ranking import Advance, log_odds
 from .reading import ALONE, AMONG, RELEVANCE, SPAN, WHOLE, readings
 from .sets import SEED, Asked, Question, sample
-from .setup import Model
 
 RANKING, ONE_PASS, TWO_PASSES = "ranking alone", "ranking and reading, one pass", "ranking, then reading"
 _PORTION = 20  # questions computed together

@@ -11,7 +11,7 @@ from bench import candidates
 from bench.harness import run
 from bench.model import __main__ as parts
 from bench.model import ranking, reading, sets, speed
-from bench.model.setup import Model
+from bench.model.heads import Model
 from convinse.config import resolve
 from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
