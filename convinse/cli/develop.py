@@ -16,8 +16,7 @@ _KEEP_MEMORY = MappingProxyType(
     {"MALLOC_TRIM_THRESHOLD_": "10000000000", "MALLOC_TOP_PAD_": "500000000", "MALLOC_MMAP_THRESHOLD_": "10000000000"}
 )
 _BENCHES, _TESTS = "scripts/bench", "tests"
-# each process imports PyTorch: more than four take more memory than they save time
-_WORKERS = ("--numprocesses=auto", "--maxprocesses=4", "--dist=worksteal")
+_MOST_WORKERS = 4  # each process imports PyTorch: more take more memory than they save time
 
 
 def add(commands: Commands) -> None:
@@ -75,9 +74,9 @@ def train_embedded(options: argparse.Namespace) -> int:
 
 def _test(options: argparse.Namespace) -> int:
     import importlib.util
+    import os
     import subprocess
     from itertools import takewhile
-    from pathlib import Path
 
     folder = _checkout("test", _TESTS)
     if importlib.util.find_spec("pytest") is None:
@@ -85,7 +84,9 @@ def _test(options: argparse.Namespace) -> int:
     words = options.arguments[1:]
     files = [str(Path(file).resolve()) for file in takewhile(lambda word: not word.startswith("-"), words)]
     # the whole suite in several processes; what is named is soon done in one. The user's options come last and win
-    workers = _WORKERS if not files and importlib.util.find_spec("xdist") else ()
+    processes = min(_MOST_WORKERS, (os.cpu_count() or 1) + 1)  # some tests wait, and leave their core to others
+    parallel = (f"--numprocesses={processes}", "--dist=worksteal")
+    workers = parallel if not files and importlib.util.find_spec("xdist") else ()
     command = [sys.executable, "-m", "pytest", *workers, *(files or [str(folder / _TESTS)]), *words[len(files) :]]
     return subprocess.call(command, cwd=folder)
 
