@@ -10,8 +10,10 @@ from typing import Any
 from ..config import Config, resolve, to_dict
 from ..knowledge_base.api_client import ClocqApi
 from ..knowledge_base.index import FactEntities, KnowledgeBase
-from ..knowledge_base.search_space import QuestionEntity, SearchSpace, fact_text, is_named
+from ..knowledge_base.search_space import SearchSpace, is_named
 from ..records.evidence import Entity, Evidence, merge_duplicates, normalize_source, unique_entities
+from ..records.facts import fact_text
+from ..records.representation import QuestionEntity
 from ..resources import stage_language
 from ..support.evidence_cache import EvidenceCache
 from .passage_retriever import PassageRetriever

@@ -10,10 +10,10 @@ import msgspec
 from ..config import ClocqParams
 from ..records.evidence import Entity
 from ..records.literals import is_date, is_number
+from ..records.representation import QuestionEntity
 from ..support.errors import ConfigError, NetworkError, one_line
 from ..support.web import WebSession
 from .index import FactEntities
-from .search_space import QuestionEntity
 
 _REMEDY = "check clocq_host and clocq_port, or use the embedded engine (clocq_use_api: false)"
 

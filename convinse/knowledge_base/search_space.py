@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 from ..config import ClocqParams
 from ..language.language import Language, english
 from ..records.evidence import Entity
+from ..records.facts import fact_text
+from ..records.representation import QuestionEntity
 from .index import FactEntities, KnowledgeBase
 from .linking import EntityLinker
 
 _MAX_NAMED = 4  # items whose neighbours are compared
 _MAX_BRIDGES = 3
-
-
-class QuestionEntity(TypedDict):
-    """An item that a mention of the question stands for, in CLOCQ's shape."""
-
-    item: Entity
-    question_word: str
-    score: float
-    rank: int
 
 
 class SpaceFact(NamedTuple):
@@ -102,8 +95,3 @@ class SearchSpace:
 def is_named(entity: QuestionEntity) -> bool:
     """Whether words of the question name an entity; else it is a bridge, whose facts are among those of the others."""
     return bool(entity["question_word"])
-
-
-def fact_text(fact: FactEntities) -> str:
-    """A fact in words: subject, predicate, object, qualifier predicate, qualifier object ..."""
-    return ", ".join(entity["label"] for entity in fact)

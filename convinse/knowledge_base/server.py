@@ -17,8 +17,9 @@ import msgspec
 from ..config import ClocqParams
 from ..records.evidence import Entity
 from ..records.literals import date_entity, is_date
+from ..records.representation import QuestionEntity
 from ..support.http_server import BadRequestError, json_endpoint, parse, refusing
-from .search_space import QuestionEntity, SearchSpace
+from .search_space import SearchSpace
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

@@ -10,15 +10,21 @@ from typing import Any, Literal, TypedDict
 
 from ..support.errors import DataError, nearest
 from .evidence import Entity, Evidence
+from .representation import QuestionEntity, Representation
 
 
 class RankedAnswer(TypedDict, total=False):
-    """One answer of a turn; ranks count from 1 without ties."""
+    """One answer of a turn; ranks count from 1 without ties.
+
+    `evidences` are the places in `top_evidences` of those that support it most, `reasons` what gave it: `reader`, `votes`,
+    `numbers`, `dates`, `yes_no`.
+    """
 
     answer: Entity
     score: float
     rank: int
     evidences: list[int]
+    reasons: list[str]
 
 
 class _EarlierWords(TypedDict):
@@ -36,16 +42,27 @@ class HistoryPart(_EarlierWords, total=False):
     score: float
 
 
-class Turn(TypedDict, total=False):
+class Understanding(TypedDict, total=False):
+    """What question understanding makes of a question.
+
+    `structured_representation` is a rendering of `representation` where there is one; `resolved_question` is the question in
+    full, for models that read sentences; `history_used` are the parts of the history that were taken.
+    """
+
+    structured_representation: str
+    representation: Representation
+    resolved_question: str
+    history_used: list[HistoryPart]
+
+
+class Turn(Understanding, total=False):
     """One question of a conversation, and what the stages add to it. Unknown keys pass through."""
 
     turn: int
     question_id: str
     question: str
     answers: list[Entity]
-    structured_representation: str
-    resolved_question: str
-    history_used: list[HistoryPart]
+    question_entities: list[QuestionEntity]
     top_evidences: list[Evidence]
     pred_answers: list[RankedAnswer]
     answer_presence: bool

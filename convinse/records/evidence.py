@@ -23,8 +23,74 @@ class Entity(TypedDict):
     label: str
 
 
+class Mention(TypedDict):
+    """Where an evidence mentions an entity: `evidence_text[start:end]`, in characters."""
+
+    start: int
+    end: int
+    id: str
+
+
+class _Part(TypedDict):
+    text: str
+    entities: list[Entity]
+    start: int
+
+
+class Cell(_Part):
+    """A cell of a table's row.
+
+    `text` stands at `start` of the evidence's text and mentions `entities`; `header` is empty where the table has none;
+    `column` counts from 0, a cell over several columns has the first.
+    """
+
+    header: str
+    column: int
+
+
+class _RowCells(TypedDict):
+    caption: str
+    section: str
+    cells: list[Cell]
+
+
+class Row(_RowCells, total=False):
+    """The row of a table that an evidence was made from; cells without text are left out.
+
+    `caption` is the table's own, `section` the heading that it stands below; `part` is the title over the whole width of
+    the rows below it. `page` (an item), `table` and `number` (of the row; both count from 0) find the whole table again:
+    see `WikipediaRetriever.table`. A row that was too long is several evidences of the same number.
+    """
+
+    part: str
+    page: str
+    table: int
+    number: int
+
+
+class AttributeValue(_Part, total=False):
+    """A value of an infobox's attribute; `header` names its column where the box has columns."""
+
+    header: str
+
+
+class Attribute(TypedDict):
+    """The attribute of an infobox that an evidence was made from.
+
+    `path` leads to it: what stands above it (`Career`), then its own name; the values are lines or cells, in their order.
+    """
+
+    path: list[str]
+    values: list[AttributeValue]
+
+
 class Evidence(TypedDict, total=False):
-    """A piece of evidence; `score` is added by scoring, `retrieved_for_entity` by retrieval."""
+    """A piece of evidence; `score` is added by scoring, `retrieved_for_entity` by retrieval.
+
+    `evidence_text` is a rendering for people and models. What it was made from is optional: `fact` (subject, predicate,
+    object, qualifier predicate, qualifier object ...) of `kb`, `row` of `table`, `attribute` of `info`, and the places of
+    its mentions, in reading order. `records.border` adds it to evidences of others.
+    """
 
     evidence_text: str
     source: str
@@ -32,6 +98,10 @@ class Evidence(TypedDict, total=False):
     wikidata_entities: list[Entity]
     retrieved_for_entity: Entity
     score: float
+    fact: list[Entity]
+    row: Row
+    attribute: Attribute
+    mentions: list[Mention]
 
 
 def with_score(evidence: Evidence, score: float) -> Evidence:

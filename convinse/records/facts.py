@@ -2,31 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from .evidence import Entity, Evidence
+from .evidence import Entity, Evidence, Mention, unique_entities
+
+_SEPARATOR = ", "
+
+
+class Qualifier(NamedTuple):
+    """What is said of a fact: its own predicate and value."""
+
+    predicate: Entity
+    value: Entity
 
 
 class Fact(NamedTuple):
-    """A fact of the knowledge base, read from its evidence; `more` are the qualifiers' values."""
+    """A fact of the knowledge base."""
 
     subject: Entity
-    predicate: str
+    predicate: Entity
     object: Entity
-    more: tuple[Entity, ...]
+    qualifiers: tuple[Qualifier, ...] = ()
+
+    @classmethod
+    def of(cls, entities: Sequence[Entity]) -> Fact:
+        """The fact of subject, predicate, object, qualifier predicate, qualifier value ..."""
+        subject, predicate, value, *more = entities
+        return cls(subject, predicate, value, tuple(map(Qualifier, more[::2], more[1::2])))
 
     @property
     def entities(self) -> tuple[Entity, ...]:
         """Subject, object and the values of qualifiers."""
-        return (self.subject, self.object, *self.more)
+        return (self.subject, self.object, *(qualifier.value for qualifier in self.qualifiers))
 
 
 def fact_of(evidence: Evidence) -> Fact | None:
-    """The fact that an evidence of the source kb is; None for others, and for one about a thing and itself."""
-    entities = evidence["wikidata_entities"]
-    if evidence["source"] != "kb" or len(entities) < 2:
-        return None
-    first, second, *more = entities
-    text = evidence["evidence_text"].removeprefix(f"{first['label']}, ")
-    predicate, separator, _ = text.partition(f", {second['label']}")
-    return Fact(first, predicate, second, tuple(more)) if separator else None
+    """The fact that an evidence was made from; None for others, and where it is not known."""
+    entities = evidence.get("fact", ())
+    return Fact.of(entities) if len(entities) > 2 else None
+
+
+def fact_text(fact: Sequence[Entity]) -> str:
+    """A fact in words: subject, predicate, object, qualifier predicate, qualifier object ..."""
+    return _SEPARATOR.join(entity["label"] for entity in fact)
+
+
+def fact_evidence(fact: Sequence[Entity], retrieved_for: Entity) -> Evidence:
+    """A fact as evidence."""
+    entities = unique_entities(fact[:1] + fact[2::2])  # type: ignore[operator]
+    return {
+        "evidence_text": fact_text(fact),
+        "source": "kb",
+        "disambiguations": [[entity["label"], entity["id"]] for entity in entities],
+        "wikidata_entities": entities,
+        "retrieved_for_entity": retrieved_for,
+        "fact": list(fact),
+        "mentions": list(_mentions(fact)),
+    }
+
+
+def _mentions(fact: Sequence[Entity]) -> Iterator[Mention]:
+    start = 0
+    for place, entity in enumerate(fact):
+        end = start + len(entity["label"])
+        if place % 2 == 0:
+            yield {"start": start, "end": end, "id": entity["id"]}
+        start = end + len(_SEPARATOR)
