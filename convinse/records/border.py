@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from .evidence import Attribute, AttributeValue, Cell, Entity, Evidence, Mention, Row, normalize_source
+from .evidence import Attribute, AttributeValue, Cell, Entity, Evidence, Mention, Row, entities_within, normalize_source
 
 _STRUCTURE = {"kb": "fact", "table": "row", "info": "attribute"}
 _SEPARATOR = ", "
@@ -51,13 +51,6 @@ def _mentions(evidence: Evidence) -> Iterator[Mention]:
         if start >= 0:
             place = start + len(surface)
             yield {"start": start, "end": place, "id": entity_id}
-
-
-def entities_within(evidence: Evidence, start: int, end: int) -> list[Entity]:
-    """The entities that an evidence with places mentions in a part of its text, each once."""
-    labels = {entity["id"]: entity for entity in evidence["wikidata_entities"]}
-    inside = (mention["id"] for mention in evidence["mentions"] if start <= mention["start"] and mention["end"] <= end)
-    return [labels[entity_id] for entity_id in dict.fromkeys(inside) if entity_id in labels]
 
 
 # -- structure from text -----------------------------------------------------------------------------------------------

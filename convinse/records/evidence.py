@@ -155,6 +155,13 @@ def unique_entities(entities: Iterable[Entity]) -> list[Entity]:
     return list(first.values())
 
 
+def entities_within(evidence: Evidence, start: int, end: int) -> list[Entity]:
+    """The entities that an evidence with places mentions in a part of its text, each once."""
+    labels = {entity["id"]: entity for entity in evidence["wikidata_entities"]}
+    inside = (mention["id"] for mention in evidence["mentions"] if start <= mention["start"] and mention["end"] <= end)
+    return [labels[entity_id] for entity_id in dict.fromkeys(inside) if entity_id in labels]
+
+
 def merge_duplicates(evidences: Iterable[Evidence]) -> list[Evidence]:
     """Evidences of equal text and source become one that keeps the entities and mentions of all of them.
 

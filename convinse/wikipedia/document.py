@@ -37,6 +37,7 @@ _INVISIBLE = str.maketrans("", "", "\u200b\u200c\u200e\u200f\u2060\ufeff\u00ad")
 _TAG = re.compile(r"<(?:/?(?:ref|br|nowiki|small|b|i|u|s|sup|sub|div|span|center|font|p|li|td|tr)\b[^<>]*>|!--)")
 _LESS = re.compile(r"< ?(?=[0-9$£€.](?![0-9]{3}))")  # not before a year: "< 2012" leads to the season before
 _MARK_SIGNS = re.compile(r"[\[^]")
+_APART = ", "  # between the lines of an infobox cell
 
 
 def _words() -> PageWords:
@@ -51,12 +52,38 @@ class Link(NamedTuple):
     target: str
 
 
+class Part(NamedTuple):
+    """A cell of a row or a value of an attribute: `text[start:end]` of its snippet; `column` counts from 0."""
+
+    start: int
+    end: int
+    header: str = ""
+    column: int = 0
+
+
+class TableRow(NamedTuple):
+    """Which row a snippet is: of the `table` and with the `number` there, both from 0; `part` is the title over its part."""
+
+    caption: str
+    section: str
+    part: str
+    table: int
+    number: int
+
+
 class Snippet(NamedTuple):
-    """Text with its links; `source` is `text`, `table` or `info`."""
+    """Text with its links; `source` is `text`, `table` or `info`.
+
+    The text of a row or an attribute is made of `parts`, which do not overlap; `row` says which row it is, `path` leads
+    to the attribute.
+    """
 
     text: str
     links: tuple[Link, ...]
     source: str
+    parts: tuple[Part, ...] = ()
+    row: TableRow | None = None
+    path: tuple[str, ...] = ()
 
     def part(self, start: int, end: int) -> Snippet:
         """The snippet of `text[start:end]`, with the links that lie in it."""
@@ -70,8 +97,11 @@ class Snippet(NamedTuple):
     def after(self, lead: str) -> Snippet:
         """The snippet behind other text."""
         size = len(lead)
-        links = tuple(Link(link.start + size, link.end + size, link.target) for link in self.links)
-        return Snippet(lead + self.text, links, self.source)
+        return self._replace(
+            text=lead + self.text,
+            links=tuple(Link(link.start + size, link.end + size, link.target) for link in self.links),
+            parts=tuple(part._replace(start=part.start + size, end=part.end + size) for part in self.parts),
+        )
 
     def cleaned(self) -> Snippet:
         """The snippet without footnote marks such as `[1]`, and without the links that stood on them."""
@@ -91,11 +121,18 @@ class Snippet(NamedTuple):
         links = []
         for link in self.links:
             start, end = max(0, place(link.start)), min(len(text), place(link.end))
-            while start < end and text[start] in " ,":
-                start += 1
+            start = _skip_blank(text, start, end)
             if start < end:
                 links.append(Link(start, end, link.target))
-        return Snippet(text, tuple(links), self.source)
+        parts = []
+        for part in self.parts:
+            start, end = max(0, place(part.start)), min(len(text), place(part.end))
+            start = _skip_blank(text, start, end)
+            while start < end and text[end - 1] in " ,":
+                end -= 1
+            if start < end:
+                parts.append(part._replace(start=start, end=end))
+        return self._replace(text=text, links=tuple(links), parts=tuple(parts))
 
 
 class PageElement(NamedTuple):
@@ -238,12 +275,13 @@ def row_cells(row: LexborNode) -> Iterator[LexborNode]:
 def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet:
     """The text below a node, blanks collapsed, and its links with their exact places.
 
-    Lines, list items and rows in infobox cells are set apart by commas; with `skip_nested`, tables in the node and lists in
-    running text are left out, being blocks of their own.
+    Lines, list items and rows in infobox cells are set apart by commas, and are the parts of the snippet; with
+    `skip_nested`, tables in the node and lists in running text are left out, being blocks of their own.
     """
     apart = {"info": ("br", "li", "dd", "tr", "p"), "table": ()}.get(source, ())
     pieces: list[str] = []
     links: list[Link] = []
+    starts = [0]  # of lines
     length = 0
     pending = ""  # a blank or comma that waits for the next word
 
@@ -257,6 +295,8 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
         if pending and length:
             pieces.append(pending)
             length += len(pending)
+            if pending == _APART:
+                starts.append(length)
         pieces.append(words)
         length += len(words)
         pending = " " if text[-1].isspace() else ""
@@ -275,7 +315,7 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
                 if content:
                     add(content)
             elif tag in apart:
-                pending = ", " if length and pieces[-1][-1] not in ",:;(" else pending or " "
+                pending = _APART if length and pieces[-1][-1] not in ",:;(" else pending or " "
                 walk(child)
             elif tag == "br":
                 pending = pending or " "
@@ -300,17 +340,20 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
     if source != "text":
         text = text.rstrip(",; ")
     kept = [
-        link if text[link.start] not in " ," else link._replace(start=_skip_blank(text, link))
+        link if text[link.start] not in " ," else link._replace(start=_skip_blank(text, link.start, link.end))
         for link in links
         if link.end <= len(text)
     ]
-    return Snippet(text, tuple(kept), source)
+    if source != "info" or not text:
+        return Snippet(text, tuple(kept), source)
+    ends = (*(start - len(_APART) for start in starts[1:]), length)
+    lines = (Part(start, min(end, len(text))) for start, end in zip(starts, ends, strict=True) if start < len(text))
+    return Snippet(text, tuple(kept), source, tuple(lines))
 
 
-def _skip_blank(text: str, link: Link) -> int:
-    """Where the anchor begins when blanks inside the link tag stood before its first word."""
-    start = link.start
-    while start < link.end and text[start] in " ,":
+def _skip_blank(text: str, start: int, end: int) -> int:
+    """Where a link or part begins when blanks stand before its first word."""
+    while start < end and text[start] in " ,":
         start += 1
     return start
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ..language.language import english
-from ..records.evidence import Entity, unique_entities
+from ..records.evidence import Entity, Mention, unique_entities
 from ..records.literals import find_literals
 from .document import Snippet
 
@@ -20,9 +20,9 @@ _DEGREES = ("°", "′", "″")
 
 
 class Annotated(NamedTuple):
-    """A snippet's mentions (surface form, id) in reading order, and its entities without repetition."""
+    """A snippet's mentions in reading order, and its entities without repetition."""
 
-    disambiguations: list[list[str]]
+    mentions: list[Mention]
     entities: list[Entity]
 
 
@@ -80,11 +80,10 @@ class PageNames:
             if start >= lead and all(end <= left or right <= start for left, right in linked):
                 spans.append((start, end, entity))
         spans.sort(key=lambda span: span[:2])
-        mentions = [[snippet.text[start:end], entity["id"]] for start, end, entity in spans]
         if lead:
-            mentions.insert(0, [snippet.text[:lead], self._page["id"]])
-        entities = [self._page] if lead else []
-        return Annotated(mentions, unique_entities([*entities, *(entity for *_, entity in spans)]))
+            spans.insert(0, (0, lead, self._page))
+        mentions = [Mention(start=start, end=end, id=entity["id"]) for start, end, entity in spans]
+        return Annotated(mentions, unique_entities(entity for *_, entity in spans))
 
 
 def _stands_alone(text: str, name: str, start: int, end: int) -> bool:

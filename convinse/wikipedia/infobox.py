@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from .document import Link, PageElement, Snippet, clean, flatten, row_cells, table_rows
+from .document import Link, PageElement, Part, Snippet, clean, flatten, row_cells, table_rows
 
 _BULLETS = ("•", "-", "–", "·")
 _NAVIGATION = re.compile(r"[<>«»←→]")  # to the season or album before and after
@@ -36,7 +36,7 @@ def attributes(element: PageElement, title: str) -> Iterator[Snippet]:
                 group = "" if is_title or _is_above(cells[0]) else text.rstrip(": ")
                 parent, below_header = "", bool(group)
             elif below_header and not _NAVIGATION.search(text):  # a value over the whole width
-                yield values[0].after(", ".join((title, group)) + ", ")
+                yield values[0].after(", ".join((title, group)) + ", ")._replace(path=(group,))
                 below_header = False
             continue
         below_header = False
@@ -58,31 +58,34 @@ def attributes(element: PageElement, title: str) -> Iterator[Snippet]:
                 group = ""
         elif group and not parent:
             parent = group
-        lead = [title, parent if bulleted and parent != _PLAIN else group]
-        for snippet in _pair(values, columns, lead):
+        above = parent if bulleted and parent != _PLAIN else group
+        for snippet in _pair(values, columns, title, above):
             any_attribute = True
             yield snippet
 
 
-def _pair(values: list[Snippet], columns: list[str], lead: list[str]) -> Iterator[Snippet]:
+def _pair(values: list[Snippet], columns: list[str], title: str, above: str) -> Iterator[Snippet]:
+    path = (above,) if above else ()
     if len(values) == len(columns) and len(columns) > 2:
-        named = [(f"{name} is " if name else "", value) for name, value in zip(columns, values, strict=True)]
+        named = list(zip(columns, values, strict=True))
     else:
         label = clean(values[0].text).lstrip("".join(_BULLETS) + " ").rstrip(": ")
         if not label:
             return
-        lead = [*lead, label]
+        path = (*path, label)
         named = [("", value) for value in values[1:]]
-    text = ", ".join(part for part in lead if part)
+    text = ", ".join(name for name in (title, *path) if name)
     links: list[Link] = []
+    parts: list[Part] = []
     if not any(value.text for _, value in named):
         return
     for name, value in named:
         if value.text:
-            moved = value.after(f"{text}, {name}")
+            moved = value.after(f"{text}, {name} is " if name else f"{text}, ")
             text = moved.text
             links += moved.links
-    yield Snippet(text, tuple(links), "info")
+            parts += (part._replace(header=name) for part in moved.parts)
+    yield Snippet(text, tuple(links), "info", tuple(parts), path=path)
 
 
 def _is_header(cell: LexborNode) -> bool:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ..records.evidence import Entity, Evidence, merge_duplicates
-from .document import Snippet, blocks, parse_html
-from .entities import PageNames
+from ..records.evidence import AttributeValue, Cell, Entity, Evidence, Row, entities_within
+from .document import Part, Snippet, TableRow, blocks, parse_html
+from .entities import Annotated, PageNames
 from .infobox import attributes
 from .sentences import sentences
 from .tables import rows
 
-FORMAT = 2  # raised when the same page gives other evidences; part of every build id
+FORMAT = 3  # raised when the same page gives other evidences; part of every build id
 MAX_LENGTH = 400  # the default of evr_max_evidence_length: longer table rows are cut
 
 
@@ -34,12 +35,13 @@ def parse_page(title: str, html: str, max_length: int | None = MAX_LENGTH) -> Pa
     Table rows longer than `max_length` characters are cut at cell borders; None leaves them whole.
     """
     snippets: list[Snippet] = []
+    tables = itertools.count()
     name = _name(title)
     for element in blocks(parse_html(html)):
         if element.kind == "infobox":
             snippets += attributes(element, name)
         elif element.kind == "table":
-            snippets += rows(element, name, max_length)
+            snippets += rows(element, name, max_length, next(tables))
         else:
             snippets += [snippet.after(f"{name}, ") for snippet in sentences(element)]
     return Page(title, tuple(snippets))
@@ -51,24 +53,76 @@ def _name(title: str) -> str:
 
 
 def page_evidences(page: Page, item: Entity, items: Mapping[str, Entity]) -> list[Evidence]:
-    """The evidences of a page, without `retrieved_for_entity`.
+    """The evidences of a page, without `retrieved_for_entity`; several may have one text.
 
     Args:
         page: the parsed page.
         item: the page's own item.
         items: title -> item, for the titles of `page.targets` that have one.
     """
-    name = _name(page.title)
+    lead = len(_name(page.title))
     names = PageNames(item, page.title, page.snippets, items)
-    evidences: list[Evidence] = []
-    for snippet in page.snippets:
-        mentions, entities = names.annotate(snippet, len(name))
-        evidences.append(
-            {
-                "evidence_text": snippet.text,
-                "source": snippet.source,
-                "disambiguations": mentions,
-                "wikidata_entities": entities,
-            }
-        )
-    return merge_duplicates(evidences)
+    return [_evidence(snippet, names.annotate(snippet, lead), item["id"]) for snippet in page.snippets]
+
+
+def _evidence(snippet: Snippet, annotated: Annotated, page: str) -> Evidence:
+    mentions, entities = annotated
+    evidence: Evidence = {
+        "evidence_text": snippet.text,
+        "source": snippet.source,
+        "disambiguations": [[snippet.text[place["start"] : place["end"]], place["id"]] for place in mentions],
+        "wikidata_entities": entities,
+        "mentions": mentions,
+    }
+    if snippet.row is not None:
+        evidence["row"] = _row(evidence, snippet.row, snippet.parts, page)
+    elif snippet.source == "info":
+        values = [_value(evidence, part) for part in snippet.parts]
+        evidence["attribute"] = {"path": list(snippet.path), "values": values}
+    return evidence
+
+
+def _row(evidence: Evidence, about: TableRow, parts: Iterable[Part], page: str) -> Row:
+    row: Row = {
+        "caption": about.caption,
+        "section": about.section,
+        "page": page,
+        "table": about.table,
+        "number": about.number,
+        "cells": [_cell(evidence, part) for part in parts],
+    }
+    if about.part:
+        row["part"] = about.part
+    return row
+
+
+def _cell(evidence: Evidence, part: Part) -> Cell:
+    start, end, header, column = part
+    text, entities = evidence["evidence_text"][start:end], entities_within(evidence, start, end)
+    return {"header": header, "text": text, "entities": entities, "start": start, "column": column}
+
+
+def _value(evidence: Evidence, part: Part) -> AttributeValue:
+    start, end, header, _ = part
+    text, entities = evidence["evidence_text"][start:end], entities_within(evidence, start, end)
+    value: AttributeValue = {"text": text, "entities": entities, "start": start}
+    if header:
+        value["header"] = header
+    return value
+
+
+def whole_rows(evidences: Iterable[Evidence], table: int) -> list[Row]:
+    """The rows of a table among the evidences of its page, in their order; a row that was cut is whole again.
+
+    `start` of a cell counts in the evidence that the cell is from.
+    """
+    rows: dict[int, Row] = {}
+    for evidence in evidences:
+        row = evidence.get("row")
+        if row is None or row.get("table") != table or "number" not in row:
+            continue
+        first = rows.setdefault(row["number"], row)
+        if first is not row:
+            columns = {cell["column"]: cell for cell in (*row["cells"], *first["cells"])}
+            rows[row["number"]] = {**first, "cells": [columns[column] for column in sorted(columns)]}
+    return [rows[number] for number in sorted(rows)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from .document import PageElement, Snippet, flatten, row_cells, table_rows
+from .document import PageElement, Part, Snippet, TableRow, flatten, row_cells, table_rows
 
 _MAX_SPAN = 200
 _MAX_COLUMNS = 60
@@ -54,15 +55,17 @@ def grid(table: LexborNode) -> list[list[Cell | None]]:
     return [[row.get(place) for place in range(width)] for row in rows]
 
 
-def rows(element: PageElement, title: str, max_length: int | None = None) -> Iterator[Snippet]:
+def rows(element: PageElement, title: str, max_length: int | None = None, place: int = 0) -> Iterator[Snippet]:
     """One snippet a data row: `Title, caption or section, header is cell, header is cell, ...`.
 
     A row longer than `max_length` is cut at cell borders into several snippets that all begin with its first cell.
+    `place` is that of the table on its page.
     """
-    caption = element.node.css_first("caption")
-    about = flatten(caption, "table").cleaned().text if caption is not None else ""
-    about = about or element.section
+    above = element.node.css_first("caption")
+    caption = flatten(above, "table").cleaned().text if above is not None else ""
+    about = caption or element.section
     banner = ""
+    data_rows = itertools.count()
     headers: list[str] = []
     header_done = False
     table = grid(element.node)
@@ -87,7 +90,8 @@ def rows(element: PageElement, title: str, max_length: int | None = None) -> Ite
         if columns == headers:
             continue  # the header again
         lead = ", ".join(dict.fromkeys(part for part in (title, about, banner) if part))
-        yield from _row_snippets(lead, headers, row, max_length or _NO_LIMIT)
+        begin = Snippet(lead, (), "table", row=TableRow(caption, element.section, banner, place, next(data_rows)))
+        yield from _row_snippets(begin, headers, row, max_length or _NO_LIMIT)
 
 
 def _counts(texts: list[str]) -> bool:
@@ -104,8 +108,17 @@ def _bold_header(table: LexborNode) -> bool:
     return len(cells) > 1 and bold * 2 > len(cells) and all(cell.tag == "td" for cell in cells)
 
 
-def _row_snippets(lead: str, headers: list[str], row: list[Cell | None], max_length: int) -> Iterator[Snippet]:
-    parts: list[tuple[str, Snippet]] = []
+class _CellInRow(NamedTuple):
+    """A cell as it is added to the text of its row, behind `lead`."""
+
+    lead: str
+    header: str
+    column: int
+    snippet: Snippet
+
+
+def _row_snippets(begin: Snippet, headers: list[str], row: list[Cell | None], max_length: int) -> Iterator[Snippet]:
+    parts: list[_CellInRow] = []
     origin = None
     for place, cell in enumerate(row):
         if cell is None or cell.origin == origin:
@@ -113,22 +126,21 @@ def _row_snippets(lead: str, headers: list[str], row: list[Cell | None], max_len
         origin = cell.origin
         if cell.snippet.text:
             header = headers[place] if place < len(headers) else ""
-            parts.append((f", {header} is " if header else ", ", cell.snippet))
+            parts.append(_CellInRow(f", {header} is " if header else ", ", header, place, cell.snippet))
     if len(parts) == 2 and not headers and row[0] is not None and row[0].header:
-        parts[1] = (" is ", parts[1][1])
+        parts[1] = parts[1]._replace(lead=" is ")
     if not parts:
         return
-    begin = Snippet(lead, (), "table")
-    key = _add(begin, *parts[0])
+    key = _add(begin, parts[0])
     current = key
     for part in parts[1:]:
-        longer = _add(current, *part)
+        longer = _add(current, part)
         if len(longer.text) > max_length:
-            alone = _add(begin, *part)
+            alone = _add(begin, part)
             fits = len(alone.text) <= max_length
             if fits or current is not key:
                 yield current
-                longer = _add(key, *part)
+                longer = _add(key, part)
                 # a long first cell leaves no room: what it would push over the limit stands without it
                 if fits and len(longer.text) > max_length:
                     longer = alone
@@ -136,9 +148,11 @@ def _row_snippets(lead: str, headers: list[str], row: list[Cell | None], max_len
     yield current
 
 
-def _add(snippet: Snippet, header: str, cell: Snippet) -> Snippet:
-    moved = cell.after(snippet.text + header)
-    return Snippet(moved.text, snippet.links + moved.links, "table")
+def _add(snippet: Snippet, cell: _CellInRow) -> Snippet:
+    start = len(snippet.text) + len(cell.lead)
+    moved = cell.snippet.after(snippet.text + cell.lead)
+    part = Part(start, len(moved.text), cell.header, cell.column)
+    return snippet._replace(text=moved.text, links=snippet.links + moved.links, parts=(*snippet.parts, part))
 
 
 def _join_headers(above: list[str], row: list[str]) -> list[str]:
