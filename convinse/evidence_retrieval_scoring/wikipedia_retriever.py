@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from functools import cached_property, lru_cache
 from typing import Any
@@ -14,7 +14,7 @@ import msgspec
 
 from ..config import Config, resolve
 from ..knowledge_base.index import KnowledgeBase
-from ..records.evidence import Entity, Evidence
+from ..records.evidence import Entity, Evidence, Row, merge_duplicates
 from ..support.errors import NetworkError, one_line
 from ..support.evidence_cache import EvidenceCache
 from ..wikipedia import page as pages
@@ -85,6 +85,23 @@ class WikipediaRetriever:
         except _NoPageError:
             return []
 
+    def table(self, row: Row) -> list[Row]:
+        """All rows of the table that a row is from, whole and in their order; `start` of a cell counts in its own evidence.
+
+        Its page is that of the dump, else the cached one: nothing is asked for. Empty where the row does not tell its
+        table.
+        """
+        page, table = row.get("page"), row.get("table")
+        if page is None or table is None:
+            return []
+        evidences = self.dump.get(page) if self.dump is not None else None
+        if evidences is None:
+            try:
+                evidences = self._labelled(self.cache.get(*self._key(page)))
+            except _NoPageError:
+                return []
+        return pages.whole_rows(evidences, table)
+
     def store_cache(self) -> None:
         """Close the cache and the connections; everything put into the cache is on disk already."""
         self.cache.close()
@@ -97,7 +114,8 @@ class WikipediaRetriever:
         evidences = self.dump.get(item_id) if self.dump is not None else None
         if evidences is None:
             evidences = self._live(item_id)
-        return msgspec.json.encode([evidence for evidence in evidences if self._passes(evidence, item_id)])
+        merged = merge_duplicates(evidences)
+        return msgspec.json.encode([evidence for evidence in merged if self._passes(evidence, item_id)])
 
     def _passes(self, evidence: Evidence, item_id: str) -> bool:
         text = evidence["evidence_text"]
@@ -118,7 +136,7 @@ class WikipediaRetriever:
         if _ITEM.fullmatch(item_id) is None or not (self.cache.enabled or self.config.ers_on_the_fly):
             raise _NoPageError
         with self._locks[hash(item_id) % _LOCKS]:
-            key = ("wikipedia_page", self.config.ers_wikipedia_api, self._api.site, pages.FORMAT, _VERSION, item_id)
+            key = self._key(item_id)
             kept = self.cache.get(*key)
             if not self.config.ers_on_the_fly:
                 return self._labelled(kept)
@@ -132,6 +150,10 @@ class WikipediaRetriever:
                 raise _NoPageError from error
             self.cache.put(*key, value=fetched)
             return self._labelled(fetched)
+
+    def _key(self, item_id: str) -> tuple[str | int, ...]:
+        """What the page of an item is cached under."""
+        return "wikipedia_page", self.config.ers_wikipedia_api, self._api.site, pages.FORMAT, _VERSION, item_id
 
     def _fetch(self, item_id: str, known_title: str) -> dict[str, Any]:
         """What is cached of an item's page. Raises `NetworkError`."""
@@ -190,14 +212,22 @@ class WikipediaRetriever:
         label_of = self._labels or self._kb.label
         evidences: list[Evidence] = kept["evidences"]
         for evidence in evidences:
-            evidence["wikidata_entities"] = [
-                {"id": entity["id"], "label": _label(entity, label_of)} for entity in evidence["wikidata_entities"]
-            ]
+            for listed in _entity_lists(evidence):
+                listed[:] = [{"id": entity["id"], "label": _label(entity, label_of)} for entity in listed]
         return evidences
 
 
 class _NoPageError(Exception):
     """There are no evidences of an item, and the next call is to look again."""
+
+
+def _entity_lists(evidence: Evidence) -> Iterator[list[Entity]]:
+    """All lists of entities in an evidence: its own, and those of its cells or values."""
+    yield evidence["wikidata_entities"]
+    if "row" in evidence:
+        yield from (cell["entities"] for cell in evidence["row"]["cells"])
+    if "attribute" in evidence:
+        yield from (value["entities"] for value in evidence["attribute"]["values"])
 
 
 def _label(entity: Entity, label_of: Callable[[str], str]) -> str:

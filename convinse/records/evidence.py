@@ -165,7 +165,8 @@ def entities_within(evidence: Evidence, start: int, end: int) -> list[Entity]:
 def merge_duplicates(evidences: Iterable[Evidence]) -> list[Evidence]:
     """Evidences of equal text and source become one that keeps the entities and mentions of all of them.
 
-    The first one gives `retrieved_for_entity` and the place in the order. The given evidences are not changed.
+    The first one gives `retrieved_for_entity`, what it was made from and the place in the order. The given evidences are
+    not changed.
     """
     merged: dict[tuple[str, str], Evidence] = {}
     for evidence in evidences:
@@ -177,7 +178,30 @@ def merge_duplicates(evidences: Iterable[Evidence]) -> list[Evidence]:
         first["wikidata_entities"] = unique_entities([*first["wikidata_entities"], *evidence["wikidata_entities"]])
         mentions = [*first["disambiguations"], *evidence["disambiguations"]]
         first["disambiguations"] = [list(pair) for pair in dict.fromkeys(map(tuple, mentions))]
+        _merge_places(first, evidence)
     return list(merged.values())
+
+
+def _merge_places(first: Evidence, evidence: Evidence) -> None:
+    """Add the mentions that only the second of two evidences of equal text has."""
+    known = first.get("mentions", [])
+    mentions = {(place["start"], place["end"], place["id"]): place for place in (*known, *evidence.get("mentions", ()))}
+    if len(mentions) == len(known):
+        return
+    first["mentions"] = [mentions[place] for place in sorted(mentions)]
+    if "row" in first:
+        cells = first["row"]["cells"]
+        first["row"] = {**first["row"], "cells": [{**cell, "entities": _mentioned(first, cell)} for cell in cells]}
+    if "attribute" in first:
+        values = first["attribute"]["values"]
+        values = [{**value, "entities": _mentioned(first, value)} for value in values]
+        first["attribute"] = {"path": first["attribute"]["path"], "values": values}
+
+
+def _mentioned(evidence: Evidence, part: _Part) -> list[Entity]:
+    """The entities of a cell or value; those given where its place is not known."""
+    start = part.get("start", -1)
+    return part["entities"] if start < 0 else entities_within(evidence, start, start + len(part["text"]))
 
 
 def check_evidence(evidence: object, where: str) -> None:

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from ..records.evidence import Evidence
+from ..records.evidence import Evidence, Row
 from ..support.errors import IndexFileError, OutputError, one_line
 from ..support.files import replacing
-from .page import FORMAT
+from .page import FORMAT, whole_rows
 
 LOGGER = logging.getLogger(__name__)
 _MAGIC = b"SQLite format 3\x00"
@@ -66,6 +66,10 @@ class WikipediaDump:
             raise
         except (sqlite3.Error, zlib.error, msgspec.DecodeError, TypeError) as error:
             raise IndexFileError(f"{self.path}: damaged at {item_id} ({one_line(error)}); build it again") from None
+
+    def table(self, page: str, table: int) -> list[Row]:
+        """The whole rows of a table on an item's page, in their order; see `whole_rows`. Tables count from 0."""
+        return whole_rows(self.get(page) or (), table)
 
     def __len__(self) -> int:
         with _readable(self.path):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ..records.border import structured
 from ..records.evidence import Evidence, check_evidence, normalize_source
 from ..support.blocks import Faults
 from ..support.errors import DataError, one_line
@@ -89,7 +90,7 @@ def _page(item_id: Any, value: Any, faults: Faults) -> tuple[PackedPage | None, 
 
 
 def _normalised(evidence: Any) -> Evidence:
-    """An evidence as the project writes it. Raises `DataError` for what is none."""
+    """An evidence as the project writes it, with the structure that its text shows. Raises `DataError` for what is none."""
     check_evidence(evidence, "")
     mentions = [list(pair) for pair in evidence["disambiguations"]]
     if not all(isinstance(part, str) for pair in mentions for part in pair):
@@ -101,4 +102,4 @@ def _normalised(evidence: Any) -> Evidence:
         "wikidata_entities": [{"id": item["id"], "label": item["label"]} for item in evidence["wikidata_entities"]],
     }
     msgspec.json.encode(result)  # a half of a surrogate pair cannot be written
-    return result
+    return structured(result)
