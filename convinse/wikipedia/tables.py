@@ -16,7 +16,7 @@ _MAX_COLUMNS = 60
 _NO_LIMIT = 10**9
 
 
-class Cell(NamedTuple):
+class GridCell(NamedTuple):
     """A cell of the expanded grid; `row_header` marks a header cell that stands in a data row."""
 
     snippet: Snippet
@@ -24,17 +24,17 @@ class Cell(NamedTuple):
     origin: tuple[int, int]
 
 
-def grid(table: LexborNode) -> list[list[Cell | None]]:
+def grid(table: LexborNode) -> list[list[GridCell | None]]:
     """The rows of a table with row and column spans expanded to the cells that they cover (HTML's table model)."""
-    rows: list[dict[int, Cell]] = []
-    below: dict[int, tuple[int, Cell]] = {}  # column -> (rows still to fill, cell)
+    rows: list[dict[int, GridCell]] = []
+    below: dict[int, tuple[int, GridCell]] = {}  # column -> (rows still to fill, cell)
     for number, tr in enumerate(table_rows(table)):
-        row: dict[int, Cell] = {}
+        row: dict[int, GridCell] = {}
         column = 0
         for td in row_cells(tr):
             while column in below:
                 column += 1
-            cell = Cell(flatten(td, "table", skip_nested=True).cleaned(), td.tag == "th", (number, column))
+            cell = GridCell(flatten(td, "table", skip_nested=True).cleaned(), td.tag == "th", (number, column))
             attributes = td.attributes
             width, height = _span(attributes.get("colspan")), _span(attributes.get("rowspan"))
             for place in range(column, min(column + width, _MAX_COLUMNS)):
@@ -117,7 +117,7 @@ class _CellInRow(NamedTuple):
     snippet: Snippet
 
 
-def _row_snippets(begin: Snippet, headers: list[str], row: list[Cell | None], max_length: int) -> Iterator[Snippet]:
+def _row_snippets(begin: Snippet, headers: list[str], row: list[GridCell | None], max_length: int) -> Iterator[Snippet]:
     parts: list[_CellInRow] = []
     origin = None
     for place, cell in enumerate(row):

@@ -129,6 +129,31 @@ def test_without_cache_no_disk_is_touched(retriever, workdir):
     assert sorted(workdir.rglob("*")) == before
 
 
+def rows(*texts, table=0):
+    """Evidences of a table's rows, a cell each."""
+    place = {"caption": "", "section": "", "page": "Q44578", "table": table}
+    for number, text in enumerate(texts):
+        cell = {"header": "", "text": text, "entities": [], "start": 0, "column": 0}
+        yield evidence(text, "table", row={**place, "number": number, "cells": [cell]})
+
+
+def test_equal_rows_are_retrieved_once_and_the_table_has_both(retriever):
+    made = retriever([*rows("Ann", "Bob", "Ann"), *rows("Ann", "Eve", table=1)])
+    assert found(made) == ["Ann", "Bob", "Eve"]
+    ann, bob, eve = (given["row"] for given in made.retrieve_wp_evidences("Q44578"))
+    assert [row["cells"][0]["text"] for row in made.table(ann)] == ["Ann", "Bob", "Ann"]
+    assert made.table(bob) == made.table(ann)
+    assert [row["cells"][0]["text"] for row in made.table(eve)] == ["Ann", "Eve"]
+
+
+@pytest.mark.parametrize("unknown", [{"page": "Q404"}, {"table": 9}, {"page": None}, {"table": None}])
+def test_a_row_that_does_not_know_its_table_has_none(retriever, unknown):
+    made = retriever(rows("Ann"))
+    (row,) = (given["row"] for given in made.retrieve_wp_evidences("Q44578"))
+    changed = {key: value for key, value in {**row, **unknown}.items() if value is not None}
+    assert made.table(changed) == []
+
+
 # --- live pages
 
 HTML = """<div class="mw-parser-output">
@@ -200,6 +225,32 @@ def test_labels_are_those_of_the_knowledge_base_else_titles_without_bracket(live
     monkeypatch.setitem(LABELS, "Q96", "United Mexican States")
     assert "United Mexican States" in json.dumps(live().retrieve_wp_evidences("Q44578"))  # without a new request
     assert len(wiki.requests) == 2
+
+
+def test_labels_in_cells_and_values_are_those_of_the_knowledge_base(live, wiki):
+    table = (
+        "<table class='wikitable'><tr><th>By</th></tr><tr><td><a href='/wiki/James_Cameron'>J. C.</a></td></tr></table>"
+    )
+    wiki.pages["Titanic (1997 film)"] = HTML.replace("</div>", f"{table}</div>")
+    info, *_, row = live().retrieve_wp_evidences("Q44578")
+    labelled = [{"id": "Q42574", "label": "Cameron, James"}]
+    assert info["attribute"]["values"][0]["entities"] == labelled
+    assert row["row"]["cells"][0]["entities"] == labelled
+
+
+def test_the_table_of_a_live_page_comes_from_the_cache(live, wiki):
+    cells = "".join(f"<tr><td><a href='/wiki/{name}'>{name}</a></td></tr>" for name in ("Mexico", "Kate_W.", "Mexico"))
+    wiki.pages["Titanic (1997 film)"] = f"<table class='wikitable'><tr><th>In</th></tr>{cells}</table>"
+    made = live()
+    row, _ = (given["row"] for given in made.retrieve_wp_evidences("Q44578"))
+    asked = len(wiki.requests)
+    whole = made.table(row)
+    assert [[entity["label"] for entity in line["cells"][0]["entities"]] for line in whole] == [
+        ["Mexico"], ["Kate Winslet"], ["Mexico"]
+    ]  # fmt: skip
+    assert made.table({**row, "page": "Q202765"}) == []
+    assert len(wiki.requests) == asked
+    assert live(ers_use_cache=False).table(row) == []
 
 
 def test_a_page_is_asked_for_once(live, wiki):

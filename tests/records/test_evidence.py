@@ -9,6 +9,7 @@ from convinse.records.evidence import (
     DEFAULT_SOURCES,
     SOURCES,
     check_evidence,
+    entities_within,
     is_sources,
     merge_duplicates,
     normalize_source,
@@ -146,6 +147,43 @@ def test_merged_entities_are_not_repeated():
     (merged,) = merge_duplicates([changed(), more])
     assert sorted(entity["id"] for entity in merged["wikidata_entities"]) == ["Q1", "Q2"]
     assert merged["disambiguations"] == [["a", "Q1"], ["b", "Q2"]]
+
+
+def placed(*mentions, **structure):
+    """`a b` with mentions as (start, id), of a letter each."""
+    entities = [("ab"[start > 0], item) for start, item in mentions]
+    places = [{"start": start, "end": start + 1, "id": item} for start, item in mentions]
+    return evidence("a b", "table", *entities, mentions=places, **structure)
+
+
+def part(text, start, *entities):
+    return {"text": text, "start": start, "entities": [{"id": item, "label": label} for label, item in entities]}
+
+
+@pytest.mark.parametrize(("key", "listed"), [("row", "cells"), ("attribute", "values")])
+def test_merged_places_and_parts_have_the_mentions_of_all(key, listed):
+    structure = {"path": [], listed: [part("a", 0, ("a", "Q1")), part("b", 2), part("c", -1, ("c", "Q3"))]}
+    first, more = placed((0, "Q1"), **{key: structure}), placed((0, "Q1"), (2, "Q2"))
+    before = copy.deepcopy((first, more))
+    (merged,) = merge_duplicates([first, more])
+    assert (first, more) == before
+    assert [(place["start"], place["id"]) for place in merged["mentions"]] == [(0, "Q1"), (2, "Q2")]
+    ids = [[entity["id"] for entity in given["entities"]] for given in merged[key][listed]]
+    assert ids == [["Q1"], ["Q2"], ["Q3"]]  # what has no place in the text keeps its own
+
+
+def test_the_first_duplicate_says_what_both_are_made_from():
+    rows = [{"caption": "", "section": "", "number": number, "cells": []} for number in (3, 4)]
+    (merged,) = merge_duplicates([placed((0, "Q1"), row=rows[0]), placed((0, "Q1"), row=rows[1])])
+    assert merged["row"] == rows[0]
+
+
+def test_entities_within_a_part_are_those_whose_mention_lies_in_it():
+    given = placed((0, "Q1"), (2, "Q2"), (2, "Q2"), (2, "unlisted"))
+    given["wikidata_entities"].pop()
+    assert [entity["id"] for entity in entities_within(given, 1, 3)] == ["Q2"]
+    assert [entity["id"] for entity in entities_within(given, 0, 3)] == ["Q1", "Q2"]
+    assert entities_within(given, 0, 0) == []
 
 
 # --- checks

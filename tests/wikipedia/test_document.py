@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.wikipedia.document import Link, Snippet, blocks, clean, flatten, parse_html
+from convinse.wikipedia.document import Link, Part, Snippet, blocks, clean, flatten, parse_html
 
 
 def flat(html, source="text"):
@@ -69,7 +69,39 @@ def test_line_breaks_and_list_items_are_set_apart_by_commas_in_infoboxes_only():
     assert flat(html, "table").text == "Bow Arrow Shield Helm, Axe"
     assert flat(html, "info").text == "Bow, Arrow, Shield, Helm, Axe"
     assert flat("One<br>two", "text").text == "One two"
-    assert flat("Alpha,<br>", "info") == Snippet("Alpha", (), "info")  # no comma at the end
+    assert flat("Alpha,<br>", "info") == Snippet("Alpha", (), "info", (Part(0, 5),))  # no comma at the end
+
+
+def parts(snippet):
+    return [snippet.text[part.start : part.end] for part in snippet.parts]
+
+
+LINES = {
+    "New York City, U.S.": ["New York City, U.S."],  # a comma of the line does not cut it
+    "Aaron Benjamin Sorkin<br>June 9, 1961<br>": ["Aaron Benjamin Sorkin", "June 9, 1961"],
+    "London,<br>England": ["London, England"],  # the line goes on
+    "Labels:<br>EMI": ["Labels: EMI"],
+    "<ul><li>Bow</li><li> Axe <br/> Helm </li></ul>": ["Bow", "Axe", "Helm"],
+    "<p>Bow</p><p>Axe</p>": ["Bow", "Axe"],
+    "<table><tr><td>1978</td><td>Bow</td></tr><tr><td>1979</td><td>Axe</td></tr></table>": ["1978 Bow", "1979 Axe"],
+    "Bow<br>;": ["Bow"],
+    "<br>": [],
+}
+
+
+@pytest.mark.parametrize(("html", "lines"), LINES.items())
+def test_the_lines_of_an_infobox_cell_are_its_parts(html, lines):
+    snippet = flat(html, "info")
+    assert parts(snippet) == lines
+    assert snippet.text == ", ".join(lines)
+    assert parts(snippet.after("Kate, Born, ")) == lines
+    assert flat(html, "text").parts == flat(html, "table").parts == ()
+
+
+def test_parts_are_without_footnote_marks():
+    html = "Bow [1]<br>[2]<br>Axe[a], silver<br>[3] Helm, [4]<br>Shield[5]"
+    snippet = flat(html, "info").cleaned()
+    assert parts(snippet) == ["Bow", "Axe, silver", "Helm", "Shield"]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,11 @@ def linked(text, *links):
     return Snippet(text, tuple(found), "text")
 
 
+def surfaces(snippet, annotated):
+    """The mentions as (surface form, id)."""
+    return [[snippet.text[place["start"] : place["end"]], place["id"]] for place in annotated.mentions]
+
+
 def annotate(snippet, *others, title="Kate Bush", lead=0):
     return PageNames(PAGE, title, [*others, snippet], ITEMS).annotate(snippet, lead)
 
@@ -31,14 +36,14 @@ def test_links_dates_and_the_own_name_are_annotated_in_reading_order():
     text = "In 1986 Kate Bush and Peter Gabriel met in London on 3 May 1987."
     snippet = linked(text, ("Peter Gabriel", "Peter Gabriel"), ("London", "London"))
     found = annotate(snippet)
-    assert found.disambiguations == [
+    assert surfaces(snippet, found) == [
         ["1986", "1986-01-01T00:00:00Z"],
         ["Kate Bush", "Q636"],
         ["Peter Gabriel", "Q175195"],
         ["London", "Q84"],
         ["3 May 1987", "1987-05-03T00:00:00Z"],
     ]
-    assert [entity["label"] for entity in found.entities] == [surface for surface, _ in found.disambiguations]
+    assert [entity["label"] for entity in found.entities] == [surface for surface, _ in surfaces(snippet, found)]
 
 
 CITY = linked("In New York City and elsewhere.", ("New York City", "New York City"))
@@ -76,7 +81,7 @@ MENTIONS = {
 
 @pytest.mark.parametrize(("snippet", "others", "mentions"), MENTIONS.values(), ids=MENTIONS)
 def test_mentions(snippet, others, mentions):
-    assert annotate(snippet, *others).disambiguations == mentions
+    assert surfaces(snippet, annotate(snippet, *others)) == mentions
 
 
 @pytest.mark.parametrize(
@@ -105,19 +110,19 @@ def test_a_date_inside_a_linked_item_is_no_mention_of_its_own():
     items = {**ITEMS, "1986 FIFA World Cup": {"id": "Q46938", "label": "1986 FIFA World Cup"}}
     snippet = linked("At the 1986 FIFA World Cup.", ("1986 FIFA World Cup", "1986 FIFA World Cup"))
     found = PageNames(PAGE, "Kate Bush", [snippet], items).annotate(snippet, 0)
-    assert found.disambiguations == [["1986 FIFA World Cup", "Q46938"]]
+    assert surfaces(snippet, found) == [["1986 FIFA World Cup", "Q46938"]]
 
 
 def test_the_lead_is_the_page_and_is_not_looked_into():
     snippet = Snippet("Nineteen 1984, It appeared in 1949.", (), "text")
     found = PageNames(PAGE, "Nineteen 1984", [snippet], ITEMS).annotate(snippet, len("Nineteen 1984"))
-    assert found.disambiguations == [["Nineteen 1984", "Q636"], ["1949", "1949-01-01T00:00:00Z"]]
+    assert surfaces(snippet, found) == [["Nineteen 1984", "Q636"], ["1949", "1949-01-01T00:00:00Z"]]
     assert [entity["id"] for entity in found.entities] == ["Q636", "1949-01-01T00:00:00Z"]
 
 
 def test_entities_come_once_mentions_as_often_as_they_stand():
     found = annotate(Snippet("Bush and Bush in 1986 and 1986.", (), "text"))
-    assert len(found.disambiguations) == 4
+    assert len(found.mentions) == 4
     assert [entity["id"] for entity in found.entities] == ["Q636", "1986-01-01T00:00:00Z"]
 
 
@@ -134,11 +139,13 @@ def test_mentions_are_exact_pieces_of_the_text_that_do_not_overlap(parts):
             links.append(Link(len(text), len(text) + len(part), target))
         text += part
     found = annotate(Snippet(text, tuple(links), "text"))
-    place = 0
-    for surface, _ in found.disambiguations:
-        place = text.index(surface, place) + len(surface)  # in order, one behind the other
-    assert {pair[1] for pair in found.disambiguations} == {entity["id"] for entity in found.entities}
-    assert [pair[1] for pair in found.disambiguations].count("Q84") >= sum(link.target == "London" for link in links)
+    end = 0
+    for place in found.mentions:
+        assert end <= place["start"] < place["end"] <= len(text)  # in order, one behind the other
+        end = place["end"]
+    ids = [place["id"] for place in found.mentions]
+    assert set(ids) == {entity["id"] for entity in found.entities}
+    assert ids.count("Q84") >= sum(link.target == "London" for link in links)
 
 
 @pytest.mark.parametrize(
@@ -153,6 +160,7 @@ def test_mentions_are_exact_pieces_of_the_text_that_do_not_overlap(parts):
     ],
 )
 def test_dates_carry_their_surface_form(text, ids):
-    found = annotate(Snippet(f"It was {text}.", (), "text")).disambiguations
+    snippet = Snippet(f"It was {text}.", (), "text")
+    found = surfaces(snippet, annotate(snippet))
     assert [pair[1] for pair in found] == ids
     assert all(surface in text for surface, _ in found)

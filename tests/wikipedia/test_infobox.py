@@ -116,3 +116,48 @@ def test_a_picture_takes_its_caption_with_it_and_a_flag_does_not():
       <tr><td colspan="2">{image.format(220)}<div>Caption</div></td></tr>
       <tr><th colspan="2">Home</th></tr><tr><td colspan="2">{image.format(23)} England</td></tr>"""
     assert texts(rows, "x") == ["x, Home, England"]
+
+
+def made_of(rows, title="Kate Bush"):
+    """Path and (header, value) pairs of the attributes of a box."""
+    snippets = read(rows, title)
+    for snippet in snippets:
+        assert snippet.row is None
+    return [
+        (list(snippet.path), [(part.header, snippet.text[part.start : part.end]) for part in snippet.parts])
+        for snippet in snippets
+    ]
+
+
+def test_an_attribute_knows_its_path_and_its_values():
+    rows = """<tr><th colspan="2">Kate Bush</th></tr><tr><th>Born:</th><td>Catherine Bush[1]<br>30 July 1958
+      <br>Bexleyheath, England</td></tr>
+      <tr><th colspan="2">Career:</th></tr><tr><th>Labels</th><td><ul><li>EMI</li><li>Fish People</li></ul></td></tr>
+      <tr><th>Years</th><td>1975</td><td>now</td></tr>"""
+    assert made_of(rows) == [
+        (["Born"], [("", "Catherine Bush"), ("", "30 July 1958"), ("", "Bexleyheath, England")]),
+        (["Career", "Labels"], [("", "EMI"), ("", "Fish People")]),
+        (["Career", "Years"], [("", "1975"), ("", "now")]),
+    ]
+
+
+def test_the_path_of_bulleted_attributes_and_of_values_over_the_whole_width():
+    rows = """<tr><th colspan="2">Bari</th></tr><tr><th>Area</th><td>10 km2</td></tr>
+      <tr><th> • Total</th><td>9 km2</td></tr><tr><th>Time zone</th><td>CET</td></tr>
+      <tr><th colspan="2">Twin towns</th></tr><tr><td colspan="2">Guangzhou<br>Batumi</td></tr>"""
+    assert made_of(rows, "Bari") == [
+        (["Area"], [("", "10 km2")]),
+        (["Area", "Total"], [("", "9 km2")]),
+        (["Time zone"], [("", "CET")]),
+        (["Twin towns"], [("", "Guangzhou"), ("", "Batumi")]),
+    ]
+
+
+def test_values_below_columns_have_their_headers_and_no_attribute_of_their_own():
+    rows = """<tr><th>Years</th><th>Team</th><th>Caps</th></tr><tr><td>1978</td><td></td><td>3<br>(1)</td></tr>
+      <tr><th colspan="3">Career</th></tr><tr><th>Years</th><th></th><th>Caps</th></tr>
+      <tr><td>1979</td><td>Luton</td><td>4</td></tr>"""
+    assert made_of(rows) == [
+        ([], [("Years", "1978"), ("Caps", "3"), ("Caps", "(1)")]),
+        (["Career"], [("Years", "1979"), ("", "Luton"), ("Caps", "4")]),
+    ]

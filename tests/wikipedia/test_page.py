@@ -6,9 +6,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from convinse.records.evidence import check_evidence
+from convinse.records.evidence import check_evidence, merge_duplicates
 from convinse.wikipedia.document import parse_html
-from convinse.wikipedia.page import MAX_LENGTH, page_evidences, parse_page
+from convinse.wikipedia.page import MAX_LENGTH, page_evidences, parse_page, whole_rows
 from places import DATA, ROOT
 
 SNAPSHOT = sorted((ROOT / "convinse" / "snapshot" / "pages").glob("*.html"))
@@ -70,7 +70,11 @@ def test_an_article_becomes_evidences_whatever_the_renderer(style):
 def test_evidences_have_the_documented_shape_and_are_not_yet_retrieved_for_anything():
     for evidence in evidences():
         check_evidence(evidence, "here")
-        assert set(evidence) == {"evidence_text", "source", "disambiguations", "wikidata_entities"}
+        structure = {"table": {"row"}, "info": {"attribute"}, "text": set()}[evidence["source"]]
+        assert set(evidence) - structure == {
+            "evidence_text", "source", "disambiguations", "wikidata_entities", "mentions"
+        }  # fmt: skip
+        assert structure <= set(evidence)
         assert evidence["wikidata_entities"][0] == ITEM
 
 
@@ -78,12 +82,59 @@ def test_targets_are_what_the_evidences_link_to():
     assert parse_page("Titanic (1997 film)", article("parsoid")).targets == {"James Cameron", "Kate Winslet"}
 
 
-def test_a_repeated_sentence_is_one_evidence_with_the_entities_of_all():
-    html = '<p>Winslet won.</p><p><a href="/wiki/Kate_Winslet">Winslet</a> won.</p>'
-    html += '<table class="infobox"><tr><th>x</th><td>y</td></tr></table>'
-    found = page_evidences(parse_page("Titanic", html), ITEM, ITEMS)
-    assert [evidence["evidence_text"] for evidence in found] == ["Titanic, Winslet won.", "Titanic, x, y"]
-    assert ["Winslet", "Q202765"] in found[0]["disambiguations"]
+def test_what_an_evidence_is_made_from_comes_with_it():
+    info, _, opened, row, *_ = evidences()
+    cameron, winslet = ITEMS["James Cameron"], ITEMS["Kate Winslet"]
+    assert info["attribute"] == {
+        "path": ["Directed by"],
+        "values": [{"text": "James Cameron", "entities": [cameron], "start": len("Titanic, Directed by, ")}],
+    }
+    assert row["row"] == {
+        "caption": "",
+        "section": "Cast",
+        "page": "Q44578",
+        "table": 0,
+        "number": 0,
+        "cells": [
+            {"header": "Actor", "text": "Kate Winslet", "entities": [winslet], "start": 24, "column": 0},
+            {"header": "Role", "text": "Rose", "entities": [], "start": 46, "column": 1},
+        ],
+    }
+    assert opened["mentions"] == [
+        {"start": 0, "end": 7, "id": "Q44578"},
+        {"start": 22, "end": 39, "id": "1997-12-19T00:00:00Z"},
+    ]
+    for evidence in (info, opened, row):
+        text = evidence["evidence_text"]
+        surfaces = [[text[place["start"] : place["end"]], place["id"]] for place in evidence["mentions"]]
+        assert surfaces == evidence["disambiguations"]
+
+
+def test_tables_are_counted_over_the_page_and_equal_rows_stay_apart():
+    table = "<table class='wikitable'><tr><th>A</th></tr><tr><td>x</td></tr><tr><td>x</td></tr></table>"
+    found = page_evidences(parse_page("Titanic", f"{table}<p>It won.</p>{table}"), ITEM, ITEMS)
+    places = [(e["row"]["table"], e["row"]["number"]) for e in found if e["source"] == "table"]
+    assert places == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+WIDE = "<table class='wikitable'><tr>{}</tr><tr>{}</tr><tr><td>Zoe</td><td>y</td></tr></table>".format(
+    "".join(f"<th>H{column}</th>" for column in range(9)),
+    "<td>Ann</td>" + "".join(f"<td>{'word ' * 12}{column}</td>" for column in range(1, 9)),
+)
+
+
+def test_a_row_that_was_cut_is_whole_again():
+    found = page_evidences(
+        parse_page("Titanic", f"<table class='wikitable'><tr><th>x</th></tr></table>{WIDE}"), ITEM, {}
+    )
+    cut = [e["row"] for e in found if e["row"]["number"] == 0]
+    assert len(cut) > 1
+    assert [row["cells"][0]["text"] for row in cut] == ["Ann"] * len(cut)
+    whole, last = whole_rows(found, 1)
+    assert [cell["column"] for cell in whole["cells"]] == list(range(9))
+    assert [cell["header"] for cell in whole["cells"]] == [f"H{column}" for column in range(9)]
+    assert [cell["text"] for cell in last["cells"]] == ["Zoe", "y"]
+    assert whole_rows(found, 0) == whole_rows(found, 2) == whole_rows([], 0) == []
 
 
 @pytest.mark.parametrize(
@@ -111,7 +162,7 @@ def check_page(title, html):
             assert bare(anchor) in written, (title, snippet.text, anchor)
             assert anchor == anchor.strip(), (title, snippet.text, anchor)
     items = {target: {"id": f"Q{number}", "label": target} for number, target in enumerate(sorted(page.targets), 1)}
-    found = page_evidences(page, {"id": "Q999999", "label": title}, items)
+    found = merge_duplicates(page_evidences(page, {"id": "Q999999", "label": title}, items))
     for evidence in found:
         text = evidence["evidence_text"]
         check_evidence(evidence, title)

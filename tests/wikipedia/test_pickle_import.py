@@ -55,8 +55,20 @@ def test_entries_are_normalised(workdir, protocol):
     assert done.counts == {"pages": 4, "info": 1, "table": 1, "text": 1504} and (done.empty, done.bad) == (1, 0)
     found = content()
     assert found["Q1"][0] == {"evidence_text": "one", "source": "info", "wikidata_entities": [{"id": "Q1", "label": "é"}],
-                              "disambiguations": [["é", "Q1"], ["1997", "1997-01-01T00:00:00Z"]]}  # fmt: skip
+                              "disambiguations": [["é", "Q1"], ["1997", "1997-01-01T00:00:00Z"]],
+                              "attribute": {"path": [], "values": []}, "mentions": []}  # fmt: skip
     assert [len(found[item]) for item in ("Q2", "Q4", "Q5")] == [1500, 2, 3] and "Q3" not in found
+
+
+def test_what_an_evidence_was_made_from_is_read_from_its_text_at_the_import(workdir):
+    import_pickle(write({"Q1": [evidence("é, Born, é, 1997", "infobox")]}), Path("w.db"))
+    (found,) = content()["Q1"]
+    assert found["attribute"]["path"] == ["Born"]
+    assert [(value["text"], value["start"]) for value in found["attribute"]["values"]] == [("é", 9), ("1997", 12)]
+    assert found["mentions"] == [
+        {"start": 0, "end": 1, "id": "Q1"},
+        {"start": 12, "end": 16, "id": "1997-01-01T00:00:00Z"},
+    ]
 
 
 def test_bad_entries_are_reported_by_item_and_too_many_stop(workdir, caplog):

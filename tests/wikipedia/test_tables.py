@@ -2,7 +2,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from convinse.wikipedia.document import blocks, parse_html
+from convinse.wikipedia.document import TableRow, blocks, parse_html
 from convinse.wikipedia.tables import grid, rows
 
 
@@ -198,3 +198,46 @@ def test_a_long_first_cell_does_not_push_the_others_over_the_limit():
     html = f"<table><tr><th>A</th><th>B</th><th>C</th></tr><tr><td>{'x' * 40}</td><td>b{'y' * 15}</td><td>c{'z' * 15}</td></tr></table>"
     assert all(len(text) <= 70 for text in texts(html, max_length=60))
     assert "".join(texts(html, max_length=60)).count("z" * 15) == 1
+
+
+def cells(snippet):
+    return [(part.header, snippet.text[part.start : part.end], part.column) for part in snippet.parts]
+
+
+def test_a_row_knows_its_place_and_its_cells():
+    html = """<h2>Works</h2><table><caption>Albums[a]</caption><tr><th>Year</th><th colspan="2">Peak</th><th>By</th></tr>
+      <tr><td>1978[1]</td><td colspan="2">1, 2</td><td>Kate Bush</td></tr><tr><td colspan="4">After the break</td></tr>
+      <tr><td></td><td>3</td><td>is 4</td><td rowspan="2">x</td></tr><tr><td>2011</td><td>5</td><td></td></tr></table>"""
+    snippets = list(rows(table(html), "Kate", place=7))
+    assert [snippet.row for snippet in snippets] == [
+        TableRow("Albums", "Works", "", 7, 0),
+        TableRow("Albums", "Works", "After the break", 7, 1),
+        TableRow("Albums", "Works", "After the break", 7, 2),
+    ]
+    assert list(map(cells, snippets)) == [
+        [("Year", "1978", 0), ("Peak", "1, 2", 1), ("By", "Kate Bush", 3)],
+        [("Peak", "3", 1), ("Peak", "is 4", 2), ("By", "x", 3)],
+        [("Year", "2011", 0), ("Peak", "5", 1), ("By", "x", 3)],
+    ]
+
+
+def test_cells_without_headers_and_a_row_s_own_name_have_none():
+    html = "<table><tr><th>Capital</th><td>Paris</td></tr><tr><th>Seat</th><td>Senate</td><td>Paris</td></tr></table>"
+    capital, seat = rows(table(html), "France")
+    assert capital.text == "France, Capital is Paris"
+    assert cells(capital) == [("", "Capital", 0), ("", "Paris", 1)]
+    assert cells(seat) == [("", "Seat", 0), ("", "Senate", 1), ("", "Paris", 2)]
+    assert capital.row == TableRow("", "", "", 0, 0)
+
+
+def test_the_pieces_of_a_wide_row_have_its_number_and_their_own_cells():
+    head, *more = [f"H{column}" for column in range(4)]
+    row = "".join(f"<td>value {column}</td>" for column in range(4))
+    html = (
+        f"<table><tr>{''.join(f'<th>{name}</th>' for name in (head, *more))}</tr><tr>{row}</tr><tr>{row}</tr></table>"
+    )
+    snippets = list(rows(table(html), "Kate", 45))
+    assert [snippet.row.number for snippet in snippets] == [0, 0, 0, 1, 1, 1]
+    assert [[column for _, _, column in cells(snippet)] for snippet in snippets] == [[0, 1], [0, 2], [0, 3]] * 2
+    for snippet in snippets:
+        assert all((header, text) == (f"H{column}", f"value {column}") for header, text, column in cells(snippet))

@@ -7,6 +7,7 @@ import pytest
 
 from convinse.support.errors import DataError, IndexFileError, OutputError
 from convinse.wikipedia.dump import WikipediaDump, write_dump
+from convinse.wikipedia.page import FORMAT
 from evidences import evidence
 from written import names
 
@@ -35,6 +36,26 @@ def test_what_is_written_is_read(path):
         assert dump.items() == ["Q1", "Q25173", "Q44578"]
         assert len(dump) == 3
     assert names(path.parent) == ["wikipedia.db"]
+
+
+def row(table, number, *columns):
+    cells = [
+        {"header": "H", "text": f"{number}.{column}", "entities": [], "start": 0, "column": column}
+        for column in columns
+    ]
+    place = {"caption": "", "section": "", "page": "Q1", "table": table, "number": number}
+    return evidence(f"{table}.{number} {columns}", "table", row={**place, "cells": cells})
+
+
+def test_a_table_is_its_whole_rows_in_their_order(workdir):
+    pieces = [row(0, 0, 0), row(1, 1, 0, 1), row(1, 0, 0, 2), said("prose"), row(1, 0, 0, 3), row(1, 0, 1, 4)]
+    write_dump(workdir / "w.db", [("Q1", [*pieces, evidence("no place", "table", row={"caption": "", "cells": []})])])
+    with closing(WikipediaDump(workdir / "w.db")) as dump:
+        first, second = dump.table("Q1", 1)
+        assert [cell["column"] for cell in first["cells"]] == [0, 1, 2, 3, 4]
+        assert second == pieces[1]["row"]
+        assert dump.table("Q1", 0) == [pieces[0]["row"]]
+        assert dump.table("Q1", 2) == dump.table("Q2", 0) == []
 
 
 def open_id(path):
@@ -87,9 +108,12 @@ def test_a_damaged_page_and_another_format_are_clear_errors(path):
         with pytest.raises(IndexFileError, match="damaged at Q1"):
             dump.get("Q1")
         assert dump.get("Q44578") == PAGES[0][1]
-    execute(path, "UPDATE meta SET value = '99' WHERE key = 'format'")
-    with pytest.raises(IndexFileError, match="format 99"):
-        WikipediaDump(path)
+    for written in ("99", str(FORMAT - 1)):
+        execute(path, f"UPDATE meta SET value = '{written}' WHERE key = 'format'")
+        with pytest.raises(
+            IndexFileError, match=rf"wikipedia\.db: format {written}, .* format {FORMAT}; build it again"
+        ):
+            WikipediaDump(path)
 
 
 @pytest.mark.parametrize("problem", [KeyboardInterrupt, DataError])
