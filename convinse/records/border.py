@@ -28,7 +28,7 @@ def structured(evidence: Evidence) -> Evidence:
         return evidence
     evidence = evidence.copy()
     if "mentions" not in evidence:
-        evidence["mentions"] = list(_mentions(evidence))
+        evidence["mentions"] = _mentions(evidence)
     if key is None:
         return evidence
     if key in evidence:
@@ -37,39 +37,68 @@ def structured(evidence: Evidence) -> Evidence:
         if fact := _fact(evidence):
             evidence["fact"] = fact
     elif source == "table":
-        evidence["row"] = _row(evidence)
-    else:
-        evidence["attribute"] = _attribute(evidence)
+        if (row := _row(evidence))["cells"]:
+            evidence["row"] = row
+    elif (attribute := _attribute(evidence))["values"]:
+        evidence["attribute"] = attribute
     return evidence
 
 
-def _mentions(evidence: Evidence) -> Iterator[Mention]:
-    """The places of the mentions that are listed in reading order."""
+def _mentions(evidence: Evidence) -> list[Mention]:
+    """The places of the mentions, none in another: in the order they are listed in, where that is the reading order."""
     text, place = evidence["evidence_text"], 0
+    mentions: list[Mention] = []
     for surface, entity_id in evidence["disambiguations"]:
-        start = text.find(surface, place) if surface else -1
-        if start >= 0:
+        taken = [(mention["start"], mention["end"]) for mention in mentions]
+        free = [
+            start
+            for start in _words(text, surface)
+            if all(start + len(surface) <= left or right <= start for left, right in taken)
+        ]
+        if free:
+            start = next((start for start in free if start >= place), free[0])
             place = start + len(surface)
-            yield {"start": start, "end": place, "id": entity_id}
+            mentions.append({"start": start, "end": place, "id": entity_id})
+    return sorted(mentions, key=lambda mention: mention["start"])
+
+
+def _words(text: str, surface: str) -> Iterator[int]:
+    """Where words stand in a text, at word borders."""
+    start = text.find(surface) if surface else -1
+    while start >= 0:
+        end = start + len(surface)
+        if not text[start - 1 : start].isalnum() and not text[end : end + 1].isalnum():
+            yield start
+        start = text.find(surface, start + 1)
 
 
 # -- structure from text -----------------------------------------------------------------------------------------------
 
 
 def _fact(evidence: Evidence) -> list[Entity]:
-    """Subject, predicate, object ... of a fact; empty where the text has another form. Predicates have no ids but their words."""
-    subject, *values = evidence["wikidata_entities"] or [Entity(id="", label="")]
-    text = evidence["evidence_text"]
-    if not text.startswith(f"{subject['label']}{_SEPARATOR}"):
+    """Subject, predicate, object ... of a fact; empty where the text has another form. Predicates have no ids but their words.
+
+    A fact may name an entity twice that is listed once.
+    """
+    text, entities = evidence["evidence_text"], evidence["wikidata_entities"]
+    if not entities or not entities[0]["label"] or not text.startswith(entities[0]["label"] + _SEPARATOR):
         return []
-    fact, place = [subject], len(subject["label"]) + len(_SEPARATOR)
-    for value in values:
-        end = text.find(f"{_SEPARATOR}{value['label']}", place)
-        if end <= place:
-            break
-        fact += [Entity(id=text[place:end], label=text[place:end]), value]
-        place = end + 2 * len(_SEPARATOR) + len(value["label"])
-    return fact if len(fact) > 2 else []
+    by_label: dict[str, list[Entity]] = {}
+    for entity in filter(lambda entity: entity["label"], entities):
+        by_label.setdefault(entity["label"], []).append(entity)
+    labels = "|".join(map(re.escape, sorted(by_label, key=len, reverse=True)))
+    value = re.compile(rf"{_SEPARATOR}({labels})(?={_SEPARATOR}|\Z)")
+
+    def named(label: str) -> Entity:
+        same = by_label[label]
+        return same.pop(0) if len(same) > 1 else same[0]
+
+    fact, place = [named(entities[0]["label"])], len(entities[0]["label"]) + len(_SEPARATOR)
+    while (match := value.search(text, place)) is not None:
+        predicate = text[place : match.start()]
+        fact += [Entity(id=predicate, label=predicate), named(match[1])]
+        place = match.end() + len(_SEPARATOR)
+    return fact if len(fact) > 1 else []
 
 
 def _row(evidence: Evidence) -> Row:
@@ -91,15 +120,16 @@ def _row(evidence: Evidence) -> Row:
 def _attribute(evidence: Evidence) -> Attribute:
     """The path and values of `Title, attribute, value, value`."""
     text = evidence["evidence_text"]
-    title, _, rest = text.partition(_SEPARATOR)
+    _, _, rest = text.partition(_SEPARATOR)
     name, _, listed = rest.partition(_SEPARATOR)
     start = len(text) - len(listed)
     values: list[AttributeValue] = []
-    for value in filter(None, listed.split(_SEPARATOR)):
-        entities = entities_within(evidence, start, start + len(value))
-        values.append({"text": value, "entities": entities, "start": start})
+    for value in listed.split(_SEPARATOR):
+        if value:
+            entities = entities_within(evidence, start, start + len(value))
+            values.append({"text": value, "entities": entities, "start": start})
         start += len(value) + len(_SEPARATOR)
-    return {"path": [name] if name else [], "values": values}
+    return {"path": [name], "values": values}
 
 
 # -- places of given structure -----------------------------------------------------------------------------------------
@@ -119,10 +149,19 @@ def _place(evidence: Evidence, key: str) -> None:
     """Add the places of given cells or values, in reading order; -1 for what does not stand in the text."""
     text, place, parts = evidence["evidence_text"], 0, []
     for column, part in enumerate(_parts(evidence, key)):
-        start = text.find(part["text"], place)
+        start = _find(text, part, place)
         place = start + len(part["text"]) if start >= 0 else place
         parts.append({"column": column, **part, "start": start} if key == "row" else {**part, "start": start})
     if key == "row":
         evidence["row"] = {**evidence["row"], "cells": parts}  # type: ignore[typeddict-item]
     elif key == "attribute":
         evidence["attribute"] = {**evidence["attribute"], "values": parts}  # type: ignore[typeddict-item]
+
+
+def _find(text: str, part: Cell | AttributeValue, place: int) -> int:
+    """Where a cell or value stands, best behind its header or a comma; -1 where it does not."""
+    for lead in (f"{part.get('header', '')} is ", _SEPARATOR, ""):
+        start = text.find(lead + part["text"], place)
+        if start >= 0:
+            return start + len(lead)
+    return -1

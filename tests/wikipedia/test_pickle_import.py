@@ -55,8 +55,7 @@ def test_entries_are_normalised(workdir, protocol):
     assert done.counts == {"pages": 4, "info": 1, "table": 1, "text": 1504} and (done.empty, done.bad) == (1, 0)
     found = content()
     assert found["Q1"][0] == {"evidence_text": "one", "source": "info", "wikidata_entities": [{"id": "Q1", "label": "é"}],
-                              "disambiguations": [["é", "Q1"], ["1997", "1997-01-01T00:00:00Z"]],
-                              "attribute": {"path": [], "values": []}, "mentions": []}  # fmt: skip
+                              "disambiguations": [["é", "Q1"], ["1997", "1997-01-01T00:00:00Z"]], "mentions": []}  # fmt: skip
     assert [len(found[item]) for item in ("Q2", "Q4", "Q5")] == [1500, 2, 3] and "Q3" not in found
 
 

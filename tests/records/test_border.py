@@ -1,0 +1,226 @@
+"""Structure that is read from the text of evidences that come without any."""
+
+import copy
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from convinse.records.border import structured
+from convinse.records.facts import fact_evidence, fact_of, fact_text
+from evidences import evidence
+
+YEAR = ("1997", "1997-01-01T00:00:00Z")
+
+
+def surfaces(record):
+    """The mentions as (surface form, id), cut out at their places."""
+    text = record["evidence_text"]
+    return [(text[place["start"] : place["end"]], place["id"]) for place in record["mentions"]]
+
+
+def listed(record):
+    """The texts of the cells or values, each checked at its place, with the labels of their entities."""
+    parts = record["row"]["cells"] if "row" in record else record["attribute"]["values"]
+    for part in parts:
+        assert record["evidence_text"].startswith(part["text"], part["start"])
+    return [(part["text"], [entity["label"] for entity in part["entities"]]) for part in parts]
+
+
+# --- facts
+
+FACTS = {
+    "an object": (["Titanic", "cast member", "Kate Winslet"], "Q1 - Q2"),
+    "qualifiers": (["Titanic", "cast member", "Kate Winslet", "role", "Rose", "year", "1997"], "Q1 - Q2 - Q3 - Q4"),
+    "commas in labels": (["Yes, Minister", "award, won", "BAFTA, Best", "in, or at", "London, UK"], "Q1 - Q2 - Q3"),
+    "a label that begins another": (["A", "goals", "12", "matches", "1", "wins", "112"], "Q1 - Q2 - Q3 - Q4"),
+    "a value that is the subject": (["Narcissus", "loves", "Narcissus"], "Q1 - Q1"),
+    "a value twice": (["Lee", "team", "Ajax", "replaces", "Ajax", "until", "1997"], "Q1 - Q2 - Q2 - Q3"),
+    "signs of patterns": (["M*A*S*H (film)", "followed by?", "C++ [x]"], "Q1 - Q2"),
+}
+
+
+@pytest.mark.parametrize(("words", "ids"), FACTS.values(), ids=FACTS)
+def test_a_fact_is_read_from_its_labels(words, ids):
+    entities = {label: f"Q{number}" for number, label in enumerate(dict.fromkeys(words[::2]), 1)}
+    found = structured(evidence(", ".join(words), "kb", *entities.items()))
+    assert [entity["label"] for entity in found["fact"]] == words
+    assert " - ".join(entity["id"] for entity in found["fact"][::2]) == ids
+    assert [entity["id"] for entity in found["fact"][1::2]] == words[1::2]  # predicates have no ids
+    assert fact_of(found).subject["id"] == "Q1"
+
+
+def test_two_items_of_one_label_come_in_the_order_they_are_listed_in():
+    found = structured(evidence("Titanic, named after, Titanic", "kb", ("Titanic", "Q1"), ("Titanic", "Q2")))
+    assert [entity["id"] for entity in found["fact"]] == ["Q1", "named after", "Q2"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A film of 1997 it is.", "Titanic", "Titanic, ", "Titanic, a film", "Titanic, year, 19977", "", "x, y, Titanic"],
+)
+def test_what_has_no_form_of_a_fact_stays_without(text):
+    found = structured(evidence(text, "kb", ("Titanic", "Q1"), YEAR))
+    assert "fact" not in found and fact_of(found) is None
+    assert "fact" not in structured(evidence(text, "kb"))
+    assert "fact" not in structured(evidence(text, "kb", ("", "Q1")))
+
+
+_LABELS = st.lists(
+    st.text(alphabet="abc ,", min_size=1, max_size=6).map(str.strip).filter(bool), min_size=3, max_size=3
+)
+
+
+@given(_LABELS)
+def test_a_fact_in_words_becomes_facts_without_an_error(labels):
+    fact = [{"id": f"Q{number}", "label": label} for number, label in enumerate(labels)]
+    bare = fact_evidence(fact, fact[0])
+    del bare["fact"], bare["mentions"]
+    found = structured(bare)
+    if "fact" in found:
+        assert bare["evidence_text"].startswith(fact_text(found["fact"]))
+
+
+# --- tables and infoboxes
+
+
+def test_a_row_is_read_from_its_headers():
+    text = "Kate, Albums, EMI, Year is 1997, Title is Lionheart, or so, By is Kate"
+    found = structured(evidence(text, "table", ("Kate", "Q1"), YEAR, ("Kate", "Q1")))
+    assert listed(found) == [("1997", ["1997"]), ("Lionheart, or so", []), ("Kate", ["Kate"])]
+    row = found["row"]
+    assert [(cell["header"], cell["column"]) for cell in row["cells"]] == [("Year", 0), ("Title", 1), ("By", 2)]
+    assert (row["caption"], row["section"]) == ("Albums, EMI", "")
+    assert {"page", "table", "number"}.isdisjoint(row)  # its table is not known
+
+
+def test_repeated_cells_have_their_own_places():
+    found = structured(evidence("Kate, H is 1, H is 1, 1 is 1", "table"))
+    assert [cell["start"] for cell in found["row"]["cells"]] == [11, 19, 27]
+    assert listed(found) == [("1", [])] * 3
+
+
+@pytest.mark.parametrize("text", ["Kate, Albums, 1978, Lionheart", "", "Kate"])
+def test_a_row_without_headers_stays_without(text):
+    assert "row" not in structured(evidence(text, "table"))
+
+
+@pytest.mark.parametrize("source", ["info", "infobox"])
+def test_an_attribute_is_read_from_its_commas(source):
+    text = "Titanic, Release, 1997, London, 1997, , U.S."
+    found = structured(evidence(text, source, ("Titanic", "Q1"), YEAR, ("London", "Q84"), YEAR))
+    assert found["attribute"]["path"] == ["Release"]
+    assert listed(found) == [("1997", ["1997"]), ("London", ["London"]), ("1997", ["1997"]), ("U.S.", [])]
+    assert found["source"] == source
+
+
+@pytest.mark.parametrize("text", ["Titanic", "Titanic, Release", "Titanic, ", ""])
+def test_an_attribute_without_values_stays_without(text):
+    assert "attribute" not in structured(evidence(text, "info"))
+
+
+# --- mentions
+
+
+def test_mentions_have_places_in_every_source():
+    for source in ("text", "kb", "table", "info"):
+        found = structured(evidence("Titanic, It opened in 1997.", source, ("Titanic", "Q1"), YEAR))
+        assert found["mentions"] == [
+            {"start": 0, "end": 7, "id": "Q1"},
+            {"start": 22, "end": 26, "id": "1997-01-01T00:00:00Z"},
+        ]
+
+
+MENTIONS = {
+    "again": ("Bush met Bush.", [("Bush", "Q1"), ("Bush", "Q2")], [("Bush", "Q1"), ("Bush", "Q2")]),
+    "out of order": ("In 1997 Bush sang.", [("Bush", "Q1"), YEAR], [YEAR, ("Bush", "Q1")]),
+    "one in another": (
+        "New York City or New York", [("New York", "Q2"), ("New York City", "Q1")], [("New York", "Q2")]),
+    "the longer first": (
+        "New York City or New York", [("New York City", "Q1"), ("New York", "Q2")],
+        [("New York City", "Q1"), ("New York", "Q2")]),
+    "no piece of a word": ("19977 Bushes, 1997, Bush", [YEAR, ("Bush", "Q1")], [YEAR, ("Bush", "Q1")]),
+    "not there": ("Kate sang.", [("Bush", "Q1"), ("", "Q2")], []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "entities", "mentions"), MENTIONS.values(), ids=MENTIONS)
+def test_mentions_stand_for_themselves(text, entities, mentions):
+    found = structured(evidence(text, "text", *entities))
+    assert surfaces(found) == mentions
+    if "1997," in text:
+        assert found["mentions"][0]["start"] == text.index("1997,")
+
+
+# --- structure that comes along
+
+
+def test_what_has_its_structure_is_returned_as_it_is():
+    cell = {"header": "H", "text": "a", "entities": [], "start": 10, "column": 0}
+    whole = [
+        evidence("Kate sang.", mentions=[]),
+        evidence("Kate, H is a", "table", mentions=[], row={"caption": "", "section": "", "cells": [cell]}),
+        evidence("Kate, Born, a", "info", mentions=[], attribute={"path": ["Born"], "values": []}),
+        fact_evidence([{"id": label, "label": label} for label in "abc"], {"id": "a", "label": "a"}),
+    ]
+    for record in whole:
+        assert structured(record) is record
+
+
+def test_given_structure_is_kept_and_gets_its_places():
+    """As the contract shows it: without places; its row says 1, which is a header, too."""
+    one = {"id": "1", "label": "1"}
+    cells = [
+        {"header": "1", "text": "12", "entities": []},
+        {"header": "", "text": "a, b", "entities": []},
+        {"header": "H", "text": "1", "entities": [one]},
+        {"header": "H", "text": "lost", "entities": []},
+    ]
+    bare = evidence(
+        "Kate, 1 is 12, a, b, H is 1", "table", row={"caption": "C", "section": "", "number": 3, "cells": cells}
+    )
+    before = copy.deepcopy(bare)
+    found = structured(bare)
+    assert bare == before
+    assert [cell["start"] for cell in found["row"]["cells"]] == [11, 15, 26, -1]
+    assert [cell["column"] for cell in found["row"]["cells"]] == [0, 1, 2, 3]
+    assert [cell["entities"] for cell in found["row"]["cells"]] == [[], [], [one], []]
+    assert {**found["row"], "cells": 0} == {"caption": "C", "section": "", "number": 3, "cells": 0}
+    assert structured(found) is found
+
+
+def test_given_values_get_their_places_and_a_given_column_stays():
+    values = [{"text": "1997", "entities": []}, {"text": "1997", "entities": []}]
+    found = structured(evidence("Kate, 1997, 1997, 1997", "info", attribute={"path": ["1997"], "values": values}))
+    assert [value["start"] for value in found["attribute"]["values"]] == [6, 12]
+    assert found["attribute"]["path"] == ["1997"]
+    cells = [{"header": "H", "text": "a", "entities": [], "column": 4}]
+    found = structured(evidence("Kate, H is a", "table", row={"caption": "", "section": "", "cells": cells}))
+    assert found["row"]["cells"][0]["column"] == 4
+
+
+def test_given_facts_and_places_are_never_replaced():
+    fact = [{"id": f"Q{number}", "label": label} for number, label in enumerate(("a", "b", "c"))]
+    places = [{"start": 3, "end": 4, "id": "Q9"}]
+    found = structured(evidence("A, b, C", "kb", ("A", "Q1"), ("C", "Q2"), fact=fact, mentions=places))
+    assert (found["fact"], found["mentions"]) == (fact, places)
+    found = structured(evidence("A, b, C", "kb", ("A", "Q1"), ("C", "Q2"), mentions=places))
+    assert found["mentions"] == places
+    assert [entity["id"] for entity in found["fact"]] == ["Q1", "b", "Q2"]
+
+
+@given(st.text(alphabet="ab ,is1", max_size=20), st.sampled_from(["kb", "text", "table", "info"]), st.lists(
+    st.tuples(st.text(alphabet="ab,1", max_size=3), st.sampled_from(["Q1", "Q2", "1"])), max_size=4))  # fmt: skip
+def test_any_text_is_taken_and_every_part_stands_at_its_place(text, source, entities):
+    bare = evidence(text, source, *entities)
+    before = copy.deepcopy(bare)
+    found = structured(bare)
+    assert bare == before
+    assert {key: found[key] for key in bare} == bare
+    assert {surface for surface, _ in surfaces(found)} <= {label for label, _ in entities}
+    ends = [0]
+    for place in found["mentions"]:
+        assert ends[-1] <= place["start"] < place["end"]
+        ends.append(place["end"])
+    if "row" in found or "attribute" in found:
+        assert listed(found)
