@@ -81,9 +81,10 @@ class WikipediaRetriever:
         needs no new dump and no new download.
         """
         try:
-            return msgspec.json.decode(self._recent(item_id), type=list[Evidence])  # decoding is the cheapest deep copy
+            evidences: list[Evidence] = msgspec.json.decode(self._recent(item_id))  # the cheapest deep copy
         except _NoPageError:
             return []
+        return evidences
 
     def table(self, row: Row) -> list[Row]:
         """All rows of the table that a row is from, whole and in their order; `start` of a cell counts in its own evidence.

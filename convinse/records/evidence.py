@@ -157,9 +157,11 @@ def unique_entities(entities: Iterable[Entity]) -> list[Entity]:
 
 def entities_within(evidence: Evidence, start: int, end: int) -> list[Entity]:
     """The entities that an evidence with places mentions in a part of its text, each once."""
-    labels = {entity["id"]: entity for entity in evidence["wikidata_entities"]}
-    inside = (mention["id"] for mention in evidence["mentions"] if start <= mention["start"] and mention["end"] <= end)
-    return [labels[entity_id] for entity_id in dict.fromkeys(inside) if entity_id in labels]
+    inside = [mention["id"] for mention in evidence["mentions"] if start <= mention["start"] and mention["end"] <= end]
+    if not inside:
+        return []
+    entities = {entity["id"]: entity for entity in evidence["wikidata_entities"]}
+    return [entities[entity_id] for entity_id in dict.fromkeys(inside) if entity_id in entities]
 
 
 def merge_duplicates(evidences: Iterable[Evidence]) -> list[Evidence]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ..language.language import english
-from ..records.evidence import Entity, Mention, unique_entities
+from ..records.evidence import Entity, Mention
 from ..records.literals import find_literals
 from .document import Snippet
 
@@ -82,8 +82,12 @@ class PageNames:
         spans.sort(key=lambda span: span[:2])
         if lead:
             spans.insert(0, (0, lead, self._page))
-        mentions = [Mention(start=start, end=end, id=entity["id"]) for start, end, entity in spans]
-        return Annotated(mentions, unique_entities(entity for *_, entity in spans))
+        mentions: list[Mention] = []
+        entities: dict[str, Entity] = {}
+        for start, end, entity in spans:
+            mentions.append({"start": start, "end": end, "id": entity["id"]})
+            entities.setdefault(entity["id"], entity)
+        return Annotated(mentions, list(entities.values()))
 
 
 def _stands_alone(text: str, name: str, start: int, end: int) -> bool:

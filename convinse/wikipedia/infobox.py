@@ -84,7 +84,7 @@ def _pair(values: list[Snippet], columns: list[str], title: str, above: str) -> 
             moved = value.after(f"{text}, {name} is " if name else f"{text}, ")
             text = moved.text
             links += moved.links
-            parts += (part._replace(header=name) for part in moved.parts)
+            parts += (part._replace(header=name) for part in moved.parts) if name else moved.parts
     yield Snippet(text, tuple(links), "info", tuple(parts), path=path)
 
 
