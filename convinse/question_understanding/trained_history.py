@@ -11,7 +11,7 @@ from ..encoder.kept_embeddings import KeptEmbeddings
 from ..knowledge_base.index import KnowledgeBase
 from ..language.text import fold
 from ..records.conversation import Turn
-from ..resources import load_bi_encoder, model_path
+from ..resources import model_path
 from ..support.errors import ModelError
 from .history_features import Embedder, FeatureReader
 from .history_weights import HistoryWeights, read_weights
@@ -84,7 +84,7 @@ class TrainedHistory(Slots):
     def load_encoder(self) -> tuple[Embedder, str]:
         """The configured encoder, whose embeddings the cache keeps, and the id of its weights."""
         name = self.config.qu_history.encoder
-        bi_encoder, vectors = load_bi_encoder(self.config, name, "qu_history.encoder", self.model_pool)
+        bi_encoder, vectors = self.resources.bi_encoder(name, "qu_history.encoder")
         return KeptEmbeddings(bi_encoder, vectors), bi_encoder.model_id.rsplit("/", 2)[
             0
         ]  # without length and precision
