@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ..config import ClocqParams
 from ..language.language import Language, english
 from ..language.text import fold
+from ..records.evidence import Entity
 from .index import Candidate, KnowledgeBase
 from .national_teams import NationalTeams
 
@@ -40,6 +41,11 @@ class ScoredCandidate(NamedTuple):
     id: str
     label: str
     score: float
+
+    @property
+    def entity(self) -> Entity:
+        """Id and label."""
+        return {"id": self.id, "label": self.label}
 
 
 class Mention(NamedTuple):
