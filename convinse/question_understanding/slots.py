@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 
 from ..config import Config
@@ -86,7 +86,7 @@ class Slots(QuestionUnderstanding):
             "entities": [referent.entity for referent in entities],
             "predicate": " ".join(predicate),
             "answer_type": answer_type.label,
-            "candidates": candidates([*entities, *context], mentions, scores),
+            "candidates": candidates([*entities, *context], mentions, set(recent(foci)), scores),
         }
         return {
             "structured_representation": render(representation, self.config.sr_delimiter),
@@ -149,7 +149,7 @@ class Slots(QuestionUnderstanding):
             surface, best = mention.surface, mention.candidates[0]
             partial = fold(best.label) != fold(surface) and not surface.isupper()
             loose = surface[:1].islower() or " " not in surface or fold(surface) not in self._names(best.id)
-            if foci and partial and loose and not self._known(surface, foci):
+            if foci and partial and loose and not known_as(mention, foci):
                 if near is None:
                     near = {item for referent in recent(foci) for item in (referent.id, *self._neighbors(referent))}
                 if best.id not in near:
@@ -164,7 +164,7 @@ class Slots(QuestionUnderstanding):
         """The items that the question names, in full or by a part of a name of the history ("Cameron")."""
         named: list[Referent] = []
         for mention in mentions:
-            known = self._known(mention.surface, foci)
+            known = known_as(mention, foci)
             named.append(known or self._referent(mention.candidates[0].id, mention.candidates[0].label))
         covered = " ".join(fold(mention.surface) for mention in mentions).split()
         words = (
@@ -196,14 +196,6 @@ class Slots(QuestionUnderstanding):
                     people.append(self._referent(item, label))
                     words = words - own
         return people
-
-    @staticmethod
-    def _known(surface: str, foci: Sequence[Focus]) -> Referent | None:
-        """What one word of a name stands for in this conversation: "Jack" is Jack White where he was talked about."""
-        word = fold(surface)
-        if " " in word:
-            return None
-        return next((r for r in recent(foci) if r.kind in ("person", "group") and word in fold(r.label).split()), None)
 
     def _refer(self, question: str, foci: Sequence[Focus]) -> list[Referent]:
         """What the pronouns of the question, or its silence, refer to."""
@@ -303,21 +295,39 @@ class Slots(QuestionUnderstanding):
         return predicate + [word for word in earlier if not set(stems(word)) & own], answer_type
 
 
+def known_as(mention: Mention, foci: Sequence[Focus]) -> Referent | None:
+    """What a name stands for in this conversation, the latest first; None where nothing of that name was talked about.
+
+    A name that may mean several items means the one that was talked about, and one word of a name the person or group:
+    "Jack" is Jack White where he was.
+    """
+    meanings = {candidate.id for candidate in mention.candidates}
+    name = fold(mention.surface)
+    for referent in recent(foci):
+        own = fold(referent.label)
+        if referent.id in meanings or own == name:
+            return referent
+        if " " not in name and referent.kind in ("person", "group") and name in own.split():
+            return referent
+    return None
+
+
 def candidates(
-    referents: Iterable[Referent], mentions: Iterable[Mention], scores: Mapping[str, float]
+    referents: Iterable[Referent], mentions: Iterable[Mention], known: Set[Referent], scores: Mapping[str, float]
 ) -> list[QuestionEntity]:
     """The items to look at for what a question is about, best first: what a name may mean besides, comes last.
 
     Args:
         referents: what the question is about.
         mentions: the names in it, with all that they may mean.
+        known: what was talked about before: its names mean nothing else.
         scores: the probability of those that were chosen of the history, by id.
     """
     meanings = {mention.candidates[0].id: mention for mention in mentions}
     entities: list[QuestionEntity] = []
     for referent in referents:
         mention = meanings.get(referent.id)
-        if mention is not None:
+        if mention is not None and referent not in known:
             entities += [
                 QuestionEntity(item=candidate.entity, question_word=mention.surface, score=candidate.score, rank=rank)
                 for rank, candidate in enumerate(mention.candidates)
