@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from .config import SNAPSHOT, Config, resolve
 from .encoder.bi_encoder import BiEncoder
@@ -11,6 +10,7 @@ from .encoder.checkpoint import Checkpoint
 from .encoder.extractive_reader import ExtractiveReader
 from .encoder.pool import ModelPool
 from .encoder.reranker import BertReranker
+from .encoder.settings import DEFAULTS, ModelSettings
 from .encoder.yes_no_reader import YesNoReader, has_yes_no
 from .language.language import Language, english
 from .support.evidence_cache import EvidenceCache
@@ -37,10 +37,8 @@ def load_reranker(config: Config, models: ModelPool | None = None) -> BertRerank
         return None
     return BertReranker(
         model_path(config.evs_model),
-        max_length=config.evs_max_length,
-        key="evs_model",
+        settings=_computing(config, "evs_model", config.evs_max_length),
         models=models,
-        **_computing(config),
         cache=EvidenceCache(_cache_path(config)),
     )
 
@@ -59,9 +57,8 @@ def load_bi_encoder(
     Raises:
         ModelError: it cannot be loaded.
     """
-    bi_encoder = BiEncoder(
-        model_path(name), max_length=config.evs_max_length, key=key, models=models, **_computing(config)
-    )
+    settings = _computing(config, key, config.evs_max_length)
+    bi_encoder = BiEncoder(model_path(name), settings=settings, models=models)
     return bi_encoder, VectorCache(_cache_path(config), bi_encoder.model_id, bi_encoder.dimension)
 
 
@@ -82,12 +79,9 @@ def load_reader(
     """
     return ExtractiveReader(
         model if isinstance(model, Checkpoint) else model_path(model),
-        max_length=config.ha_max_length,
-        stride=config.ha_stride,
+        settings=_computing(config, key, config.ha_max_length),
         best=best,
-        key=key,
         models=models,
-        **_computing(config),
     )
 
 
@@ -100,12 +94,20 @@ def load_yes_no_reader(config: Config, models: ModelPool | None = None) -> YesNo
     folder = Path(model_path(config.ha_model)).expanduser() if config.ha_model else None
     if folder is None or not has_yes_no(folder):
         return None
-    return YesNoReader(folder, key="ha_model", models=models, **_computing(config))
+    return YesNoReader(folder, settings=_computing(config, "ha_model"), models=models)
 
 
-def _computing(config: Config) -> dict[str, Any]:
-    """What all models have in common: where and how they compute."""
-    return {"device": config.device, "precision": config.evs_precision, "token_budget": config.evs_token_budget}
+def _computing(config: Config, key: str, max_length: int = DEFAULTS.max_length) -> ModelSettings:
+    """How a model computes that a configuration key names."""
+    return ModelSettings(
+        device=config.device,
+        backend=config.backend,
+        precision=config.precision,
+        token_budget=config.token_budget,
+        max_length=max_length,
+        stride=config.ha_stride,
+        key=key,
+    )
 
 
 def _cache_path(config: Config) -> str | None:
