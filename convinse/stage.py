@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from abc import ABC
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .config import Config
 from .encoder.pool import ModelPool
 from .resources import stage_language
+from .support.errors import ModuleError
 from .support.registry import find_trainer
 
 
@@ -38,6 +40,15 @@ class Stage(ABC):
         self.language = stage_language()
         self.logger = logging.getLogger(f"convinse.{self.stage}.{type(self).__name__}")
 
+    if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("config", "language", "logger"):
+                raise ModuleError(
+                    f"{type(self).__name__}: self.{name} is not set; call super().__init__(config) in its __init__"
+                )
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
     def use_models(self, models: ModelPool) -> None:
         """Called by a pipeline before its first turn, with the models that its stages share."""
         self.model_pool = models
@@ -49,3 +60,9 @@ class Stage(ABC):
         """Called by `convinse train`: lets the named `trainer` train; a module may also learn here."""
         if self.trainer is not None:
             find_trainer(self.stage, self.trainer)(self, sources)
+
+
+def train(module: Stage, sources: Sequence[str]) -> None:
+    """Call the `train` of a module; a method without parameters, as CONVINSE's own modules have, is given none."""
+    method: Callable[..., None] = module.train
+    method(*([sources] if inspect.signature(method).parameters else []))
