@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from abc import ABC
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from .config import Config
 from .language.language import Language
 from .records.conversation import Turn
 from .resources import Resources
+from .support.errors import ModuleError
 from .support.registry import find_trainer
 
 R = TypeVar("R")
@@ -43,6 +45,15 @@ class Stage(ABC):
         self.resources = resources or Resources(config)
         self.logger = logging.getLogger(f"convinse.{self.stage}.{type(self).__name__}")
 
+    if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("config", "language", "logger", "resources"):
+                raise ModuleError(
+                    f"{type(self).__name__}: self.{name} is not set; call super().__init__(config) in its __init__"
+                )
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
     @property
     def language(self) -> Language:
         """The words of the language that questions and evidences are in."""
@@ -55,6 +66,12 @@ class Stage(ABC):
         """Called by `convinse train`: lets the named `trainer` train; a module may also learn here."""
         if self.trainer is not None:
             find_trainer(self.stage, self.trainer)(self, sources)
+
+
+def train(module: Stage, sources: Sequence[str]) -> None:
+    """Call the `train` of a module; a method without parameters, as CONVINSE's own modules have, is given none."""
+    method: Callable[..., None] = module.train
+    method(*([sources] if inspect.signature(method).parameters else []))
 
 
 class TurnBatch(Generic[R]):

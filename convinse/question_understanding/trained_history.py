@@ -33,7 +33,7 @@ class TrainedHistory(Slots):
 
     Args:
         config: `qu_model` (a folder of `train qu`; by default the model that ships with the project), `qu_history`, the
-            models' keys (`device`, `evs_precision`, `evs_max_length`, `evs_token_budget`), where embeddings are kept
+            models' keys (`device`, `precision`, `token_budget`, `evs_max_length`), where embeddings are kept
             (`ers_use_cache`, `ers_cache_path`), and those of `Slots`.
         weights: the model to use instead of the configured one.
         embedder: what embeds texts, instead of the configured encoder.
