@@ -12,7 +12,7 @@ from ..records.literals import find_literals
 from .bm25 import BM25Scorer
 
 if TYPE_CHECKING:
-    from ..knowledge_base.linking import Mention
+    from ..knowledge_base.linking import LinkedMention
     from ..passages.blocks import Passage
     from ..passages.index import PassageIndex
 
@@ -37,7 +37,7 @@ class PassageRetriever:
         self,
         index: PassageIndex,
         most: int,
-        link: Callable[[str], list[Mention]] | None = None,
+        link: Callable[[str], list[LinkedMention]] | None = None,
         language: Language | None = None,
     ) -> None:
         self.index = index

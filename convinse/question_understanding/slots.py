@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ..config import Config
 from ..knowledge_base.index import KnowledgeBase
-from ..knowledge_base.linking import Mention
+from ..knowledge_base.linking import LinkedMention
 from ..language.answer_types import AnswerType, AnswerTypes
 from ..language.text import fold
 from ..records.conversation import Turn, Understanding
@@ -140,7 +140,7 @@ class Slots(QuestionUnderstanding):
         near = {item for referent in recent(foci) for item in (referent.id, *self._neighbors(referent))}
         return near.isdisjoint(referent.id for referent in named)
 
-    def _meant(self, mentions: Iterable[Mention], foci: Sequence[Focus]) -> list[Mention]:
+    def _meant(self, mentions: Iterable[LinkedMention], foci: Sequence[Focus]) -> list[LinkedMention]:
         """The mentions without those that a follow-up hardly means, unless they are of something near what was talked
         about: parts of names, and aliases of one word or in lower case."""
         near: set[str] | None = None
@@ -160,7 +160,7 @@ class Slots(QuestionUnderstanding):
     def _names(self, entity_id: str) -> set[str]:
         return {fold(name) for name in self.kb.aliases(entity_id)}
 
-    def _named(self, question: str, mentions: Iterable[Mention], foci: Sequence[Focus]) -> list[Referent]:
+    def _named(self, question: str, mentions: Iterable[LinkedMention], foci: Sequence[Focus]) -> list[Referent]:
         """The items that the question names, in full or by a part of a name of the history ("Cameron")."""
         named: list[Referent] = []
         for mention in mentions:
@@ -260,7 +260,7 @@ class Slots(QuestionUnderstanding):
         """The items beside a referent in its facts; dates and numbers have none."""
         return self._near(referent.id) if referent.id.startswith("Q") else set()
 
-    def _predicate(self, question: str, mentions: Iterable[Mention], named: Iterable[Referent]) -> list[str]:
+    def _predicate(self, question: str, mentions: Iterable[LinkedMention], named: Iterable[Referent]) -> list[str]:
         """The content words of the question that are in no name."""
         rest = list(question)
         for mention in mentions:
@@ -295,7 +295,7 @@ class Slots(QuestionUnderstanding):
         return predicate + [word for word in earlier if not set(stems(word)) & own], answer_type
 
 
-def known_as(mention: Mention, foci: Sequence[Focus]) -> Referent | None:
+def known_as(mention: LinkedMention, foci: Sequence[Focus]) -> Referent | None:
     """What a name stands for in this conversation, the latest first; None where nothing of that name was talked about.
 
     A name that may mean several items means the one that was talked about, and one word of a name the person or group:
@@ -313,7 +313,7 @@ def known_as(mention: Mention, foci: Sequence[Focus]) -> Referent | None:
 
 
 def candidates(
-    referents: Iterable[Referent], mentions: Iterable[Mention], known: Set[Referent], scores: Mapping[str, float]
+    referents: Iterable[Referent], mentions: Iterable[LinkedMention], known: Set[Referent], scores: Mapping[str, float]
 ) -> list[QuestionEntity]:
     """The items to look at for what a question is about, best first: what a name may mean besides, comes last.
 
