@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import time
 from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Any
 
 from .config import Config
-from .encoder.pool import ModelPool
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from .heterogeneous_answering.base import HeterogeneousAnswering
 from .question_understanding.base import QuestionUnderstanding, understand
 from .records.conversation import Conversation, Turn, check_conversations
 from .records.evidence import DEFAULT_SOURCES, parse_sources
+from .resources import Resources
 from .support.registry import find_module
+from .turn_results import all_returned, keep_answers, keep_evidences, without_results
 
 STAGES = {"qu": QuestionUnderstanding, "ers": EvidenceRetrievalScoring, "ha": HeterogeneousAnswering}
-# what a turn of the pipeline adds; removed before a turn is run again
-_ADDED = ("structured_representation", "resolved_question", "history_used", "top_evidences", "pred_answers", "answer_presence",
-          "answer_presence_per_src", "p_at_1", "mrr", "h_at_5", "question_entities")  # fmt: skip
 
 
 class Pipeline:
     """The three stages of a configuration.
 
-    Evidence retrieval and answering share the models that both name, and with `ha_share_pass` the reader takes what a
-    joint model has read while it ranked the evidences of the same turns.
+    The stages share what is opened, see `Resources`, and with `ha_share_pass` the reader takes what a joint model has read
+    while it ranked the evidences of the same turns. One thread uses a pipeline at a time.
 
     Args:
         config: names the modules; each is built from it.
-        qu, ers, ha: modules to use instead of the named ones.
+        qu, ers, ha: modules to use instead of the named ones; they keep what they have opened.
+        resources: what the modules share; its owner closes it. By default the pipeline has its own, and `close`, or the end
+            of a `with` block, closes it.
     """
 
     def __init__(
@@ -41,16 +42,15 @@ class Pipeline:
         qu: QuestionUnderstanding | None = None,
         ers: EvidenceRetrievalScoring | None = None,
         ha: HeterogeneousAnswering | None = None,
+        resources: Resources | None = None,
     ) -> None:
         self.config = config
-        self.qu = qu or build_stage("qu", config)
-        self.ers = ers or build_stage("ers", config)
-        self.ha = ha or build_stage("ha", config)
+        self._own = None if resources else Resources(config)
+        self.resources = resources or self._own or Resources(config)
+        self.qu: QuestionUnderstanding = qu or build_stage("qu", config, self.resources)
+        self.ers: EvidenceRetrievalScoring = ers or build_stage("ers", config, self.resources)
+        self.ha: HeterogeneousAnswering = ha or build_stage("ha", config, self.resources)
         self.seconds = {"qu": 0.0, "ers": 0.0, "ha": 0.0}
-        # a module of an earlier pipeline keeps the models that it has loaded
-        self.model_pool = self.ers.model_pool or self.ha.model_pool or ModelPool()
-        for stage in (self.qu, self.ers, self.ha):
-            stage.use_models(self.model_pool)
 
     @property
     def conversations_at_once(self) -> int:
@@ -77,8 +77,7 @@ class Pipeline:
         ]
         for conversation in done:
             for turn in conversation["questions"]:
-                for key in _ADDED:
-                    turn.pop(key, None)  # type: ignore[misc]
+                without_results(turn)
         # with gold answers nothing of a turn waits for the evidences of those before it
         gold = use_gold_answers and all(turn.get("answers") for c in done for turn in c["questions"])
         for number in range(max((len(conversation["questions"]) for conversation in done), default=0)):
@@ -97,11 +96,15 @@ class Pipeline:
         return self.run([{"conv_id": "ask", "questions": turns}], sources, use_gold_answers=False)[0]
 
     def _answer(self, turns: list[Turn], sources: Sequence[str]) -> None:
-        self.model_pool.forget()  # what was read for other turns
+        self.resources.models.forget()  # what was read for other turns
         start = time.perf_counter()
-        self.ers.inference_on_turns(turns, sources)
+        retrieved = all_returned(self.ers, self.ers.inference_on_turns(turns, sources), turns)
+        for turn, evidences in zip(turns, retrieved, strict=True):
+            keep_evidences(self.ers, turn, evidences, sources, self.config.evs_max_evidences)
         middle = time.perf_counter()
-        self.ha.inference_on_turns(turns, sources)
+        answered = all_returned(self.ha, self.ha.inference_on_turns(turns, sources), turns)
+        for turn, answers in zip(turns, answered, strict=True):
+            keep_answers(self.ha, turn, answers, self.config.ha_max_answers)
         self.seconds["ers"] += middle - start
         self.seconds["ha"] += time.perf_counter() - middle
 
@@ -110,15 +113,30 @@ class Pipeline:
         for stage in (self.qu, self.ers, self.ha):
             stage.store_cache()
 
+    def close(self) -> None:
+        """Let the stages store what they keep, and close what the pipeline opened."""
+        self.store_cache()
+        if self._own is not None:
+            self._own.close()
+
     def __enter__(self) -> Pipeline:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.store_cache()
+        self.close()
 
 
-def build_stage(stage: str, config: Config) -> Any:
-    """The module of a stage (`qu`, `ers`, `ha`) that the configuration names; it inherits the stage's base class."""
-    return find_module(stage, getattr(config, stage), STAGES[stage])(config)
+def build_stage(stage: str, config: Config, resources: Resources | None = None) -> Any:
+    """The module of a stage (`qu`, `ers`, `ha`) that the configuration names; it inherits the stage's base class.
+
+    It is given what the stages share: by its constructor, or, where that takes the configuration alone, afterwards.
+    """
+    kind = find_module(stage, getattr(config, stage), STAGES[stage])
+    resources = resources or Resources(config)
+    if "resources" in inspect.signature(kind).parameters:
+        return kind(config, resources=resources)
+    module = kind(config)
+    module.resources = resources
+    return module

@@ -1,9 +1,17 @@
-"""What a configuration names and the stages of a pipeline open: the language, models, the caches that keep what they compute."""
+"""What a configuration names and the stages of a pipeline share: knowledge base, linker, dumps, passages, caches, models.
+
+Each is opened when it is first asked for, and once. Opening is locked, so several threads get the same one. Of what is open,
+the knowledge base, the linker, the dump, the passages and the caches may be used by several threads at once; a model computes
+for one thread at a time. `close` closes the files and the connections; whoever made the resources calls it.
+"""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .config import SNAPSHOT, Config, resolve
 from .encoder.bi_encoder import BiEncoder
@@ -11,102 +19,206 @@ from .encoder.checkpoint import Checkpoint
 from .encoder.extractive_reader import ExtractiveReader
 from .encoder.pool import ModelPool
 from .encoder.reranker import BertReranker
+from .encoder.settings import DEFAULTS, ModelSettings
 from .encoder.yes_no_reader import YesNoReader, has_yes_no
+from .knowledge_base.index import KnowledgeBase
+from .knowledge_base.linking import EntityLinker
+from .knowledge_base.search_space import SearchSpace
 from .language.language import Language, english
+from .language.property_names import PropertyNames
 from .support.evidence_cache import EvidenceCache
 from .support.vector_cache import VectorCache
+from .wikipedia.dump import WikipediaDump
+
+if TYPE_CHECKING:
+    from .passages.index import PassageIndex
+
+T = TypeVar("T")
 
 
-def stage_language() -> Language:
-    """The language of questions, of labels and of pages: English, the one that there are word lists of."""
-    return english()
+class Resources:
+    """What the stages of one configuration share; nothing is opened before it is asked for.
+
+    Args:
+        config: names everything.
+        kb: a knowledge base to use instead of the configured one; its owner closes it.
+        cache: an evidence cache to use instead of the configured one.
+    """
+
+    def __init__(self, config: Config, *, kb: KnowledgeBase | None = None, cache: EvidenceCache | None = None) -> None:
+        self.config = config
+        self.models = ModelPool()
+        self._lock = threading.RLock()
+        self._open: dict[Any, Any] = {}
+        self._kb, self._cache = kb, cache
+
+    @property
+    def language(self) -> Language:
+        """The language of questions, of labels and of pages: English, the one that there are word lists of."""
+        return english()
+
+    @property
+    def kb(self) -> KnowledgeBase:
+        """The knowledge base of `kb_path`. Raises `IndexFileError`: it is missing, damaged or of another format."""
+        return self._kb or self._opened("kb", lambda: KnowledgeBase(resolve(self.config.kb_path)))
+
+    @property
+    def linker(self) -> EntityLinker:
+        """Finds the items of the knowledge base in texts."""
+        return self._opened("linker", lambda: EntityLinker(self.kb, self.config.clocq_params, self.language))
+
+    @property
+    def search_space(self) -> SearchSpace:
+        """Finds the facts around items."""
+        config = self.config
+        return self._opened(
+            "space", lambda: SearchSpace(self.kb, config.clocq_params, config.clocq_p, self.language, self.linker)
+        )
+
+    @property
+    def property_names(self) -> PropertyNames:
+        """The names of the knowledge base's properties."""
+        return self._opened("names", lambda: PropertyNames(self.kb.properties(), self.language.properties))
+
+    @property
+    def wikipedia(self) -> WikipediaDump | None:
+        """The dump of `ers_wikipedia_dump`; None where none is named. Raises `IndexFileError` as `kb` does."""
+        path = self.config.ers_wikipedia_dump
+        return None if path is None else self._opened("wikipedia", lambda: WikipediaDump(resolve(path)))
+
+    @property
+    def passages(self) -> PassageIndex | None:
+        """The index of `ers_passage_index`; None where none is named. Raises `IndexFileError` as `kb` does."""
+        path = self.config.ers_passage_index
+        if path is None:
+            return None
+        from .passages.index import PassageIndex
+
+        return self._opened("passages", lambda: PassageIndex(resolve(path)))
+
+    @property
+    def cache(self) -> EvidenceCache:
+        """The evidence cache; without `ers_use_cache` one that keeps nothing."""
+        if self._cache is not None:
+            return self._cache
+        return self._opened("cache", lambda: EvidenceCache(self._cache_path))
+
+    @property
+    def _cache_path(self) -> str | None:
+        return self.config.ers_cache_path if self.config.ers_use_cache else None
+
+    # -- models --------------------------------------------------------------------------------------------------------
+
+    def reranker(self) -> BertReranker | None:
+        """The cross-encoder of `evs_model`, whose scores the evidence cache keeps; None where none is named.
+
+        With `ha_share_pass`, what it reads while it ranks is kept for answering, where that names the same model.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        config = self.config
+        if not config.evs_model:
+            return None
+        if config.ha_share_pass and config.ha_model and model_path(config.ha_model) == model_path(config.evs_model):
+            self.models.share_spans()
+        return BertReranker(
+            model_path(config.evs_model),
+            settings=self._computing("evs_model", config.evs_max_length),
+            models=self.models,
+            cache=self.cache,
+        )
+
+    def bi_encoder(self, name: str, key: str) -> tuple[BiEncoder, VectorCache]:
+        """A bi-encoder, and what keeps its embeddings: in the cache folder, or without `ers_use_cache` in memory.
+
+        Args:
+            name: the model.
+            key: the configuration key that names it, for messages.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        settings = self._computing(key, self.config.evs_max_length)
+        encoder = BiEncoder(model_path(name), settings=settings, models=self.models)
+        kept = ("vectors", encoder.model_id, encoder.dimension)
+        return encoder, self._opened(kept, lambda: VectorCache(self._cache_path, encoder.model_id, encoder.dimension))
+
+    def reader(self, model: str | Checkpoint, *, best: int = 20, key: str = "ha_model") -> ExtractiveReader:
+        """A reader with the configured settings.
+
+        Args:
+            model: a name as the configuration gives it, or a checkpoint in memory.
+            best: spans kept of each text.
+            key: what named the model, for messages.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        return ExtractiveReader(
+            model if isinstance(model, Checkpoint) else model_path(model),
+            settings=self._computing(key, self.config.ha_max_length),
+            best=best,
+            models=self.models,
+        )
+
+    def yes_no_reader(self) -> YesNoReader | None:
+        """The yes/no head of `ha_model`; None where it has none.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        name = self.config.ha_model
+        folder = Path(model_path(name)).expanduser() if name else None
+        if folder is None or not has_yes_no(folder):
+            return None
+        return YesNoReader(folder, settings=self._computing("ha_model"), models=self.models)
+
+    def _computing(self, key: str, max_length: int = DEFAULTS.max_length) -> ModelSettings:
+        """How a model computes that a configuration key names."""
+        config = self.config
+        return ModelSettings(
+            device=config.device,
+            backend=config.backend,
+            precision=config.precision,
+            token_budget=config.token_budget,
+            max_length=max_length,
+            stride=config.ha_stride,
+            key=key,
+        )
+
+    # -- opening and closing -------------------------------------------------------------------------------------------
+
+    def _opened(self, name: Any, opening: Callable[[], T]) -> T:
+        if name not in self._open:
+            with self._lock:
+                if name not in self._open:
+                    self._open[name] = opening()
+        return cast("T", self._open[name])
+
+    def close_caches(self) -> None:
+        """Close the caches; the next use of one opens it again. What was put into them is on disk already."""
+        for thing in (self._cache, *self._open.values()):
+            if isinstance(thing, EvidenceCache | VectorCache):
+                thing.close()
+
+    def close(self) -> None:
+        """Close what is open. What is asked for later is opened again; what the stages hold is not to be used any more."""
+        with self._lock:
+            for thing in reversed(self._open.values()):
+                if hasattr(thing, "close"):
+                    thing.close()
+            self._open.clear()
+
+    def __enter__(self) -> Resources:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
 
 def model_path(name: str) -> str:
     """A model of the configuration: `snapshot:NAME` lies in the package, other names are folders or hub names."""
     return str(resolve(name)) if name.startswith(SNAPSHOT) else name
-
-
-def load_reranker(config: Config, models: ModelPool | None = None) -> BertReranker | None:
-    """The cross-encoder of `evs_model`, whose scores the evidence cache keeps; None where none is named.
-
-    Raises:
-        ModelError: it cannot be loaded.
-    """
-    if not config.evs_model:
-        return None
-    return BertReranker(
-        model_path(config.evs_model),
-        max_length=config.evs_max_length,
-        key="evs_model",
-        models=models,
-        **_computing(config),
-        cache=EvidenceCache(_cache_path(config)),
-    )
-
-
-def load_bi_encoder(
-    config: Config, name: str, key: str, models: ModelPool | None = None
-) -> tuple[BiEncoder, VectorCache]:
-    """A bi-encoder, and what keeps its embeddings: in the cache folder, or without `ers_use_cache` in memory.
-
-    Args:
-        config: how it computes, and where the cache is.
-        name: the model.
-        key: the configuration key that names it, for messages.
-        models: where a joint model is shared with others.
-
-    Raises:
-        ModelError: it cannot be loaded.
-    """
-    bi_encoder = BiEncoder(
-        model_path(name), max_length=config.evs_max_length, key=key, models=models, **_computing(config)
-    )
-    return bi_encoder, VectorCache(_cache_path(config), bi_encoder.model_id, bi_encoder.dimension)
-
-
-def load_reader(
-    config: Config, model: str | Checkpoint, *, best: int = 20, key: str = "ha_model", models: ModelPool | None = None
-) -> ExtractiveReader:
-    """A reader with the configured settings.
-
-    Args:
-        config: how it computes.
-        model: a name as the configuration gives it, or a checkpoint in memory.
-        best: spans kept of each text.
-        key: what named the model, for messages.
-        models: where a joint model is shared with others.
-
-    Raises:
-        ModelError: it cannot be loaded.
-    """
-    return ExtractiveReader(
-        model if isinstance(model, Checkpoint) else model_path(model),
-        max_length=config.ha_max_length,
-        stride=config.ha_stride,
-        best=best,
-        key=key,
-        models=models,
-        **_computing(config),
-    )
-
-
-def load_yes_no_reader(config: Config, models: ModelPool | None = None) -> YesNoReader | None:
-    """The yes/no head of `ha_model`; None where it has none.
-
-    Raises:
-        ModelError: it cannot be loaded.
-    """
-    folder = Path(model_path(config.ha_model)).expanduser() if config.ha_model else None
-    if folder is None or not has_yes_no(folder):
-        return None
-    return YesNoReader(folder, key="ha_model", models=models, **_computing(config))
-
-
-def _computing(config: Config) -> dict[str, Any]:
-    """What all models have in common: where and how they compute."""
-    return {"device": config.device, "precision": config.evs_precision, "token_budget": config.evs_token_budget}
-
-
-def _cache_path(config: Config) -> str | None:
-    return config.ers_cache_path if config.ers_use_cache else None

@@ -2,45 +2,62 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from abc import ABC
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from .config import Config
-from .encoder.pool import ModelPool
-from .resources import stage_language
+from .language.language import Language
+from .records.conversation import Turn
+from .resources import Resources
+from .support.errors import ModuleError
 from .support.registry import find_trainer
+
+R = TypeVar("R")
 
 
 class Stage(ABC):
     """A module of a stage; see the three classes that modules of one's own inherit.
 
+    A module returns what it makes; the pipeline checks, stores and measures it (`convinse.turn_results`).
+
+    Args:
+        config: the checked configuration; keys of a module's own stand below `config.custom`.
+        resources: what the stages of a pipeline share. A module whose constructor takes the configuration alone is given
+            those of its pipeline all the same; used alone, it opens its own.
+
     Attributes:
         stage: `qu`, `ers` or `ha`: the configuration key that names the module.
-        config: the checked configuration; keys of a module's own stand below `config.custom`.
-        language: the words of the language that questions and evidences are in.
         logger: writes to the log of the run.
         conversations_at_once: how many conversations the pipeline hands to QU and ERS together. A module that computes
-            in batches raises it and overrides `inference_on_turns`.
-        model_pool: the models that the stages of a pipeline share, handed over by it; None outside of one. A module may
-            pass them on to `BertReranker`, `BiEncoder` and `ExtractiveReader`, or leave them alone.
+            in batches raises it and overrides `prepare` or `inference_on_turns`.
         trainer: `package.module:function` that trains a module that learns; it is given the module and the sources.
     """
 
     stage: ClassVar[str]
     conversations_at_once = 1
-    model_pool: ModelPool | None = None
     trainer: str | None = None
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, resources: Resources | None = None) -> None:
         self.config = config
-        self.language = stage_language()
+        self.resources = resources or Resources(config)
         self.logger = logging.getLogger(f"convinse.{self.stage}.{type(self).__name__}")
 
-    def use_models(self, models: ModelPool) -> None:
-        """Called by a pipeline before its first turn, with the models that its stages share."""
-        self.model_pool = models
+    if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("config", "language", "logger", "resources"):
+                raise ModuleError(
+                    f"{type(self).__name__}: self.{name} is not set; call super().__init__(config) in its __init__"
+                )
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    @property
+    def language(self) -> Language:
+        """The words of the language that questions and evidences are in."""
+        return self.resources.language
 
     def store_cache(self) -> None:
         """Called after a run; a module that keeps intermediate results stores them here."""
@@ -49,3 +66,46 @@ class Stage(ABC):
         """Called by `convinse train`: lets the named `trainer` train; a module may also learn here."""
         if self.trainer is not None:
             find_trainer(self.stage, self.trainer)(self, sources)
+
+
+def train(module: Stage, sources: Sequence[str]) -> None:
+    """Call the `train` of a module; a method without parameters, as CONVINSE's own modules have, is given none."""
+    method: Callable[..., None] = module.train
+    method(*([sources] if inspect.signature(method).parameters else []))
+
+
+class TurnBatch(Generic[R]):
+    """Results of turns that are computed together as soon as the first of them is asked for.
+
+    So a subclass may have its own `inference_on_turn`, which asks for the result of its turn or does without.
+
+    Args:
+        compute: the results of turns for some sources, in their order; the same together as one by one.
+    """
+
+    def __init__(self, compute: Callable[[Sequence[Turn], Sequence[str]], Sequence[R]]) -> None:
+        self._compute = compute
+        self._waiting: list[Turn] = []
+        self._computed: dict[int, tuple[Turn, Any, R]] = {}  # it holds the turn, so that its id stays its own
+
+    def expect(self, turns: Sequence[Turn]) -> None:
+        """Forget what was computed, and compute these turns together."""
+        self._waiting, self._computed = list(turns), {}
+
+    def result(self, turn: Turn, sources: Sequence[str]) -> R:
+        """The result of a turn, given once; of one that was not expected, or was changed since, it is computed alone."""
+        if any(expected is turn for expected in self._waiting):
+            turns, self._waiting = self._waiting, []
+            for waiting, made in zip(turns, self._compute(turns, sources), strict=True):
+                self._computed[id(waiting)] = waiting, _state(waiting, sources), made
+        _, state, result = self._computed.pop(id(turn), (None, None, None))
+        if state != _state(turn, sources):
+            (result,) = self._compute([turn], sources)
+        return cast("R", result)
+
+
+def _state(turn: Turn, sources: Sequence[str]) -> tuple[Any, ...]:
+    """What a result depends on; large things by identity."""
+    evidences = turn.get("top_evidences", [])
+    words = turn.get("structured_representation"), turn.get("resolved_question")
+    return (*words, id(turn.get("representation")), id(turn.get("top_evidences")), len(evidences), *sources)

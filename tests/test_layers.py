@@ -16,7 +16,7 @@ FLOORS = (
     ("formats",),
     ("scoring",),
     ("knowledge_base", "wikipedia", "passages", "encoder"),
-    ("resources",),
+    ("resources", "turn_results"),
     ("stage",),
     ("question_understanding", "evidence_retrieval_scoring", "heterogeneous_answering"),
     ("pipeline", "training"),

@@ -74,8 +74,9 @@ def _print_kb(folder: Path) -> None:
 def _kb_search(options: argparse.Namespace) -> int:
     from ..config import ClocqParams, Config, resolve
     from ..knowledge_base.index import KnowledgeBase
-    from ..knowledge_base.search_space import SearchSpace, fact_text
+    from ..knowledge_base.search_space import SearchSpace
     from ..knowledge_base.server import search_space_answer
+    from ..records.facts import fact_text
 
     with closing(KnowledgeBase(resolve(options.folder))) as kb:
         linked_facts, entities = SearchSpace(kb, ClocqParams(), Config().clocq_p).search(options.question)

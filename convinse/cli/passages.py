@@ -103,9 +103,9 @@ def _search(options: argparse.Namespace) -> int:
 
 def _reranker(options: argparse.Namespace) -> Reranker | None:
     from ..config import load_config
-    from ..evidence_retrieval_scoring.native import scoring_method
-    from ..evidence_retrieval_scoring.neural import build_scorer
+    from ..evidence_retrieval_scoring.neural import build_scorer, scoring_method
     from ..evidence_retrieval_scoring.passage_retriever import GivenScores
+    from ..resources import Resources
     from ..support.errors import ConfigError
 
     models = given(evs_model=options.reranker, evs_bi_encoder=options.bi_encoder)
@@ -121,7 +121,7 @@ def _reranker(options: argparse.Namespace) -> Reranker | None:
         )
     if not config.evs_bi_encoder:
         method = "cross_encoder"  # there is nothing to choose by: it reads all candidates
-    return build_scorer(config, method, GivenScores())
+    return build_scorer(Resources(config), method, GivenScores())
 
 
 def add_training(parser: argparse.ArgumentParser) -> None:

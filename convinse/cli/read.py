@@ -39,7 +39,7 @@ def _share(text: str) -> float:
 
 def _read(options: argparse.Namespace) -> int:
     from ..heterogeneous_answering.dataset_predictions import read_file
-    from ..resources import load_reader
+    from ..resources import Resources
     from ..support.errors import ConfigError
 
     config = reader_config(options)
@@ -54,7 +54,7 @@ def _read(options: argparse.Namespace) -> int:
             raise ConfigError(f"{output}: is a folder; give a file")
     if len(outputs) == 2 and outputs[0].resolve() == outputs[1].resolve():
         raise ConfigError(f"{outputs[0]}: predictions and probabilities cannot be one file")
-    reader = load_reader(config, model, key="--model" if options.model else "ha_model")
+    reader = Resources(config).reader(model, key="--model" if options.model else "ha_model")
     predictions = read_file(data, reader, options.source, options.quiet)
     above = 1.0 if options.no_answer is None else options.no_answer
     texts = {qid: "" if answer.no_answer > above else answer.text for qid, answer in predictions.items()}

@@ -27,11 +27,11 @@ def _reader(options: argparse.Namespace) -> int:
         raise ConfigError(
             f"{options.config} names no ha_model; give --model, the folder of a question-answering model or a hub name"
         )
-    from ..resources import load_reader
+    from ..resources import Resources
     from ..serving.reader_server import serve
 
     serve(
-        load_reader(config, model, key="--model" if options.model else "ha_model"),
+        Resources(config).reader(model, key="--model" if options.model else "ha_model"),
         options.host,
         options.port,
         lambda address: print(f"{model}: POST MRQA contexts to {address} (Ctrl-C ends it)", flush=True),

@@ -6,10 +6,9 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
 from ..records.conversation import Conversation, Turn
-from ..records.evidence import Evidence, check_evidence
-from ..scoring.convqa import add_answer_presence
+from ..records.evidence import Evidence
 from ..stage import Stage
-from ..support.errors import ModuleError
+from ..turn_results import keep_evidences
 
 
 class EvidenceRetrievalScoring(Stage):
@@ -23,47 +22,35 @@ class EvidenceRetrievalScoring(Stage):
 
     @abstractmethod
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
-        """The top-e evidences of one turn, best first; also stored in `turn["top_evidences"]`.
+        """The top-e evidences of one turn, best first.
 
         Args:
-            turn: has the question's intent in `turn["structured_representation"]`; may lack gold `answers`.
+            turn: has the question's intent in `turn["structured_representation"]`, and where it is known by ids in
+                `turn["representation"]`; may lack gold `answers`.
             sources: the wanted sources, of `kb`, `text`, `table`, `info`.
 
         Returns:
             At most `config.evs_max_evidences` evidences of these sources.
         """
 
+    def prepare(self, turns: Sequence[Turn], sources: Sequence[str]) -> None:
+        """Compute together what `inference_on_turn` is about to be asked for; by default nothing."""
+
     def inference_on_turns(self, turns: Iterable[Turn], sources: Sequence[str]) -> list[list[Evidence]]:
-        """The evidences of several turns; adds `answer_presence` and `answer_presence_per_src` where there are answers."""
-        results = []
+        """The evidences of several turns: prepared together, then one by one.
+
+        Stores them in `turn["top_evidences"]` and adds `answer_presence` and `answer_presence_per_src` where there are
+        gold answers, for whoever uses a module without a pipeline.
+
+        Raises:
+            ModuleError: a module broke its contract.
+        """
+        turns = list(turns)
         for turn in turns:
             turn.pop("top_evidences", None)
-            evidences = self.inference_on_turn(turn, sources)
-            self.finish_turn(turn, evidences, sources)
-            results.append(turn["top_evidences"])
-        return results
+        self.prepare(turns, sources)
+        return [keep_evidences(self, turn, self.inference_on_turn(turn, sources), sources) for turn in turns]
 
     def inference_on_data(self, conversations: Iterable[Conversation], sources: Sequence[str]) -> None:
         """All turns of the conversations, in place."""
         self.inference_on_turns([turn for conversation in conversations for turn in conversation["questions"]], sources)
-
-    def finish_turn(self, turn: Turn, evidences: list[Evidence] | None, sources: Sequence[str]) -> None:
-        """Check what a module returned, store it in the turn and measure the answer presence.
-
-        Raises:
-            ModuleError: the module broke its contract; the message names it, the turn and the fault.
-        """
-        where = f"{type(self).__name__} on turn {turn.get('question_id', turn.get('turn', '?'))}"
-        evidences = turn.get("top_evidences", evidences)
-        if not isinstance(evidences, list):
-            raise ModuleError(
-                f"{where}: inference_on_turn must return a list of evidences, not {type(evidences).__name__}"
-            )
-        if len(evidences) > self.config.evs_max_evidences:
-            raise ModuleError(
-                f"{where}: {len(evidences)} evidences, but evs_max_evidences is {self.config.evs_max_evidences}; return the best ones only"
-            )
-        for evidence in evidences:
-            check_evidence(evidence, where)
-        turn["top_evidences"] = evidences
-        add_answer_presence(turn, sources)

@@ -9,6 +9,7 @@ from ..language.bm25 import Formula
 from ..language.language import Language, english
 from ..language.text import fold
 from ..records.evidence import Evidence, question_items, with_score
+from .scorer import Scorer
 
 _EXPANSION_WEIGHT = 0.5
 _NAME_WEIGHT = 0.4
@@ -55,7 +56,7 @@ class QueryExpansion:
         return own
 
 
-class BM25Scorer:
+class BM25Scorer(Scorer):
     """Ranks evidences for a query by BM25; the rank of equal scores depends on their texts only.
 
     Args:

@@ -10,6 +10,7 @@ import numpy as np
 from ..encoder.kept_embeddings import KeptEmbeddings
 from ..records.evidence import Evidence, with_score
 from .bm25 import BM25Scorer
+from .scorer import Scorer
 
 if TYPE_CHECKING:
     from ..encoder.bi_encoder import BiEncoder
@@ -35,7 +36,7 @@ class _Fused(NamedTuple):
     words: np.ndarray
 
 
-class Cascade:
+class Cascade(Scorer):
     """Ranks evidences in two steps, so that thousands of candidates are scored in the time of a few hundred.
 
     The best `lexical` evidences by BM25 and the best `dense` evidences by the bi-encoder are put into one order by

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ..config import Config, resolve, to_dict
+from ..config import Config, to_dict
 from ..knowledge_base.api_client import ClocqApi
 from ..knowledge_base.index import FactEntities, KnowledgeBase
-from ..knowledge_base.search_space import SearchSpace, is_named
-from ..records.evidence import Entity, Evidence, merge_duplicates, normalize_source, unique_entities
-from ..records.facts import fact_text
-from ..records.representation import QuestionEntity
-from ..resources import stage_language
+from ..knowledge_base.search_space import SpaceFact, best_facts, facts_around, is_named
+from ..records.evidence import Entity, Evidence, merge_duplicates, normalize_source
+from ..records.facts import fact_evidence
+from ..records.representation import QuestionEntity, read_slots
+from ..resources import Resources
 from ..support.evidence_cache import EvidenceCache
 from .passage_retriever import PassageRetriever
 from .wikipedia_retriever import WikipediaRetriever
 
-_VERSION = 2  # of the search space; raised when the same data and parameters give other results
+_VERSION = 3  # of the search space; raised when the same data and parameters give other results
 
 
 class ClocqRetriever:
@@ -30,9 +30,10 @@ class ClocqRetriever:
 
     Args:
         config: `kb_path`, `clocq_*`, the Wikipedia and the cache settings are used.
-        cache: the cache to use instead of the configured one.
+        cache: the cache to use instead of that of the resources.
         wikipedia: the Wikipedia retriever to use instead of one of its own.
         api: the client to use instead of one of its own, where `clocq_use_api` is set.
+        resources: knowledge base, dump, passages and cache; by default its own.
     """
 
     def __init__(
@@ -41,39 +42,29 @@ class ClocqRetriever:
         cache: EvidenceCache | None = None,
         wikipedia: WikipediaRetriever | None = None,
         api: ClocqApi | None = None,
+        resources: Resources | None = None,
     ) -> None:
         self.config = config
-        self.language = stage_language()
+        self.resources = resources or Resources(config)
         self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
-        self.cache = cache or EvidenceCache(config.ers_cache_path if config.ers_use_cache else None)
-        self.wikipedia = wikipedia or WikipediaRetriever(
-            config,
-            self.cache,
-            titles=lambda item_id: self.kb.text(item_id).title,
-            labels=lambda item_id: self.kb.label(item_id),
-        )
+        self.cache = cache or self.resources.cache
+        self.wikipedia = wikipedia or WikipediaRetriever(config, self.cache, resources=self.resources)
         self._api: ClocqApi | None = None
         if config.clocq_use_api:
             self._api = api or ClocqApi(config.clocq_host, config.clocq_port)
 
-    @cached_property
+    @property
     def kb(self) -> KnowledgeBase:
-        """The embedded knowledge base, opened on first use."""
-        return KnowledgeBase(resolve(self.config.kb_path))
-
-    @cached_property
-    def _search_space(self) -> SearchSpace:
-        return SearchSpace(self.kb, self.config.clocq_params, self.config.clocq_p, self.language)
+        """The embedded knowledge base."""
+        return self.resources.kb
 
     @cached_property
     def passages(self) -> PassageRetriever | None:
         """The retriever of `ers_passage_index`, or None; passages are linked to items of the embedded knowledge base."""
-        if self.config.ers_passage_index is None:
+        index, resources = self.resources.passages, self.resources
+        if index is None:
             return None
-        from ..knowledge_base.linking import EntityLinker
-
-        linker = EntityLinker(self.kb, self.config.clocq_params, self.language)
-        return PassageRetriever(self.config, linker.link, language=self.language)
+        return PassageRetriever(index, self.config.evs_max_evidences, resources.linker.link, resources.language)
 
     @property
     def _origin(self) -> str:
@@ -84,14 +75,21 @@ class ClocqRetriever:
     def _parameters(self) -> dict[str, Any]:
         return {**to_dict(self.config)["clocq_params"], "p": self.config.clocq_p, "version": _VERSION}
 
-    def retrieve_evidences(self, text: str, sources: Sequence[str]) -> tuple[list[Evidence], list[QuestionEntity]]:
+    def retrieve_evidences(
+        self, text: str, sources: Sequence[str], known: Sequence[QuestionEntity] | None = None
+    ) -> tuple[list[Evidence], list[QuestionEntity]]:
         """The evidences of the wanted sources for a question or representation, and the question's items.
 
         With `ers_passage_index`, the best passages for the whole text are among the `text` evidences.
         Evidences of equal text and source become one evidence, with the entities of all.
+
+        Args:
+            text: a question or representation; of one with four slots the answer type is not linked.
+            sources: the wanted sources.
+            known: the items that the text is about; None: those that it mentions, which are linked.
         """
         sources = [normalize_source(source) for source in sources]
-        evidences, entities = self.retrieve_KB_facts(text)
+        evidences, entities = self.retrieve_KB_facts(text, known)
         if "kb" not in sources:
             evidences = []
         if {"text", "table", "info"} & set(sources):
@@ -102,27 +100,38 @@ class ClocqRetriever:
             evidences += self.passages.retrieve_passages(text)
         return merge_duplicates(evidences), entities
 
-    def retrieve_KB_facts(self, text: str) -> tuple[list[Evidence], list[QuestionEntity]]:  # noqa: N802 - CONVINSE's name
+    def retrieve_KB_facts(  # noqa: N802 - CONVINSE's name
+        self, text: str, known: Sequence[QuestionEntity] | None = None
+    ) -> tuple[list[Evidence], list[QuestionEntity]]:
         """The facts of the question's search space as evidences, and the question's items; cached.
+
+        Args:
+            text, known: see `retrieve_evidences`.
 
         Raises:
             NetworkError: with `clocq_use_api`, when the server cannot be used. A failure is not cached, and never an
                 empty result.
         """
-        key = ("search_space", self._origin, self._parameters, text)
+        key = ("search_space", self._origin, self._parameters, text, *([] if known is None else [list(known)]))
         cached = self.cache.get(*key)
         if cached is None:
-            facts, entities = self._search(text)
-            items = {entity["item"]["id"]: entity["item"] for entity in entities}
-            cached = {"evidences": [self._evidence(fact, items) for fact in facts], "entities": entities}
+            facts, entities = self._search(text, known)
+            cached = {"evidences": [fact_evidence(*fact) for fact in facts], "entities": entities}
             self.cache.put(*key, value=cached)
         return cached["evidences"], cached["entities"]
 
-    def _search(self, text: str) -> tuple[list[FactEntities], list[QuestionEntity]]:
-        if self._api is not None:
-            return self._api.search_space(text, self.config.clocq_params, self.config.clocq_p)
-        facts, entities = self._search_space.search(text)
-        return [fact.fact for fact in facts], entities
+    def _search(
+        self, text: str, known: Sequence[QuestionEntity] | None
+    ) -> tuple[list[SpaceFact], list[QuestionEntity]]:
+        params, p = self.config.clocq_params, self.config.clocq_p
+        slots = read_slots(text, self.config.sr_delimiter)
+        told = text if slots is None else slots.told
+        if self._api is None:
+            return self.resources.search_space.search(told, known)
+        if known is None:
+            return self._api.search_space(told, params, p)
+        facts = facts_around(self._api.neighborhood, known, min(p, params.p_setting))
+        return best_facts(told, facts, params, self.resources.language), list(known)
 
     def retrieve_kb_facts_for_item(self, item_id: str) -> list[FactEntities]:
         """The facts that an item occurs in, at most `clocq_p`: lists of `{"id", "label"}`.
@@ -130,7 +139,7 @@ class ClocqRetriever:
         Raises:
             NetworkError: with `clocq_use_api`, when the server cannot be used.
         """
-        source = self._api or self.kb
+        source = self._api or self.resources.kb
         return source.neighborhood(item_id, self.config.clocq_p)
 
     def retrieve_wikipedia_evidences(self, question_entity: QuestionEntity) -> list[Evidence]:
@@ -140,23 +149,6 @@ class ClocqRetriever:
         for evidence in evidences:
             evidence["retrieved_for_entity"] = item
         return evidences
-
-    @staticmethod
-    def _evidence(fact: FactEntities, items: dict[str, Entity]) -> Evidence:
-        """A fact as evidence, retrieved for the best question entity in it (an answer of the API does not tell)."""
-        entities = unique_entities([fact[0], *fact[2::2]])
-        inside = {entity["id"] for entity in entities}
-        retrieved_for = next((item for item_id, item in items.items() if item_id in inside), None)
-        if retrieved_for is None:  # a property of the question, which CLOCQ has among its items
-            inside = {entity["id"] for entity in fact}
-            retrieved_for = next((item for item_id, item in items.items() if item_id in inside), fact[0])
-        return {
-            "evidence_text": fact_text(fact),
-            "source": "kb",
-            "disambiguations": [[item["label"], item["id"]] for item in entities],
-            "wikidata_entities": entities,
-            "retrieved_for_entity": retrieved_for,
-        }
 
     def store_cache(self) -> None:
         """Close the cache and the connections; everything put into the cache is on disk already."""

@@ -1,33 +1,73 @@
-"""The neural scorers that a configuration names."""
+"""The scorers that a configuration names."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
 from ..config import Config
-from ..encoder.pool import ModelPool
 from ..encoder.reranker import BertReranker
-from ..resources import load_bi_encoder, load_reranker
+from ..records.evidence import Evidence
+from ..resources import Resources
+from ..support.errors import ConfigError
 from .bm25 import BM25Scorer
 from .cascade import Cascade
+from .scorer import Scorer
+
+ScoringMethod = Literal["bm25", "cross_encoder", "cascade"]
 
 
-def build_scorer(
-    config: Config, method: Literal["cross_encoder", "cascade"], bm25: BM25Scorer, models: ModelPool | None = None
-) -> BertReranker | Cascade:
-    """The scorer of `evs`, its models loaded; a joint model once for all its tasks, and for others with `models`.
+class CrossEncoder(Scorer):
+    """A cross-encoder, which reads questions in full."""
+
+    def __init__(self, reranker: BertReranker) -> None:
+        self.reranker = reranker
+
+    def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
+        """See `BertReranker.rank`."""
+        return self.reranker.rank(query, evidences, top_k)
+
+    def rank_all(
+        self,
+        queries: Sequence[str],
+        evidences: Sequence[Sequence[Evidence]],
+        top_k: int,
+        questions: Sequence[str] | None = None,
+    ) -> list[list[Evidence]]:
+        """See the base class."""
+        return self.reranker.rank_all(queries if questions is None else questions, evidences, top_k)
+
+
+def scoring_method(config: Config) -> ScoringMethod:
+    """What `evs` means: `auto` is the cascade where a model is configured, else BM25.
+
+    Raises:
+        ConfigError: the wanted method has no model.
+    """
+    if config.evs == "auto":
+        return "cascade" if config.evs_model or config.evs_bi_encoder else "bm25"
+    if config.evs == "cross_encoder" and not config.evs_model:
+        raise ConfigError("evs: cross_encoder needs evs_model: a folder of a trained model, or a hub name")
+    if config.evs == "cascade" and not (config.evs_model or config.evs_bi_encoder):
+        raise ConfigError("evs: cascade needs evs_model (a cross-encoder), evs_bi_encoder, or both")
+    return config.evs
+
+
+def build_scorer(resources: Resources, method: ScoringMethod, bm25: BM25Scorer) -> Scorer:
+    """The scorer of a method, its models loaded; a joint model once for all its tasks.
 
     Raises:
         ModelError: `evs_model` or `evs_bi_encoder` cannot be loaded.
     """
-    models = ModelPool() if models is None else models
-    reranker = load_reranker(config, models)
+    if method == "bm25":
+        return bm25
+    config, reranker = resources.config, resources.reranker()
     if method == "cross_encoder":
         assert reranker is not None  # scoring_method has seen to it
-        return reranker
+        return CrossEncoder(reranker)
     bi_encoder = vectors = None
     if config.evs_bi_encoder:
-        bi_encoder, vectors = load_bi_encoder(config, config.evs_bi_encoder, "evs_bi_encoder", models)
+        bi_encoder, vectors = resources.bi_encoder(config.evs_bi_encoder, "evs_bi_encoder")
     return Cascade(bm25, reranker, bi_encoder, vectors, **msgspec.structs.asdict(config.evs_cascade))

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ..config import Config, resolve
 from ..language.language import Language, english
 from ..records.evidence import Entity, Evidence, unique_entities
 from ..records.literals import find_literals
 from .bm25 import BM25Scorer
 
 if TYPE_CHECKING:
-    from ..knowledge_base.linking import Mention
+    from ..knowledge_base.linking import LinkedMention
     from ..passages.blocks import Passage
     from ..passages.index import PassageIndex
 
@@ -28,33 +27,24 @@ class PassageRetriever:
     stays an evidence; the `evr_*` filters are for Wikipedia pages and do not apply.
 
     Args:
-        config: `ers_passage_index` is the folder, `evs_max_evidences` how many passages a question gets at most.
+        index: the passages.
+        most: passages that a question gets at most.
         link: finds the items in a text, see `EntityLinker.link`; None to link nothing.
-        index: the index to use instead of the configured one.
         language: of questions and passages; English by default.
     """
 
     def __init__(
         self,
-        config: Config,
-        link: Callable[[str], list[Mention]] | None = None,
-        index: PassageIndex | None = None,
+        index: PassageIndex,
+        most: int,
+        link: Callable[[str], list[LinkedMention]] | None = None,
         language: Language | None = None,
     ) -> None:
-        self._language = language or english()
-        self._config = config
+        self.index = index
+        self._most = most
         self._link = link
+        self._language = language or english()
         self._annotated = lru_cache(maxsize=_REMEMBERED)(self._annotate)
-        if index is not None:
-            self.index = index
-
-    @cached_property
-    def index(self) -> PassageIndex:
-        """The configured index, opened on first use."""
-        from ..passages.index import PassageIndex
-
-        assert self._config.ers_passage_index is not None
-        return PassageIndex(resolve(self._config.ers_passage_index))
 
     def retrieve_passages(self, text: str) -> list[Evidence]:
         """The best passages for a question or representation, best first.
@@ -62,7 +52,7 @@ class PassageRetriever:
         `retrieved_for_entity` is there where the title is named in `text`: then it is what the question is about, and no
         answer.
         """
-        numbers = [hit.number for hit in self.index.search(text, self._config.evs_max_evidences)]
+        numbers = [hit.number for hit in self.index.search(text, self._most)]
         stems = self._language.words.stems
         asked = set(stems(text, keep_stop_words=True))
         return [

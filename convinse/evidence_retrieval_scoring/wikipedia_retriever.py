@@ -7,19 +7,18 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from ..config import Config, resolve
-from ..knowledge_base.index import KnowledgeBase
+from ..config import Config
 from ..records.evidence import Entity, Evidence, Row, merge_duplicates
+from ..resources import Resources
 from ..support.errors import NetworkError, one_line
 from ..support.evidence_cache import EvidenceCache
 from ..wikipedia import page as pages
 from ..wikipedia.api import LinkedItem, MediaWikiApi, until
-from ..wikipedia.dump import WikipediaDump
 
 _VERSION = 1  # of cached live pages and links; raised when the same answers of the API give other values
 _ITEM = re.compile(r"Q[1-9]\d*")
@@ -36,12 +35,13 @@ class WikipediaRetriever:
 
     Args:
         config: `ers_wikipedia_*`, `ers_on_the_fly`, the `evr_*` filters, `kb_path` and the cache settings are used.
-        cache: the cache to use instead of the configured one.
-        titles: item id -> title of its English article, or an empty string; else that of the configured knowledge
-            base. Wikidata is asked for the titles of other items.
-        labels: item id -> label, or the id itself or an empty string; else that of the configured knowledge base.
-            Items without a label are named by their title without its bracket.
+        cache: the cache to use instead of that of the resources.
+        titles: item id -> title of its English article, or an empty string; else that of the knowledge base. Wikidata is
+            asked for the titles of other items.
+        labels: item id -> label, or the id itself or an empty string; else that of the knowledge base. Items without a
+            label are named by their title without its bracket.
         api: the client to use instead of one of its own.
+        resources: dump, knowledge base and cache; by default its own.
     """
 
     def __init__(
@@ -51,27 +51,17 @@ class WikipediaRetriever:
         titles: Callable[[str], str] | None = None,
         labels: Callable[[str], str] | None = None,
         api: MediaWikiApi | None = None,
+        resources: Resources | None = None,
     ) -> None:
         self.config = config
         self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
-        self.cache = cache or EvidenceCache(config.ers_cache_path if config.ers_use_cache else None)
+        self.resources = resources or Resources(config)
+        self.cache = cache or self.resources.cache
         self._titles = titles
         self._labels = labels
         self._api = api or MediaWikiApi(config.ers_wikipedia_api, config.ers_wikidata_api, config.ers_user_agent)
-        self._dump: WikipediaDump | None = None
         self._recent = lru_cache(maxsize=512)(self._filtered)
         self._locks = [threading.Lock() for _ in range(_LOCKS)]  # an item is asked for once, also by several threads
-
-    @property
-    def dump(self) -> WikipediaDump | None:
-        """The dump, opened on first use; None when the configuration names none."""
-        if self._dump is None and self.config.ers_wikipedia_dump is not None:
-            self._dump = WikipediaDump(resolve(self.config.ers_wikipedia_dump))
-        return self._dump
-
-    @cached_property
-    def _kb(self) -> KnowledgeBase:
-        return KnowledgeBase(resolve(self.config.kb_path))
 
     def retrieve_wp_evidences(self, item_id: str) -> list[Evidence]:
         """The evidences of an item's page, without `retrieved_for_entity`; empty where there is no page to be had.
@@ -95,13 +85,12 @@ class WikipediaRetriever:
         page, table = row.get("page"), row.get("table")
         if page is None or table is None:
             return []
-        evidences = self.dump.get(page) if self.dump is not None else None
-        if evidences is None:
-            try:
-                evidences = self._labelled(self.cache.get(*self._key(page)))
-            except _NoPageError:
-                return []
-        return pages.whole_rows(evidences, table)
+        if (dump := self.resources.wikipedia) is not None and (rows := dump.table(page, table)):
+            return rows
+        try:
+            return pages.whole_rows(self._labelled(self.cache.get(*self._key(page))), table)
+        except _NoPageError:
+            return []
 
     def store_cache(self) -> None:
         """Close the cache and the connections; everything put into the cache is on disk already."""
@@ -112,7 +101,7 @@ class WikipediaRetriever:
 
     def _filtered(self, item_id: str) -> bytes:
         """The evidences that pass, as JSON. Raises `_NoPageError`, which keeps a miss out of the memory of results."""
-        evidences = self.dump.get(item_id) if self.dump is not None else None
+        evidences = dump.get(item_id) if (dump := self.resources.wikipedia) is not None else None
         if evidences is None:
             evidences = self._live(item_id)
         merged = merge_duplicates(evidences)
@@ -204,13 +193,13 @@ class WikipediaRetriever:
         """The title that is known without asking Wikidata, or an empty string."""
         if self._titles is not None:
             return self._titles(item_id) or ""
-        return self._kb.text(item_id).title if self._api.site == "enwiki" else ""
+        return self.resources.kb.text(item_id).title if self._api.site == "enwiki" else ""
 
     def _labelled(self, kept: dict[str, Any] | None) -> list[Evidence]:
         """The evidences of a cached page with the labels of the knowledge base, which are not part of the cache."""
         if kept is None or kept["missing"]:
             raise _NoPageError
-        label_of = self._labels or self._kb.label
+        label_of = self._labels or self.resources.kb.label
         evidences: list[Evidence] = kept["evidences"]
         for evidence in evidences:
             for listed in _entity_lists(evidence):

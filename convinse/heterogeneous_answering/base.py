@@ -6,9 +6,8 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
 from ..records.conversation import RankedAnswer, Turn
-from ..scoring.convqa import add_answer_metrics
 from ..stage import Stage
-from ..support.errors import ModuleError
+from ..turn_results import keep_answers
 
 
 class HeterogeneousAnswering(Stage):
@@ -22,38 +21,27 @@ class HeterogeneousAnswering(Stage):
 
     @abstractmethod
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
-        """The answers of one turn, best first; also stored in `turn["pred_answers"]`.
+        """The answers of one turn, best first.
 
         Returns:
             `{"answer": {"id", "label"}, "score", "rank"}` with ranks 1, 2, 3, ... An empty list is "no answer".
-            `"evidences"`, optional, lists the places in `turn["top_evidences"]` that support the answer.
+            Optional: `"evidences"`, the places in `turn["top_evidences"]` that support the answer, and `"reasons"`, what gave it.
         """
+
+    def prepare(self, turns: Sequence[Turn]) -> None:
+        """Compute together what `inference_on_turn` is about to be asked for; by default nothing."""
 
     def inference_on_turns(self, turns: Iterable[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
-        """The answers of several turns; adds `p_at_1`, `mrr` and `h_at_5` where there are gold answers."""
-        results = []
-        for turn in turns:
-            turn.pop("pred_answers", None)
-            answers = self.inference_on_turn(turn, sources)
-            self.finish_turn(turn, answers)
-            results.append(turn["pred_answers"])
-        return results
+        """The answers of several turns: prepared together, then one by one.
 
-    def finish_turn(self, turn: Turn, answers: list[RankedAnswer] | None) -> None:
-        """Check what a module returned, store it in the turn and measure it.
+        Stores them in `turn["pred_answers"]` and adds `p_at_1`, `mrr` and `h_at_5` where there are gold answers, for whoever
+        uses a module without a pipeline.
 
         Raises:
-            ModuleError: the module broke its contract; the message names it, the turn and the fault.
+            ModuleError: a module broke its contract.
         """
-        where = f"{type(self).__name__} on turn {turn.get('question_id', turn.get('turn', '?'))}"
-        answers = turn.get("pred_answers", answers)
-        if not isinstance(answers, list):
-            raise ModuleError(f"{where}: inference_on_turn must return a list of answers, not {type(answers).__name__}")
-        for place, answer in enumerate(answers, 1):
-            entity = answer.get("answer") if isinstance(answer, dict) else None
-            if not isinstance(entity, dict) or not isinstance(entity.get("id"), str) or answer.get("rank") != place:
-                raise ModuleError(
-                    f"{where}: answer {place} must be {{'answer': {{'id', 'label'}}, 'score', 'rank': {place}}}"
-                )
-        turn["pred_answers"] = answers[: self.config.ha_max_answers]
-        add_answer_metrics(turn)
+        turns = list(turns)
+        for turn in turns:
+            turn.pop("pred_answers", None)
+        self.prepare(turns)
+        return [keep_answers(self, turn, self.inference_on_turn(turn, sources)) for turn in turns]

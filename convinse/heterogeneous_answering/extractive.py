@@ -36,8 +36,8 @@ class ExtractiveAnswering(EntityVoting):
     Questions for yes or no are not read; they, stated numbers and years are answered as in `entity_voting`.
 
     Args:
-        config: `ha_model`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`, `evs_precision`, `device` and
-            `kb_path` are used.
+        config: `ha_model`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`, `kb_path` and those of
+            all models (`device`, `precision` ...) are used.
         kb: the knowledge base to use instead of the configured one.
         reader: the reader to use instead of the configured one.
     """

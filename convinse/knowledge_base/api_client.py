@@ -14,6 +14,7 @@ from ..records.representation import QuestionEntity
 from ..support.errors import ConfigError, NetworkError, one_line
 from ..support.web import WebSession
 from .index import FactEntities
+from .search_space import SpaceFact, of_items
 
 _REMEDY = "check clocq_host and clocq_port, or use the embedded engine (clocq_use_api: false)"
 
@@ -50,9 +51,7 @@ class ClocqApi:
         self.address = _address(host, port)
         self._web = WebSession(remedy=_REMEDY)
 
-    def search_space(
-        self, question: str, params: ClocqParams, p: int
-    ) -> tuple[list[FactEntities], list[QuestionEntity]]:
+    def search_space(self, question: str, params: ClocqParams, p: int) -> tuple[list[SpaceFact], list[QuestionEntity]]:
         """The facts of a question's search space, at most `p` an item, and its items.
 
         Raises:
@@ -74,7 +73,8 @@ class ClocqApi:
                 rank=mentioned.rank,
             )
             entities.setdefault(mentioned.item.id, entity)
-        return list(facts.values()), list(entities.values())
+        question_entities = list(entities.values())
+        return of_items(facts.values(), question_entities), question_entities  # an answer does not tell for which item
 
     def neighborhood(self, item_id: str, p: int) -> list[FactEntities]:
         """The facts that an item occurs in, at most `p`. Raises `NetworkError` as `search_space` does."""

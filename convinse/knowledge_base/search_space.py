@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from ..config import ClocqParams
@@ -18,7 +19,7 @@ _MAX_BRIDGES = 3
 
 
 class SpaceFact(NamedTuple):
-    """A fact and the question entity that it was retrieved for."""
+    """A fact and the item of the question that it was retrieved for."""
 
     fact: FactEntities
     entity: Entity
@@ -32,41 +33,48 @@ class SearchSpace:
         params: see `ClocqParams`.
         p: facts of an item that are looked at, at most.
         language: of the texts and the knowledge base; English by default.
+        linker: finds the items of texts; by default one of its own.
     """
 
-    def __init__(self, kb: KnowledgeBase, params: ClocqParams, p: int, language: Language | None = None) -> None:
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        params: ClocqParams,
+        p: int,
+        language: Language | None = None,
+        linker: EntityLinker | None = None,
+    ) -> None:
         self.kb = kb
         self._language = language or english()
-        self.linker = EntityLinker(kb, params, self._language)
+        self._linker = linker or EntityLinker(kb, params, self._language)
         self._params = params
         self._limit = min(p, params.p_setting)
 
-    def search(self, text: str) -> tuple[list[SpaceFact], list[QuestionEntity]]:
-        """The facts around the items that `text` mentions, and these items, best first."""
-        entities = self.question_entities(text)
-        facts: dict[str, SpaceFact] = {}
-        for question_entity in filter(is_named, entities):
-            item = question_entity["item"]
-            for fact in self.kb.neighborhood(item["id"], self._limit):
-                facts.setdefault(" ".join(entity["id"] for entity in fact), SpaceFact(fact, item))
-        kept = list(facts.values())
-        if self._params.bm25_limit and len(kept) > self._params.bm25_limit:
-            order = self._language.bm25.order(text, [fact_text(fact.fact) for fact in kept])
-            kept = [kept[place] for place, _ in order[: self._params.bm25_limit]]
-        return kept, entities
+    def search(
+        self, text: str, known: Sequence[QuestionEntity] | None = None
+    ) -> tuple[list[SpaceFact], list[QuestionEntity]]:
+        """The facts around the items of a text, and these items, best first.
+
+        Args:
+            text: a question or representation.
+            known: the items that it is about; None: those that it mentions, which are linked.
+        """
+        mentioned = self.question_entities(text) if known is None else list(known)
+        facts = facts_around(self.kb.neighborhood, mentioned, self._limit)
+        return best_facts(text, facts, self._params, self._language), mentioned + self._bridges(text, mentioned)
 
     def question_entities(self, text: str) -> list[QuestionEntity]:
-        """The items of the mentions in `text`, best first; an item of two mentions counts once."""
+        """The items that the mentions of a text may stand for, best first; an item of two mentions counts once."""
         entities: dict[str, QuestionEntity] = {}
-        for mention in self.linker.link(text, classes=True):
+        for mention in self._linker.link(text, classes=True):
             for rank, candidate in enumerate(mention.candidates):
-                item: Entity = {"id": candidate.id, "label": candidate.label}
-                new = QuestionEntity(item=item, question_word=mention.surface, score=candidate.score, rank=rank)
+                new = QuestionEntity(
+                    item=candidate.entity, question_word=mention.surface, score=candidate.score, rank=rank
+                )
                 old = entities.get(candidate.id)
                 if old is None or old["score"] < candidate.score:
                     entities[candidate.id] = new
-        ranked = sorted(entities.values(), key=lambda e: (e["rank"], -e["score"], e["item"]["id"]))
-        return ranked + self._bridges(text, ranked)
+        return sorted(entities.values(), key=lambda e: (e["rank"], -e["score"], e["item"]["id"]))
 
     def _bridges(self, text: str, entities: list[QuestionEntity]) -> list[QuestionEntity]:
         """Items that the question means without naming them: of the asked class, in facts with two items that it names.
@@ -95,3 +103,33 @@ class SearchSpace:
 def is_named(entity: QuestionEntity) -> bool:
     """Whether words of the question name an entity; else it is a bridge, whose facts are among those of the others."""
     return bool(entity["question_word"])
+
+
+def facts_around(
+    neighborhood: Callable[[str, int], list[FactEntities]], entities: Sequence[QuestionEntity], limit: int
+) -> list[SpaceFact]:
+    """The facts of items, each once: at most `limit` of an item, as `neighborhood` gives them."""
+    facts: dict[tuple[str, ...], FactEntities] = {}
+    for entity in entities:
+        for fact in neighborhood(entity["item"]["id"], limit):
+            facts.setdefault(tuple(part["id"] for part in fact), fact)
+    return of_items(facts.values(), entities)
+
+
+def of_items(facts: Iterable[FactEntities], entities: Sequence[QuestionEntity]) -> list[SpaceFact]:
+    """Facts, each with the best question entity that is its subject, object or a qualifier's value, or else its predicate."""
+    places = {entity["item"]["id"]: place for place, entity in reversed(list(enumerate(entities)))}
+    space = []
+    for fact in facts:
+        within = [places[part["id"]] for part in (fact[0], *fact[2::2]) if part["id"] in places]
+        within = within or [places[part["id"]] for part in fact if part["id"] in places]
+        space.append(SpaceFact(fact, entities[min(within)]["item"] if within else fact[0]))
+    return space
+
+
+def best_facts(text: str, facts: list[SpaceFact], params: ClocqParams, language: Language) -> list[SpaceFact]:
+    """With `bm25_limit` the best facts for a text, else all of them."""
+    if not params.bm25_limit or len(facts) <= params.bm25_limit:
+        return facts
+    order = language.bm25.order(text, [fact_text(fact.fact) for fact in facts])
+    return [facts[place] for place, _ in order[: params.bm25_limit]]

@@ -5,34 +5,38 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
-from ..records.conversation import Conversation, Turn
+from ..records.conversation import Conversation, Turn, Understanding
 from ..stage import Stage
-from ..support.errors import ModuleError
+from ..turn_results import all_returned, keep_understanding
 
 
 class QuestionUnderstanding(Stage):
-    """Question understanding (QU): from a question and its history to `turn["structured_representation"]`.
+    """Question understanding (QU): from a question and its history to its representation.
 
     A module of your own inherits this class, implements `inference_on_turn` and is named in the configuration as
-    `qu: package.module:Class`. It may write the question in full into `turn["resolved_question"]`, which models read
-    instead of the representation, and note in `turn["history_used"]` which parts of the history it took, for `ask` to
-    show; see `convinse.records.conversation.HistoryPart`.
+    `qu: package.module:Class`.
     """
 
     stage = "qu"
 
     @abstractmethod
-    def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str:
-        """The intent-explicit representation of one question; also stored in `turn["structured_representation"]`.
+    def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str | Understanding:
+        """The intent-explicit representation of one question.
 
         Args:
             turn: the current turn; its `answers` are not to be looked at.
             history_turns: the earlier turns, oldest first, with `question`, `structured_representation`, `answers` (the
-                gold ones, or, with `--pred-answers`, the predicted one), and `turn` and `resolved_question` where they
-                have them.
+                gold ones, or, with `--pred-answers`, the predicted one), and `turn`, `representation` and
+                `resolved_question` where they have them.
+
+        Returns:
+            The representation as a string, or all that is known: see `Understanding`. Of a `representation` with ids, the
+            items are not linked again.
         """
 
-    def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[str]:
+    def inference_on_turns(
+        self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]
+    ) -> Sequence[str | Understanding]:
         """The representations of turns of different conversations, each with its history; by default one by one."""
         return [self.inference_on_turn(turn, history) for turn, history in zip(turns, histories, strict=True)]
 
@@ -47,7 +51,7 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
         "structured_representation": turn.get("structured_representation", ""),
         "answers": answers,
     }
-    for key in ("turn", "resolved_question"):
+    for key in ("turn", "representation", "resolved_question"):
         if key in turn:
             known[key] = turn[key]
     return known
@@ -68,7 +72,7 @@ def understand(
         The turns, each with its `structured_representation`.
 
     Raises:
-        ModuleError: the module did not return a representation for each turn.
+        ModuleError: the module made no representation of a turn.
     """
     turns: list[Turn] = []
     histories: list[list[Turn]] = []
@@ -78,12 +82,6 @@ def understand(
             earlier = conversation["questions"][:number]
             histories.append([history_turn(before, use_gold_answers) for before in earlier])
     returned = module.inference_on_turns(turns, histories)
-    if not isinstance(returned, list) or len(returned) != len(turns):
-        fault = f"{len(returned)}" if isinstance(returned, list) else type(returned).__name__
-        raise ModuleError(
-            f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} representations, not {fault}"
-        )
-    for turn, representation in zip(turns, returned, strict=True):
-        if not isinstance(turn.get("structured_representation"), str):
-            turn["structured_representation"] = str(representation)
+    for turn, understanding in zip(turns, all_returned(module, returned, turns), strict=True):
+        keep_understanding(module, turn, understanding)
     return turns

@@ -8,10 +8,9 @@ from pathlib import Path
 
 from ..config import Config
 from ..encoder.kept_embeddings import KeptEmbeddings
-from ..knowledge_base.index import KnowledgeBase
 from ..language.text import fold
 from ..records.conversation import Turn
-from ..resources import load_bi_encoder, model_path
+from ..resources import Resources, model_path
 from ..support.errors import ModelError
 from .history_features import Embedder, FeatureReader
 from .history_weights import HistoryWeights, read_weights
@@ -34,11 +33,11 @@ class TrainedHistory(Slots):
 
     Args:
         config: `qu_model` (a folder of `train qu`; by default the model that ships with the project), `qu_history`, the
-            models' keys (`device`, `evs_precision`, `evs_max_length`, `evs_token_budget`), where embeddings are kept
+            models' keys (`device`, `precision`, `token_budget`, `evs_max_length`), where embeddings are kept
             (`ers_use_cache`, `ers_cache_path`), and those of `Slots`.
-        kb: the knowledge base to use instead of the configured one.
         weights: the model to use instead of the configured one.
         embedder: what embeds texts, instead of the configured encoder.
+        resources: what the stages of a pipeline share.
     """
 
     trainer = "convinse.training.history:train_history"
@@ -46,11 +45,11 @@ class TrainedHistory(Slots):
     def __init__(
         self,
         config: Config,
-        kb: KnowledgeBase | None = None,
         weights: HistoryWeights | None = None,
         embedder: Embedder | None = None,
+        resources: Resources | None = None,
     ) -> None:
-        super().__init__(config, kb)
+        super().__init__(config, resources)
         if weights is not None:
             self.weights = weights
         if embedder is not None:
@@ -84,7 +83,7 @@ class TrainedHistory(Slots):
     def load_encoder(self) -> tuple[Embedder, str]:
         """The configured encoder, whose embeddings the cache keeps, and the id of its weights."""
         name = self.config.qu_history.encoder
-        bi_encoder, vectors = load_bi_encoder(self.config, name, "qu_history.encoder", self.model_pool)
+        bi_encoder, vectors = self.resources.bi_encoder(name, "qu_history.encoder")
         return KeptEmbeddings(bi_encoder, vectors), bi_encoder.model_id.rsplit("/", 2)[
             0
         ]  # without length and precision

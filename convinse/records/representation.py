@@ -5,12 +5,10 @@ The four slots are those of CONVINSE's structured representation (Christmann et 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypedDict
 
 from .evidence import Entity, unique_entities
-
-if TYPE_CHECKING:
-    from .conversation import Turn
 
 SLOTS = 4
 
@@ -67,9 +65,9 @@ def render(representation: Representation, delimiter: str) -> str:
     return delimiter.join((*labels, representation["predicate"], representation["answer_type"]))
 
 
-def answer_type_of(turn: Turn, delimiter: str) -> str | None:
+def answer_type_of(turn: Mapping[str, Any], delimiter: str) -> str | None:
     """The expected answer type of a turn, from its representation; None where that says nothing of it."""
-    representation = turn.get("representation")
+    representation: Representation | None = turn.get("representation")
     if representation is not None:
         return representation["answer_type"]
     slots = read_slots(turn.get("structured_representation", ""), delimiter)

@@ -24,7 +24,7 @@ def normalize_id(entity_id: str) -> str:
 
 def is_answer(entity: Entity, answers: Iterable[Entity]) -> bool:
     """Whether an entity is one of the gold answers."""
-    return normalize_id(entity["id"]) in {normalize_id(answer["id"]) for answer in answers}
+    return normalize_id(entity["id"]) in _ids(answers)
 
 
 def first_rank(turn: Turn) -> int | None:
@@ -47,7 +47,11 @@ def add_answer_metrics(turn: Turn) -> None:
 
 def has_answer(evidence: Evidence, answers: Iterable[Entity]) -> bool:
     """Whether a gold answer is among the entities of an evidence."""
-    return any(is_answer(entity, answers) for entity in evidence["wikidata_entities"])
+    return not _ids(answers).isdisjoint(_ids(evidence["wikidata_entities"]))
+
+
+def _ids(entities: Iterable[Entity]) -> set[str]:
+    return {normalize_id(entity["id"]) for entity in entities}
 
 
 def add_answer_presence(turn: Turn, sources: Sequence[str]) -> None:
@@ -55,8 +59,9 @@ def add_answer_presence(turn: Turn, sources: Sequence[str]) -> None:
     if not turn.get("answers"):
         return
     present = dict.fromkeys(sources, False)
+    wanted = _ids(turn["answers"])
     for evidence in turn["top_evidences"]:
-        if has_answer(evidence, turn["answers"]):
+        if not wanted.isdisjoint(_ids(evidence["wikidata_entities"])):
             present[normalize_source(evidence["source"])] = True
     turn["answer_presence"] = any(present.values())
     turn["answer_presence_per_src"] = present

@@ -22,9 +22,10 @@ from ..config import Config
 from ..evidence_retrieval_scoring.bm25 import QueryExpansion
 from ..evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from ..formats.conversations.benchmark import read_benchmark
-from ..knowledge_base.search_space import fact_text, is_named
+from ..knowledge_base.search_space import is_named
 from ..records.conversation import Conversation, Turn
 from ..records.evidence import Entity
+from ..records.facts import fact_text
 from ..records.literals import is_date, is_number
 from ..scoring.convqa import normalize_id
 from ..support.errors import DataError
@@ -71,7 +72,7 @@ class Annotator:
 
     def __init__(self, config: Config, sources: Sequence[str]) -> None:
         self.retriever = ClocqRetriever(config)
-        self._language = self.retriever.language
+        self._language = self.retriever.resources.language
         self._sources = frozenset(sources)
         self._pieces = lru_cache(maxsize=_ITEMS_KEPT)(self._read_pieces)
 

@@ -90,7 +90,7 @@ def test_the_scorer_is_the_configured_one():
     assert isinstance(ers(**METHODS["cascade"]).scorer, Cascade)
     assert isinstance(ers(evs_model=str(tiny())).scorer, Cascade)
     assert ers(**METHODS["cascade"]).conversations_at_once > 1 == ers().conversations_at_once
-    module = ers(**METHODS["cross_encoder"], evs_max_length=77, evs_token_budget=99, evs_precision="int8")
+    module = ers(**METHODS["cross_encoder"], evs_max_length=77, token_budget=99, precision="int8")
     assert isinstance(module.scorer, BertReranker)
     assert module.scorer.tokenizer.max_length == 77
     assert (module.scorer.engine.token_budget, module.scorer.engine.precision) == (99, "int8")

@@ -1,0 +1,112 @@
+"""What the modules of the stages return: checked, stored in the turns and measured.
+
+A module returns its result. One that writes it into the turn and returns nothing, as CONVINSE's own code may, is
+understood; where it does both, what it returns counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .records.border import structured
+from .records.conversation import RankedAnswer, Turn
+from .records.evidence import Evidence, check_evidence
+from .scoring.convqa import add_answer_metrics, add_answer_presence
+from .support.errors import ModuleError
+
+_UNDERSTOOD = ("structured_representation", "representation", "resolved_question", "history_used")
+_RETRIEVED = ("top_evidences", "answer_presence", "answer_presence_per_src", "question_entities")
+_ANSWERED = ("pred_answers", "p_at_1", "mrr", "h_at_5")
+# what a turn of the pipeline adds; removed before a turn is run again
+ADDED = (*_UNDERSTOOD, *_RETRIEVED, *_ANSWERED)
+
+
+def without_results(turn: Turn, *keys: str) -> None:
+    """Remove what stages added to a turn: all of it, or these keys."""
+    for key in keys or ADDED:
+        turn.pop(key, None)  # type: ignore[misc]
+
+
+def all_returned(module: object, returned: Any, turns: Sequence[Turn]) -> list[Any]:
+    """What a module returned for several turns: a result for each, or None for a module that writes into the turns.
+
+    Raises:
+        ModuleError: it returned something else.
+    """
+    if returned is None:
+        return [None] * len(turns)
+    if not isinstance(returned, list) or len(returned) != len(turns):
+        given = f"{len(returned)}" if isinstance(returned, list) else type(returned).__name__
+        raise ModuleError(
+            f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} results, not {given}"
+        )
+    return returned
+
+
+def keep_understanding(module: object, turn: Turn, returned: Any) -> None:
+    """Store what question understanding made of a turn: a string, or an `Understanding`.
+
+    Raises:
+        ModuleError: it is neither, or has no representation.
+    """
+    if isinstance(returned, dict):
+        turn.update(returned)  # type: ignore[typeddict-item]
+    elif returned is not None:
+        turn["structured_representation"] = str(returned)
+    if not isinstance(turn.get("structured_representation"), str):
+        raise ModuleError(
+            f"{_where(module, turn)}: inference_on_turn must return a representation: a string, or a dictionary with "
+            "'structured_representation'"
+        )
+
+
+def keep_evidences(
+    module: object, turn: Turn, returned: Any, sources: Sequence[str], most: int | None = None
+) -> list[Evidence]:
+    """Check the evidences of a turn, store them, with structure where they show it, and measure the answer presence.
+
+    Args:
+        module: for messages.
+        turn: the turn.
+        returned: evidences, or None where the module stored them in the turn.
+        sources: that were asked for.
+        most: evidences allowed; None for any number.
+
+    Raises:
+        ModuleError: the module broke its contract; the message names it, the turn and the fault.
+    """
+    evidences = turn.get("top_evidences") if returned is None else returned
+    where = _where(module, turn)
+    if not isinstance(evidences, list):
+        raise ModuleError(f"{where}: inference_on_turn must return a list of evidences, not {type(evidences).__name__}")
+    if most is not None and len(evidences) > most:
+        raise ModuleError(
+            f"{where}: {len(evidences)} evidences, but evs_max_evidences is {most}; return the best ones only"
+        )
+    for evidence in evidences:
+        check_evidence(evidence, where)
+    turn["top_evidences"] = [structured(evidence) for evidence in evidences]
+    add_answer_presence(turn, sources)
+    return turn["top_evidences"]
+
+
+def keep_answers(module: object, turn: Turn, returned: Any, most: int | None = None) -> list[RankedAnswer]:
+    """Check the answers of a turn, store the best `most` and measure them; see `keep_evidences`."""
+    answers = turn.get("pred_answers") if returned is None else returned
+    where = _where(module, turn)
+    if not isinstance(answers, list):
+        raise ModuleError(f"{where}: inference_on_turn must return a list of answers, not {type(answers).__name__}")
+    for place, answer in enumerate(answers, 1):
+        entity = answer.get("answer") if isinstance(answer, dict) else None
+        if not isinstance(entity, dict) or not isinstance(entity.get("id"), str) or answer.get("rank") != place:
+            raise ModuleError(
+                f"{where}: answer {place} must be {{'answer': {{'id', 'label'}}, 'score', 'rank': {place}}}"
+            )
+    turn["pred_answers"] = answers[:most]
+    add_answer_metrics(turn)
+    return turn["pred_answers"]
+
+
+def _where(module: object, turn: Turn) -> str:
+    return f"{type(module).__name__} on turn {turn.get('question_id', turn.get('turn', '?'))}"
