@@ -1,0 +1,282 @@
+"""Rows, attributes and places on whole pages, against a reading of the HTML that is another than the parser's.
+
+The aim is no wrong header and no wrong attribute: of the embedded pages all are compared, of real ones a sample.
+"""
+
+import gzip
+import html
+import itertools
+import json
+import re
+from collections import defaultdict
+from contextlib import closing
+from itertools import islice
+from typing import NamedTuple
+from urllib.parse import unquote
+
+import pytest
+
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.wikipedia.document import blocks, clean, parse_html
+from convinse.wikipedia.dump import WikipediaDump
+from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
+from places import DATA, SNAPSHOT
+
+SHARED = DATA / "wikipedia-pages"
+# mentions that begin in a cell and end in the next one's header: "Character is ... Jack May, 2001–2003 films is ..."
+CROSSING = {"The Lord of the Rings": ["May, 2001"]}
+
+
+def bare(text):
+    """A text without blanks, commas and footnote marks, which the parser may add or leave out; `<` in words."""
+    text = re.sub(r"<(?=\s?\d)", "less than", text)
+    return re.sub(r"[\s,;\u200b-\u200f\u00ad\ufeff]+", "", clean(" ".join(text.split())))
+
+
+# --- a reading of tables by HTML's table model
+
+
+def span(cell, name):
+    given = (cell.attributes.get(name) or "1").strip()
+    return max(1, min(int(given), 200)) if given.isascii() and given.isdigit() else 1
+
+
+class GridCell(NamedTuple):
+    number: int
+    is_header: bool
+    is_bold: bool
+    text: str
+
+
+def expanded(table):
+    """Of every row column -> the cell there: its number, whether it is a header cell, whether it is bold, its text."""
+    grid, number = {}, itertools.count()
+    lines = [tr for tr in table.css("tr") if nearest_table(tr) == table.mem_id]
+    for y, tr in enumerate(lines):
+        x = 0
+        for cell in (node for node in tr.iter() if node.tag in ("td", "th")):
+            while (y, x) in grid:
+                x += 1
+            content = GridCell(next(number), cell.tag == "th", cell.css_first("b") is not None, bare(text_of(cell)))
+            for below, right in itertools.product(range(span(cell, "rowspan")), range(span(cell, "colspan"))):
+                if y + below < len(lines) and x + right < 60:
+                    grid.setdefault((y + below, x + right), content)
+            x += span(cell, "colspan")
+    return [{x: grid[y, x] for x in range(60) if (y, x) in grid} for y in range(len(lines))]
+
+
+def text_of(node):
+    """The text below a node, without that of tables in it."""
+    if node.tag == "table":
+        return " "
+    return node.text() if node.tag == "-text" else "".join(map(text_of, node.iter(include_text=True)))
+
+
+def nearest_table(node):
+    while node.tag != "table":
+        node = node.parent
+    return node.mem_id
+
+
+def is_header(cells, is_first, is_headed):
+    """Header cells only; without any, a first row that is mostly bold. Numbers below headers are totals."""
+    if all(cell.is_header for cell in cells):
+        numbers = sum(re.fullmatch(r"[\d.%+−–-]+", cell.text) is not None for cell in cells)
+        return not (is_headed and numbers * 2 >= len(cells))
+    different = set(cells)
+    bold = sum(cell.is_bold for cell in different)
+    return is_first and not any(cell.is_header for cell in cells) and bold * 2 > len(different) > 1
+
+
+def headed_rows(table):
+    """Of every data row column -> (header, text): cells without text are left out, those over several columns come once."""
+    lines = [line for line in expanded(table) if line]
+    width = max((max(line) + 1 for line in lines), default=0)
+    headers, above, is_headed = {}, False, False  # above: whether the line before was one of headers
+    for place, line in enumerate(lines):
+        cells = list(line.values())
+        if not any(cell.text for cell in cells) or (len({cell.number for cell in cells}) == 1 and width > 1):
+            continue  # empty, or a title over the whole width
+        if is_header(cells, place == 0, is_headed):
+            below = headers if above else {}
+            headers = {
+                x: cell.text if below.get(x) == cell.text else below.get(x, "") + cell.text for x, cell in line.items()
+            }
+            above = True
+            continue
+        above, is_headed = False, True
+        row, last = {}, None
+        for x, cell in sorted(line.items()):
+            if cell.number != last and cell.text:
+                row[x] = (headers.get(x, ""), cell.text)
+            last = cell.number
+        yield row
+
+
+# --- a reading of infoboxes by their markup
+
+_LINE = re.compile(r"<br\s*/?>|</?(?:li|p|dd|tr)\b[^>]*>", re.IGNORECASE)
+
+
+def lines_of(cell):
+    """The lines of a cell; one that ends in a comma or colon goes on."""
+    parts = (re.sub(r"<[^>]*>", "", part) for part in _LINE.split(cell.html))
+    lines = []
+    for part in filter(None, (clean(" ".join(html.unescape(part).split())) for part in parts)):
+        if lines and lines[-1][-1] in ",:;(":
+            lines[-1] += part
+        else:
+            lines.append(part)
+    return [bare(line) for line in lines]
+
+
+def pairs(box):
+    """(path, lines) of the rows of a box that are a label and a value, below the sub-header over the whole width."""
+    above = ""
+    for number, tr in enumerate(box.css("tr")):
+        cells = [cell for cell in tr.css("td, th") if cell.parent.mem_id == tr.mem_id]
+        if len(cells) == 1 and cells[0].tag == "th" and number:
+            above = bare(cells[0].text())
+        elif len(cells) == 2 and bare(cells[0].text()) and lines_of(cells[1]):
+            yield [*filter(None, [above]), bare(cells[0].text())], lines_of(cells[1])
+
+
+# --- what holds on every page
+
+
+def inside(mention, part):
+    return part["start"] <= mention["start"] and mention["end"] <= part["start"] + len(part["text"])
+
+
+def outside(mention, part):
+    return mention["end"] <= part["start"] or part["start"] + len(part["text"]) <= mention["start"]
+
+
+def check_evidence_structure(evidence):
+    """Check the places of an evidence; returns the surface forms of mentions that lie in more than a cell or value."""
+    text, mentions = evidence["evidence_text"], evidence["mentions"]
+    assert [[text[place["start"] : place["end"]], place["id"]] for place in mentions] == evidence["disambiguations"]
+    assert (
+        evidence["source"]
+        == {("row",): "table", ("attribute",): "info", (): "text"}[
+            tuple(key for key in ("row", "attribute") if key in evidence)
+        ]
+    )
+    if evidence["source"] == "text":
+        return []
+    if "row" in evidence:
+        parts, row = evidence["row"]["cells"], evidence["row"]
+        names = [row["caption"], row["section"], row.get("part", ""), *(cell["header"] for cell in parts)]
+        columns = [cell["column"] for cell in parts]
+        assert columns == sorted(set(columns))
+    else:
+        parts = evidence["attribute"]["values"]
+        names = [*evidence["attribute"]["path"], *(value.get("header", "") for value in parts)]
+    assert parts
+    end = 0
+    for part in parts:
+        assert part["text"] and part["text"] == part["text"].strip()
+        assert text.startswith(part["text"], part["start"])
+        assert end <= part["start"]
+        end = part["start"] + len(part["text"])
+        ids = [mention["id"] for mention in mentions if inside(mention, part)]
+        assert [entity["id"] for entity in part["entities"]] == list(dict.fromkeys(ids))
+        assert all(entity in evidence["wikidata_entities"] for entity in part["entities"])
+    crossing = []
+    for mention in mentions[1:]:  # the first is the page's title
+        surface = text[mention["start"] : mention["end"]]
+        if not any(inside(mention, part) for part in parts):
+            if all(outside(mention, part) for part in parts):  # in a caption, a header or a path
+                assert any(surface in name for name in names), (text, surface)
+            else:
+                crossing.append(surface)
+    return crossing
+
+
+def check_rows(evidences, tables):
+    """Compare the rows of a page with the other reading; returns how many cells were compared, and the differing rows."""
+    compared, differing = 0, []
+    for place, table in enumerate(tables):
+        expected = list(headed_rows(table))
+        rows = whole_rows(evidences, place)
+        assert [row["number"] for row in rows] == list(range(len(rows)))
+        found = [{cell["column"]: (bare(cell["header"]), bare(cell["text"])) for cell in row["cells"]} for row in rows]
+        if found != expected:
+            differing += [(place, row, other) for row, other in itertools.zip_longest(found, expected) if row != other]
+        compared += sum(map(len, found))
+    return compared, differing
+
+
+@pytest.fixture(scope="module")
+def embedded():
+    """(title, HTML, evidences) of the embedded pages, as they are shipped."""
+    with closing(KnowledgeBase(SNAPSHOT / "kb")) as kb:
+        items = kb.titles()
+    redirects = (SNAPSHOT / "redirects.tsv").read_text(encoding="utf-8").splitlines()
+    items |= dict(line.split("\t") for line in redirects)
+    pages = []
+    with closing(WikipediaDump(SNAPSHOT / "wikipedia.db")) as dump:
+        for file in sorted((SNAPSHOT / "pages").glob("*.html")):
+            title = unquote(file.stem).replace("_", " ")
+            pages.append((title, items[title], file.read_text(encoding="utf-8"), dump.get(items[title])))
+    assert len(pages) >= 80
+    return pages
+
+
+def test_on_all_embedded_pages_every_mention_lies_in_one_part(embedded):
+    counts, crossing = defaultdict(int), defaultdict(list)
+    for title, item, _, evidences in embedded:
+        for evidence in evidences:
+            counts[evidence["source"]] += 1
+            if surfaces := check_evidence_structure(evidence):
+                crossing[title] += surfaces
+            if "row" in evidence:
+                assert evidence["row"]["page"] == item
+    assert min(counts.values()) >= 200
+    assert crossing == CROSSING
+
+
+def test_on_all_embedded_pages_every_cell_has_the_header_of_its_column(embedded):
+    total = 0
+    for title, _, page, evidences in embedded:
+        tables = [block.node for block in blocks(parse_html(page)) if block.kind == "table"]
+        assert {evidence["row"]["table"] for evidence in evidences if "row" in evidence} == set(range(len(tables)))
+        compared, differing = check_rows(evidences, tables)
+        assert differing == [], title
+        total += compared
+    assert total >= 3000
+
+
+def test_on_all_embedded_pages_every_attribute_has_its_path_and_its_values(embedded):
+    total = 0
+    for title, _, page, evidences in embedded:
+        boxes = [block.node for block in blocks(parse_html(page)) if block.kind == "infobox"]
+        expected = [pair for box in boxes for pair in pairs(box)]
+        attributes = [evidence["attribute"] for evidence in evidences if "attribute" in evidence]
+        found = [
+            (list(map(bare, attribute["path"])), [bare(value["text"]) for value in attribute["values"]])
+            for attribute in attributes
+        ]
+        assert found == expected, title
+        total += len(found)
+    assert total >= 500
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="no ../shared/data")
+@pytest.mark.parametrize("name", ["pages_with_qid.jsonl.gz", "pages_sample.jsonl.gz"])
+def test_on_real_pages_every_cell_has_the_header_of_its_column(name):
+    compared = crossing = mentions = 0
+    with gzip.open(SHARED / name, "rt", encoding="utf-8") as file:
+        for page in map(json.loads, islice(file, 50)):
+            parsed = parse_page(page["title"], page["html"])
+            items = {target: {"id": f"Q{n}", "label": target} for n, target in enumerate(sorted(parsed.targets), 1)}
+            evidences = page_evidences(parsed, {"id": "Q999999", "label": page["title"]}, items)
+            for evidence in evidences:
+                crossing += len(check_evidence_structure(evidence))
+                mentions += len(evidence["mentions"])
+            tables = [block.node for block in blocks(parse_html(page["html"])) if block.kind == "table"]
+            cells, differing = check_rows(evidences, tables)
+            assert differing == [], page["title"]
+            compared += cells
+    assert compared >= 5_000
+    assert crossing < mentions / 1000
