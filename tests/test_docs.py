@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,12 @@ import yaml
 
 from convinse.cli import build_parser, main
 from convinse.config import ClocqParams, Config
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.records.facts import fact_evidence
 from convinse.support.registry import module_names
+from convinse.wikipedia.dump import WikipediaDump
 from documentation import PAGES, anchors, block, blocks, code, commands, inline_code, links, page
-from places import ROOT
+from places import ROOT, SNAPSHOT
 
 OWN_MODULE = "docs/your-own-module.md"
 ROOMS = tuple(
@@ -38,6 +42,18 @@ def test_the_module_of_ones_own_runs_in_the_pipeline(workdir):
     assert len(turns) == 15 and any(turn["answer_presence"] for turn in turns)
     # the score of the module, not that of BM25
     assert all(isinstance(evidence["score"], int) for turn in turns for evidence in turn["top_evidences"])
+
+
+def test_the_examples_of_evidences_are_embedded_ones():
+    _, *shown = map(json.loads, blocks("docs/evidences.md", "json"))
+    with closing(KnowledgeBase(SNAPSHOT / "kb")) as kb, closing(WikipediaDump(SNAPSHOT / "wikipedia.db")) as dump:
+        facts = [fact_evidence(fact, fact[0]) for fact in kb.neighborhood("Q44578", 1000)]
+        known = {evidence["evidence_text"]: evidence for evidence in [*facts, *dump.get("Q299194")]}
+    assert [evidence["source"] for evidence in shown] == ["kb", "table", "info"]
+    for evidence in shown:
+        embedded = known[evidence["evidence_text"]]
+        assert evidence == {key: embedded[key] for key in evidence}
+        assert set(embedded) - set(evidence) <= {"disambiguations", "wikidata_entities", "retrieved_for_entity"}
 
 
 def test_the_contract_test_of_ones_own_module_passes(workdir):
