@@ -97,11 +97,9 @@ class Snippet(NamedTuple):
     def after(self, lead: str) -> Snippet:
         """The snippet behind other text."""
         size = len(lead)
-        return self._replace(
-            text=lead + self.text,
-            links=tuple(Link(link.start + size, link.end + size, link.target) for link in self.links),
-            parts=tuple(part._replace(start=part.start + size, end=part.end + size) for part in self.parts),
-        )
+        links = [Link(link.start + size, link.end + size, link.target) for link in self.links]
+        parts = [Part(part.start + size, part.end + size, part.header, part.column) for part in self.parts]
+        return Snippet(lead + self.text, tuple(links), self.source, tuple(parts), self.row, self.path)
 
     def cleaned(self) -> Snippet:
         """The snippet without footnote marks such as `[1]`, and without the links that stood on them."""

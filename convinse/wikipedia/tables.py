@@ -152,7 +152,7 @@ def _add(snippet: Snippet, cell: _CellInRow) -> Snippet:
     start = len(snippet.text) + len(cell.lead)
     moved = cell.snippet.after(snippet.text + cell.lead)
     part = Part(start, len(moved.text), cell.header, cell.column)
-    return snippet._replace(text=moved.text, links=snippet.links + moved.links, parts=(*snippet.parts, part))
+    return Snippet(moved.text, snippet.links + moved.links, "table", (*snippet.parts, part), snippet.row)
 
 
 def _join_headers(above: list[str], row: list[str]) -> list[str]:
