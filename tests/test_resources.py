@@ -5,10 +5,12 @@ import threading
 import pytest
 
 from convinse.config import load_config, parse_config
+from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.knowledge_base import index as knowledge_bases
 from convinse.knowledge_base.linking import EntityLinker
 from convinse.pipeline import Pipeline
+from convinse.records.representation import question_entities
 from convinse.resources import Resources
 from convinse.support.errors import IndexFileError
 from convinse.wikipedia import dump as dumps
@@ -120,6 +122,11 @@ class OwnConstructor(NativeERS):
 
     def __init__(self, config):
         super().__init__(config)
+        self.mine = ClocqRetriever(config, resources=self.resources)
+
+    def inference_on_turn(self, turn, sources):
+        known = question_entities(turn["representation"])
+        return self.mine.retrieve_evidences(turn["structured_representation"], sources, known)[0][:5]
 
 
 def test_a_module_that_takes_the_configuration_alone_shares_them_too(opened):
