@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from .config import Config
-from .language.language import Language
 from .records.conversation import Turn
 from .resources import Resources
 from .support.errors import ModuleError
@@ -30,6 +29,7 @@ class Stage(ABC):
 
     Attributes:
         stage: `qu`, `ers` or `ha`: the configuration key that names the module.
+        language: the words of the language that questions and evidences are in.
         logger: writes to the log of the run.
         conversations_at_once: how many conversations the pipeline hands to QU and ERS together. A module that computes
             in batches raises it and overrides `prepare` or `inference_on_turns`.
@@ -39,10 +39,12 @@ class Stage(ABC):
     stage: ClassVar[str]
     conversations_at_once = 1
     trainer: str | None = None
+    handed: Resources | None = None  # by the pipeline, where the constructor takes the configuration alone
 
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
         self.config = config
-        self.resources = resources or Resources(config)
+        self.resources = resources or self.handed or Resources(config)
+        self.language = self.resources.language
         self.logger = logging.getLogger(f"convinse.{self.stage}.{type(self).__name__}")
 
     if not TYPE_CHECKING:  # a type checker would take any name for an attribute
@@ -53,11 +55,6 @@ class Stage(ABC):
                     f"{type(self).__name__}: self.{name} is not set; call super().__init__(config) in its __init__"
                 )
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-    @property
-    def language(self) -> Language:
-        """The words of the language that questions and evidences are in."""
-        return self.resources.language
 
     def store_cache(self) -> None:
         """Called after a run; a module that keeps intermediate results stores them here."""

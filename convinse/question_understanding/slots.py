@@ -12,6 +12,7 @@ from ..knowledge_base.linking import LinkedMention
 from ..language.answer_types import AnswerType, AnswerTypes
 from ..language.text import fold
 from ..records.conversation import Turn, Understanding
+from ..records.evidence import Entity
 from ..records.representation import QuestionEntity, Representation, read_slots, render
 from ..resources import Resources
 from .base import QuestionUnderstanding
@@ -22,7 +23,6 @@ from .resolution import after, in_full
 _CAPITALS = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _NEIGHBORS = 1000  # items beside an item that are looked at
 _OWN_TYPES = 2  # the nearest classes of an item; classes above them are shared too widely
-_NOTHING: Representation = {"context": [], "entities": [], "predicate": "", "answer_type": "any"}
 
 
 class Slots(QuestionUnderstanding):
@@ -55,28 +55,30 @@ class Slots(QuestionUnderstanding):
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
         """Fill the slots; see the base class."""
         question = turn["question"]
-        foci = [self._focus(earlier) for earlier in history_turns]
-        start = self._topic_start(foci, history_turns)
-        foci = foci[start:]
-        numbered: list[Turn] = [{"turn": place, **earlier} for place, earlier in enumerate(history_turns)]
-        history_turns = numbered[start:]
+        history: list[Turn] = [
+            {"turn": place, **earlier, "representation": self._representation(earlier)}
+            for place, earlier in enumerate(history_turns)
+        ]
+        foci = [self._focus(earlier) for earlier in history]
+        start = self._topic_start(foci, history)
+        foci, history = foci[start:], history[start:]
         mentions = self._meant(self.resources.linker.link(question), foci)
         named = self._named(question, mentions, foci)
         predicate, answer_type = self._predicate(question, mentions, named), self._types.expected_type(question)
-        number, elliptical = len(predicate), bool(history_turns) and self._is_elliptical(question, predicate)
+        number, elliptical = len(predicate), bool(history) and self._is_elliptical(question, predicate)
         if elliptical:
-            predicate, answer_type = self._inherit(predicate, answer_type, history_turns[-1])
+            predicate, answer_type = self._inherit(predicate, answer_type, history[-1])
         asked = Asked(question, tuple(named), tuple(predicate), answer_type, elliptical)
-        entities, context, scores = self._choose(asked, foci, history_turns)
+        entities, context, scores = self._choose(asked, foci, history)
         own = {mention.candidates[0].id for mention in mentions}
         used = origins(
-            [referent for referent in (*entities, *context) if referent.id not in own], foci, history_turns, scores
+            [referent for referent in (*entities, *context) if referent.id not in own], foci, history, scores
         )
         if elliptical:
             if predicate[number:]:
-                last = len(history_turns) - 1
-                used.append(history_part(history_turns, last, "question", " ".join(predicate[number:])))
-            before = history_turns[-1].get("resolved_question") or history_turns[-1]["question"]
+                last = len(history) - 1
+                used.append(history_part(history, last, "question", " ".join(predicate[number:])))
+            before = history[-1].get("resolved_question") or history[-1]["question"]
             resolved = after(before, question, entities, foci[-1].asked, self.language)
         else:
             mentioned = context if named else [*entities, *context]
@@ -112,24 +114,29 @@ class Slots(QuestionUnderstanding):
             self._types.noun_types(noun) & self._types.heads(self.kb.types(referent.id))
         )
 
+    def _representation(self, turn: Turn) -> Representation:
+        """The representation of an earlier turn; one that another module gave as a string is linked."""
+        if "representation" in turn:
+            return turn["representation"]
+        slots = read_slots(turn.get("structured_representation", ""), self.config.sr_delimiter)
+        mentions = self.resources.linker.link(turn["question"] if slots is None else slots.entities)
+        entities = [mention.candidates[0].entity for mention in mentions]
+        if slots is None:
+            return {"context": [], "entities": entities, "predicate": "", "answer_type": ""}
+        context: list[Entity] = [{"id": slots.context, "label": slots.context}] if slots.context else []
+        predicate, answer_type = slots.predicate, slots.answer_type
+        return {"context": context, "entities": entities, "predicate": predicate, "answer_type": answer_type}
+
     def _focus(self, turn: Turn) -> Focus:
         """What an earlier turn was about: the entities of its representation, and its answers."""
-        representation = turn.get("representation")
-        if representation is not None:
-            asked = representation["entities"]
-        else:  # of another module, which gave a string
-            slots = read_slots(turn.get("structured_representation", ""), self.config.sr_delimiter)
-            mentions = self.resources.linker.link(turn["question"] if slots is None else slots.entities)
-            asked = [{"id": mention.candidates[0].id, "label": mention.candidates[0].label} for mention in mentions]
-        items = [self._referent(item["id"], item["label"]) for item in asked]
+        items = [self._referent(item["id"], item["label"]) for item in turn["representation"]["entities"]]
         answers = [self._referent(a["id"], a["label"]) for a in turn.get("answers", []) if self.kb.has(a["id"])]
         return Focus(tuple(items), tuple(answers))
 
     def _topic_start(self, foci: Sequence[Focus], history: Sequence[Turn]) -> int:
         """The place of the latest turn that took up another topic and has no context: what was before is over."""
         for place in range(len(foci) - 1, 0, -1):
-            context = history[place].get("representation", _NOTHING)["context"]
-            if not context and self._is_new_topic(foci[place].asked, foci[:place]):
+            if not history[place]["representation"]["context"] and self._is_new_topic(foci[place].asked, foci[:place]):
                 return place
         return 0
 
@@ -286,10 +293,10 @@ class Slots(QuestionUnderstanding):
         )
 
     def _inherit(self, predicate: list[str], answer_type: AnswerType, before: Turn) -> tuple[list[str], AnswerType]:
-        representation = before.get("representation", _NOTHING)
+        representation = before["representation"]
         stems = self.language.words.stems
         own = set(stems(" ".join(predicate)))
-        if answer_type.kind == "any":
+        if answer_type.kind == "any" and representation["answer_type"]:
             answer_type = self._types.parse_label(representation["answer_type"])
         earlier = representation["predicate"].split()
         return predicate + [word for word in earlier if not set(stems(word)) & own], answer_type

@@ -50,7 +50,7 @@ class RepresentationSlots(NamedTuple):
     @property
     def told(self) -> str:
         """What the question is about and asks, without the answer type, which names nothing."""
-        return " ".join(filter(None, self[:-1]))
+        return " | ".join(filter(None, self[:-1]))  # names do not reach over slots
 
 
 def read_slots(text: str, delimiter: str) -> RepresentationSlots | None:
@@ -60,9 +60,18 @@ def read_slots(text: str, delimiter: str) -> RepresentationSlots | None:
 
 
 def render(representation: Representation, delimiter: str) -> str:
-    """A representation as the string that people and models read."""
-    labels = (", ".join(entity["label"] for entity in representation[key]) for key in ("context", "entities"))
-    return delimiter.join((*labels, representation["predicate"], representation["answer_type"]))
+    """A representation as the string that people and models read.
+
+    A name that may mean several items stays as the question has it; other items have their labels.
+    """
+    known = representation.get("candidates", [])
+    unsure = {candidate["question_word"] for candidate in known if candidate["rank"]}
+    spoken = {name["item"]["id"]: name["question_word"] for name in known if name["question_word"] in unsure}
+    context, entities = (
+        ", ".join(spoken.get(entity["id"], entity["label"]) for entity in part)
+        for part in (representation["context"], representation["entities"])
+    )
+    return delimiter.join((context, entities, representation["predicate"], representation["answer_type"]))
 
 
 def answer_type_of(turn: Mapping[str, Any], delimiter: str) -> str | None:
