@@ -10,14 +10,15 @@ from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity
 from .base import HeterogeneousAnswering
 from .dates import date_question, date_weights
-from .quantities import with_numbers
+from .quantities import numbers
 from .question import AskedQuestion
-from .ranking import AnswerCandidate, Reason, answers, in_shares, in_years
+from .ranking import AnswerCandidate, Reason, answers, in_shares, in_years, merged
 from .values import FAR, nearness
 from .yes_no import yes_or_no
 
 _SHARPNESS = 4.0  # exponent of an evidence's weight: higher listens to the best evidences only
 _PRIOR = 0.1  # for each tenfold number of facts
+_STATED = 0.75  # the share of the number that the evidences state for what is asked; voting and reading have the rest
 _FLOOR = 1e-3  # of a weight: what fits the type counts even where no word matches
 _ECHO = 0.1  # an answer seldom repeats the words of the question ("Award for Directing" to "who directed")
 
@@ -42,7 +43,10 @@ class EntityVoting(HeterogeneousAnswering):
 
 def as_expected(asked: AskedQuestion, candidates: list[AnswerCandidate]) -> list[AnswerCandidate]:
     """Candidates as the expected type wants them: behind the numbers that answer, as years where a year is asked for."""
-    return in_years(candidates) if asked.asks_for_year else with_numbers(asked, candidates)
+    if asked.asks_for_year:
+        return in_years(candidates)
+    answering = numbers(asked)
+    return merged((_STATED, answering), (1 - _STATED, candidates)) if answering else candidates
 
 
 def votes(asked: AskedQuestion) -> list[AnswerCandidate]:

@@ -15,7 +15,7 @@ from ..records.evidence import Attribute, AttributeValue, Entity, Evidence, Row
 from ..records.facts import Fact, fact_of
 from ..records.literals import is_number, number_entity
 from .question import AskedQuestion, score_shares
-from .ranking import AnswerCandidate, in_shares, merged
+from .ranking import AnswerCandidate, in_shares
 from .values import Value, label_of, nearness, values
 
 _MOST_WORDS = 3  # behind "how many" that say what is counted
@@ -23,7 +23,6 @@ _Group = tuple[str, ...]
 _DIGIT = re.compile(r"\d")
 _LEAST = 0.5  # of a name that must be asked for
 _MORE = 0.05  # how much each word of an evidence that is not asked for takes from it
-_LESS_THAN_STATED = 0.25  # the share of voting and reading where an evidence states the number that is asked for
 _SHARP = 4.0  # exponent: answers that fit as well as the best answer have nearly all of the share
 
 
@@ -81,15 +80,13 @@ class Comparison(NamedTuple):
     evidences: list[int]
 
 
-def with_numbers(asked: AskedQuestion, candidates: list[AnswerCandidate]) -> list[AnswerCandidate]:
-    """Candidates behind the numbers that the evidences state for what is asked, else behind the count of what they list."""
-    kind, language = asked.expected.kind, asked.language
-    quantity = asked_quantity(asked.asking, asked.in_full, language) if kind == "number" else None
-    if quantity is None:
-        return candidates
-    given = asked.evidences, asked.names, language
-    numbers = stated(quantity, *given) or counted(quantity, *given)
-    return merged((1 - _LESS_THAN_STATED, numbers), (_LESS_THAN_STATED, candidates)) if numbers else candidates
+def numbers(asked: AskedQuestion) -> list[AnswerCandidate]:
+    """The numbers that the evidences state for what is asked, else the count of what they list; none for other questions."""
+    if asked.expected.kind != "number":
+        return []
+    quantity = asked_quantity(asked.asking, asked.in_full, asked.language)
+    given = asked.evidences, asked.names, asked.language
+    return [] if quantity is None else stated(quantity, *given) or counted(quantity, *given)
 
 
 def compared(
@@ -156,7 +153,9 @@ def stated(
     best = max(scores.values(), default=0.0)
     return in_shares(
         [
-            AnswerCandidate(entities[number], (score / best) ** _SHARP, tuple(support[number]), ("numbers",))
+            AnswerCandidate(
+                entities[number], (score / best) ** _SHARP, tuple(dict.fromkeys(support[number])), ("numbers",)
+            )
             for number, score in scores.items()
         ]
     )

@@ -52,13 +52,13 @@ def merged(*parts: tuple[float, Iterable[AnswerCandidate]]) -> list[AnswerCandid
     """Candidates of several origins, each with the weight of its scores, as one ordered list.
 
     A candidate given twice has the scores and the reasons of both; its label and its places are those of the first. What
-    has no score is left out.
+    has no score that could be seen is left out.
     """
     candidates: dict[str, AnswerCandidate] = {}
     for weight, given in parts:
         for candidate in given:
             name, score = candidate.entity["id"], weight * candidate.score
-            if score > 0:
+            if round(score, _DIGITS) > 0:
                 first = candidates.get(name, candidate._replace(score=0.0))
                 reasons = tuple(dict.fromkeys(first.reasons + candidate.reasons))
                 candidates[name] = first._replace(score=first.score + score, reasons=reasons)
