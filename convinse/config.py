@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_t
 import msgspec
 
 from .records.evidence import parse_sources
-from .support.errors import ConfigError, nearest, one_line
+from .support.errors import ConfigError, UnknownKeyError, nearest, one_line
 
 S = TypeVar("S", bound=msgspec.Struct)
 SNAPSHOT = "snapshot:"  # a path that starts so lies in the package
@@ -24,9 +24,32 @@ Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/]+")]
 Device = Annotated[str, msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
 RankingLoss = Literal["listwise", "pairwise"]
+Precision = Literal["auto", "fp32", "fp16", "bf16", "int8"]
+Backend = Literal["auto", "torch"]
+_ALIASES = {"evs_precision": "precision", "evs_token_budget": "token_budget"}
 
 
-class ClocqParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Settings that are read as attributes, or by key as in a mapping."""
+
+    def __getitem__(self, key: str) -> Any:
+        values = self._by_key()
+        if key not in values:
+            raise UnknownKeyError(f"{type(self).__name__}: unknown key '{key}'; {nearest(str(key), list(values))}")
+        return values[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._by_key()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of a key, or the default where there is no such key."""
+        return self._by_key().get(key, default)
+
+    def _by_key(self) -> dict[str, Any]:
+        return {key: getattr(self, key) for key in self.__struct_fields__}
+
+
+class ClocqParams(Settings, frozen=True):
     """Parameters of CLOCQ's search space retrieval (Christmann et al., WSDM 2022), with its names.
 
     h_match, h_rel, h_conn, h_coh: weights of the four candidate scores (match with the mention, relevance to the
@@ -44,7 +67,7 @@ class ClocqParams(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bm25_limit: bool | NotNegative = 0
 
 
-class QuSr(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class QuSr(Settings, frozen=True):
     """How the model of `qu: sr` writes representations; the defaults are those of CONVINSE's configuration.
 
     num_beams: of beam search (1: none); early_stopping: end when so many are complete; no_repeat_ngram_size: so many
@@ -61,7 +84,7 @@ class QuSr(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     batch_size: Positive = 10
 
 
-class QuHistory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class QuHistory(Settings, frozen=True):
     """How `qu: history` decides what of the history a question is about.
 
     encoder: the model whose embeddings tell how alike questions and names of properties are; most: things of the
@@ -72,7 +95,7 @@ class QuHistory(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     most: Positive = 3
 
 
-class FitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class FitSettings(Settings, frozen=True, kw_only=True):
     """How a model is fitted: what all trainings share.
 
     epochs: passes over the steps; minutes: of training steps, validation not counted, after which the epoch is cut short
@@ -115,7 +138,7 @@ class QuTraining(StageTraining, frozen=True, kw_only=True):
     learning_rate: Seconds = 5e-5
 
 
-class EvsCascade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class EvsCascade(Settings, frozen=True):
     """How many evidences the cross-encoder of the cascade sees, chosen by BM25 and by the bi-encoder.
 
     lexical_share: weight of the BM25 score (as a share of the best one's) in the scores beside the cross-encoder's.
@@ -208,8 +231,11 @@ class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
     seed: int = 42
 
 
-class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """All settings of a run; see the table in docs/configuration.md. Modules of a user's own find their keys in `custom`."""
+class Config(Settings, frozen=True, kw_only=True):
+    """All settings of a run; see the table in docs/configuration.md.
+
+    By key (`config["seed"]`) the keys below `custom` are found, too; of equal names the project's own counts.
+    """
 
     name: str = "convinse"
     qu: str = "slots"
@@ -257,8 +283,6 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     evs_bi_encoder: str | None = None
     evs_cascade: EvsCascade = EvsCascade()
     evs_max_length: Annotated[int, msgspec.Meta(ge=64)] = 256
-    evs_token_budget: Positive | None = None
-    evs_precision: Literal["auto", "fp32", "fp16", "bf16", "int8"] = "auto"
     evs_training: EvsTraining = EvsTraining()
     ha_model: str | None = None
     ha_max_answers: Positive = 10
@@ -268,8 +292,25 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     ha_votes: Share = 0.0
     ha_training: HaTraining = HaTraining()
     device: Device = "auto"
+    backend: Backend = "auto"
+    precision: Precision = "auto"
+    token_budget: Positive | None = None
     seed: NotNegative = 42
     custom: dict[str, Any] = {}
+
+    @property
+    def evs_precision(self) -> Precision:
+        """Another name of `precision`."""
+        return self.precision
+
+    @property
+    def evs_token_budget(self) -> int | None:
+        """Another name of `token_budget`."""
+        return self.token_budget
+
+    def _by_key(self) -> dict[str, Any]:
+        aliases = {alias: getattr(self, key) for alias, key in _ALIASES.items()}
+        return {**self.custom, **aliases, **super()._by_key()}
 
     @property
     def combinations(self) -> list[tuple[str, ...]]:
@@ -328,7 +369,8 @@ def load_config(name_or_path: str | os.PathLike[str] = "config.yml", **overrides
             type or value; the message names the file and the key.
     """
     path = find_config(name_or_path)
-    return parse_config({**_read_yaml(path), **overrides}, str(path))
+    where = str(path)
+    return parse_config({**_without_aliases(_read_yaml(path), where), **_without_aliases(overrides, where)}, where)
 
 
 def load_settings(kind: type[S], name_or_path: str | os.PathLike[str], **overrides: Any) -> S:
@@ -339,7 +381,7 @@ def load_settings(kind: type[S], name_or_path: str | os.PathLike[str], **overrid
 
 def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Config:
     """A mapping of keys -> the checked configuration; `where` names its origin in messages."""
-    config = _convert(data, Config, where)
+    config = _convert(_without_aliases(data, where), Config, where)
     try:
         combinations = config.combinations
     except ConfigError as error:
@@ -351,6 +393,22 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
     if config.clocq_params.bm25_limit is True:
         raise ConfigError(f"{where}: clocq_params.bm25_limit: give a number of facts, or false for no limit")
     return config
+
+
+def _without_aliases(data: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The keys of a configuration by the names that they have in it.
+
+    Raises:
+        ConfigError: a key is given by both of its names, with different values.
+    """
+    values = {key: value for key, value in data.items() if key not in _ALIASES}
+    for alias in _ALIASES.keys() & data.keys():
+        key, value = _ALIASES[alias], data[alias]
+        if values.setdefault(key, value) != value:
+            raise ConfigError(
+                f"{where}: {alias}: {value!r}, but {key}: {values[key]!r}; they are one setting, give {key} only"
+            )
+    return values
 
 
 def _convert(data: Mapping[str, Any], kind: type[S], where: str) -> S:

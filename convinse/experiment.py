@@ -22,7 +22,7 @@ from .support.progress import progress
 LOGGER = logging.getLogger(__name__)
 # keys that change how results are computed or where they lie, not what they are
 _NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path", "device",
-              "evs_token_budget", "evs_training", "qu_training")  # fmt: skip
+              "backend", "token_budget", "evs_training", "qu_training")  # fmt: skip
 
 
 class Outcome(NamedTuple):

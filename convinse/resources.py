@@ -19,6 +19,7 @@ from .encoder.checkpoint import Checkpoint
 from .encoder.extractive_reader import ExtractiveReader
 from .encoder.pool import ModelPool
 from .encoder.reranker import BertReranker
+from .encoder.settings import DEFAULTS, ModelSettings
 from .encoder.yes_no_reader import YesNoReader, has_yes_no
 from .knowledge_base.index import KnowledgeBase
 from .knowledge_base.linking import EntityLinker
@@ -123,10 +124,8 @@ class Resources:
             self.models.share_spans()
         return BertReranker(
             model_path(config.evs_model),
-            max_length=config.evs_max_length,
-            key="evs_model",
+            settings=self._computing("evs_model", config.evs_max_length),
             models=self.models,
-            **self._computing,
             cache=self.cache,
         )
 
@@ -140,8 +139,8 @@ class Resources:
         Raises:
             ModelError: it cannot be loaded.
         """
-        length = self.config.evs_max_length
-        encoder = BiEncoder(model_path(name), max_length=length, key=key, models=self.models, **self._computing)
+        settings = self._computing(key, self.config.evs_max_length)
+        encoder = BiEncoder(model_path(name), settings=settings, models=self.models)
         kept = ("vectors", encoder.model_id, encoder.dimension)
         return encoder, self._opened(kept, lambda: VectorCache(self._cache_path, encoder.model_id, encoder.dimension))
 
@@ -156,15 +155,11 @@ class Resources:
         Raises:
             ModelError: it cannot be loaded.
         """
-        config = self.config
         return ExtractiveReader(
             model if isinstance(model, Checkpoint) else model_path(model),
-            max_length=config.ha_max_length,
-            stride=config.ha_stride,
+            settings=self._computing(key, self.config.ha_max_length),
             best=best,
-            key=key,
             models=self.models,
-            **self._computing,
         )
 
     def yes_no_reader(self) -> YesNoReader | None:
@@ -177,13 +172,20 @@ class Resources:
         folder = Path(model_path(name)).expanduser() if name else None
         if folder is None or not has_yes_no(folder):
             return None
-        return YesNoReader(folder, key="ha_model", models=self.models, **self._computing)
+        return YesNoReader(folder, settings=self._computing("ha_model"), models=self.models)
 
-    @property
-    def _computing(self) -> dict[str, Any]:
-        """What all models have in common: where and how they compute."""
+    def _computing(self, key: str, max_length: int = DEFAULTS.max_length) -> ModelSettings:
+        """How a model computes that a configuration key names."""
         config = self.config
-        return {"device": config.device, "precision": config.evs_precision, "token_budget": config.evs_token_budget}
+        return ModelSettings(
+            device=config.device,
+            backend=config.backend,
+            precision=config.precision,
+            token_budget=config.token_budget,
+            max_length=max_length,
+            stride=config.ha_stride,
+            key=key,
+        )
 
     # -- opening and closing -------------------------------------------------------------------------------------------
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from abc import ABC
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from .config import Config
-from .language.language import Language
 from .records.conversation import Turn
 from .resources import Resources
+from .support.errors import ModuleError
 from .support.registry import find_trainer
 
 R = TypeVar("R")
@@ -28,6 +29,7 @@ class Stage(ABC):
 
     Attributes:
         stage: `qu`, `ers` or `ha`: the configuration key that names the module.
+        language: the words of the language that questions and evidences are in.
         logger: writes to the log of the run.
         conversations_at_once: how many conversations the pipeline hands to QU and ERS together. A module that computes
             in batches raises it and overrides `prepare` or `inference_on_turns`.
@@ -41,12 +43,17 @@ class Stage(ABC):
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
         self.config = config
         self.resources = resources or Resources(config)
+        self.language = self.resources.language
         self.logger = logging.getLogger(f"convinse.{self.stage}.{type(self).__name__}")
 
-    @property
-    def language(self) -> Language:
-        """The words of the language that questions and evidences are in."""
-        return self.resources.language
+    if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("config", "language", "logger", "resources"):
+                raise ModuleError(
+                    f"{type(self).__name__}: self.{name} is not set; call super().__init__(config) in its __init__"
+                )
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def store_cache(self) -> None:
         """Called after a run; a module that keeps intermediate results stores them here."""
@@ -55,6 +62,12 @@ class Stage(ABC):
         """Called by `convinse train`: lets the named `trainer` train; a module may also learn here."""
         if self.trainer is not None:
             find_trainer(self.stage, self.trainer)(self, sources)
+
+
+def train(module: Stage, sources: Sequence[str]) -> None:
+    """Call the `train` of a module; a method without parameters, as CONVINSE's own modules have, is given none."""
+    method: Callable[..., None] = module.train
+    method(*([sources] if inspect.signature(method).parameters else []))
 
 
 class TurnBatch(Generic[R]):

@@ -27,6 +27,7 @@ from .pipeline import Pipeline
 from .question_understanding.base import QuestionUnderstanding, understand
 from .records.conversation import Conversation, RankedAnswer, Turn
 from .records.evidence import SOURCES, Evidence, check_evidence, normalize_source
+from .turn_results import all_returned, keep_evidences, keep_understanding
 
 _CONVERSATIONS = 2  # of the snapshot's train part: enough to show a broken contract, fast enough to run often
 _FEW = 3  # evidences, to see that evs_max_evidences is obeyed
@@ -65,7 +66,7 @@ class EvidenceRetrievalScoringContract(_Contract):
         turns = [without(turn, "top_evidences", "pred_answers", "question_entities") for turn in self.prepared(config)]
         if not keep_answers:
             turns = [without(turn, "answers", "answer_presence", "answer_presence_per_src") for turn in turns]
-        self.make(config).inference_on_turns(turns, sources)
+        _retrieve(self.make(config), turns, sources)
         return turns
 
     def test_evidences_have_the_documented_shape(self) -> None:
@@ -95,7 +96,7 @@ class EvidenceRetrievalScoringContract(_Contract):
         alone = []
         for turn in self.prepared(config):
             turn = without(turn, "top_evidences", "pred_answers", "question_entities")
-            module.inference_on_turns([turn], self.sources)
+            _retrieve(module, [turn], self.sources)
             alone.append(turn["top_evidences"])
         assert together == alone
 
@@ -108,7 +109,7 @@ class EvidenceRetrievalScoringContract(_Contract):
         for turn in self.prepared(config):
             turn = without(turn, "top_evidences", "answer_presence", "answer_presence_per_src")
             before = copy.deepcopy(turn)
-            self.make(config).inference_on_turns([turn], self.sources)
+            _retrieve(self.make(config), [turn], self.sources)
             changed = [key for key, value in before.items() if turn.get(key) != value and key != "question_entities"]
             assert not changed, f"the module changed {changed}"
 
@@ -126,8 +127,7 @@ class QuestionUnderstandingContract(_Contract):
             history: list[Turn] = []
             for turn in conversation["questions"]:
                 asked = turn if keep_answers else without(turn, "answers")
-                module.inference_on_turn(asked, copy.deepcopy(history))
-                assert isinstance(asked["structured_representation"], str)
+                keep_understanding(module, asked, module.inference_on_turn(asked, copy.deepcopy(history)))
                 representations.append(asked["structured_representation"])
                 history.append({**asked, "answers": turn["answers"]})
         return representations
@@ -192,6 +192,13 @@ class HeterogeneousAnsweringContract(_Contract):
     def test_gold_answers_are_not_used(self) -> None:
         with_answers = _answers(self._run(self.config()))
         assert _answers(self._run(self.config(), keep_answers=False)) == with_answers
+
+
+def _retrieve(module: EvidenceRetrievalScoring, turns: list[Turn], sources: Sequence[str]) -> None:
+    """Let a module retrieve as the pipeline does."""
+    returned = all_returned(module, module.inference_on_turns(turns, sources), turns)
+    for turn, evidences in zip(turns, returned, strict=True):
+        keep_evidences(module, turn, evidences, sources)
 
 
 def without(turn: Turn, *keys: str) -> Turn:

@@ -7,6 +7,7 @@ import numpy as np
 from convinse.language.language import english
 from convinse.question_understanding.history_features import Features
 from convinse.question_understanding.history_weights import FORMAT, FeatureWeight, HistoryWeights, Origin
+from convinse.turn_results import keep_understanding
 
 
 class BagOfWords:
@@ -32,3 +33,9 @@ def model(threshold=0.5, bias=-1.0, encoder="bag", **weights):
     return HistoryWeights(
         format=FORMAT, encoder=encoder, threshold=threshold, bias=bias, features=features, trained_with=origin
     )
+
+
+def understood(module, turn, history):
+    """The turn with what a module of question understanding made of it."""
+    keep_understanding(module, turn, module.inference_on_turn(turn, history))
+    return turn

@@ -16,7 +16,7 @@ from convinse.config import (
     resolve,
     to_dict,
 )
-from convinse.support.errors import ConfigError
+from convinse.support.errors import ConfigError, UnknownKeyError, one_line
 from refusals import refused
 from written import write
 
@@ -26,7 +26,8 @@ KEYS = """
     kb_path ers_use_cache ers_cache_path ers_wikipedia_dump ers_on_the_fly ers_wikipedia_api
     ers_wikidata_api ers_user_agent ers_deadline ers_missing_ttl ers_passage_index
     evr_min_evidence_length evr_max_evidence_length evr_max_entities evr_require_entity evs evs_max_evidences evs_model evs_bi_encoder
-    evs_cascade evs_max_length evs_token_budget evs_precision evs_training ha_model ha_max_length ha_stride ha_share_pass ha_votes ha_training ha_max_answers device seed
+    evs_cascade evs_max_length evs_training ha_model ha_max_length ha_stride ha_share_pass ha_votes ha_training ha_max_answers device backend precision token_budget
+    seed
 """
 
 
@@ -96,7 +97,7 @@ ers_wikipedia_dump: null
 
 def test_scoring_and_its_training_are_set_by_keys_of_their_own(written):
     training = "evs_training: {base: some/model, minutes: 1.5, loss: pairwise, learning_rate: 2e-5}"
-    config = load_config(written(f"evs_cascade: {{lexical: 7}}\n{training}\nevs_token_budget: null\n"))
+    config = load_config(written(f"evs_cascade: {{lexical: 7}}\n{training}\ntoken_budget: null\n"))
     assert (config.evs_cascade.lexical, config.evs_cascade.dense) == (7, Config().evs_cascade.dense)
     found = config.evs_training
     assert (found.base, found.minutes, found.loss) == ("some/model", 1.5, "pairwise")
@@ -138,6 +139,57 @@ def test_the_configurations_of_the_project_are_valid(path):
 @pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "cuda:1"])
 def test_devices(device):
     assert parse_config({"device": device}).device == device
+
+
+@pytest.mark.parametrize(
+    ("alias", "key", "value"), [("evs_precision", "precision", "int8"), ("evs_token_budget", "token_budget", 7)]
+)
+def test_a_setting_of_all_models_has_another_name(written, alias, key, value):
+    config = load_config(written(f"{alias}: {value}"))
+    assert config == parse_config({key: value}) == parse_config({alias: value, key: value})
+    assert config == load_config(written(""), **{alias: value})
+    assert getattr(config, key) == getattr(config, alias) == config[key] == config[alias] == value
+    assert to_dict(config) == to_dict(parse_config({key: value}))  # so that both are the same run
+    assert alias not in to_dict(config)
+
+
+def test_an_override_wins_by_either_name(written):
+    path = written("precision: bf16\nevs_token_budget: 5\n")
+    assert load_config(path, evs_precision="int8", token_budget=6) == Config(precision="int8", token_budget=6)
+
+
+def test_two_names_with_different_values_are_refused(written):
+    path = written("precision: bf16\nevs_precision: int8\n")
+    unusable(path, str(path), "evs_precision: 'int8'", "precision: 'bf16'", "give precision only")
+    unusable("lexical.yml", "evs_token_budget: 1", "token_budget: None", evs_token_budget=1, token_budget=None)
+
+
+# --- read by key, as CONVINSE's own modules do
+
+
+def test_keys_are_read_as_in_a_mapping():
+    config = parse_config({"ers_use_cache": False, "clocq_params": {"k": 3}, "custom": {"mine": [1], "seed": 5}})
+    assert config["ers_use_cache"] is False and config["custom"] == config.custom
+    assert config["clocq_params"]["k"] == 3 and "h_mach" not in config["clocq_params"]
+    assert config["mine"] == config.get("mine") == [1] and "mine" in config
+    assert config["seed"] == 42  # the project's own
+    assert config.get("not_there") is None and config.get("not_there", 5) == 5 and config.get("ha_model", 5) is None
+    assert "seed" in config and "evs_precision" in config and "not_there" not in config and 5 not in config
+
+
+def test_a_key_that_is_not_there_is_an_error_of_one_line():
+    config = parse_config({"custom": {"my_learning_rate": 1}})
+    line = refused(
+        UnknownKeyError, lambda: config["ers_cach_path"], "unknown key 'ers_cach_path'; did you mean 'ers_cache_path'?"
+    )
+    assert line[0] != '"'
+    refused(KeyError, lambda: config["my_learning_rat"], "did you mean 'my_learning_rate'")
+    refused(ConfigError, lambda: config["clocq_params"]["h_mach"], "ClocqParams", "did you mean 'h_match'")
+    refused(ConfigError, lambda: config["evs_training"]["learning"], "did you mean 'learning_rate'")
+    try:
+        config["zzz"]
+    except KeyError as error:
+        assert one_line(error) == str(error)
 
 
 # --- where files are looked for
@@ -208,7 +260,8 @@ def test_live_pages_can_be_asked_for():
         ("ha_training: {epoch: 1}", ["ha_training: unknown key 'epoch'; did you mean 'epochs'?"]),
         ("evs: bm26", ["evs:", "valid: auto, bm25, cross_encoder, cascade"]),
         ("evs_max_length: 10", ["evs_max_length", ">= 64"]),
-        ("evs_token_budget: 0", ["evs_token_budget", ">= 1"]),
+        ("token_budget: 0", ["token_budget", ">= 1"]),
+        ("evs_token_budget: 0", ["token_budget", ">= 1"]),
         ("evs_max_evidences: many", ["evs_max_evidences", "int", "'many'"]),
         ("evs_max_evidences: 0", ["evs_max_evidences", "1"]),
         ("evs_max_evidences: 2.5", ["evs_max_evidences"]),
@@ -222,7 +275,9 @@ def test_live_pages_can_be_asked_for():
         ("clocq_params: {k: many}", ["clocq_params.k"]),
         ("clocq_params: {h_match: -0.1}", ["clocq_params.h_match"]),
         ("evs: bert", ["evs", "bm25"]),
-        ("evs_precision: fp8", ["evs_precision", "fp32", "int8"]),
+        ("precision: fp8", ["precision", "fp32", "int8"]),
+        ("evs_precision: fp8", ["precision", "fp32", "int8"]),
+        ("backend: onnx", ["backend", "'onnx'", "valid: auto, torch"]),
         ("device: gpu", ["device", "'gpu'"]),
         ("custom: [1]", ["custom"]),
         ("custom: {1: x}", ["custom"]),

@@ -69,14 +69,14 @@ def add_reader(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="FOLDER", help="a question-answering model or hub name (default: ha_model)")
     parser.add_argument("--config", default="config.yml", help="the configuration (default config.yml)")
     parser.add_argument("--device", help="auto, cpu, cuda or cuda:1 (default: device)")
-    parser.add_argument("--precision", help="auto, fp32, fp16, bf16 or int8 (default: evs_precision)")
+    parser.add_argument("--precision", help="auto, fp32, fp16, bf16 or int8 (default: precision)")
 
 
 def reader_config(options: argparse.Namespace) -> Config:
     """The configuration with the given device and precision."""
     from ..config import load_config
 
-    return load_config(options.config, **given(device=options.device, evs_precision=options.precision))
+    return load_config(options.config, **given(device=options.device, precision=options.precision))
 
 
 def size(text: str) -> int:

@@ -167,6 +167,7 @@ def _shown_part(part: HistoryPart) -> str:
 
 def _train(options: argparse.Namespace) -> int:
     from ..pipeline import STAGES, build_stage
+    from ..stage import train
     from ..support.errors import ConfigError, NothingToTrainError
 
     for name, owners in _TRAIN_OPTIONS.items():
@@ -188,7 +189,7 @@ def _train(options: argparse.Namespace) -> int:
             print(f"{stage}: '{getattr(config, stage)}' has nothing to train")
             continue
         try:
-            module.train(sources)
+            train(module, sources)
         except NothingToTrainError as error:
             if options.stage != "all":
                 raise

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..support.errors import ModelError, one_line
-from .pool import ModelPool, ModelSettings, load
+from .pool import ModelPool, load
+from .settings import DEFAULTS, ModelChanges, ModelSettings
 
 if TYPE_CHECKING:
     import torch
-
-    from .precision import Precision
+    from typing_extensions import Unpack
 
 
 _SHOWN = 120  # characters of a text in a message
@@ -30,31 +30,27 @@ class BiEncoder:
 
     Args:
         model: a folder or a hub name.
-        device: `auto`, `cpu`, `cuda` or `cuda:1`.
-        precision: see `encoder.precision`.
-        max_length: most tokens of a text; longer ones are cut.
-        token_budget: most tokens of a batch; None for the device's default.
-        key: the configuration key that named the model, for messages.
+        device: where to compute, instead of the one of the settings.
+        settings: how to compute.
         models: where a joint model is shared with others.
+        changes: single settings (`precision`, `max_length`, `token_budget` ...) instead; see `ModelSettings`.
     """
 
     def __init__(
         self,
         model: str | Path,
-        device: str = "auto",
+        device: str | None = None,
         *,
-        precision: Precision = "auto",
-        max_length: int = 256,
-        token_budget: int | None = None,
-        key: str = "evs_bi_encoder",
+        settings: ModelSettings = DEFAULTS,
         models: ModelPool | None = None,
+        **changes: Unpack[ModelChanges],
     ) -> None:
-        settings = ModelSettings(device, precision, max_length, token_budget, key)
+        settings = settings.changed(device, **changes)
         loaded = load(model, "embedding", settings, models)
         checkpoint = loaded.checkpoint
         self.dimension = int(checkpoint.model.config.hidden_size)
-        self._pool_first = pools_first(checkpoint.folder or hub_pooling(str(model)), f"{key}: {model}")
-        self._name = f"{key}: {model}"
+        self._name = f"{settings.key}: {model}"
+        self._pool_first = pools_first(checkpoint.folder or hub_pooling(str(model)), self._name)
         self._engine = loaded.engine
         self._tokenizer = loaded.tokenizer
         self.model_id = f"{checkpoint.model_id}/{self._tokenizer.max_length}/{self._engine.precision}"
@@ -73,7 +69,7 @@ class BiEncoder:
         if len(wrong):
             raise ModelError(
                 f"{self._name}: the embedding of {distinct[int(wrong[0])][:_SHOWN]!r} is not a number "
-                f"({len(wrong)} of {len(distinct)} texts); the model's weights are broken, or try evs_precision: fp32"
+                f"({len(wrong)} of {len(distinct)} texts); the model's weights are broken, or try precision: fp32"
             )
         vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
         place_of = {text: place for place, text in enumerate(distinct)}

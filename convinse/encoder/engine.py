@@ -14,7 +14,8 @@ import torch
 
 from ..support.errors import ModelError
 from .batches import token_batches
-from .precision import Precision, find_device, find_precision, place
+from .precision import find_device, find_precision, place
+from .settings import DEFAULTS, ModelSettings
 from .tokens import Sequences
 
 if TYPE_CHECKING:
@@ -35,22 +36,14 @@ class Engine:
 
     Args:
         model: a Hugging Face model; it is moved and changed in place.
-        device: `auto`, `cpu`, `cuda` or `cuda:1`.
-        precision: `auto`, `fp32`, `fp16`, `bf16` or `int8`.
-        token_budget: most tokens of a batch, padding counted; None for the device's default. When the GPU's memory
-            does not hold a batch the budget is halved for the rest of the engine's life.
+        settings: the device, the precision and the token budget are used. When the GPU's memory does not hold a batch the
+            budget is halved for the rest of the engine's life.
     """
 
-    def __init__(
-        self,
-        model: PreTrainedModel,
-        device: str = "auto",
-        precision: Precision = "auto",
-        token_budget: int | None = None,
-    ) -> None:
-        self.device = find_device(device)
-        self.precision = find_precision(precision, self.device)
-        self.token_budget = token_budget or (_GPU_BUDGET if self.device.type == "cuda" else _CPU_BUDGET)
+    def __init__(self, model: PreTrainedModel, settings: ModelSettings = DEFAULTS) -> None:
+        self.device = find_device(settings.device)
+        self.precision = find_precision(settings.precision, self.device)
+        self.token_budget = settings.token_budget or (_GPU_BUDGET if self.device.type == "cuda" else _CPU_BUDGET)
         self.model: nn.Module = place(model, self.device, self.precision)
 
     def with_model(self, model: nn.Module) -> Engine:

@@ -13,13 +13,13 @@ import numpy as np
 from ..support.errors import ModelError
 from .batches import token_batches
 from .checkpoint import Checkpoint
-from .pool import ModelPool, ModelSettings, load
+from .pool import ModelPool, load
+from .settings import OF_WINDOWS, ModelChanges, ModelSettings
 from .span_decoding import Span, SpanDecoder, WindowLogits, of_texts, of_windows
 
 if TYPE_CHECKING:
     import torch
-
-    from .precision import Precision
+    from typing_extensions import Unpack
 
 _DECODED = 16384  # tokens decoded together
 
@@ -54,15 +54,12 @@ class ExtractiveReader:
 
     Args:
         model: a folder with `model.safetensors`, a hub name, or a checkpoint in memory (it is changed).
-        device: `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:1`.
-        precision: `auto` (bf16 on a GPU, fp32 on a CPU), `fp32`, `fp16`, `bf16`, `int8` (CPU only).
-        max_length: most tokens of a question and a window.
-        stride: tokens that neighbouring windows share.
+        device: where to compute, instead of the one of the settings.
+        settings: how to compute.
         max_answer_length: most tokens of an answer.
         best: spans kept of each text.
-        token_budget: most tokens of a batch, padding counted; None for the device's default.
-        key: the configuration key that named the model, for messages.
         models: where a joint model is shared with others, and with what it has read while it ranked.
+        changes: single settings (`precision`, `max_length`, `stride` ...) instead; see `ModelSettings`.
 
     Raises:
         ModelError: no such model, or a damaged one.
@@ -72,18 +69,15 @@ class ExtractiveReader:
     def __init__(
         self,
         model: str | Path | Checkpoint,
-        device: str = "auto",
+        device: str | None = None,
         *,
-        precision: Precision = "auto",
-        max_length: int = 512,
-        stride: int = 128,
+        settings: ModelSettings = OF_WINDOWS,
         max_answer_length: int = 30,
         best: int = 20,
-        token_budget: int | None = None,
-        key: str = "model",
         models: ModelPool | None = None,
+        **changes: Unpack[ModelChanges],
     ) -> None:
-        settings = ModelSettings(device, precision, max_length, token_budget, key)
+        settings = settings.changed(device, **changes)
         self._loaded = load(model, "question-answering", settings, models)
         self.tokenizer = self._loaded.tokenizer
         self.engine = self._loaded.engine
@@ -92,7 +86,7 @@ class ExtractiveReader:
                 "sdpa"
             )  # windows are long: a sixth faster on a CPU, too
         self.model_id = self._loaded.checkpoint.model_id
-        self._stride, self._longest, self._best = stride, max_answer_length, best
+        self._stride, self._longest, self._best = settings.stride, max_answer_length, best
 
     def read(self, question: str, contexts: Sequence[str], top_k: int | None = None) -> list[AnswerSpan]:
         """The answers in the contexts, best first: every context's best spans, or the best `top_k` over all.

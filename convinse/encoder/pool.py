@@ -20,25 +20,11 @@ from .checkpoint import Checkpoint, Task, folder_id, load_checkpoint
 
 if TYPE_CHECKING:
     from .engine import Engine
-    from .precision import Precision
+    from .settings import ModelSettings
     from .tokens import TextTokenizer
 
 JOINT = "convinse_joint"  # the `model_type` of a joint model, known here without importing PyTorch
 _KEPT_TOKENS = 8_000_000  # of pairs: about 200,000 evidences, 64 MB
-
-
-class ModelSettings(NamedTuple):
-    """How a model computes.
-
-    device, precision, token_budget: see `Engine`; max_length: most tokens of an input, lowered to what the model can
-    take; key: the configuration key that named the model, for messages.
-    """
-
-    device: str
-    precision: Precision
-    max_length: int
-    token_budget: int | None
-    key: str
 
 
 @dataclass(frozen=True)
@@ -116,7 +102,7 @@ class SpanMemory:
 
 
 class ModelPool:
-    """Loads models; a joint model once for its files, device, precision and token budget.
+    """Loads models; a joint model once for its files, device, backend, precision and token budget.
 
     Attributes:
         spans: what a pass reads while it ranks, or None: nobody wants it.
@@ -124,7 +110,7 @@ class ModelPool:
 
     def __init__(self) -> None:
         self.spans: SpanMemory | None = None
-        self._joint: dict[tuple[str, str, str, int | None], Loaded] = {}
+        self._joint: dict[tuple[object, ...], Loaded] = {}
 
     def share_spans(self) -> None:
         """Keep from now on what joint models read while they rank, for a reader that asks `spans` first."""
@@ -139,7 +125,7 @@ class ModelPool:
     def load(self, model: str | Path, task: Task, settings: ModelSettings) -> Loaded:
         """A model for a task; see `load`."""
         name = _joint_name(model)
-        how = (settings.device, settings.precision, settings.token_budget)
+        how = (settings.device, settings.backend, settings.precision, settings.token_budget)
         shared = None if name is None else self._joint.get((name, *how))
         if shared is None:
             made = _made(load_checkpoint(model, task, settings.key), settings)
@@ -177,7 +163,7 @@ def _made(checkpoint: Checkpoint, settings: ModelSettings) -> Loaded:
     from .engine import Engine
     from .tokens import TextTokenizer
 
-    engine = Engine(checkpoint.model, settings.device, settings.precision, settings.token_budget)
+    engine = Engine(checkpoint.model, settings)
     return Loaded(checkpoint, engine, TextTokenizer.of(checkpoint, settings.max_length))
 
 

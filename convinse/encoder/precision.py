@@ -11,17 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
 
+from ..config import Precision
 from ..support.errors import ConfigError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-Precision = Literal["auto", "fp32", "fp16", "bf16", "int8"]
 _LAYER = re.compile(r"\blayers?\.(\d+)\.")
 _SMALLEST = 32  # outputs of a layer worth laying out or quantising
 _INT8_LEVELS = 127
@@ -69,12 +69,12 @@ def find_precision(precision: Precision, device: torch.device) -> Precision:
     """
     if device.type == "cuda":
         if precision == "int8":
-            raise ConfigError("evs_precision: int8 is for CPUs; use bf16 or auto on a GPU")
+            raise ConfigError("precision: int8 is for CPUs; use bf16 or auto on a GPU")
         if precision == "auto":
             return "bf16" if torch.cuda.is_bf16_supported() else "fp16"
         return precision
     if precision == "fp16":
-        raise ConfigError("evs_precision: fp16 is for GPUs; use fp32, bf16 or int8 on a CPU")
+        raise ConfigError("precision: fp16 is for GPUs; use fp32, bf16 or int8 on a CPU")
     return "fp32" if precision == "auto" else precision
 
 

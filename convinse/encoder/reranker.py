@@ -12,13 +12,14 @@ from ..records.evidence import Evidence
 from ..support.errors import ModelError
 from ..support.evidence_cache import EvidenceCache
 from .checkpoint import Checkpoint
-from .pool import ModelPool, ModelSettings, ReadPair, load
+from .pool import ModelPool, ReadPair, load
 from .scored_pairs import Scored, ScoredPairs
+from .settings import DEFAULTS, ModelChanges, ModelSettings
 
 if TYPE_CHECKING:
     import torch
+    from typing_extensions import Unpack
 
-    from .precision import Precision
     from .tokens import Sequences
 
 _DIGITS = 5  # of log odds that count
@@ -36,13 +37,11 @@ class BertReranker:
 
     Args:
         model: a folder with `model.safetensors`, a hub name, or a checkpoint in memory (it is changed).
-        device: `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:1`.
-        precision: `auto` (bf16 on a GPU, fp32 on a CPU), `fp32`, `fp16`, `bf16`, `int8` (CPU only).
-        max_length: most tokens of a pair; the evidence is cut, not the query.
-        token_budget: most tokens of a batch, padding counted; None for the device's default.
-        key: the configuration key that named the model, for messages.
+        device: where to compute, instead of the one of the settings.
+        settings: how to compute.
         models: where a joint model is shared with others.
         cache: what `rank` has computed is kept here, and found again by later runs.
+        changes: single settings (`precision`, `max_length`, `token_budget` ...) instead; see `ModelSettings`.
 
     Raises:
         ModelError: no such model, a damaged one, or one with another number of outputs.
@@ -52,21 +51,21 @@ class BertReranker:
     def __init__(
         self,
         model: str | Path | Checkpoint,
-        device: str = "auto",
+        device: str | None = None,
         *,
-        precision: Precision = "auto",
-        max_length: int = 256,
-        token_budget: int | None = None,
-        key: str = "model",
+        settings: ModelSettings = DEFAULTS,
         models: ModelPool | None = None,
         cache: EvidenceCache | None = None,
+        **changes: Unpack[ModelChanges],
     ) -> None:
         self._cache = cache
-        settings = ModelSettings(device, precision, max_length, token_budget, key)
+        settings = settings.changed(device, **changes)
         self._loaded = load(model, "sequence-classification", settings, models)
         outputs = self._loaded.checkpoint.model.config.num_labels
         if outputs not in (1, 2):
-            raise ModelError(f"{key}: {model}: has {outputs} outputs; a reranker has one (relevance) or two (no, yes)")
+            raise ModelError(
+                f"{settings.key}: {model}: has {outputs} outputs; a reranker has one (relevance) or two (no, yes)"
+            )
         self.tokenizer = self._loaded.tokenizer
         self.engine = self._loaded.engine
         self.model_id = self._loaded.checkpoint.model_id
@@ -106,7 +105,7 @@ class BertReranker:
             query, text = distinct[int(wrong[0])]
             raise ModelError(
                 f"the score of evidence {text[:_SHOWN]!r} for {query[:_SHOWN]!r} is not a number "
-                f"({len(wrong)} of {len(distinct)} pairs); the model's weights are broken, or try evs_precision: fp32"
+                f"({len(wrong)} of {len(distinct)} pairs); the model's weights are broken, or try precision: fp32"
             )
         return scores[rows] if logits else _sigmoid(scores[rows])
 

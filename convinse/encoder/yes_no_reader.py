@@ -10,10 +10,11 @@ import numpy as np
 
 from ..support.errors import ModelError
 from .checkpoint import YES_NO, Checkpoint
-from .pool import ModelPool, ModelSettings, load
+from .pool import ModelPool, load
+from .settings import DEFAULTS, ModelChanges, ModelSettings
 
 if TYPE_CHECKING:
-    from .precision import Precision
+    from typing_extensions import Unpack
 
 
 class YesNoReader:
@@ -21,10 +22,10 @@ class YesNoReader:
 
     Args:
         model: the model's folder, or a checkpoint in memory (it is changed).
-        device, precision, token_budget: see `ExtractiveReader`.
-        max_length: most tokens of a question and a text; the text is cut.
-        key: the configuration key that named the model, for messages.
+        device: where to compute, instead of the one of the settings.
+        settings: how to compute.
         models: where the trunk is shared with others.
+        changes: single settings (`precision`, `max_length`, `token_budget` ...) instead; see `ModelSettings`.
 
     Raises:
         ModelError: no such model, a damaged one, or one without the head.
@@ -34,22 +35,22 @@ class YesNoReader:
     def __init__(
         self,
         model: str | Path | Checkpoint,
-        device: str = "auto",
+        device: str | None = None,
         *,
-        precision: Precision = "auto",
-        max_length: int = 256,
-        token_budget: int | None = None,
-        key: str = "model",
+        settings: ModelSettings = DEFAULTS,
         models: ModelPool | None = None,
+        **changes: Unpack[ModelChanges],
     ) -> None:
-        settings = ModelSettings(device, precision, max_length, token_budget, key)
+        settings = settings.changed(device, **changes)
         self._loaded = load(model, "question-answering", settings, models)
         from .joint import JointModel
         from .yes_no_head import YesNoModel, load_yes_no
 
         checkpoint, trunk = self._loaded.checkpoint, self._loaded.checkpoint.model
         if checkpoint.folder is None or not has_yes_no(checkpoint.folder) or not isinstance(trunk, JointModel):
-            raise ModelError(f"{key}: {checkpoint.folder or model}: has no yes/no head; train one with train embedded")
+            raise ModelError(
+                f"{settings.key}: {checkpoint.folder or model}: has no yes/no head; train one with train embedded"
+            )
         engine, head = self._loaded.engine, load_yes_no(checkpoint.folder, trunk.config)
         self._engine = engine.with_model(YesNoModel(trunk, head.to(engine.device)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -12,8 +13,7 @@ from ..records.literals import find_literals
 from .bm25 import BM25Scorer
 
 if TYPE_CHECKING:
-    from ..knowledge_base.linking import Mention
-    from ..passages.blocks import Passage
+    from ..knowledge_base.linking import LinkedMention
     from ..passages.index import PassageIndex
 
 _REMEMBERED = 4096  # passages whose entities are kept
@@ -37,7 +37,7 @@ class PassageRetriever:
         self,
         index: PassageIndex,
         most: int,
-        link: Callable[[str], list[Mention]] | None = None,
+        link: Callable[[str], list[LinkedMention]] | None = None,
         language: Language | None = None,
     ) -> None:
         self.index = index
@@ -55,43 +55,41 @@ class PassageRetriever:
         numbers = [hit.number for hit in self.index.search(text, self._most)]
         stems = self._language.words.stems
         asked = set(stems(text, keep_stop_words=True))
-        return [
-            self._evidence(number, passage, asked)
-            for number, passage in zip(numbers, self.index.passages(numbers), strict=True)
-        ]
+        evidences = []
+        for number, passage in zip(numbers, self.index.passages(numbers), strict=True):
+            evidence, title = copy.deepcopy(self._annotated(number, passage.title or "", passage.text))
+            words = [] if title is None else stems(title["label"], keep_stop_words=True)
+            if title is not None and words and asked.issuperset(words):
+                evidence["retrieved_for_entity"] = title
+            evidences.append(evidence)
+        return evidences
 
-    def _evidence(self, number: int, passage: Passage, asked: set[str]) -> Evidence:
+    def _annotate(self, number: int, title: str, text: str) -> tuple[Evidence, Entity | None]:
+        """The evidence of a passage, and the entity of its title; `number` only tells passages apart."""
         from ..passages.search import passage_text
 
-        mentions, entities, title = self._annotated(number, passage.title or "", passage.text)
-        evidence: Evidence = {
-            "evidence_text": passage_text(passage.title, passage.text),
-            "source": "text",
-            "disambiguations": [list(mention) for mention in mentions],
-            "wikidata_entities": [{"id": entity["id"], "label": entity["label"]} for entity in entities],
-        }
-        words = self._language.words.stems(title["label"], keep_stop_words=True) if title is not None else []
-        if title is not None and words and asked.issuperset(words):
-            evidence["retrieved_for_entity"] = {"id": title["id"], "label": title["label"]}
-        return evidence
-
-    def _annotate(
-        self, number: int, title: str, text: str
-    ) -> tuple[list[tuple[str, str]], list[Entity], Entity | None]:
-        """Mentions, entities and the entity of the title; `number` only tells passages apart."""
+        whole = passage_text(title, text)
+        lead = len(whole) - len(text)
         spans: list[tuple[int, int, Entity]] = [(span.start, span.end, span.entity) for span in find_literals(text)]
         spans += [
             span for span in self._linked(text) if all(end <= span[0] or span[1] <= start for start, end, _ in spans)
         ]
-        spans.sort(key=lambda span: span[:2])
-        mentions = [(text[start:end], entity["id"]) for start, end, entity in spans]
+        spans = sorted(((lead + start, lead + end, entity) for start, end, entity in spans), key=lambda span: span[:2])
         own: Entity | None = None
-        title = title.strip()
-        if title:
-            whole = [entity for start, end, entity in self._linked(title) if (start, end) == (0, len(title))]
-            own = whole[0] if whole else {"id": f'"{title}"', "label": title}
-            mentions.insert(0, (title, own["id"]))
-        return mentions, unique_entities([*([own] if own else []), *(entity for _, _, entity in spans)]), own
+        name = title.strip()
+        if name:
+            named = [entity for start, end, entity in self._linked(name) if (start, end) == (0, len(name))]
+            own = named[0] if named else {"id": f'"{name}"', "label": name}
+            start = whole.index(name)
+            spans.insert(0, (start, start + len(name), own))
+        evidence: Evidence = {
+            "evidence_text": whole,
+            "source": "text",
+            "disambiguations": [[whole[start:end], entity["id"]] for start, end, entity in spans],
+            "wikidata_entities": unique_entities(entity for _, _, entity in spans),
+            "mentions": [{"start": start, "end": end, "id": entity["id"]} for start, end, entity in spans],
+        }
+        return evidence, own
 
     def _linked(self, text: str) -> list[tuple[int, int, Entity]]:
         """The best item of each mention, where it stands in the text as it is."""
@@ -99,7 +97,7 @@ class PassageRetriever:
         for mention in self._link(text) if self._link is not None else ():
             if mention.candidates and text[mention.start : mention.end].startswith(mention.surface):
                 best = mention.candidates[0]
-                spans.append((mention.start, mention.end, Entity(id=best.id, label=best.label)))
+                spans.append((mention.start, mention.end, best.entity))
         return spans
 
 

@@ -37,7 +37,7 @@ BASELINES = (
 )
 
 
-class Row(NamedTuple):
+class BaselineRow(NamedTuple):
     """A row of the table: a data set with the baselines' scores and one's own, None where there are none."""
 
     title: str
@@ -51,7 +51,7 @@ def file_names(name: str) -> tuple[str, ...]:
     return next((row.files for row in BASELINES if name in row.files), (name,))
 
 
-def comparison(own: Mapping[str, Scores]) -> list[Row]:
+def comparison(own: Mapping[str, Scores]) -> list[BaselineRow]:
     """The twelve rows of the task's table, then one's other data sets, then the mean over one's own figures.
 
     Args:
@@ -62,12 +62,12 @@ def comparison(own: Mapping[str, Scores]) -> list[Row]:
     for baseline in BASELINES:
         scores = next((left.pop(name) for name in baseline.files if name in left), None)
         title = f"({'I' if baseline.in_domain else 'O'}) {baseline.title}"
-        rows.append(Row(title, baseline.base, baseline.large, scores))
-    rows += [Row(name, None, None, scores) for name, scores in left.items()]
+        rows.append(BaselineRow(title, baseline.base, baseline.large, scores))
+    rows += [BaselineRow(name, None, None, scores) for name, scores in left.items()]
     measured = [row for row in rows if row.own is not None]
     if measured:
         columns = zip(*((row.base, row.large, row.own) for row in measured), strict=True)
-        rows.append(Row(f"mean of {len(measured)}", *map(_mean, columns)))
+        rows.append(BaselineRow(f"mean of {len(measured)}", *map(_mean, columns)))
     return rows
 
 

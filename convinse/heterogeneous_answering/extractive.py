@@ -39,8 +39,8 @@ class ExtractiveAnswering(HeterogeneousAnswering):
     decides is read by the yes/no head of the model, where it has one.
 
     Args:
-        config: `ha_model`, `ha_votes`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`, `evs_precision`,
-            `device`, `sr_delimiter` and `kb_path` are used.
+        config: `ha_model`, `ha_votes`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`, `sr_delimiter`,
+            `kb_path` and those of all models (`device`, `precision` ...) are used.
         resources: what the stages of a pipeline share.
         reader: the reader to use instead of the configured one.
     """

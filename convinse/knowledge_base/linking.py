@@ -16,6 +16,7 @@ from typing import NamedTuple
 from ..config import ClocqParams
 from ..language.language import Language, english
 from ..language.text import fold
+from ..records.evidence import Entity
 from .index import Candidate, KnowledgeBase
 from .national_teams import NationalTeams
 
@@ -41,8 +42,13 @@ class ScoredCandidate(NamedTuple):
     label: str
     score: float
 
+    @property
+    def entity(self) -> Entity:
+        """Id and label."""
+        return {"id": self.id, "label": self.label}
 
-class Mention(NamedTuple):
+
+class LinkedMention(NamedTuple):
     """A name in a text: `text[start:end]` is `surface`; candidates are sorted, best first."""
 
     start: int
@@ -77,7 +83,7 @@ class EntityLinker:
         self._not_names = self._language.words.not_names
         self._national_teams = NationalTeams(kb, self._language.teams)
 
-    def link(self, text: str, classes: bool = False) -> list[Mention]:
+    def link(self, text: str, classes: bool = False) -> list[LinkedMention]:
         """The mentions of a question or representation from left to right, without overlap; may be empty.
 
         Common nouns ("country") are linked only with `classes`, and only in a text that names nothing. Surface forms are those of the text after `repair`.
@@ -335,7 +341,7 @@ class EntityLinker:
 
     def _disambiguate(
         self, text: str, spotted: Sequence[tuple[int, int, str, list[tuple[Candidate, float]]]]
-    ) -> list[Mention]:
+    ) -> list[LinkedMention]:
         params, stems = self._params, self._language.words.stems
         context = set(stems(text))
         pools = [
@@ -370,7 +376,7 @@ class EntityLinker:
             kept = scored[:k]
             if params.k == "AUTO":  # namesakes that are nearly as good may be meant, too
                 kept += [c for c in scored[k:_AUTO_LIMIT] if c.score >= _NEAR_BEST * scored[0].score]
-            mentions.append(Mention(start, end, surface, tuple(kept)))
+            mentions.append(LinkedMention(start, end, surface, tuple(kept)))
         return mentions
 
     def _is_cased(self, tokens: list[_Token]) -> bool:

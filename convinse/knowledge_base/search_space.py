@@ -68,8 +68,9 @@ class SearchSpace:
         entities: dict[str, QuestionEntity] = {}
         for mention in self._linker.link(text, classes=True):
             for rank, candidate in enumerate(mention.candidates):
-                item: Entity = {"id": candidate.id, "label": candidate.label}
-                new = QuestionEntity(item=item, question_word=mention.surface, score=candidate.score, rank=rank)
+                new = QuestionEntity(
+                    item=candidate.entity, question_word=mention.surface, score=candidate.score, rank=rank
+                )
                 old = entities.get(candidate.id)
                 if old is None or old["score"] < candidate.score:
                     entities[candidate.id] = new

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from ..records.conversation import Turn
+from ..records.conversation import Turn, Understanding
 from .base import QuestionUnderstanding
 from .history import history_part
 
@@ -15,7 +15,7 @@ class NaiveConcat(QuestionUnderstanding):
 
     taken: ClassVar[tuple[slice, ...]]  # of the earlier turns; a turn in several slices is taken once
 
-    def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str:
+    def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
         """Concatenate; see the base class."""
         earlier = range(len(history_turns))
         parts = [
@@ -24,11 +24,8 @@ class NaiveConcat(QuestionUnderstanding):
             for part in ("question", "answer")
         ]
         used = [part for part in parts if part["text"].strip()]
-        turn["history_used"] = used
-        turn["structured_representation"] = " ".join(
-            text for text in (*(part["text"].strip() for part in used), turn["question"].strip()) if text
-        )
-        return turn["structured_representation"]
+        texts = (*(part["text"].strip() for part in used), turn["question"].strip())
+        return {"structured_representation": " ".join(filter(None, texts)), "history_used": used}
 
 
 class NcAll(NaiveConcat):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from ..knowledge_base.index import KnowledgeBase
 from ..language.answer_types import AnswerType, AnswerTypes
 from ..language.text import Words
+from ..records.evidence import Entity
 
 _GENDER = 21  # Wikidata's property "sex or gender"
 _GENDERS = {"Q6581097": "male", "Q6581072": "female"}
@@ -29,6 +30,11 @@ class Referent(NamedTuple):
     label: str
     kind: str
     gender: str = ""
+
+    @property
+    def entity(self) -> Entity:
+        """Id and label."""
+        return {"id": self.id, "label": self.label}
 
 
 class Focus(NamedTuple):

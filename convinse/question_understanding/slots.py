@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import lru_cache
 
-from ..config import Config, resolve
+from ..config import Config
 from ..knowledge_base.index import KnowledgeBase
-from ..knowledge_base.linking import EntityLinker, Mention
+from ..knowledge_base.linking import LinkedMention
 from ..language.answer_types import AnswerType, AnswerTypes
 from ..language.text import fold
-from ..records.conversation import Turn
+from ..records.conversation import Turn, Understanding
+from ..records.evidence import Entity
+from ..records.representation import QuestionEntity, Representation, read_slots, render
+from ..resources import Resources
 from .base import QuestionUnderstanding
 from .history import history_part, origins
 from .referents import Asked, Choice, Focus, Referent, as_referent, may_mean, recent
@@ -32,67 +35,67 @@ class Slots(QuestionUnderstanding):
       own ("What about ...?");
     - expected answer type: from the question words, else from the turn before.
 
+    All but the predicate and the type are items with their ids, which stay what they are through the conversation; a question
+    is linked once.
+
     Args:
         config: `kb_path`, `clocq_params` and `sr_delimiter` are used.
-        kb: the knowledge base to use instead of the configured one.
+        resources: what the stages of a pipeline share.
     """
 
-    def __init__(self, config: Config, kb: KnowledgeBase | None = None) -> None:
-        super().__init__(config)
-        if kb is not None:
-            self.kb = kb
-        self._mentions = lru_cache(maxsize=4096)(lambda question: self._linker.link(question))
+    def __init__(self, config: Config, resources: Resources | None = None) -> None:
+        super().__init__(config, resources)
         self._near = lru_cache(maxsize=1024)(lambda item_id: self.kb.neighbors(item_id, _NEIGHBORS))
 
-    @cached_property
+    @property
     def kb(self) -> KnowledgeBase:
-        """The knowledge base that questions are linked to, opened on first use."""
-        return KnowledgeBase(resolve(self.config.kb_path))
+        """The knowledge base that questions are linked to."""
+        return self.resources.kb
 
-    @cached_property
-    def _linker(self) -> EntityLinker:
-        return EntityLinker(self.kb, self.config.clocq_params, self.language)
-
-    def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str:
+    def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
         """Fill the slots; see the base class."""
         question = turn["question"]
-        foci = [self._focus(earlier) for earlier in history_turns]
-        start = self._topic_start(foci, history_turns)
-        foci = foci[start:]
-        numbered: list[Turn] = [{"turn": place, **earlier} for place, earlier in enumerate(history_turns)]
-        history_turns = numbered[start:]
-        mentions = self._meant(self._mentions(question), foci)
+        history: list[Turn] = [
+            {"turn": place, **earlier, "representation": self._representation(earlier)}
+            for place, earlier in enumerate(history_turns)
+        ]
+        foci = [self._focus(earlier) for earlier in history]
+        start = self._topic_start(foci, history)
+        foci, history = foci[start:], history[start:]
+        mentions = self._meant(self.resources.linker.link(question), foci)
         named = self._named(question, mentions, foci)
         predicate, answer_type = self._predicate(question, mentions, named), self._types.expected_type(question)
-        number, elliptical = len(predicate), bool(history_turns) and self._is_elliptical(question, predicate)
+        number, elliptical = len(predicate), bool(history) and self._is_elliptical(question, predicate)
         if elliptical:
-            predicate, answer_type = self._inherit(predicate, answer_type, history_turns[-1])
+            predicate, answer_type = self._inherit(predicate, answer_type, history[-1])
         asked = Asked(question, tuple(named), tuple(predicate), answer_type, elliptical)
-        entities, context, scores = self._choose(asked, foci, history_turns)
+        entities, context, scores = self._choose(asked, foci, history)
         own = {mention.candidates[0].id for mention in mentions}
         used = origins(
-            [referent for referent in (*entities, *context) if referent.id not in own], foci, history_turns, scores
+            [referent for referent in (*entities, *context) if referent.id not in own], foci, history, scores
         )
         if elliptical:
             if predicate[number:]:
-                last = len(history_turns) - 1
-                used.append(history_part(history_turns, last, "question", " ".join(predicate[number:])))
-            before = history_turns[-1].get("resolved_question") or history_turns[-1]["question"]
-            turn["resolved_question"] = after(before, question, entities, foci[-1].asked, self.language)
+                last = len(history) - 1
+                used.append(history_part(history, last, "question", " ".join(predicate[number:])))
+            before = history[-1].get("resolved_question") or history[-1]["question"]
+            resolved = after(before, question, entities, foci[-1].asked, self.language)
         else:
             mentioned = context if named else [*entities, *context]
-            turn["resolved_question"] = in_full(question, mentioned, self._is_a, self.language)
-        # a name that may mean several things stays as it is written: retrieval looks at all of them
-        written = {mention.candidates[0].id: mention.surface for mention in mentions if len(mention.candidates) > 1}
-        slots = [
-            ", ".join(referent.label for referent in context),
-            ", ".join(written.get(referent.id, referent.label) for referent in entities),
-            " ".join(predicate),
-            answer_type.label,
-        ]
-        turn["history_used"] = used
-        turn["structured_representation"] = self.config.sr_delimiter.join(slots)
-        return turn["structured_representation"]
+            resolved = in_full(question, mentioned, self._is_a, self.language)
+        representation: Representation = {
+            "context": [referent.entity for referent in context],
+            "entities": [referent.entity for referent in entities],
+            "predicate": " ".join(predicate),
+            "answer_type": answer_type.label,
+            "candidates": candidates([*entities, *context], mentions, set(recent(foci)), scores),
+        }
+        return {
+            "structured_representation": render(representation, self.config.sr_delimiter),
+            "representation": representation,
+            "resolved_question": resolved,
+            "history_used": used,
+        }
 
     def _choose(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> Choice:
         """What the question names, or else what of the history it is about; and its context."""
@@ -111,25 +114,29 @@ class Slots(QuestionUnderstanding):
             self._types.noun_types(noun) & self._types.heads(self.kb.types(referent.id))
         )
 
+    def _representation(self, turn: Turn) -> Representation:
+        """The representation of an earlier turn; one that another module gave as a string is linked."""
+        if "representation" in turn:
+            return turn["representation"]
+        slots = read_slots(turn.get("structured_representation", ""), self.config.sr_delimiter)
+        mentions = self.resources.linker.link(turn["question"] if slots is None else slots.entities)
+        entities = [mention.candidates[0].entity for mention in mentions]
+        if slots is None:
+            return {"context": [], "entities": entities, "predicate": "", "answer_type": ""}
+        context: list[Entity] = [{"id": slots.context, "label": slots.context}] if slots.context else []
+        predicate, answer_type = slots.predicate, slots.answer_type
+        return {"context": context, "entities": entities, "predicate": predicate, "answer_type": answer_type}
+
     def _focus(self, turn: Turn) -> Focus:
-        """What an earlier turn was about, from its representation's entity slot and its answers."""
-        slots = self._slots(turn)
-        asked = slots[1] if slots else turn["question"]
-        items = [
-            self._referent(mention.candidates[0].id, mention.candidates[0].label) for mention in self._mentions(asked)
-        ]
+        """What an earlier turn was about: the entities of its representation, and its answers."""
+        items = [self._referent(item["id"], item["label"]) for item in turn["representation"]["entities"]]
         answers = [self._referent(a["id"], a["label"]) for a in turn.get("answers", []) if self.kb.has(a["id"])]
         return Focus(tuple(items), tuple(answers))
-
-    def _slots(self, turn: Turn) -> list[str]:
-        """The four slots of an earlier turn's representation; none where it has another form."""
-        slots = turn.get("structured_representation", "").split(self.config.sr_delimiter.strip())
-        return [slot.strip() for slot in slots] if len(slots) == 4 else []
 
     def _topic_start(self, foci: Sequence[Focus], history: Sequence[Turn]) -> int:
         """The place of the latest turn that took up another topic and has no context: what was before is over."""
         for place in range(len(foci) - 1, 0, -1):
-            if not any(self._slots(history[place])[:1]) and self._is_new_topic(foci[place].asked, foci[:place]):
+            if not history[place]["representation"]["context"] and self._is_new_topic(foci[place].asked, foci[:place]):
                 return place
         return 0
 
@@ -140,7 +147,7 @@ class Slots(QuestionUnderstanding):
         near = {item for referent in recent(foci) for item in (referent.id, *self._neighbors(referent))}
         return near.isdisjoint(referent.id for referent in named)
 
-    def _meant(self, mentions: Iterable[Mention], foci: Sequence[Focus]) -> list[Mention]:
+    def _meant(self, mentions: Iterable[LinkedMention], foci: Sequence[Focus]) -> list[LinkedMention]:
         """The mentions without those that a follow-up hardly means, unless they are of something near what was talked
         about: parts of names, and aliases of one word or in lower case."""
         near: set[str] | None = None
@@ -149,7 +156,7 @@ class Slots(QuestionUnderstanding):
             surface, best = mention.surface, mention.candidates[0]
             partial = fold(best.label) != fold(surface) and not surface.isupper()
             loose = surface[:1].islower() or " " not in surface or fold(surface) not in self._names(best.id)
-            if foci and partial and loose and not self._known(surface, foci):
+            if foci and partial and loose and not known_as(mention, foci):
                 if near is None:
                     near = {item for referent in recent(foci) for item in (referent.id, *self._neighbors(referent))}
                 if best.id not in near:
@@ -160,11 +167,11 @@ class Slots(QuestionUnderstanding):
     def _names(self, entity_id: str) -> set[str]:
         return {fold(name) for name in self.kb.aliases(entity_id)}
 
-    def _named(self, question: str, mentions: Iterable[Mention], foci: Sequence[Focus]) -> list[Referent]:
+    def _named(self, question: str, mentions: Iterable[LinkedMention], foci: Sequence[Focus]) -> list[Referent]:
         """The items that the question names, in full or by a part of a name of the history ("Cameron")."""
         named: list[Referent] = []
         for mention in mentions:
-            known = self._known(mention.surface, foci)
+            known = known_as(mention, foci)
             named.append(known or self._referent(mention.candidates[0].id, mention.candidates[0].label))
         covered = " ".join(fold(mention.surface) for mention in mentions).split()
         words = (
@@ -196,14 +203,6 @@ class Slots(QuestionUnderstanding):
                     people.append(self._referent(item, label))
                     words = words - own
         return people
-
-    @staticmethod
-    def _known(surface: str, foci: Sequence[Focus]) -> Referent | None:
-        """What one word of a name stands for in this conversation: "Jack" is Jack White where he was talked about."""
-        word = fold(surface)
-        if " " in word:
-            return None
-        return next((r for r in recent(foci) if r.kind in ("person", "group") and word in fold(r.label).split()), None)
 
     def _refer(self, question: str, foci: Sequence[Focus]) -> list[Referent]:
         """What the pronouns of the question, or its silence, refer to."""
@@ -268,7 +267,7 @@ class Slots(QuestionUnderstanding):
         """The items beside a referent in its facts; dates and numbers have none."""
         return self._near(referent.id) if referent.id.startswith("Q") else set()
 
-    def _predicate(self, question: str, mentions: Iterable[Mention], named: Iterable[Referent]) -> list[str]:
+    def _predicate(self, question: str, mentions: Iterable[LinkedMention], named: Iterable[Referent]) -> list[str]:
         """The content words of the question that are in no name."""
         rest = list(question)
         for mention in mentions:
@@ -294,10 +293,56 @@ class Slots(QuestionUnderstanding):
         )
 
     def _inherit(self, predicate: list[str], answer_type: AnswerType, before: Turn) -> tuple[list[str], AnswerType]:
-        slots = self._slots(before)
-        earlier = slots[2].split() if slots else []
+        representation = before["representation"]
         stems = self.language.words.stems
         own = set(stems(" ".join(predicate)))
-        if answer_type.kind == "any" and slots:
-            answer_type = self._types.parse_label(slots[3])
+        if answer_type.kind == "any" and representation["answer_type"]:
+            answer_type = self._types.parse_label(representation["answer_type"])
+        earlier = representation["predicate"].split()
         return predicate + [word for word in earlier if not set(stems(word)) & own], answer_type
+
+
+def known_as(mention: LinkedMention, foci: Sequence[Focus]) -> Referent | None:
+    """What a name stands for in this conversation, the latest first; None where nothing of that name was talked about.
+
+    A name that may mean several items means the one that was talked about, and one word of a name the person or group:
+    "Jack" is Jack White where he was.
+    """
+    meanings = {candidate.id for candidate in mention.candidates}
+    name = fold(mention.surface)
+    for referent in recent(foci):
+        own = fold(referent.label)
+        if referent.id in meanings or own == name:
+            return referent
+        if " " not in name and referent.kind in ("person", "group") and name in own.split():
+            return referent
+    return None
+
+
+def candidates(
+    referents: Iterable[Referent], mentions: Iterable[LinkedMention], known: Set[Referent], scores: Mapping[str, float]
+) -> list[QuestionEntity]:
+    """The items to look at for what a question is about, best first: what a name may mean besides, comes last.
+
+    Args:
+        referents: what the question is about.
+        mentions: the names in it, with all that they may mean.
+        known: what was talked about before: its names mean nothing else.
+        scores: the probability of those that were chosen of the history, by id.
+    """
+    meanings = {mention.candidates[0].id: mention for mention in mentions}
+    entities: list[QuestionEntity] = []
+    for referent in referents:
+        mention = meanings.get(referent.id)
+        if mention is not None and referent not in known:
+            entities += [
+                QuestionEntity(item=candidate.entity, question_word=mention.surface, score=candidate.score, rank=rank)
+                for rank, candidate in enumerate(mention.candidates)
+            ]
+        elif referent.id.startswith("Q"):
+            score = scores.get(referent.id, 1.0)
+            entities.append(QuestionEntity(item=referent.entity, question_word=referent.label, score=score, rank=0))
+    first: dict[str, QuestionEntity] = {}
+    for entity in sorted(entities, key=lambda entity: entity["rank"]):
+        first.setdefault(entity["item"]["id"], entity)
+    return list(first.values())

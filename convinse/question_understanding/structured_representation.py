@@ -8,13 +8,12 @@ from typing import Protocol
 
 from ..config import Config
 from ..encoder.checkpoint import load_checkpoint
-from ..records.conversation import Turn
-from ..resources import model_path
+from ..records.conversation import Turn, Understanding
+from ..records.representation import SLOTS, RepresentationSlots
+from ..resources import Resources, model_path
 from ..support.errors import ConfigError
 from .base import QuestionUnderstanding
 from .history import answer_text, parts_with_words
-
-SLOTS = 4  # context, question entities, predicate, expected answer type
 
 
 class Writer(Protocol):
@@ -30,12 +29,13 @@ class StructuredRepresentation(QuestionUnderstanding):
     Args:
         config: `qu_model`, `qu_sr`, `history_separator`, `sr_delimiter` and `device` are used.
         writer: what writes, instead of the configured model.
+        resources: what the stages of a pipeline share.
     """
 
     trainer = "convinse.training.representation:train_representation"
 
-    def __init__(self, config: Config, writer: Writer | None = None) -> None:
-        super().__init__(config)
+    def __init__(self, config: Config, writer: Writer | None = None, resources: Resources | None = None) -> None:
+        super().__init__(config, resources)
         self.conversations_at_once = config.qu_sr.batch_size
         if writer is not None:
             self.writer = writer
@@ -56,22 +56,22 @@ class StructuredRepresentation(QuestionUnderstanding):
 
         return Generator(checkpoint, self.config.qu_sr, self.config.device)
 
-    def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str:
+    def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
         """Write the representation of one turn; see the base class."""
         return self.inference_on_turns([turn], [history_turns])[0]
 
-    def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[str]:
+    def inference_on_turns(self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]) -> list[Understanding]:
         """Write the representations of all turns together; see the base class."""
         texts = [
             model_input(turn["question"], history, self.config.history_separator)
             for turn, history in zip(turns, histories, strict=True)
         ]
+        understood: list[Understanding] = []
         for turn, history, written in zip(turns, histories, self.writer.write(texts), strict=True):
             slots = split_slots(written, self.config.sr_delimiter)
-            told = " ".join(slots[: SLOTS - 1])
-            turn["history_used"] = parts_with_words(told, turn["question"], history, self.language.words)
-            turn["structured_representation"] = self.config.sr_delimiter.join(slots)
-        return [turn["structured_representation"] for turn in turns]
+            used = parts_with_words(slots.told, turn["question"], history, self.language.words)
+            understood.append({"structured_representation": self.config.sr_delimiter.join(slots), "history_used": used})
+        return understood
 
 
 def model_input(question: str, history: Sequence[Turn], separator: str) -> str:
@@ -80,7 +80,7 @@ def model_input(question: str, history: Sequence[Turn], separator: str) -> str:
     return separator.join(part.strip() for part in (*parts, question) if part.strip())
 
 
-def split_slots(written: str, delimiter: str) -> list[str]:
+def split_slots(written: str, delimiter: str) -> RepresentationSlots:
     """The four slots of what a model wrote.
 
     Of too few, the context is missing, unless the text begins with a delimiter: then the last ones are. Whatever
@@ -92,4 +92,4 @@ def split_slots(written: str, delimiter: str) -> list[str]:
         slots.insert(0, "")
     slots += [""] * (SLOTS - len(slots))
     slots[-1] = " ".join(slots[-1].replace(mark, " ").split())
-    return slots
+    return RepresentationSlots(*slots)

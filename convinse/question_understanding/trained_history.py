@@ -8,10 +8,9 @@ from pathlib import Path
 
 from ..config import Config
 from ..encoder.kept_embeddings import KeptEmbeddings
-from ..knowledge_base.index import KnowledgeBase
 from ..language.text import fold
 from ..records.conversation import Turn
-from ..resources import model_path
+from ..resources import Resources, model_path
 from ..support.errors import ModelError
 from .history_features import Embedder, FeatureReader
 from .history_weights import HistoryWeights, read_weights
@@ -34,11 +33,11 @@ class TrainedHistory(Slots):
 
     Args:
         config: `qu_model` (a folder of `train qu`; by default the model that ships with the project), `qu_history`, the
-            models' keys (`device`, `evs_precision`, `evs_max_length`, `evs_token_budget`), where embeddings are kept
+            models' keys (`device`, `precision`, `token_budget`, `evs_max_length`), where embeddings are kept
             (`ers_use_cache`, `ers_cache_path`), and those of `Slots`.
-        kb: the knowledge base to use instead of the configured one.
         weights: the model to use instead of the configured one.
         embedder: what embeds texts, instead of the configured encoder.
+        resources: what the stages of a pipeline share.
     """
 
     trainer = "convinse.training.history:train_history"
@@ -46,11 +45,11 @@ class TrainedHistory(Slots):
     def __init__(
         self,
         config: Config,
-        kb: KnowledgeBase | None = None,
         weights: HistoryWeights | None = None,
         embedder: Embedder | None = None,
+        resources: Resources | None = None,
     ) -> None:
-        super().__init__(config, kb)
+        super().__init__(config, resources)
         if weights is not None:
             self.weights = weights
         if embedder is not None:

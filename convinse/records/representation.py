@@ -5,12 +5,10 @@ The four slots are those of CONVINSE's structured representation (Christmann et 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypedDict
 
 from .evidence import Entity, unique_entities
-
-if TYPE_CHECKING:
-    from .conversation import Turn
 
 SLOTS = 4
 
@@ -62,14 +60,23 @@ def read_slots(text: str, delimiter: str) -> RepresentationSlots | None:
 
 
 def render(representation: Representation, delimiter: str) -> str:
-    """A representation as the string that people and models read."""
-    labels = (", ".join(entity["label"] for entity in representation[key]) for key in ("context", "entities"))
-    return delimiter.join((*labels, representation["predicate"], representation["answer_type"]))
+    """A representation as the string that people and models read.
+
+    A name that may mean several items stays as the question has it; other items have their labels.
+    """
+    known = representation.get("candidates", [])
+    unsure = {candidate["question_word"] for candidate in known if candidate["rank"]}
+    spoken = {name["item"]["id"]: name["question_word"] for name in known if name["question_word"] in unsure}
+    context, entities = (
+        ", ".join(spoken.get(entity["id"], entity["label"]) for entity in part)
+        for part in (representation["context"], representation["entities"])
+    )
+    return delimiter.join((context, entities, representation["predicate"], representation["answer_type"]))
 
 
-def answer_type_of(turn: Turn, delimiter: str) -> str | None:
+def answer_type_of(turn: Mapping[str, Any], delimiter: str) -> str | None:
     """The expected answer type of a turn, from its representation; None where that says nothing of it."""
-    representation = turn.get("representation")
+    representation: Representation | None = turn.get("representation")
     if representation is not None:
         return representation["answer_type"]
     slots = read_slots(turn.get("structured_representation", ""), delimiter)

@@ -4,7 +4,8 @@
 
     ConvinseError             one line: what went wrong, where, what to do
     ├── ConfigError           a configuration file or override
-    │   └── NothingToTrainError   a stage cannot be trained as configured
+    │   ├── NothingToTrainError   a stage cannot be trained as configured
+    │   └── UnknownKeyError       a key that is read does not exist; a KeyError, too
     ├── DataError             an input file: conversations, dumps, pages
     ├── ModuleError           a stage module: unknown name, failed import, broken contract
     ├── IndexFileError        a built file (knowledge base, Wikipedia dump) is missing, damaged or too new
@@ -31,6 +32,13 @@ class ConfigError(ConvinseError):
 
 class NothingToTrainError(ConfigError):
     """A stage that can be trained has nothing to start from; `train all` passes it over."""
+
+
+class UnknownKeyError(ConfigError, KeyError):
+    """Settings have no such key; the text names the nearest one."""
+
+    def __str__(self) -> str:
+        return Exception.__str__(self)  # that of KeyError shows the text in quotes
 
 
 class DataError(ConvinseError):
@@ -82,7 +90,8 @@ def one_line(error: BaseException) -> str:
     text = " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-    return text if text and not isinstance(error, KeyError) else f"{type(error).__name__}: {text}"
+    bare_key = isinstance(error, KeyError) and not isinstance(error, ConvinseError)
+    return text if text and not bare_key else f"{type(error).__name__}: {text}"
 
 
 def nearest(name: str, valid: list[str]) -> str:

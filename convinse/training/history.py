@@ -69,7 +69,7 @@ def train_history(qu: TrainedHistory, sources: Sequence[str] = ()) -> Path:
     paths = annotated_parts(qu.config)
     conversations = [read_conversations(path) for path in paths]
     embedder, encoder = qu.load_encoder()
-    reader, rules = FeatureReader(qu.kb, embedder, qu.language), _Recorder(qu.config, qu.kb)
+    reader, rules = FeatureReader(qu.kb, embedder, qu.language), _Recorder(qu.config, qu.resources)
     train, dev = (read_examples(reader, rules, *part) for part in zip(conversations, paths, strict=True))
     origin = Origin(sha256(paths[0]), sha256(paths[1]), qu.kb.build_id, train.turns, 0.0)
     fits = [_fit(train, encoder, msgspec.structs.replace(origin, l2=l2)) for l2 in _STRENGTHS]
@@ -108,7 +108,7 @@ def read_examples(
         for place, annotated in enumerate(conversation["questions"]):
             turn: Turn = {"turn": annotated.get("turn", place), "question": annotated["question"]}
             turn["answers"] = annotated.get("answers", [])
-            rules.inference_on_turn(turn, history)
+            turn.update(rules.inference_on_turn(turn, history))  # type: ignore[typeddict-item]
             mentions = _mentions(annotated, f"{path}: conversation '{conversation['conv_id']}', turn {place}")
             if mentions and rules.seen is not None:
                 asked, choice, foci, past = rules.seen

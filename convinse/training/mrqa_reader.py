@@ -13,7 +13,7 @@ from ..config import ReaderTraining
 from ..encoder.checkpoint import Checkpoint, add_tokens, load_checkpoint
 from ..encoder.extractive_reader import ExtractiveReader
 from ..formats.mrqa import read_plain
-from ..formats.mrqa_baseline import Row, Scores, comparison, file_names
+from ..formats.mrqa_baseline import BaselineRow, Scores, comparison, file_names
 from ..formats.tokens import DOCUMENT_MARK, PARAGRAPH_MARK, TITLE_MARK
 from ..heterogeneous_answering.dataset_predictions import best_answers
 from ..resources import model_path
@@ -50,7 +50,7 @@ class TrainedReader(NamedTuple):
     """The model folder, and the model's figures on the dev sets beside those of the task's baseline."""
 
     folder: Path
-    table: list[Row]
+    table: list[BaselineRow]
 
 
 def train_on_mrqa(settings: ReaderTraining, quiet: bool = False) -> TrainedReader:

@@ -75,6 +75,21 @@ def test_restart_keeps_the_earlier_results_aside(small):
     assert [c["conv_id"] for c in json_lines(earlier)] == [c["conv_id"] for c in json_lines(folder / "turns.jsonl")]
 
 
+def test_a_run_is_the_same_under_both_names_of_a_setting_and_however_it_is_computed(small):
+    def earlier(settings):
+        write("my.yml", f"name: mine\n{settings}\n")
+        assert main(["pipeline", "kb", "my.yml", "--limit", "1", "--quiet"]) == 0
+        return len(list(Path("results/mine/kb").glob("earlier-*")))
+
+    same = (
+        "evs_precision: bf16",
+        "precision: bf16",
+        "precision: bf16\nbackend: torch\nevs_token_budget: 9\ndevice: cpu",
+    )
+    assert [earlier(settings) for settings in same] == [0, 0, 0]
+    assert earlier("precision: fp32") == 1
+
+
 def test_predicted_answers_do_not_mix_with_gold_ones(small):
     assert main(["pipeline", "kb_text", "my.yml", "--limit", "8", "--quiet"]) == 0
     gold = json_lines("results/mine/kb_text/turns.jsonl")
@@ -123,15 +138,17 @@ def test_train_all_passes_over_what_has_nothing_to_start_from(small, command):
     assert lines[1].startswith("ers: ") and "set evs_training: {base: " in lines[1]
 
 
-def test_train_calls_the_module(small, monkeypatch):
-    Path("learner.py").write_text(
+@pytest.mark.parametrize(("parameters", "text"), [("self, sources", "' '.join(sources)"), ("self", "'kb info'")])
+def test_train_calls_the_module_with_sources_or_without(small, parameters, text):
+    name = f"learner_{len(parameters)}"  # a module is imported once
+    Path(f"{name}.py").write_text(
         "from pathlib import Path\n"
         "from convinse.evidence_retrieval_scoring.native import NativeERS\n"
         "class Learner(NativeERS):\n"
-        "    def train(self, sources):\n"
-        "        Path('learnt').write_text(' '.join(sources))\n"
+        f"    def train({parameters}):\n"
+        f"        Path('learnt').write_text({text})\n"
     )
-    Path("my.yml").write_text("ers: learner:Learner\n")
+    Path("my.yml").write_text(f"ers: {name}:Learner\n")
     assert main(["train", "ers", "info_kb", "my.yml"]) == 0
     assert Path("learnt").read_text() == "kb info"
 

@@ -212,7 +212,7 @@ def test_ids_that_come_twice(workdir, refused):
         (["x.jsonl", "--na-probs", "x.jsonl"], "x.jsonl: is the file to read"),
         (["x.jsonl", "--na-probs", "."], ".: is a folder; give a file"),
         (["x.jsonl", "--device", "tpu"], "device:"),
-        (["x.jsonl", "--precision", "fp16"], "evs_precision: fp16 is for GPUs"),
+        (["x.jsonl", "--precision", "fp16"], "precision: fp16 is for GPUs"),
     ],
 )
 def test_wrong_use(workdir, arguments, message, refused):

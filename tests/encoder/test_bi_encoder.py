@@ -74,7 +74,7 @@ def test_the_mean_by_settings(tmp_path, settings):
 def test_other_folders_are_refused(tmp_path, settings, modules, words):
     folder = pooled_by(tiny("bert", "embedding"), tmp_path / "model", settings, modules)
     message = refused(ModelError, lambda: BiEncoder(folder, "cpu"), words)
-    assert message.startswith(f"evs_bi_encoder: {folder}: ")
+    assert message.startswith(f"model: {folder}: ")
 
 
 def test_equal_texts_are_computed_once():

@@ -6,6 +6,7 @@ import pytest
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.engine import Engine
 from convinse.encoder.precision import _Int8Linear, _OneDnnLinear, find_device, find_precision
+from convinse.encoder.settings import ModelSettings
 from convinse.encoder.tokens import TextTokenizer
 from convinse.support.errors import ConfigError, ModelError
 from tiny_models import Counted, own_forward, tiny, torch
@@ -23,7 +24,9 @@ def logits(output, mask):
 
 def parts(kind="bert", budget=None, precision="auto", **options):
     checkpoint = load_checkpoint(tiny(kind, **options), "sequence-classification")
-    return Engine(checkpoint.model, "cpu", precision, budget), TextTokenizer.of(checkpoint, 128)
+    return Engine(
+        checkpoint.model, ModelSettings(device="cpu", precision=precision, token_budget=budget)
+    ), TextTokenizer.of(checkpoint, 128)
 
 
 def computed(engine, sequences):
@@ -131,9 +134,9 @@ def test_fp32_is_what_auto_means_on_a_cpu():
 
 
 def test_what_a_device_cannot_do_is_refused():
-    with pytest.raises(ConfigError, match="evs_precision: fp16 is for GPUs"):
+    with pytest.raises(ConfigError, match="precision: fp16 is for GPUs"):
         find_precision("fp16", torch.device("cpu"))
-    with pytest.raises(ConfigError, match="evs_precision: int8 is for CPUs"):
+    with pytest.raises(ConfigError, match="precision: int8 is for CPUs"):
         find_precision("int8", torch.device("cuda"))
     with pytest.raises(ConfigError, match=f"device: cuda:99: this PyTorch sees {torch.cuda.device_count()} GPUs"):
         find_device("cuda:99")

@@ -4,6 +4,7 @@ import pytest
 
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
+from convinse.records.border import structured
 from convinse.support.errors import DataError, ModuleError
 from evidences import evidence
 from refusals import refused
@@ -42,14 +43,20 @@ def test_config_and_logger_are_set():
 
 def test_what_is_returned_is_stored():
     turn = {"question": "x", "top_evidences": [evidence("stale")]}
-    assert module([evidence("a")]).inference_on_turns([turn], ("text",)) == [[evidence("a")]]
-    assert turn == {"question": "x", "top_evidences": [evidence("a")]}
+    assert module([evidence("a")]).inference_on_turns([turn], ("text",)) == [[structured(evidence("a"))]]
+    assert turn == {"question": "x", "top_evidences": [structured(evidence("a"))]}
 
 
 def test_what_is_stored_in_the_turn_counts():
     turn = {"question": "x"}
     module(None, stored=[evidence("a")]).inference_on_turns([turn], ("text",))
-    assert turn["top_evidences"] == [evidence("a")]
+    assert turn["top_evidences"] == [structured(evidence("a"))]
+
+
+def test_what_is_returned_counts_where_both_are_there():
+    turn = {"question": "x"}
+    module([evidence("a")], stored=[evidence("b")]).inference_on_turns([turn], ("text",))
+    assert [one["evidence_text"] for one in turn["top_evidences"]] == ["a"]
 
 
 def test_answer_presence_is_added_where_there_are_answers():
@@ -59,7 +66,7 @@ def test_answer_presence_is_added_where_there_are_answers():
     assert first["answer_presence"]
     assert [source for source, found in first["answer_presence_per_src"].items() if found] == ["text"]
     assert "answer_presence" not in second
-    assert second["top_evidences"] == evidences
+    assert second["top_evidences"] == [structured(one) for one in evidences]
 
 
 def test_every_turn_of_every_conversation_is_done():
@@ -73,7 +80,6 @@ def test_every_turn_of_every_conversation_is_done():
     [
         (None, "must return a list"),
         ({"a": 1}, "must return a list"),
-        ([evidence(str(n)) for n in range(4)], "4 evidences, but evs_max_evidences is 3"),
         (["text"], "not a dictionary"),
         ([{"source": "kb"}], "evidence_text"),
         ([{**evidence("a"), "source": "web"}], "source 'web'"),
@@ -84,5 +90,5 @@ def test_every_turn_of_every_conversation_is_done():
 )
 def test_a_broken_contract_is_one_clear_line(returned, message):
     turn = {"question": "x", "question_id": "movies-7-2"}
-    run = partial(module(returned, evs_max_evidences=3).inference_on_turns, [turn], ("text",))
+    run = partial(module(returned).inference_on_turns, [turn], ("text",))
     refused((ModuleError, DataError), run, message, "Fixed", "movies-7-2")

@@ -72,8 +72,13 @@ def test_a_fact_as_evidence_has_its_entities_and_dates(make):
     evidences, _ = make().retrieve_KB_facts("When was Titanic, the film, released?")
     (release,) = [one for one in evidences if one["evidence_text"] == "Titanic, publication date, 19 December 1997"]
     day = ("19 December 1997", "1997-12-19T00:00:00Z")
-    own = {"retrieved_for_entity": {"id": "Q44578", "label": "Titanic"}}
-    assert release == evidence(release["evidence_text"], "kb", ("Titanic", "Q44578"), day, **own)
+    titanic, date = {"id": "Q44578", "label": "Titanic"}, {"id": day[1], "label": day[0]}
+    known = {
+        "retrieved_for_entity": titanic,
+        "fact": [titanic, {"id": "P577", "label": "publication date"}, date],
+        "mentions": [{"start": 0, "end": 7, "id": "Q44578"}, {"start": 27, "end": 43, "id": date["id"]}],
+    }
+    assert release == evidence(release["evidence_text"], "kb", ("Titanic", "Q44578"), day, **known)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +124,7 @@ def test_a_cached_value_is_taken_from_the_cache(make, monkeypatch):
     first = make().retrieve_evidences(QUESTION, SOURCES)
     assert first == fresh(make)
     second = make()
-    monkeypatch.setattr(type(second._search_space), "search", lambda *_: pytest.fail("searched again"))
+    monkeypatch.setattr(type(second.resources.search_space), "search", lambda *_: pytest.fail("searched again"))
     assert second.retrieve_evidences(QUESTION, SOURCES) == first
 
 

@@ -3,7 +3,10 @@ import copy
 import pytest
 
 from convinse.config import parse_config
-from convinse.evidence_retrieval_scoring.native import ClocqBM25, NativeERS, scoring_method
+from convinse.evidence_retrieval_scoring.native import ClocqBM25, NativeERS
+from convinse.evidence_retrieval_scoring.neural import scoring_method
+from convinse.evidence_retrieval_scoring.scorer import Scorer
+from convinse.records.border import structured
 from convinse.support.errors import ConfigError
 from convinse.testing import EvidenceRetrievalScoringContract
 from evidences import evidence
@@ -28,15 +31,15 @@ class Retriever:
     def properties(self):
         return [("P50", "author", ["writer"])]
 
-    def retrieve_evidences(self, text, sources):
-        self.asked.append((text, tuple(sources)))
+    def retrieve_evidences(self, text, sources, known=None):
+        self.asked.append((text, tuple(sources), known))
         return copy.deepcopy(EVIDENCES), copy.deepcopy(ENTITIES)
 
     def store_cache(self):
         self.closed = True
 
 
-class Backwards:
+class Backwards(Scorer):
     """A scorer of a user's own."""
 
     def rank(self, query, evidences, top_k):
@@ -51,7 +54,7 @@ def turn():
 def test_the_representation_is_what_is_retrieved_and_scored():
     retriever, asked = Retriever(), turn()
     found = NativeERS(parse_config({}), retriever=retriever).inference_on_turn(asked, ("kb", "text"))
-    assert retriever.asked == [("|| The Hobbit || wrote || person", ("kb", "text"))]
+    assert retriever.asked == [("|| The Hobbit || wrote || person", ("kb", "text"), None)]
     assert [one["evidence_text"] for one in found] == [one["evidence_text"] for one in EVIDENCES[::-1]]
     assert found[0]["score"] > found[1]["score"]
     assert asked["top_evidences"] == found
@@ -68,23 +71,28 @@ class Together(Backwards):
     def __init__(self):
         self.calls = []
 
-    def rank_all(self, queries, evidences, top_k):
-        self.calls.append((queries, len(evidences)))
-        return [self.rank(query, candidates, top_k) for query, candidates in zip(queries, evidences, strict=True)]
+    def rank_all(self, queries, evidences, top_k, questions=None):
+        self.calls.append((queries, questions))
+        return super().rank_all(queries, evidences, top_k, questions)
 
 
 def test_a_scorer_of_one_s_own_is_called_turn_by_turn():
     turns = [turn(), turn()]
     found = NativeERS(parse_config({}), retriever=Retriever(), scorer=Backwards()).inference_on_turns(turns, ("kb",))
-    assert found == [asked["top_evidences"] for asked in turns] == [Backwards().rank("", EVIDENCES, 9)] * 2
+    ranked = [structured(one) for one in Backwards().rank("", EVIDENCES, 9)]
+    assert found == [asked["top_evidences"] for asked in turns] == [ranked] * 2
     assert all(asked["answer_presence"] for asked in turns)
 
 
 def test_a_scorer_that_ranks_several_is_called_once():
-    turns, scorer = [turn(), {**turn(), "structured_representation": "other"}], Together()
+    turns, scorer = (
+        [{**turn(), "resolved_question": "Who wrote it?"}, {**turn(), "structured_representation": "other"}],
+        Together(),
+    )
     found = NativeERS(parse_config({}), retriever=Retriever(), scorer=scorer).inference_on_turns(iter(turns), ("kb",))
-    assert scorer.calls == [(["|| The Hobbit || wrote || person", "other"], 2)]
-    assert found == [one["top_evidences"] for one in turns] == [Backwards().rank("", EVIDENCES, 9)] * 2
+    assert scorer.calls == [(["|| The Hobbit || wrote || person", "other"], ["Who wrote it?", "other"])]
+    ranked = [structured(one) for one in Backwards().rank("", EVIDENCES, 9)]
+    assert found == [one["top_evidences"] for one in turns] == [ranked] * 2
     assert all(one["answer_presence"] is True and one["question_entities"] == ENTITIES for one in turns)
 
 

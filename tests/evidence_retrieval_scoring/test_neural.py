@@ -11,6 +11,7 @@ from convinse.config import load_config, parse_config
 from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.evidence_retrieval_scoring.native import NativeERS
+from convinse.evidence_retrieval_scoring.neural import CrossEncoder
 from convinse.formats.convmix import read_conversations
 from convinse.pipeline import Pipeline
 from convinse.records.conversation import asked_in_full
@@ -57,10 +58,10 @@ def test_turns_together_are_as_turn_by_turn(turns, method):
 
 def test_turns_are_computed_together_and_equal_pairs_once(turns):
     module = ers(evs="cross_encoder", evs_model=str(tiny()))
-    counted = Counted(module.scorer.engine.model)
+    counted = Counted(module.scorer.reranker.engine.model)
     module.inference_on_turns(copy.deepcopy(turns[:2]), SOURCES)
     once = counted.sequences
-    module.inference_on_turns(copy.deepcopy([*turns[:2], *turns[:2]]), SOURCES)
+    module.inference_on_turns([*copy.deepcopy(turns[:2]), *copy.deepcopy(turns[:2])], SOURCES)
     assert counted.sequences == 2 * once
 
 
@@ -90,12 +91,13 @@ def test_the_scorer_is_the_configured_one():
     assert isinstance(ers(**METHODS["cascade"]).scorer, Cascade)
     assert isinstance(ers(evs_model=str(tiny())).scorer, Cascade)
     assert ers(**METHODS["cascade"]).conversations_at_once > 1 == ers().conversations_at_once
-    module = ers(**METHODS["cross_encoder"], evs_max_length=77, evs_token_budget=99, evs_precision="int8")
-    assert isinstance(module.scorer, BertReranker)
-    assert module.scorer.tokenizer.max_length == 77
-    assert (module.scorer.engine.token_budget, module.scorer.engine.precision) == (99, "int8")
+    module = ers(**METHODS["cross_encoder"], evs_max_length=77, token_budget=99, precision="int8")
+    reranker = module.scorer.reranker
+    assert isinstance(reranker, BertReranker)
+    assert reranker.tokenizer.max_length == 77
+    assert (reranker.engine.token_budget, reranker.engine.precision) == (99, "int8")
     assert ers(evs="bm25", evs_model=str(tiny())).scorer is not None
-    assert not isinstance(ers(evs="bm25", evs_model=str(tiny())).scorer, Cascade | BertReranker)
+    assert not isinstance(ers(evs="bm25", evs_model=str(tiny())).scorer, Cascade | CrossEncoder)
 
 
 def test_the_cascade_s_numbers_are_the_configured_ones(turns):

@@ -5,6 +5,7 @@ from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.evidence_retrieval_scoring.passage_retriever import GivenScores, PassageRetriever
 from convinse.knowledge_base.linking import EntityLinker
 from convinse.passages.build import build_index
+from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
 from convinse.pipeline import Pipeline
 from convinse.records.evidence import check_evidence
@@ -29,33 +30,39 @@ def config(folder, **more):
     return parse_config({"ers_passage_index": str(folder), "ers_use_cache": False, **more})
 
 
+def passages(folder, most=100, link=None):
+    return PassageRetriever(PassageIndex(folder), most, link)
+
+
 def test_passages_are_evidences_with_their_own_entities(folder):
-    found = PassageRetriever(config(folder)).retrieve_passages("When was a kettle first sold?")
+    found = passages(folder).retrieve_passages("When was a kettle first sold?")
     assert [one["evidence_text"].split(",")[0] for one in found] == ["Kettle K7"]
     check_evidence(found[0], "here")
     assert found[0]["source"] == "text" and "retrieved_for_entity" not in found[0]
     ids = [entity["id"] for entity in found[0]["wikidata_entities"]]
     assert ids == ['"Kettle K7"', "2019-01-01T00:00:00Z", "1.7"]
     assert found[0]["disambiguations"] == [["Kettle K7", ids[0]], ["2019", ids[1]], ["1.7", ids[2]]]
+    for place, (surface, entity_id) in zip(found[0]["mentions"], found[0]["disambiguations"], strict=True):
+        assert found[0]["evidence_text"][place["start"] : place["end"]] == surface and place["id"] == entity_id
 
 
 def test_a_passage_without_entities_is_an_evidence_too(folder):
-    (found,) = PassageRetriever(config(folder)).retrieve_passages("are returns free?")
+    (found,) = passages(folder).retrieve_passages("are returns free?")
     assert found["wikidata_entities"] == [] and found["evidence_text"] == "Returns are free of charge."
 
 
 def test_a_title_that_is_asked_about_is_no_answer(folder):
-    (found,) = PassageRetriever(config(folder)).retrieve_passages("warranty || toaster T2")
+    (found,) = passages(folder).retrieve_passages("warranty || toaster T2")
     assert found["retrieved_for_entity"] == {"id": '"Toaster T2"', "label": "Toaster T2"}
 
 
 def test_at_most_evs_max_evidences(folder):
-    retriever = PassageRetriever(config(folder, evs_max_evidences=1))
+    retriever = passages(folder, most=1)
     assert len(retriever.retrieve_passages("kettle toaster returns")) == 1
 
 
 def test_results_are_copies(folder):
-    retriever = PassageRetriever(config(folder))
+    retriever = passages(folder)
     (first,) = retriever.retrieve_passages("kettle")
     first["wikidata_entities"].clear()
     first["disambiguations"][0].append("x")
@@ -67,8 +74,8 @@ def test_items_of_the_knowledge_base_are_linked(tmp_path, world_kb):
     title, item_id = "Kate Winslet", "Q202765"
     path = write_lines(tmp_path / "p.jl", {"id": "1", "title": title, "text": f"A story about {title} from 1950."})
     build_index(path, tmp_path / "linked", Parameters("en"))
-    settings = config(tmp_path / "linked")
-    (found,) = PassageRetriever(settings, EntityLinker(world_kb, settings.clocq_params).link).retrieve_passages("story")
+    linker = EntityLinker(world_kb, parse_config({}).clocq_params)
+    (found,) = passages(tmp_path / "linked", link=linker.link).retrieve_passages("story")
     assert {entity["id"] for entity in found["wikidata_entities"]} == {item_id, "1950-01-01T00:00:00Z"}
     assert [title, item_id] in found["disambiguations"]
 
@@ -91,7 +98,7 @@ def test_the_pipeline_answers_from_a_private_corpus(folder):
 
 def test_a_missing_index_is_told(tmp_path):
     with pytest.raises(IndexFileError, match="no passage index here"):
-        PassageRetriever(config(tmp_path / "nowhere")).retrieve_passages("kettle")
+        ClocqRetriever(config(tmp_path / "nowhere", ers_wikipedia_dump=None)).retrieve_evidences("kettle", ["text"])
 
 
 def test_given_scores_are_those_of_the_index():

@@ -112,7 +112,7 @@ def test_a_rebuilt_dump_is_read_anew(retriever, workdir):
 def test_without_a_dump_there_is_nothing():
     made = WikipediaRetriever(parse_config({"ers_wikipedia_dump": None}))
     assert made.retrieve_wp_evidences("Q44578") == []
-    assert made.dump is None
+    assert made.resources.wikipedia is None
 
 
 def test_a_missing_dump_is_a_clear_error_on_first_use_only(workdir):

@@ -244,7 +244,7 @@ class Odd(NativeERS):
 def test_odd_evidences_go_through_the_pipeline(conversations, precision, evs):
     results, short = [], [{**conversations[0], "questions": conversations[0]["questions"][:2]}]
     for share in (True, False):
-        settings = config(ha_share_pass=share, evs=evs, evs_precision=precision)
+        settings = config(ha_share_pass=share, evs=evs, precision=precision)
         with Pipeline(settings, ers=Odd(settings)) as pipeline:
             done = pipeline.run(short, SOURCES)
         for turn in done[0]["questions"]:

@@ -174,7 +174,8 @@ def test_answers_of_the_public_server_are_brought_into_shape(api):
         ok({"kb_item_tuple": [prop, entity, {**entity, "rank": 1}], "search_space": [fact, fact]})
     ) as server:
         facts, entities = api(server.server_port).search_space("one", ClocqParams(), 1000)
-    assert facts == [[fact[0], fact[1], {"id": "1952-03-11T00:00:00Z", "label": "11 March 1952"}]]
+    bare = [fact[0], fact[1], {"id": "1952-03-11T00:00:00Z", "label": "11 March 1952"}]
+    assert facts == [(bare, fact[0])]  # for the item in it, rather than for the property that stands before it
     assert entities == [prop, entity]
 
 

@@ -72,7 +72,7 @@ def test_a_list_of_words_is_seen(source):
     [
         '"""A docstring may say this, that, these, those."""',
         'PAIR = ("yes", "no", "maybe")',  # too few
-        'KEYS = ("qu_model", "ha_model", "evs_model", "evs_precision")',
+        'KEYS = ("qu_model", "ha_model", "evs_model", "evs_max_length")',
         'FILES = ["turns.jsonl", "metrics.json", "run.json", "README.md"]',
         'ANSWER = {"answer": entity, "score": 0.5, "rank": rank, "evidences": places}',
         'raise ValueError("the file is empty and nothing can be read of it")',

@@ -9,6 +9,8 @@ from convinse.config import parse_config
 from convinse.language.language import english
 from convinse.question_understanding.history import parts_with_words
 from convinse.question_understanding.slots import Slots
+from histories import understood
+from opened import resources_of
 from written import write
 
 HISTORY = [
@@ -64,7 +66,7 @@ FILLED = {**HISTORY[0], "structured_representation": " || Inception || directed 
 )
 def test_what_a_question_takes_of_the_history(world_kb, question, history, used):
     turn = {"question": question}
-    Slots(parse_config({}), world_kb).inference_on_turn(turn, copy.deepcopy(history))
+    understood(Slots(parse_config({}), resources_of(world_kb)), turn, copy.deepcopy(history))
     assert turn["history_used"] == used
 
 

@@ -18,9 +18,10 @@ PARTS = [
 def represent(variant, history):
     """The representation of a question, and the notes of what it was made of."""
     turn = {"question": "And where?", "answers": [{"id": "Q9", "label": "SECRET"}]}
-    representation = variant(parse_config({})).inference_on_turn(turn, history)
-    assert turn["structured_representation"] == representation
-    return representation, [(part["turn"], part["part"], part["text"]) for part in turn["history_used"]]
+    made = variant(parse_config({})).inference_on_turn(turn, history)
+    return made["structured_representation"], [
+        (part["turn"], part["part"], part["text"]) for part in made["history_used"]
+    ]
 
 
 @pytest.mark.parametrize(

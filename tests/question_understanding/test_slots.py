@@ -6,11 +6,13 @@ from convinse.config import parse_config
 from convinse.question_understanding.slots import Slots
 from convinse.testing import QuestionUnderstandingContract
 from handmade import FILM, claim, document, q, world
+from histories import understood
+from opened import resources_of
 
 
 @pytest.fixture
 def slots(world_kb):
-    return Slots(parse_config({}), world_kb)
+    return Slots(parse_config({}), resources_of(world_kb))
 
 
 def play(module, *turns):
@@ -18,7 +20,7 @@ def play(module, *turns):
     history = []
     for question, *answers in turns:
         turn = {"question": question}
-        module.inference_on_turn(turn, copy.deepcopy(history))
+        understood(module, turn, copy.deepcopy(history))
         history.append({**turn, "answers": [{"id": item, "label": label} for item, label in answers]})
     return [slot.strip() for slot in history[-1]["structured_representation"].split("||")]
 
@@ -124,23 +126,25 @@ def test_a_part_of_a_name_far_from_what_was_talked_about_is_not_linked(slots, qu
 
 
 def test_the_representation_is_four_slots_with_the_delimiter(world_kb):
-    module = Slots(parse_config({"sr_delimiter": " ## "}), world_kb)
+    module = Slots(parse_config({"sr_delimiter": " ## "}), resources_of(world_kb))
     turn = {"question": "Who directed Inception?"}
-    found = module.inference_on_turn(turn, [])
-    assert found == turn["structured_representation"]
+    found = understood(module, turn, [])["structured_representation"]
     assert found.strip() == "## Inception ## directed ## person"  # no context yet
     history = [{**turn, "answers": [{"id": NOLAN[0], "label": NOLAN[1]}]}]
     follow_up = {"question": "When was he born?"}
-    assert module.inference_on_turn(follow_up, history) == "Inception ## Christopher Nolan ## born ## date"
+    assert (
+        understood(module, follow_up, history)["structured_representation"]
+        == "Inception ## Christopher Nolan ## born ## date"
+    )
 
 
-def test_the_history_is_not_changed_and_the_result_is_stored(slots):
+def test_the_history_and_the_turn_are_not_changed(slots):
     history = [{**WHO, "structured_representation": " || Inception || directed || person", "answers": [NOLAN_ANSWER]}]
     before = copy.deepcopy(history)
     turn = {"question": "When was he born?"}
-    found = slots.inference_on_turn(turn, history)
+    assert slots.inference_on_turn(turn, history)["structured_representation"]
     assert history == before
-    assert turn["structured_representation"] == found
+    assert turn == {"question": "When was he born?"}
 
 
 WHO, NOLAN_ANSWER = {"question": "Who directed Inception?"}, {"id": "Q25191", "label": "Christopher Nolan"}
@@ -158,7 +162,7 @@ WHO, NOLAN_ANSWER = {"question": "Who directed Inception?"}, {"id": "Q25191", "l
 )
 def test_any_history_will_do(slots, before):
     turn = {"question": "When was it released?"}
-    slots.inference_on_turn(turn, [before])
+    understood(slots, turn, [before])
     found = [slot.strip() for slot in turn["structured_representation"].split("||")]
     assert len(found) == 4
     assert not before["question"] or found[1:] == ["Inception", "released", "date"]
@@ -168,14 +172,14 @@ def test_any_history_will_do(slots, before):
 def test_any_question_will_do(slots, question):
     for history in ([], [{**WHO, "answers": [NOLAN_ANSWER]}]):
         turn = {"question": question}
-        assert isinstance(slots.inference_on_turn(turn, history), str)
+        assert isinstance(slots.inference_on_turn(turn, history)["structured_representation"], str)
 
 
 def test_the_first_slot_stays_empty_in_the_history(slots):
     """A representation without context still has its entities in the second slot."""
     history = [{"question": "Something else", "structured_representation": "|| Inception || directed || person"}]
     turn = {"question": "When was it released?"}
-    assert "Inception" in slots.inference_on_turn(turn, history)
+    assert "Inception" in slots.inference_on_turn(turn, history)["structured_representation"]
 
 
 class TestContract(QuestionUnderstandingContract):
@@ -190,6 +194,6 @@ def test_a_name_of_several_things_stays_as_it_is_written(kb_of):
         document("Q1002", "Flowers for Algernon", claim("P31", q("Q7725634"))),
         document("Q1003", "Blue Moon", claim("P31", q(FILM)), aliases=["Moon in Blue"]),
     ]
-    module = Slots(parse_config({}), kb_of(*documents))
+    module = Slots(parse_config({}), resources_of(kb_of(*documents)))
     assert play(module, ("Who wrote Flowers for Algernon?",))[1] == "Flowers for Algernon"
     assert play(module, ("Who directed Moon in Blue?",))[1] == "Blue Moon"  # of one thing the name is its label

@@ -63,8 +63,8 @@ def test_turns_are_written_together_and_stay_apart():
     writer = Writer(born="Titanic || James Cameron || born || date", wrote="|| Avatar || wrote || person")
     turns = [{"question": "When was he born?"}, {"question": "Who wrote?"}]
     found = make(writer).inference_on_turns(turns, [HISTORY, []])
-    assert found == ["Titanic || James Cameron || born || date", " || Avatar || wrote || person"]
-    assert [turn["structured_representation"] for turn in turns] == found
+    written = [understanding["structured_representation"] for understanding in found]
+    assert written == ["Titanic || James Cameron || born || date", " || Avatar || wrote || person"]
     assert writer.given == [[READ, "Who wrote?"]]
 
 
@@ -86,12 +86,12 @@ def test_turns_are_written_together_and_stay_apart():
     ],
 )
 def test_there_are_four_slots_whatever_was_written(written, slots):
-    assert split_slots(written, " || ") == slots
+    assert list(split_slots(written, " || ")) == slots
 
 
 def test_the_delimiter_is_that_of_the_configuration():
     module = make(Writer(Who="## a ## b ## c"), sr_delimiter=" ## ")
-    assert module.inference_on_turn({"question": "Who?"}, []) == " ## a ## b ## c"
+    assert module.inference_on_turn({"question": "Who?"}, [])["structured_representation"] == " ## a ## b ## c"
 
 
 @pytest.mark.parametrize(
@@ -102,9 +102,8 @@ def test_the_delimiter_is_that_of_the_configuration():
     ],
 )
 def test_the_history_used_is_what_the_written_words_are_from(written, history, used):
-    turn = {"question": "When was he born?"}
-    make(Writer(born=written)).inference_on_turn(turn, history)
-    assert turn["history_used"] == [{"turn": 0, "part": part, "text": text} for part, text in used]
+    made = make(Writer(born=written)).inference_on_turn({"question": "When was he born?"}, history)
+    assert made["history_used"] == [{"turn": 0, "part": part, "text": text} for part, text in used]
 
 
 # --- as a module

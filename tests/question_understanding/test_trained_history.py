@@ -14,7 +14,8 @@ from convinse.question_understanding.trained_history import TrainedHistory
 from convinse.support.errors import ModelError
 from convinse.testing import QuestionUnderstandingContract
 from handmade import claim, q, world
-from histories import BagOfWords, model
+from histories import BagOfWords, model, understood
+from opened import resources_of
 from written import write
 
 ANSWERS_ONLY = model(answered_last=3.0)  # the turn before was answered with it
@@ -24,7 +25,9 @@ NOTHING = model(bias=-9.0)
 @pytest.fixture
 def make(world_kb):
     def module(weights, embedder=None, **keys):
-        return TrainedHistory(parse_config({"qu": "history", **keys}), world_kb, weights, embedder or BagOfWords())
+        return TrainedHistory(
+            parse_config({"qu": "history", **keys}), weights, embedder or BagOfWords(), resources_of(world_kb)
+        )
 
     return module
 
@@ -34,7 +37,7 @@ def play(module, *turns):
     history = []
     for number, (question, *answers) in enumerate(turns):
         turn = {"turn": number, "question": question}
-        module.inference_on_turn(turn, copy.deepcopy(history))
+        understood(module, turn, copy.deepcopy(history))
         history.append({**turn, "answers": [{"id": item, "label": label} for item, label in answers]})
     return history[-1], [slot.strip() for slot in history[-1]["structured_representation"].split("||")]
 
@@ -46,7 +49,7 @@ WHO_DIRECTED = ("Who directed Avatar?", CAMERON)
 def test_a_first_turn_is_that_of_the_rules(make, world_kb):
     embedder = BagOfWords()
     _, slots = play(make(NOTHING, embedder), ("Who directed Avatar?",))
-    assert slots == play(Slots(parse_config({}), world_kb), ("Who directed Avatar?",))[1]
+    assert slots == play(Slots(parse_config({}), resources_of(world_kb)), ("Who directed Avatar?",))[1]
     assert embedder.texts == [], "without a history no model is asked"
 
 
@@ -143,7 +146,9 @@ def test_a_pronoun_of_the_other_gender_excludes_a_person(kb_of):
     documents = world()
     cameron = next(one for one in documents if one["id"] == CAMERON[0])
     cameron["claims"]["P21"] = [claim("P21", q("Q6581097"))]
-    module = TrainedHistory(parse_config({"qu": "history"}), kb_of(*documents), ANSWERS_ONLY, BagOfWords())
+    module = TrainedHistory(
+        parse_config({"qu": "history"}), ANSWERS_ONLY, BagOfWords(), resources_of(kb_of(*documents))
+    )
     for question, entity in {
         "Is he married?": "James Cameron",
         "Is she married?": "Avatar",
@@ -163,43 +168,45 @@ def test_another_topic_ends_what_was_before(make):
     for one, (item, label) in zip(history, (("Q25191", "Christopher Nolan"), CAMERON), strict=True):
         one["answers"] = [{"id": item, "label": label}]
     turn = {"turn": 2, "question": "And when was it released?"}
-    assert module.inference_on_turn(turn, history).split(" || ")[:2] == ["", "James Cameron, Avatar"]
-    assert {part["turn"] for part in turn["history_used"]} == {1}
+    understanding = module.inference_on_turn(turn, history)
+    assert understanding["structured_representation"].split(" || ")[:2] == ["", "James Cameron, Avatar"]
+    assert {part["turn"] for part in understanding["history_used"]} == {1}
     history[1]["structured_representation"] = "Inception || Avatar || directed || person"  # it was asked beside it
-    assert "Inception" in module.inference_on_turn(turn, history)
+    assert "Inception" in module.inference_on_turn(turn, history)["structured_representation"]
 
 
 # --- errors
 
 
 def test_a_missing_model_is_named(world_kb, workdir):
-    module = TrainedHistory(parse_config({"qu_model": "./none"}), world_kb, embedder=BagOfWords())
+    module = TrainedHistory(
+        parse_config({"qu_model": "./none"}), embedder=BagOfWords(), resources=resources_of(world_kb)
+    )
     with pytest.raises(ModelError, match="^qu_model: none/history.json: cannot be read"):
         play(module, WHO_DIRECTED, ("When was he born?",))
 
 
-def test_another_encoder_than_that_of_the_training(world_kb, workdir):
+def test_another_encoder_than_that_of_the_training(workdir):
     tiny = pytest.importorskip("tiny_models")
     folder = tiny.save_model(Path("other"), task="embedding")
-    module = TrainedHistory(parse_config({"qu_history": {"encoder": str(folder)}, "device": "cpu"}), world_kb)
+    module = TrainedHistory(parse_config({"qu_history": {"encoder": str(folder)}, "device": "cpu"}))
     with pytest.raises(ModelError, match="^qu_history.encoder: other is another model .* snapshot:history was trained"):
         play(module, WHO_DIRECTED, ("When was he born?",))
 
 
-def test_an_encoder_that_is_not_there(world_kb):
+def test_an_encoder_that_is_not_there():
     pytest.importorskip("torch")
-    module = TrainedHistory(parse_config({"qu_history": {"encoder": "./none"}}), world_kb)
+    module = TrainedHistory(parse_config({"qu_history": {"encoder": "./none"}}))
     with pytest.raises(ModelError, match="^qu_history.encoder: ./none: no such folder"):
         play(module, WHO_DIRECTED, ("When was he born?",))
 
 
-def test_the_encoder_may_be_shared_with_the_other_stages(make):
-    module = make(NOTHING)
-    pipeline = Pipeline(parse_config({"qu": "history", "ers_use_cache": False}), qu=module)
-    assert module.model_pool is pipeline.model_pool is pipeline.ers.model_pool
+def test_the_encoder_may_be_shared_with_the_other_stages():
+    pipeline = Pipeline(parse_config({"qu": "history", "ers_use_cache": False}))
+    assert pipeline.qu.resources is pipeline.resources is pipeline.ers.resources is pipeline.ha.resources
 
 
-def test_embeddings_are_kept_where_the_cache_is(world_kb, workdir, monkeypatch):
+def test_embeddings_are_kept_where_the_cache_is(workdir, monkeypatch):
     tiny = pytest.importorskip("tiny_models")
     folder = tiny.save_model(Path("tiny"), task="embedding")
 
@@ -207,7 +214,7 @@ def test_embeddings_are_kept_where_the_cache_is(world_kb, workdir, monkeypatch):
         config = parse_config(
             {"qu_history": {"encoder": str(folder)}, "device": "cpu", "ers_cache_path": "mine", **keys}
         )
-        return TrainedHistory(config, world_kb).load_encoder()[0]
+        return TrainedHistory(config).load_encoder()[0]
 
     alone = embedder(ers_use_cache=False).embed(["who wrote it"])
     assert not Path("mine").exists()

@@ -290,7 +290,7 @@ def test_wrong_starts_are_one_line(command_error):
     fails("--config", "lexical.yml", words=["ha_model", "--model"])
     fails("--model", "./nowhere", words=["./nowhere", "no such folder"])
     fails("--model", tiny(), words=["question-answering"])
-    fails("--model", MODEL, "--precision", "fp8", words=["evs_precision"])
+    fails("--model", MODEL, "--precision", "fp8", words=["precision: ", "valid: auto, fp32"])
     fails("--config", "nothing.yml", words=["nothing.yml"])
     fails("--model", MODEL, "--host", "192.0.2.1", words=["192.0.2.1", "--host"])
     with listen("127.0.0.1", 0) as taken:

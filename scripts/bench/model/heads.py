@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from convinse.config import Precision
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.pool import ModelPool
-from convinse.encoder.precision import Precision
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.yes_no_reader import YesNoReader
 

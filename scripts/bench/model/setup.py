@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from convinse.config import resolve
+from convinse.config import Precision, resolve
 from convinse.encoder.bi_encoder import BiEncoder
-from convinse.encoder.precision import Precision, find_device, find_precision
+from convinse.encoder.precision import find_device, find_precision
 from convinse.support.errors import ModelError
 from recipes.sources import BASE_PACKAGE, minilm
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from convinse.encoder.precision import Precision
+from convinse.config import Precision
 from convinse.records.evidence import Evidence
 from convinse.support.errors import ModelError
 from convinse.support.progress import progress

@@ -1,0 +1,92 @@
+"""How models compute: the settings that all heads take."""
+
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from convinse.config import load_config, parse_config
+from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.engine import Engine
+from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.encoder.pool import ModelPool
+from convinse.encoder.reranker import BertReranker
+from convinse.encoder.settings import DEFAULTS, OF_WINDOWS, ModelChanges, ModelSettings
+from convinse.encoder.yes_no_reader import YesNoReader
+from convinse.resources import load_bi_encoder, load_reader, load_reranker
+from convinse.support.errors import ModelError
+from refusals import refused
+from tiny_models import joint
+
+OWN = ModelSettings(device="cpu", precision="int8", token_budget=77, max_length=70, stride=9, key="mine")
+
+
+def engine_of(head):
+    return head._engine if isinstance(head, BiEncoder) else head.engine
+
+
+def tokenizer_of(head):
+    return head._tokenizer if isinstance(head, BiEncoder) else head.tokenizer
+
+
+@pytest.mark.parametrize("kind", [BertReranker, BiEncoder, ExtractiveReader])
+def test_a_head_computes_as_its_settings_say(kind):
+    head = kind(joint(), settings=OWN)
+    engine = engine_of(head)
+    assert (engine.device.type, engine.precision, engine.token_budget) == ("cpu", "int8", 77)
+    assert tokenizer_of(head).max_length == 70
+
+
+@pytest.mark.parametrize("kind", [BertReranker, BiEncoder, ExtractiveReader])
+def test_single_settings_are_keyword_arguments(kind):
+    head = kind(joint(), device="cpu", settings=OWN, precision="bf16", max_length=40)
+    assert (engine_of(head).precision, engine_of(head).token_budget) == ("bf16", 77)
+    assert tokenizer_of(head).max_length == 40
+    with pytest.raises(TypeError, match="precison"):
+        kind(joint(), precison="fp32")
+
+
+def test_settings_are_frozen_and_changed_in_a_copy():
+    with pytest.raises(FrozenInstanceError):
+        OWN.device = "cuda"
+    assert OWN.changed(None) == OWN and OWN.changed("cuda:1", stride=3) == ModelSettings(
+        device="cuda:1", precision="int8", token_budget=77, max_length=70, stride=3, key="mine"
+    )
+    fields = set(ModelSettings.__dataclass_fields__)
+    assert fields == {"device", *ModelChanges.__annotations__}
+    assert OF_WINDOWS.max_length > DEFAULTS.max_length
+
+
+def test_messages_name_the_key():
+    for kind in (BertReranker, BiEncoder, ExtractiveReader, YesNoReader):
+        refused(ModelError, lambda kind=kind: kind("./nowhere", settings=OWN), "mine: ./nowhere")
+
+
+def test_an_engine_has_the_budget_of_its_device_unless_told():
+    model = BertReranker(joint(), "cpu").engine.model
+    assert Engine(model, ModelSettings(device="cpu")).token_budget == 1024
+    assert Engine(model, ModelSettings(device="cpu", token_budget=3)).token_budget == 3
+
+
+def test_a_pool_shares_what_computes_alike():
+    pool = ModelPool()
+    reranker, encoder, reader = (
+        kind(joint(), settings=OWN, models=pool) for kind in (BertReranker, BiEncoder, ExtractiveReader)
+    )
+    assert reranker.engine is encoder._engine is reader.engine
+    assert BertReranker(joint(), settings=OWN, backend="torch", models=pool).engine is not reader.engine
+    assert BertReranker(joint(), settings=OWN, max_length=40, models=pool).engine is reader.engine
+
+
+@pytest.mark.parametrize(
+    ("precision", "budget"), [("precision", "token_budget"), ("evs_precision", "evs_token_budget")]
+)
+def test_a_configuration_says_how_all_its_models_compute(precision, budget):
+    keys = {"device": "cpu", precision: "int8", budget: 99, "evs_max_length": 66, "ha_max_length": 88, "ha_stride": 7}
+    config = parse_config({"ers_use_cache": False, "evs_model": str(joint()), "ha_model": str(joint()), **keys})
+    bi_encoder, _ = load_bi_encoder(config, config.evs_model, "evs_bi_encoder")
+    reranker, reader = load_reranker(config), load_reader(config, config.ha_model)
+    for head, length in ((reranker, 66), (bi_encoder, 66), (reader, 88)):
+        assert (engine_of(head).precision, engine_of(head).token_budget) == ("int8", 99)
+        assert tokenizer_of(head).max_length == length
+    assert reader._stride == 7
+    refused(ModelError, lambda: load_reader(load_config("lexical.yml"), "./nowhere"), "ha_model: ./nowhere")

@@ -1,0 +1,164 @@
+"""Modules of a user's own, written as CONVINSE's are: no `super().__init__`, keys of the configuration, `train(self)`."""
+
+import pytest
+
+from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering, Pipeline, QuestionUnderstanding
+from convinse.config import parse_config
+from convinse.stage import train
+from convinse.support.errors import ModuleError
+from evidences import evidence
+from refusals import refused
+
+
+class OwnQu(QuestionUnderstanding):
+    def __init__(self, config):
+        self.separator = config["history_separator"]
+
+    def inference_on_turn(self, turn, history_turns):
+        questions = [earlier["question"] for earlier in history_turns]
+        turn["structured_representation"] = self.separator.join([*questions, turn["question"]])
+        return turn["structured_representation"]
+
+    def train(self):
+        self.separator = " learnt "
+
+
+class OwnErs(EvidenceRetrievalScoring):
+    """Writes the evidences into the turn, and returns them."""
+
+    def __init__(self, config):
+        self.most = config["evs_max_evidences"]
+        self.score = config["my_score"]
+        self.source = config.get("my_source", "kb")
+
+    def evidences(self):
+        found = [evidence(f"text {place}", self.source, ("seven", "Q7"), score=self.score) for place in range(9)]
+        return found[: self.most]
+
+    def inference_on_turn(self, turn, sources):
+        turn["top_evidences"] = self.evidences()
+        return turn["top_evidences"]
+
+
+class OwnHa(HeterogeneousAnswering):
+    """Writes the answers into the turn, and returns them."""
+
+    def __init__(self, config):
+        self.config_had_key = "my_score" in config
+
+    def inference_on_turn(self, turn, sources):
+        entity = turn["top_evidences"][0]["wikidata_entities"][0]
+        turn["pred_answers"] = [{"answer": entity, "score": 1.0, "rank": 1}]
+        return turn["pred_answers"]
+
+
+class SilentErs(OwnErs):
+    """Returns nothing."""
+
+    def inference_on_turn(self, turn, sources):
+        turn["top_evidences"] = self.evidences()
+
+
+class SilentHa(OwnHa):
+    """Returns nothing."""
+
+    def inference_on_turn(self, turn, sources):
+        super().inference_on_turn(turn, sources)
+
+
+class SilentQu(OwnQu):
+    """Returns nothing."""
+
+    def inference_on_turn(self, turn, history_turns):
+        super().inference_on_turn(turn, history_turns)
+
+
+class ReturningErs(OwnErs):
+    """Returns the evidences only."""
+
+    def inference_on_turn(self, turn, sources):
+        return self.evidences()
+
+
+QU, ERS, HA = (OwnQu, SilentQu), (OwnErs, SilentErs, ReturningErs), (OwnHa, SilentHa)
+
+
+def configuration(qu=OwnQu, ers=OwnErs, ha=OwnHa, **keys):
+    kinds = {"qu": qu, "ers": ers, "ha": ha}
+    names = {stage: kind if isinstance(kind, str) else f"{__name__}:{kind.__name__}" for stage, kind in kinds.items()}
+    return parse_config({"ers_use_cache": False, "evs_max_evidences": 4, "custom": {"my_score": 0.5}, **names, **keys})
+
+
+def answered(config):
+    """The turns of a conversation whose gold answer all evidences hold."""
+    turns = [{"turn": n, "question": f"{n}?", "answers": [{"id": "Q7", "label": "seven"}]} for n in range(2)]
+    with Pipeline(config) as pipeline:
+        return pipeline.run([{"conv_id": "1", "questions": turns}], "kb")[0]["questions"]
+
+
+@pytest.mark.parametrize(
+    ("qu", "ers", "ha"),
+    [(qu, OwnErs, OwnHa) for qu in QU] + [(OwnQu, ers, OwnHa) for ers in ERS] + [(OwnQu, OwnErs, ha) for ha in HA],
+)
+def test_the_pipeline_runs_them(qu, ers, ha):
+    turns = answered(configuration(qu, ers, ha))
+    assert [turn["structured_representation"] for turn in turns] == ["0?", "0? ||| 1?"]
+    for turn in turns:
+        assert [found["score"] for found in turn["top_evidences"]] == [0.5] * 4
+        assert [answer["answer"]["id"] for answer in turn["pred_answers"]] == ["Q7"]
+        assert turn["answer_presence"] and turn["p_at_1"] == turn["mrr"] == turn["h_at_5"] == 1.0
+
+
+@pytest.mark.parametrize("gold", [True, False])
+def test_they_run_beside_those_of_the_project(gold):
+    turn = {"turn": 0, "question": "Who directed Titanic?", "answers": [{"id": "Q42574", "label": "James Cameron"}]}
+    for stage, name in (("qu", "slots"), ("ers", "native"), ("ha", "entity_voting")):
+        with Pipeline(configuration(**{stage: name})) as pipeline:
+            (done,) = pipeline.run([{"conv_id": "1", "questions": [turn]}], "kb", gold)[0]["questions"]
+        assert done["pred_answers"] and "p_at_1" in done and "answer_presence" in done
+
+
+def test_what_breaks_the_contract_is_still_named():
+    refused(ModuleError, lambda: answered(configuration(ers=TooMany)), "TooMany on turn", "evs_max_evidences is 4")
+    refused(ModuleError, lambda: answered(configuration(ers=NothingErs)), "NothingErs on turn", "list of evidences")
+    refused(ModuleError, lambda: answered(configuration(ha=NothingHa)), "NothingHa on turn", "list of answers")
+    message = "Careless: self.config is not set; call super().__init__(config) in its __init__"
+    assert refused(ModuleError, lambda: answered(configuration(ers=Careless))) == message
+
+
+class TooMany(OwnErs):
+    def inference_on_turn(self, turn, sources):
+        self.most = 9
+        return self.evidences()
+
+
+class NothingErs(OwnErs):
+    def inference_on_turn(self, turn, sources):
+        pass
+
+
+class NothingHa(OwnHa):
+    def inference_on_turn(self, turn, sources):
+        pass
+
+
+class Careless(OwnErs):
+    def inference_on_turn(self, turn, sources):
+        return self.evidences()[: self.config.evs_max_evidences]
+
+
+def test_answers_are_cut():
+    class Many(OwnHa):
+        def inference_on_turn(self, turn, sources):
+            return [{"answer": {"id": f"Q{rank}", "label": ""}, "score": 1.0, "rank": rank} for rank in range(1, 9)]
+
+    config = configuration(ha_max_answers=3)
+    with Pipeline(config, ha=Many(config)) as pipeline:
+        turn = pipeline.ask(["who?"], "kb")["questions"][0]
+    assert [answer["rank"] for answer in turn["pred_answers"]] == [1, 2, 3]
+
+
+def test_train_without_arguments():
+    qu = OwnQu(configuration())
+    train(qu, ("kb",))
+    assert qu.separator == " learnt "
