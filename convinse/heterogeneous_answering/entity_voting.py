@@ -12,7 +12,7 @@ from .base import HeterogeneousAnswering
 from .dates import date_question, date_weights
 from .quantities import numbers
 from .question import AskedQuestion
-from .ranking import AnswerCandidate, Reason, answers, in_shares, in_years, merged
+from .ranking import AnswerCandidate, answers, in_shares, in_years, merged
 from .values import FAR, nearness
 from .yes_no import yes_or_no
 
@@ -59,7 +59,7 @@ def votes(asked: AskedQuestion) -> list[AnswerCandidate]:
     - Where a date is asked for, dates count by how well their names and evidences fit the question's words; see
       `dates.date_weights`.
     """
-    reason: Reason = "dates" if asked.expected.kind == "date" else "votes"
+    reason = "dates" if asked.expected.kind == "date" else "votes"
     meant = date_question(asked.in_full, asked.evidences, asked.language) if reason == "dates" else None
     stems = asked.language.words.stems
     echo = asked.stems.difference(stems(" ".join(asked.expected.words)))

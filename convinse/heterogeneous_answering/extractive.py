@@ -11,7 +11,7 @@ from ..encoder.checkpoint import Checkpoint
 from ..encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity
-from ..resources import Resources
+from ..resources import Resources, model_path
 from ..stage import TurnBatch
 from ..support.errors import ConfigError
 from .base import HeterogeneousAnswering
@@ -55,6 +55,8 @@ class ExtractiveAnswering(HeterogeneousAnswering):
             self.reader = reader
         elif not config.ha_model and not config.ha_training.base:
             raise ConfigError(_NO_MODEL)
+        elif config.ha_share_pass and _is_ranker(config):
+            self.resources.models.share_spans()
         self._answered = TurnBatch(self._answer_all)
 
     @cached_property
@@ -127,3 +129,10 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         trusted = share * min(1.0, fitting / _FITTING)
         share = trusted / (1 - share + trusted) if trusted else 0.0
         return as_expected(asked, merged((1 - share, read), (share, voted)))
+
+
+def _is_ranker(config: Config) -> bool:
+    """Whether the model that reads has ranked the evidences: what it read with that need not be read again."""
+    if config.ha_model and config.evs_model:
+        return model_path(config.ha_model) == model_path(config.evs_model)
+    return False

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from ..records.conversation import RankedAnswer
 from ..records.evidence import Entity
 from ..records.literals import is_date, year_of
-
-Reason = Literal["reader", "votes", "numbers", "dates", "yes_no"]
 
 _SUPPORT = 3  # evidences named per answer
 _DIGITS = 6  # of a score: models that compute in other batches differ in those behind
@@ -22,13 +20,13 @@ class AnswerCandidate(NamedTuple):
         entity: an item, a date, a number, or words that are their own id.
         score: its share of all candidates that were given with it.
         places: of the evidences that support it, those that do most first.
-        reasons: what gave it.
+        reasons: what gave it, as in `RankedAnswer`.
     """
 
     entity: Entity
     score: float
     places: tuple[int, ...]
-    reasons: tuple[Reason, ...]
+    reasons: tuple[str, ...]
 
 
 def in_shares(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
