@@ -43,7 +43,7 @@ def ordered(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
 
 def _order(candidate: AnswerCandidate) -> tuple[float, str, tuple[int, ...], str]:
     name = candidate.entity["id"]
-    return -round(candidate.score, 9), name if is_date(name) else "", candidate.places[:1], name
+    return -round(candidate.score, _DIGITS), name if is_date(name) else "", candidate.places[:1], name
 
 
 def merged(*parts: tuple[float, Iterable[AnswerCandidate]]) -> list[AnswerCandidate]:
