@@ -131,12 +131,13 @@ class Pipeline:
 def build_stage(stage: str, config: Config, resources: Resources | None = None) -> Any:
     """The module of a stage (`qu`, `ers`, `ha`) that the configuration names; it inherits the stage's base class.
 
-    It is given what the stages share: by its constructor, or, where that takes the configuration alone, afterwards.
+    It is given what the stages share: by its constructor, or, where that takes the configuration alone, before it is called.
     """
     kind = find_module(stage, getattr(config, stage), STAGES[stage])
     resources = resources or Resources(config)
     if "resources" in inspect.signature(kind).parameters:
         return kind(config, resources=resources)
-    module = kind(config)
-    module.resources = resources
+    module: Any = object.__new__(kind)
+    module.handed = resources
+    module.__init__(config)
     return module

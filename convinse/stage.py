@@ -39,10 +39,11 @@ class Stage(ABC):
     stage: ClassVar[str]
     conversations_at_once = 1
     trainer: str | None = None
+    handed: Resources | None = None  # by the pipeline, where the constructor takes the configuration alone
 
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
         self.config = config
-        self.resources = resources or Resources(config)
+        self.resources = resources or self.handed or Resources(config)
         self.language = self.resources.language
         self.logger = logging.getLogger(f"convinse.{self.stage}.{type(self).__name__}")
 

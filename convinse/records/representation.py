@@ -50,7 +50,7 @@ class RepresentationSlots(NamedTuple):
     @property
     def told(self) -> str:
         """What the question is about and asks, without the answer type, which names nothing."""
-        return " ".join(filter(None, self[:-1]))
+        return " | ".join(filter(None, self[:-1]))  # names do not reach over slots
 
 
 def read_slots(text: str, delimiter: str) -> RepresentationSlots | None:

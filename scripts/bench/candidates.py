@@ -165,7 +165,7 @@ def gather(data: Path, work: Path, most: int | None = None) -> Gathered:
     """Build knowledge base and Wikipedia dump in the folder `work`, and retrieve for all questions, or the first `most`."""
     sources = build_sources(data, work)
     retriever = ClocqRetriever(parse_config({**sources, "ers_use_cache": False}))
-    with closing(retriever.kb):
+    with closing(retriever.resources):
         of_pages = list(_page_evidences(retriever, _pages(data)))
         questions = []
         turns = itertools.islice(distinct_turns(read_json(needed(data, *CONVQUESTIONS))), most)

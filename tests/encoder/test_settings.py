@@ -12,7 +12,7 @@ from convinse.encoder.pool import ModelPool
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.settings import DEFAULTS, OF_WINDOWS, ModelChanges, ModelSettings
 from convinse.encoder.yes_no_reader import YesNoReader
-from convinse.resources import load_bi_encoder, load_reader, load_reranker
+from convinse.resources import Resources
 from convinse.support.errors import ModelError
 from refusals import refused
 from tiny_models import joint
@@ -83,10 +83,11 @@ def test_a_pool_shares_what_computes_alike():
 def test_a_configuration_says_how_all_its_models_compute(precision, budget):
     keys = {"device": "cpu", precision: "int8", budget: 99, "evs_max_length": 66, "ha_max_length": 88, "ha_stride": 7}
     config = parse_config({"ers_use_cache": False, "evs_model": str(joint()), "ha_model": str(joint()), **keys})
-    bi_encoder, _ = load_bi_encoder(config, config.evs_model, "evs_bi_encoder")
-    reranker, reader = load_reranker(config), load_reader(config, config.ha_model)
+    resources = Resources(config)
+    bi_encoder, _ = resources.bi_encoder(config.evs_model, "evs_bi_encoder")
+    reranker, reader = resources.reranker(), resources.reader(config.ha_model)
     for head, length in ((reranker, 66), (bi_encoder, 66), (reader, 88)):
         assert (engine_of(head).precision, engine_of(head).token_budget) == ("int8", 99)
         assert tokenizer_of(head).max_length == length
     assert reader._stride == 7
-    refused(ModelError, lambda: load_reader(load_config("lexical.yml"), "./nowhere"), "ha_model: ./nowhere")
+    refused(ModelError, lambda: Resources(load_config("lexical.yml")).reader("./nowhere"), "ha_model: ./nowhere")

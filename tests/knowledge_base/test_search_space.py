@@ -1,7 +1,8 @@
 import pytest
 
 from convinse.config import ClocqParams
-from convinse.knowledge_base.search_space import SearchSpace, fact_text
+from convinse.knowledge_base.search_space import SearchSpace
+from convinse.records.facts import fact_text
 
 QUESTION = "Was Kate Winslet in Titanic?"
 

@@ -3,7 +3,9 @@ import copy
 import pytest
 
 from convinse.config import parse_config
+from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.question_understanding.slots import Slots
+from convinse.records.representation import question_entities
 from convinse.testing import QuestionUnderstandingContract
 from handmade import FILM, claim, document, q, world
 from histories import understood
@@ -197,3 +199,37 @@ def test_a_name_of_several_things_stays_as_it_is_written(kb_of):
     module = Slots(parse_config({}), resources_of(kb_of(*documents)))
     assert play(module, ("Who wrote Flowers for Algernon?",))[1] == "Flowers for Algernon"
     assert play(module, ("Who directed Moon in Blue?",))[1] == "Blue Moon"  # of one thing the name is its label
+
+
+SPRINGFIELDS = [
+    document("Q900", "Springfield", claim("P31", q("Q515")), claim("P17", q("Q30"))),  # far better known
+    document("Q901", "Springfield", claim("P31", q("Q515")), claim("P17", q("Q408"))),
+    document("Q515", "city"),
+    document("Q30", "United States of America"),
+    document("Q408", "Australia"),
+    document("Q902", "Ann Lee", claim("P31", q("Q5")), claim("P19", q("Q901"))),
+    *(document(f"Q91{number}", f"Person {number}", claim("P19", q("Q900"))) for number in range(9)),
+]
+
+
+def test_an_item_of_the_history_stays_itself_through_ten_turns(kb_of):
+    """Two towns of one name: the one that answered is meant wherever the name is said, though the other is better known."""
+    resources = resources_of(kb_of(*world(), *SPRINGFIELDS), ers_use_cache=False, ers_wikipedia_dump=None)
+    module, retriever = Slots(resources.config, resources), ClocqRetriever(resources.config, resources=resources)
+    assert resources.linker.link("Where is Springfield?")[0].candidates[0].id == "Q900"
+    history = [understood(module, {"question": "Which city was Ann Lee born in?"}, [])]
+    history[0]["answers"] = [{"id": "Q901", "label": "Springfield"}]
+    follow_ups = ["Which country is Springfield in?", "What is its population?", "And its area?", "When was that city founded?",
+                  "Who was born there?", "Is Springfield a city?", "What about its mayor?", "Where is Springfield?",
+                  "How old is the city?"]  # fmt: skip
+    for question in follow_ups:
+        turn = understood(module, {"question": question}, history)
+        items = {item["id"] for key in ("context", "entities") for item in turn["representation"][key]}
+        assert "Q900" not in items, question
+        assert "Q901" in items or "Springfield" not in question, question
+        _, entities = retriever.retrieve_evidences(
+            turn["structured_representation"], ["kb"], question_entities(turn["representation"])
+        )
+        assert "Q900" not in {entity["item"]["id"] for entity in entities}, question
+        history.append({**turn, "answers": []})
+    assert len(history) == 10

@@ -15,6 +15,7 @@ from convinse.support.errors import DataError, OutputError
 from convinse.training.history import best_threshold, measure, train_history
 from convinse.training.trainer import _RECORD
 from histories import BagOfWords
+from opened import resources_of
 from trainings import change_json, files, record
 
 FILMS = {"Titanic": "Q44578", "Avatar": "Q24871", "Inception": "Q25188"}
@@ -52,7 +53,9 @@ class Module(TrainedHistory):
 @pytest.fixture
 def module(world_kb, workdir):
     write()
-    return lambda **keys: Module(parse_config({"name": "mine", "qu": "history", **keys}), world_kb)
+    return lambda **keys: Module(
+        parse_config({"name": "mine", "qu": "history", **keys}), resources=resources_of(world_kb)
+    )
 
 
 def test_a_model_learns_what_pronouns_mean(module):
@@ -67,8 +70,9 @@ def test_a_model_learns_what_pronouns_mean(module):
     history = [{"question": "Who directed Titanic?", "structured_representation": "|| Titanic || directed || person",
                 "answers": [{"id": "Q42574", "label": "James Cameron"}]}]  # fmt: skip
     turn = {"question": "When was he born?"}
-    assert trained.inference_on_turn(turn, history) == " || James Cameron || born || date"
-    assert [part["text"] for part in turn["history_used"]] == ["James Cameron"]
+    understanding = trained.inference_on_turn(turn, history)
+    assert understanding["structured_representation"] == " || James Cameron || born || date"
+    assert [part["text"] for part in understanding["history_used"]] == ["James Cameron"]
 
 
 def test_training_twice_gives_the_same_bytes(module):

@@ -89,8 +89,9 @@ def test_a_model_learns_to_write(settings, base, epochs):
     trained = module({**given, "qu_model": str(folder)})
     turn = {"question": "When was he born?".lower()}
     history = [{"turn": 0, "question": "who directed it?", "answers": [{"id": "Q0", "label": "cameron"}]}]
-    assert trained.inference_on_turn(turn, history) == "titanic || cameron || born || date"
-    assert turn["history_used"] == [{"turn": 0, "part": "answer", "text": "cameron"}]
+    understanding = trained.inference_on_turn(turn, history)
+    assert understanding["structured_representation"] == "titanic || cameron || born || date"
+    assert understanding["history_used"] == [{"turn": 0, "part": "answer", "text": "cameron"}]
     assert files("results/mine") == ["annotated_dev.json", "annotated_train.json", "qu_model"]
 
 

@@ -69,7 +69,7 @@ def measure(work: Work, sources: str) -> tuple[str, Runs, list[Conversation]]:
     runs: Runs = {history: {} for history in HISTORIES}
     with Pipeline(default) as shared:
         for module in [default.qu, *(name for name in MODULES if name != default.qu)]:
-            pipeline = Pipeline(load(work, module), ers=shared.ers, ha=shared.ha)
+            pipeline = Pipeline(load(work, module), ers=shared.ers, ha=shared.ha, resources=shared.resources)
             for history, use_gold in HISTORIES.items():
                 with progress(f"{sources}, {module}, {history}", len(work.conversations), "conversations") as advance:
                     answered = list(answers(pipeline, work.conversations, sources, use_gold, advance))

@@ -21,9 +21,9 @@ from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.knowledge_base.index import FactEntities, KnowledgeBase
-from convinse.knowledge_base.search_space import fact_text
 from convinse.language.language import english
-from convinse.records.evidence import Evidence, unique_entities
+from convinse.records.evidence import Evidence
+from convinse.records.facts import fact_evidence, fact_text
 
 from ..candidates import Candidates, first_hit, gather, is_right, widened
 from ..measures import Rank, best_first, cross_fitted, first_right
@@ -142,16 +142,10 @@ def wide_facts(question: Candidates, two_hops: Callable[[str], Sequence[FactEnti
     others = {fact_text(fact): fact for item in items for fact in two_hops(item)}
     own = {evidence["evidence_text"] for evidence in question.facts}
     texts = [text for text in others if text not in own]
-    best = (_evidence(others[texts[place]]) for place, _ in english().bm25.order(question.query, texts))
+    best = (
+        fact_evidence(fact := others[texts[place]], fact[0]) for place, _ in english().bm25.order(question.query, texts)
+    )
     return widened(question, best, _WIDTH)
-
-
-def _evidence(fact: FactEntities) -> Evidence:
-    entities = unique_entities([fact[0], *fact[2::2]])
-    mentions = [[entity["label"], entity["id"]] for entity in entities]
-    return {
-        "evidence_text": fact_text(fact), "source": "kb", "disambiguations": mentions, "wikidata_entities": entities,
-    }  # fmt: skip
 
 
 def asked_of(questions: Sequence[Candidates], evidences: Sequence[Sequence[Evidence]]) -> list[Asked]:

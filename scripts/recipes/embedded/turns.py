@@ -20,6 +20,7 @@ from convinse.question_understanding.naive_concat import NcInitPrev
 from convinse.question_understanding.slots import Slots
 from convinse.records.evidence import SOURCES, Entity, Evidence
 from convinse.records.literals import date_entity, find_literals, is_date
+from convinse.resources import Resources
 from convinse.scoring.convqa import has_answer
 from convinse.support.jsonlines import read_documents
 from convinse.training.answering import answer_spans
@@ -84,7 +85,9 @@ def conversations(data: Path, work: Path, seed: int) -> Iterator[Example]:
                 chosen = _candidates(ranked, turn["answers"])
                 if chosen:
                     history = [history_turn(one, True) for one in conversation["questions"][:number]]
-                    joined = concat.inference_on_turn({"question": turn["question"]}, history)
+                    joined = concat.inference_on_turn({"question": turn["question"]}, history)[
+                        "structured_representation"
+                    ]
                     key = str(conversation["conv_id"])
                     for text in dict.fromkeys((query, joined)):
                         yield Example(text, chosen, "conversations", key, f"conversations:{key}")
@@ -104,8 +107,9 @@ def _one_turn(name: str, path: Path, read: Read, data: Path, work: Path, seed: i
     bench = bench_items(data)
     with closing(knowledge_base(data, work)) as kb:
         config = parse_config({"kb_path": str(kb.path), "ers_wikipedia_dump": None, "ers_use_cache": False})
-        retriever = ClocqRetriever(config)
-        understanding, scorer = Slots(config, kb), BM25Scorer(QueryExpansion(kb.properties()))
+        resources = Resources(config, kb=kb)
+        retriever = ClocqRetriever(config, resources=resources)
+        understanding, scorer = Slots(config, resources), BM25Scorer(QueryExpansion(kb.properties()))
         try:
             for question, written in dict(read(path)).items():
                 answers = [entity for text in written if (entity := _entity(text, kb.label)) is not None]
@@ -125,13 +129,12 @@ def _one_turn(name: str, path: Path, read: Read, data: Path, work: Path, seed: i
                 ranked = _of_entities(ranked, asked)
                 query = question
                 if chance.random() < 0.5:
-                    query = understanding.inference_on_turn({"question": question}, [])
+                    query = understanding.inference_on_turn({"question": question}, [])["structured_representation"]
                 chosen = _candidates(ranked, answers, _property)
                 if chosen:
                     yield Example(query, chosen, name, asked[0], f"{name}:{asked[0]}")
         finally:
             retriever.store_cache()
-            retriever.kb.close()
 
 
 def _is_usable(evidence: Evidence, bench: Bench, train: bool) -> bool:
@@ -191,9 +194,8 @@ def _candidates(
 
 
 def _property(evidence: Evidence) -> str:
-    """The name of a fact's property; of one with a comma, its beginning."""
-    subject = evidence["wikidata_entities"][0]["label"]
-    return evidence["evidence_text"][len(subject) + 2 :].split(", ")[0]
+    """The property of a fact."""
+    return evidence["fact"][1]["id"]
 
 
 def _is_yes_or_no(question: str, answers: Iterable[Entity]) -> bool:

@@ -16,9 +16,9 @@ from convinse.config import resolve
 from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.knowledge_base.index import KnowledgeBase
-from convinse.knowledge_base.search_space import fact_text
 from convinse.language.language import english
 from convinse.records.evidence import unique_entities
+from convinse.records.facts import fact_text
 from convinse.support.errors import DataError
 from recipes.embedded import examples
 from tiny_models import copy_of, damage, joint, tiny

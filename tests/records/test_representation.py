@@ -1,0 +1,62 @@
+import pytest
+
+from convinse.records.representation import answer_type_of, certain, question_entities, read_slots, render
+
+TITANIC, CAMERON = {"id": "Q44578", "label": "Titanic"}, {"id": "Q42574", "label": "James Cameron"}
+FIELDS = {"context": [TITANIC], "entities": [CAMERON], "predicate": "born", "answer_type": "date"}
+
+
+def candidate(item, word, rank=0):
+    return {"item": item, "question_word": word, "score": 0.5, "rank": rank}
+
+
+def test_the_string_is_a_rendering_of_the_fields():
+    assert render(FIELDS, " || ") == "Titanic || James Cameron || born || date"
+    assert (
+        render({**FIELDS, "context": [], "entities": [CAMERON, TITANIC]}, "##")
+        == "##James Cameron, Titanic##born##date"
+    )
+
+
+def test_a_name_of_several_items_stays_as_it_was_written():
+    ship = {"id": "Q25173", "label": "RMS Titanic"}
+    known = [candidate(CAMERON, "cameron"), candidate(TITANIC, "the titanic"), candidate(ship, "the titanic", 1)]
+    assert render({**FIELDS, "candidates": known}, " || ") == "the titanic || James Cameron || born || date"
+
+
+@pytest.mark.parametrize(
+    ("text", "slots"),
+    [
+        ("a || b || c || d", ("a", "b", "c", "d")),
+        ("|| b ||c|| ", ("", "b", "c", "")),
+        ("a || b || c", None),
+        ("a || b || c || d || e", None),
+        ("Who wrote it?", None),
+        ("", None),
+    ],
+)
+def test_slots_of_a_string(text, slots):
+    assert read_slots(text, " || ") == slots
+
+
+def test_the_answer_type_names_nothing():
+    assert read_slots("Titanic || James Cameron || born || yes or no", " || ").told == "Titanic | James Cameron | born"
+
+
+def test_the_answer_type_is_the_field_or_the_last_slot():
+    text = "a || b || c || place"
+    assert answer_type_of({"representation": FIELDS, "structured_representation": text}, " || ") == "date"
+    assert answer_type_of({"structured_representation": text}, " || ") == "place"
+    assert answer_type_of({"structured_representation": "Where was he born?"}, " || ") is None
+    assert answer_type_of({}, " || ") is None
+
+
+def test_the_items_of_a_representation_as_clocq_lists_them():
+    listed = question_entities(FIELDS)
+    assert [(entity["item"], entity["question_word"], entity["rank"]) for entity in listed] == [
+        (CAMERON, "James Cameron", 0),
+        (TITANIC, "Titanic", 0),
+    ]
+    known = [candidate(TITANIC, "titanic")]
+    assert question_entities({**FIELDS, "candidates": known}) == known
+    assert len(certain(TITANIC, TITANIC)) == 1

@@ -1,0 +1,136 @@
+"""What a pipeline opens: when it is asked for, once, by whichever thread, until it is closed."""
+
+import threading
+
+import pytest
+
+from convinse.config import load_config, parse_config
+from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
+from convinse.evidence_retrieval_scoring.native import NativeERS
+from convinse.knowledge_base import index as knowledge_bases
+from convinse.knowledge_base.linking import EntityLinker
+from convinse.pipeline import Pipeline
+from convinse.records.representation import question_entities
+from convinse.resources import Resources
+from convinse.support.errors import IndexFileError
+from convinse.wikipedia import dump as dumps
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """The names of what was opened, and the texts that were linked."""
+    seen = []
+
+    def counting(kind, method, note):
+        own = getattr(kind, method)
+
+        def counted(self, *arguments, **keys):
+            seen.append(note(*arguments))
+            return own(self, *arguments, **keys)
+
+        monkeypatch.setattr(kind, method, counted)
+
+    counting(knowledge_bases.KnowledgeBase, "__init__", lambda path: path.name)
+    counting(dumps.WikipediaDump, "__init__", lambda path: path.name)
+    counting(EntityLinker, "link", lambda text, *more: text)
+    return seen
+
+
+QUESTIONS = ["Who directed Titanic?", "When was he born?", "And in which country?", "Did Kate Winslet star in it?"]
+
+
+@pytest.mark.parametrize("name", ["lexical.yml", "config.yml"])
+def test_a_question_is_linked_once_over_one_knowledge_base(opened, name):
+    if name == "config.yml":
+        pytest.importorskip("torch")
+    with Pipeline(load_config(name, ers_use_cache=False, device="cpu")) as pipeline:
+        turns = pipeline.ask(QUESTIONS)["questions"]
+    assert sorted(opened) == sorted([*QUESTIONS, "kb", "wikipedia.db"])
+    assert all(turn["top_evidences"] and turn["pred_answers"] for turn in turns)
+
+
+def test_text_is_linked_once_where_only_text_is_given_and_without_its_type(opened):
+    with Pipeline(load_config("lexical.yml", qu="nc_all", ers_use_cache=False)) as pipeline:
+        pipeline.ask(QUESTIONS[:1], "kb")
+        space = pipeline.ers.retriever.retrieve_evidences(" || Titanic || star || yes or no", ["kb"])[1]
+    assert opened == ["kb", "Who directed Titanic?", "Titanic | star"]
+    assert {entity["item"]["label"] for entity in space} == {"Titanic"}
+
+
+def test_nothing_is_opened_before_it_is_asked_for(opened, workdir):
+    Resources(parse_config({"kb_path": "nowhere", "ers_wikipedia_dump": "nowhere.db"}))
+    assert opened == [] == list(workdir.iterdir())
+
+
+def test_what_is_missing_is_named_when_it_is_asked_for():
+    resources = Resources(parse_config({"kb_path": "nowhere", "ers_wikipedia_dump": "none.db"}))
+    for name, word in (("kb", "nowhere"), ("linker", "nowhere"), ("wikipedia", "none.db")):
+        with pytest.raises(IndexFileError, match=word):
+            getattr(resources, name)
+    assert Resources(parse_config({"ers_wikipedia_dump": None})).wikipedia is None
+    assert resources.passages is None
+
+
+def test_several_threads_get_the_same(opened):
+    resources, taken = Resources(parse_config({"ers_use_cache": False})), []
+    together = threading.Barrier(8)
+
+    def take():
+        together.wait()
+        taken.append((resources.kb, resources.linker, resources.search_space, resources.wikipedia))
+
+    threads = [threading.Thread(target=take) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(taken) == 8 and len({tuple(map(id, own)) for own in taken}) == 1
+    assert sorted(opened) == ["kb", "wikipedia.db"]
+    resources.close()
+
+
+def test_closing_closes_and_what_is_asked_for_later_is_opened_again(opened):
+    with Resources(parse_config({"ers_use_cache": False})) as resources:
+        kb, dump = resources.kb, resources.wikipedia
+        assert kb.label("Q44578") and dump.get("Q44578") is not None
+    with pytest.raises(Exception):  # noqa: B017 - whatever a closed file says
+        dump.get("Q44578")
+    assert resources.kb is not kb and resources.kb.label("Q44578")
+    resources.close()
+    assert opened.count("kb") == 2
+
+
+def test_a_given_knowledge_base_is_used_and_stays_open(world_kb):
+    with Resources(parse_config({}), kb=world_kb) as resources:
+        assert resources.kb is world_kb
+    assert world_kb.label("Q44578") == "Titanic"
+
+
+def test_a_pipeline_closes_its_own_resources_and_leaves_those_it_was_given(opened):
+    config = parse_config({"ers_use_cache": False})
+    with Resources(config) as shared:
+        for _ in range(2):
+            with Pipeline(config, resources=shared) as pipeline:
+                assert pipeline.qu.resources is shared
+                pipeline.ask(["Who directed Titanic?"], "kb")
+        assert opened.count("kb") == 1
+        assert shared.kb.label("Q44578")
+
+
+class OwnConstructor(NativeERS):
+    """Its constructor takes the configuration alone."""
+
+    def __init__(self, config):
+        super().__init__(config)
+        self.mine = ClocqRetriever(config, resources=self.resources)
+
+    def inference_on_turn(self, turn, sources):
+        known = question_entities(turn["representation"])
+        return self.mine.retrieve_evidences(turn["structured_representation"], sources, known)[0][:5]
+
+
+def test_a_module_that_takes_the_configuration_alone_shares_them_too(opened):
+    with Pipeline(parse_config({"ers_use_cache": False, "ers": f"{__name__}:OwnConstructor"})) as pipeline:
+        assert pipeline.ers.resources is pipeline.resources
+        pipeline.ask(["Who directed Titanic?"], "kb_text")
+    assert opened.count("kb") == opened.count("wikipedia.db") == 1

@@ -1,0 +1,122 @@
+"""What modules return: checked, stored and measured at one border."""
+
+import copy
+
+import pytest
+
+from convinse.support.errors import DataError, ModuleError
+from convinse.turn_results import ADDED, all_returned, keep_answers, keep_evidences, keep_understanding, without_results
+from evidences import evidence
+from refusals import refused
+
+
+class Module:
+    """Stands for a module; only its name is asked for."""
+
+
+SEVEN = {"id": "Q7", "label": "seven"}
+KEPT = [evidence("a seven", "text", ("seven", "Q7"))]
+ANSWER = {"answer": SEVEN, "score": 1.0, "rank": 1}
+
+
+def turn(**more):
+    return {"question_id": "movies-7-2", "question": "x", "answers": [SEVEN], **more}
+
+
+def test_what_was_returned_is_stored_and_measured():
+    asked = turn()
+    assert keep_evidences(Module(), asked, KEPT, ("kb", "text")) is asked["top_evidences"]
+    assert asked["answer_presence"] and asked["answer_presence_per_src"] == {"kb": False, "text": True}
+    assert asked["top_evidences"][0]["mentions"] == [{"start": 2, "end": 7, "id": "Q7"}]
+    assert keep_answers(Module(), asked, [ANSWER]) == [ANSWER] == asked["pred_answers"]
+    assert (asked["p_at_1"], asked["mrr"], asked["h_at_5"]) == (1.0, 1.0, 1.0)
+
+
+def test_the_given_evidences_are_not_changed():
+    given = copy.deepcopy(KEPT)
+    keep_evidences(Module(), turn(), given, ("text",))
+    assert given == KEPT
+
+
+def test_without_gold_answers_nothing_is_measured():
+    asked = turn(answers=[])
+    keep_evidences(Module(), asked, KEPT, ("text",))
+    keep_answers(Module(), asked, [ANSWER])
+    assert not {"answer_presence", "p_at_1"} & asked.keys()
+
+
+def test_a_module_that_writes_into_the_turn_and_returns_nothing_is_understood():
+    asked = turn(top_evidences=KEPT, pred_answers=[ANSWER], structured_representation="written")
+    assert len(keep_evidences(Module(), asked, None, ("text",))) == 1
+    assert keep_answers(Module(), asked, None) == [ANSWER]
+    keep_understanding(Module(), asked, None)
+    assert asked["structured_representation"] == "written"
+
+
+def test_what_is_returned_counts_where_both_are_there():
+    asked = turn(top_evidences=KEPT, pred_answers=[ANSWER], structured_representation="written")
+    assert keep_evidences(Module(), asked, [], ("text",)) == [] == asked["top_evidences"]
+    assert keep_answers(Module(), asked, []) == [] == asked["pred_answers"]
+    keep_understanding(Module(), asked, "returned")
+    assert asked["structured_representation"] == "returned"
+    keep_understanding(Module(), asked, {"structured_representation": "all", "resolved_question": "in full"})
+    assert (asked["structured_representation"], asked["resolved_question"]) == ("all", "in full")
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (None, "must return a list of evidences, not NoneType"),
+        ({"a": 1}, "must return a list of evidences, not dict"),
+        ([evidence(str(number)) for number in range(4)], "4 evidences, but evs_max_evidences is 3"),
+        (["text"], "not a dictionary"),
+    ],
+)
+def test_evidences_that_are_none(returned, message):
+    kinds = (ModuleError, DataError)
+    refused(kinds, lambda: keep_evidences(Module(), turn(), returned, ("text",), 3), message, "Module", "movies-7-2")
+
+
+@pytest.mark.parametrize(
+    ("returned", "message"),
+    [
+        (None, "must return a list of answers, not NoneType"),
+        ([{**ANSWER, "rank": 2}], "answer 1 must be"),
+        ([ANSWER, ANSWER], "answer 2 must be"),
+        ([{"answer": {"label": "x"}, "rank": 1}], "answer 1 must be"),
+        (["x"], "answer 1 must be"),
+    ],
+)
+def test_answers_that_are_none(returned, message):
+    refused(ModuleError, lambda: keep_answers(Module(), turn(), returned), message, "Module", "movies-7-2")
+
+
+def test_more_answers_than_wanted_are_cut():
+    answers = [{**ANSWER, "rank": rank} for rank in (1, 2, 3)]
+    assert keep_answers(Module(), turn(), answers, 2) == answers[:2]
+
+
+@pytest.mark.parametrize("returned", [None, {}, {"resolved_question": "x"}, {"structured_representation": 7}])
+def test_representations_that_are_none(returned):
+    refused(
+        ModuleError,
+        lambda: keep_understanding(Module(), turn(), returned),
+        "must return a representation",
+        "movies-7-2",
+    )
+
+
+def test_a_result_for_each_turn():
+    turns = [turn(), turn()]
+    assert all_returned(Module(), None, turns) == [None, None]
+    assert all_returned(Module(), ["a", "b"], turns) == ["a", "b"]
+    for wrong, words in (([], "2 results, not 0"), ("ab", "not str"), ((1, 2), "not tuple")):
+        refused(
+            ModuleError, lambda wrong=wrong: all_returned(Module(), wrong, turns), "Module: inference_on_turns", words
+        )
+
+
+def test_results_can_be_taken_away():
+    asked = {**dict.fromkeys(ADDED, 1), **turn(), "own": 1}
+    without_results(asked)
+    assert asked == {**turn(), "own": 1}
