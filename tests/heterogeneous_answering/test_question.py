@@ -51,13 +51,13 @@ SLOTS = "a film || Titanic || opened || date"
     ("question", "more", "kind", "in_full", "spoken"),
     [
         ("Who was it?", {}, "person", "Who was it?", "Who was it?"),
-        ("And?", {"structured_representation": SLOTS}, "date", "a film Titanic opened", SLOTS),
+        ("And?", {"structured_representation": SLOTS}, "date", "a film | Titanic | opened", SLOTS),
         ("Who?", {"structured_representation": "Who? When?"}, "person", "Who? When?", "Who? When?"),
         ("And?", {"structured_representation": SLOTS, "resolved_question": "When did it open?"}, "date",
          "When did it open?", "When did it open?"),
         ("And?", {"structured_representation": SLOTS, "representation": fields("number")}, "number",
-         "a film Titanic opened", SLOTS),
-        ("Who?", {"structured_representation": SLOTS, "representation": fields("")}, "any", "a film Titanic opened", SLOTS),
+         "a film | Titanic | opened", SLOTS),
+        ("Who?", {"structured_representation": SLOTS, "representation": fields("")}, "any", "a film | Titanic | opened", SLOTS),
     ],
 )  # fmt: skip
 def test_the_type_and_the_words_of_a_question(question, more, kind, in_full, spoken):
