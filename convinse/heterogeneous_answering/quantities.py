@@ -143,7 +143,7 @@ def stated(
         # a row of a part says more than an entry of the whole
         more = sum(not word.isdigit() for word in held.difference(asked.rest, *asked.nouns))
         weight = (0.2 + covered) / (1.0 + _MORE * more) * (1.0 + share)
-        near = nearness(evidence, set(asked.rest), language.words)
+        near = nearness(evidence, asked.rest, language.words)
         for value, fits in fitting:
             number = value.entity["id"]
             score = fits * weight * (0.5 + near.get(number, 0.0))

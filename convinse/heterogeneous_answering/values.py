@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from typing import NamedTuple
 
 from ..language.language import Language
 from ..language.property_names import PropertyLabel
-from ..language.text import Words, fold
+from ..language.text import END, Words, folded_words
 from ..records.evidence import Entity, Evidence, Mention
 from ..records.facts import fact_of
 from ..records.literals import is_date, is_number
@@ -81,18 +82,26 @@ def nearness(evidence: Evidence, wanted: AbstractSet[str], language: Words) -> d
 
     In "Year is 1996, Film is Basquiat, Role is Andy Warhol", a question for the role prefers the value beside it.
     """
-    words = re.findall(r"\w+", fold(evidence["evidence_text"]))
+    words, before = _words(evidence)
     hits = [place for place, word in enumerate(words) if language.stem(word) in wanted]
     near: dict[str, float] = {}
-    for surface, entity_id in evidence["disambiguations"]:
-        parts = fold(surface).split()
-        for place in range(len(words) - len(parts) + 1) if parts else ():
-            if words[place : place + len(parts)] == parts:
-                end = place + len(parts) - 1
-                gaps = [
-                    place - hit if hit < place else _BEHIND * (hit - end) for hit in hits if not place <= hit <= end
-                ]
-                gap = min(gaps, default=None)
-                value = FAR if gap is None else FAR + (1 - FAR) / (1 + gap / _REACH)
-                near[entity_id] = max(near.get(entity_id, 0.0), value)
+    for mention in evidence["mentions"]:
+        place, end = before[mention["start"]], before[mention["end"]] - 1
+        gaps = [place - hit if hit < place else _BEHIND * (hit - end) for hit in hits if not place <= hit <= end]
+        gap = min(gaps, default=None)
+        value = FAR if gap is None else FAR + (1 - FAR) / (1 + gap / _REACH)
+        near[mention["id"]] = max(near.get(mention["id"], 0.0), value)
     return near
+
+
+def _words(evidence: Evidence) -> tuple[list[str], dict[int, int]]:
+    """The folded words of a text, and how many of them stand before the start and the end of each mention."""
+    text = evidence["evidence_text"]
+    borders = sorted({0, len(text), *(mention[side] for mention in evidence["mentions"] for side in ("start", "end"))})
+    pieces = iter(folded_words([text[start:end] for start, end in pairwise(borders)]))
+    words: list[str] = []
+    before: dict[int, int] = {}
+    for border in borders:
+        before[border] = len(words)
+        words += iter(lambda: next(pieces, END), END)
+    return words, before

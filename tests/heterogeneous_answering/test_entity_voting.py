@@ -1,11 +1,9 @@
 import copy
 
 import pytest
-from literal_evidence import ENGLISH
 
 from convinse.config import parse_config
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
-from convinse.heterogeneous_answering.values import nearness
 from convinse.resources import Resources
 from convinse.testing import HeterogeneousAnsweringContract
 from evidences import evidence
@@ -150,11 +148,6 @@ def test_nearness_to_the_asked_words_decides_within_an_evidence(voting):
     row = said("Titanic, Actor is Kate Winslet, Producer is James Cameron", "Q202765", "Q42574", source="table")
     assert answer(voting, "Who is the producer of Titanic?", [row])[0]["answer"]["id"] == "Q42574"
     assert answer(voting, "Who is the actor in Titanic?", [row])[0]["answer"]["id"] == "Q202765"
-    near = nearness(row, {"produc"}, ENGLISH.words)
-    assert 0 < near["Q202765"] < near["Q42574"] <= 1
-    table = said("Titanic, Year is 1997, Place is London, Role is Kate Winslet", YEAR, "Q84", "Q202765")
-    near = nearness(table, {"role"}, ENGLISH.words)
-    assert max(near, key=near.get) == "Q202765"
 
 
 def test_ranked_answers_have_falling_scores_and_the_evidences_that_hold_them(voting):

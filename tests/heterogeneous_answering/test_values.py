@@ -1,9 +1,11 @@
 """Dates and numbers of evidences with what names them, and the words that ask for properties."""
 
+import re
+
 import pytest
 from literal_evidence import ENGLISH, NAMES, attribute, evidence, fact, named, row, words
 
-from convinse.heterogeneous_answering.values import values
+from convinse.heterogeneous_answering.values import FAR, nearness, values
 from convinse.language.property_names import PropertyNames
 
 KEYWORDS = ENGLISH.properties.keywords
@@ -62,6 +64,41 @@ def test_values_of_a_fact_have_property_and_qualifier():
 def test_units(text, unit):
     (value,) = values(evidence(f"It, {text}", "info"), ENGLISH)
     assert value.unit == unit
+
+
+ROLES = row("Titanic", "Cast", ("Actor", "Kate Winslet"), ("Producer", "James Cameron"), ("Year", "1997"))
+
+
+def mentioning(given, *names):
+    """An evidence in which the names are mentioned, each wherever it stands."""
+    text = given["evidence_text"]
+    places = [(place.start(), place.end(), name) for name in names for place in re.finditer(name, text)]
+    return {
+        **given,
+        "mentions": [{"start": start, "end": end, "id": f"Q {name}"} for start, end, name in sorted(places)],
+    }
+
+
+def test_nearness_to_the_asked_words():
+    cast = mentioning(ROLES, "Kate Winslet", "James Cameron", "Titanic")
+    near = nearness(cast, {"produc"}, ENGLISH.words)
+    assert near["Q James Cameron"] > near["Q Kate Winslet"] > FAR  # what stands behind a word is nearer
+    assert nearness(cast, {"actor"}, ENGLISH.words)["Q Kate Winslet"] == near["Q James Cameron"] <= 1
+    assert set(nearness(cast, {"director"}, ENGLISH.words).values()) == {FAR}
+    assert nearness(cast, {"kate"}, ENGLISH.words)["Q Kate Winslet"] == FAR  # its own words are not near to it
+
+
+def test_nearness_is_that_of_the_nearest_mention_and_counts_words():
+    given = mentioning(
+        evidence("Anna and Bo – the Élan of old – had a book of Anna, & of Bo.", "text"), "Anna", "Bo", "Élan"
+    )
+    words = ["anna", "and", "bo", "the", "elan", "of", "old", "had", "a", "book", "of", "anna", "and", "of", "bo"]
+    book = words.index("book")
+    near = nearness(given, {"book"}, ENGLISH.words)
+    expected = {"Anna": words.index("anna", book) - book, "Bo": words.index("bo", book) - book,
+                "Élan": 3 * (book - words.index("elan"))}  # fmt: skip
+    assert near == {f"Q {name}": pytest.approx(FAR + (1 - FAR) / (1 + gap / 3)) for name, gap in expected.items()}
+    assert nearness(evidence("", "text"), {"book"}, ENGLISH.words) == {}
 
 
 @pytest.mark.parametrize(
