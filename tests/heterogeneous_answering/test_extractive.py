@@ -10,6 +10,7 @@ from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.encoder.yes_no_head import YesNoHead
 from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.formats.convmix import read_conversations
+from convinse.heterogeneous_answering.base import HeterogeneousAnswering
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.pipeline import Pipeline
@@ -247,6 +248,10 @@ def test_of_votes_alone_the_answers_are_those_of_entity_voting(turns):
 def test_a_share_of_votes_lies_between_0_and_1(share):
     with pytest.raises(ConfigError, match="ha_votes"):
         parse_config({"ha_votes": share})
+
+
+def test_answerers_are_composed_not_inherited():
+    assert EntityVoting.__bases__ == ExtractiveAnswering.__bases__ == (HeterogeneousAnswering,)
 
 
 def test_another_reader_is_one_of_another_module():
