@@ -112,16 +112,12 @@ class Resources:
     def reranker(self) -> BertReranker | None:
         """The cross-encoder of `evs_model`, whose scores the evidence cache keeps; None where none is named.
 
-        With `ha_share_pass`, what it reads while it ranks is kept for answering, where that names the same model.
-
         Raises:
             ModelError: it cannot be loaded.
         """
         config = self.config
         if not config.evs_model:
             return None
-        if config.ha_share_pass and config.ha_model and model_path(config.ha_model) == model_path(config.evs_model):
-            self.models.share_spans()
         return BertReranker(
             model_path(config.evs_model),
             settings=self._computing("evs_model", config.evs_max_length),

@@ -27,7 +27,7 @@ from .pipeline import Pipeline
 from .question_understanding.base import QuestionUnderstanding, understand
 from .records.conversation import Conversation, RankedAnswer, Turn
 from .records.evidence import SOURCES, Evidence, check_evidence, normalize_source
-from .turn_results import all_returned, keep_evidences, keep_understanding
+from .turn_results import all_returned, keep_answers, keep_evidences, keep_understanding
 
 _CONVERSATIONS = 2  # of the snapshot's train part: enough to show a broken contract, fast enough to run often
 _FEW = 3  # evidences, to see that evs_max_evidences is obeyed
@@ -167,7 +167,7 @@ class HeterogeneousAnsweringContract(_Contract):
         turns = [without(turn, "pred_answers") for turn in self.prepared(config)]
         if not keep_answers:
             turns = [without(turn, "answers", "p_at_1", "mrr", "h_at_5") for turn in turns]
-        self.make(config).inference_on_turns(turns, self.sources)
+        _answer(self.make(config), turns, self.sources)
         return turns
 
     def test_ranks_count_from_one_without_ties(self) -> None:
@@ -183,8 +183,10 @@ class HeterogeneousAnsweringContract(_Contract):
 
     def test_without_evidences_there_is_no_crash(self) -> None:
         config = self.config()
-        turns = [{**without(turn, "pred_answers"), "top_evidences": []} for turn in self.prepared(config)]
-        self.make(config).inference_on_turns(turns, self.sources)  # type: ignore[arg-type]
+        turns = [without(turn, "pred_answers") for turn in self.prepared(config)]
+        for turn in turns:
+            turn["top_evidences"] = []
+        _answer(self.make(config), turns, self.sources)
 
     def test_deterministic(self) -> None:
         assert _answers(self._run(self.config())) == _answers(self._run(self.config()))
@@ -199,6 +201,13 @@ def _retrieve(module: EvidenceRetrievalScoring, turns: list[Turn], sources: Sequ
     returned = all_returned(module, module.inference_on_turns(turns, sources), turns)
     for turn, evidences in zip(turns, returned, strict=True):
         keep_evidences(module, turn, evidences, sources)
+
+
+def _answer(module: HeterogeneousAnswering, turns: list[Turn], sources: Sequence[str]) -> None:
+    """Let a module answer as the pipeline does, which keeps the best `ha_max_answers`."""
+    returned = all_returned(module, module.inference_on_turns(turns, sources), turns)
+    for turn, answers in zip(turns, returned, strict=True):
+        keep_answers(module, turn, answers, module.config.ha_max_answers)
 
 
 def without(turn: Turn, *keys: str) -> Turn:

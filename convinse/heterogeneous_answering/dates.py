@@ -1,15 +1,14 @@
-"""Dates as answers: the whole date where a part is marked, the year where a year is asked for, the date that is meant."""
+"""Dates as answers: the whole date where a part is marked, and how well a date is the one that is meant."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..language.language import Language
 from ..language.property_names import PropertyNames
-from ..records.conversation import RankedAnswer
 from ..records.evidence import Entity, Evidence
-from ..records.literals import find_literals, is_date, year_of
+from ..records.literals import find_literals, is_date
 from .values import values
 
 _UNNAMED, _OTHER = 0.4, 0.1  # weight of a date without a name, and of a date of another property
@@ -29,21 +28,6 @@ def date_at(text: str, start: int, end: int) -> Entity | None:
     is_part = marked[0].start <= start and end <= marked[0].end
     is_date_itself = any(is_date(span.entity["id"]) for span in find_literals(text[start:end]))
     return marked[0].entity if is_part or is_date_itself else None
-
-
-def in_years(answers: Sequence[RankedAnswer]) -> list[RankedAnswer]:
-    """A ranking whose dates are years: dates of the same year are one answer, with the scores of all."""
-    by_id: dict[str, RankedAnswer] = {}
-    for answer in answers:
-        entity = answer["answer"]
-        entity = year_of(entity["id"]) if is_date(entity["id"]) else entity
-        first = by_id.get(entity["id"])
-        if first is None:
-            by_id[entity["id"]] = {**answer, "answer": entity}
-        else:
-            first["score"] = round(first["score"] + answer["score"], 6)
-    ranked = sorted(by_id.values(), key=lambda answer: (-answer["score"], answer["rank"]))
-    return [{**answer, "rank": rank} for rank, answer in enumerate(ranked, 1)]
 
 
 class DateQuestion(NamedTuple):
@@ -77,7 +61,7 @@ def date_weights(
     for value in values(evidence, language):
         if not is_date(value.entity["id"]):
             continue
-        labels = [label for label in value.labels if not keywords(label) <= general]
+        labels = [label for label in value.labels if not keywords(label.text) <= general]
         meant = frozenset().union(*(names.asking(label, asking) for label in labels))
         # "in which year" alone is no half of a "birth year"
         named = 1.0 if meant else max((names.asked(label, asking - general) for label in labels), default=None)

@@ -6,95 +6,91 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 
-from ..language.answer_types import AnswerType
 from ..records.conversation import RankedAnswer, Turn
-from ..records.evidence import Entity, Evidence, question_items
-from ..records.literals import is_date
+from ..records.evidence import Entity
+from .base import HeterogeneousAnswering
 from .dates import date_question, date_weights
-from .ranking import ranking, score_shares
-from .typed_answering import TypedAnswering
+from .quantities import numbers
+from .question import AskedQuestion
+from .ranking import AnswerCandidate, answers, in_shares, in_years, merged
 from .values import FAR, nearness
+from .yes_no import yes_or_no
 
 _SHARPNESS = 4.0  # exponent of an evidence's weight: higher listens to the best evidences only
 _PRIOR = 0.1  # for each tenfold number of facts
+_STATED = 0.75  # the share of the number that the evidences state for what is asked; voting and reading have the rest
 _FLOOR = 1e-3  # of a weight: what fits the type counts even where no word matches
 _ECHO = 0.1  # an answer seldom repeats the words of the question ("Award for Directing" to "who directed")
 
 
-class EntityVoting(TypedAnswering):
-    """The entities of the top evidences are the candidates; every evidence votes for its entities.
+class EntityVoting(HeterogeneousAnswering):
+    """Answers without a model: the entities of the top evidences are the candidates; see `votes`.
 
-    - A vote weighs `(score / best score) ** 4`, shared by the square root of the number of entities in the evidence.
-    - The items that the evidences were retrieved for are the question's own and no candidates.
-    - Votes count by how well the candidate fits the expected answer type (the representation's last slot, else the
-      question's words): a date for "when", a human for "who", an item whose class is named for "which ...".
-    - Dates count by how well their names and evidences fit the question's words; see `dates.date_weights`.
-    - Numbers that are stated for what is asked come before the others, yes or no is decided by facts and words; see
-      `TypedAnswering`.
+    Numbers that are stated for what is asked come before the others, dates are years where a year is asked for, yes or no
+    is decided by facts and words.
 
     Args:
         config: `kb_path` (types of items), `sr_delimiter`, `ha_max_answers` are used.
-        kb: the knowledge base to use instead of the configured one.
+        resources: what the stages of a pipeline share.
     """
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """Vote; see the base class."""
-        expected = self.expected(turn)
-        if expected.kind == "yesno":
-            turn["pred_answers"] = self.yes_or_no(turn)
-        else:
-            answers = self.of_type(turn, expected, self.votes(turn, expected))
-            turn["pred_answers"] = answers[: self.config.ha_max_answers]
-        return turn["pred_answers"]
+        asked = AskedQuestion.of(turn, self.config.sr_delimiter, self.resources)
+        candidates = yes_or_no(asked) if asked.expected.kind == "yesno" else as_expected(asked, votes(asked))
+        return answers(candidates, self.config.ha_max_answers)
 
-    def votes(self, turn: Turn, expected: AnswerType) -> list[RankedAnswer]:
-        """The entities of the top evidences, best first; their scores are shares of all votes."""
-        evidences = turn["top_evidences"]
-        own = {item["id"] for item in question_items(evidences)}
-        asked = date_question(self.in_full(turn), evidences, self.language) if expected.kind == "date" else None
-        wanted = self._wanted(turn, evidences)
-        stems = self.language.words.stems
-        echo = wanted - set(stems(" ".join(expected.words)))
-        votes: dict[str, float] = defaultdict(float)
-        answers: dict[str, Entity] = {}
-        support: dict[str, list[int]] = defaultdict(list)
-        for place, (evidence, share) in enumerate(zip(evidences, score_shares(evidences), strict=True)):
-            weight = max(_FLOOR, share**_SHARPNESS)
-            candidates = [entity for entity in evidence["wikidata_entities"] if entity["id"] not in own]
-            near = nearness(evidence, wanted, self.language.words)
-            dates = {} if asked is None else date_weights(evidence, asked, self.property_names, self.language)
-            fits = [
-                self.fit(expected, entity)
-                * self._prior(entity)
-                * dates.get(entity["id"], 1.0)
-                * near.get(entity["id"], FAR)
-                * (_ECHO if echo & set(stems(entity["label"])) else 1.0)
-                for entity in candidates
-            ]
-            shared = max(1.0, sum(fits)) ** 0.5
-            for entity, suits in zip(candidates, fits, strict=True):
-                votes[entity["id"]] += weight * suits / shared
-                answers.setdefault(entity["id"], {"id": entity["id"], "label": entity["label"]})
-                support[entity["id"]].append(place)
-        total = sum(votes.values()) or 1.0
-        # of several dates that count the same, the first release is meant
-        keys = {
-            name: (-round(vote, 9), name if is_date(name) else "", support[name][0], name)
-            for name, vote in votes.items()
-            if vote > 0
-        }
-        return ranking(
-            (answers[name], votes[name] / total, support[name]) for name in sorted(keys, key=keys.__getitem__)
-        )
 
-    def _prior(self, entity: Entity) -> float:
-        """How much likelier an item with many facts is meant than one with few; it decides where votes are equal."""
-        if not entity["id"].startswith("Q"):
-            return 1.0
-        return 1 + _PRIOR * math.log10(1 + self.kb.frequency(entity["id"]))
+def as_expected(asked: AskedQuestion, candidates: list[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Candidates as the expected type wants them: behind the numbers that answer, as years where a year is asked for."""
+    if asked.asks_for_year:
+        return in_years(candidates)
+    answering = numbers(asked)
+    return merged((_STATED, answering), (1 - _STATED, candidates)) if answering else candidates
 
-    def _wanted(self, turn: Turn, evidences: Sequence[Evidence]) -> set[str]:
-        """Stems of what is asked, without the names of the question's own items."""
-        stems = self.language.words.stems
-        asked = turn.get("structured_representation") or turn["question"]
-        return set(stems(asked)) - {word for item in question_items(evidences) for word in stems(item["label"])}
+
+def votes(asked: AskedQuestion) -> list[AnswerCandidate]:
+    """The entities of the evidences, best first; every evidence votes for its entities.
+
+    - A vote weighs `(score / best score) ** 4`, shared by the square root of the number of entities in the evidence.
+    - The items that the evidences were retrieved for are the question's own and no candidates.
+    - Votes count by how well the candidate fits the expected answer type (the representation's, else by the question's
+      words): a date for "when", a human for "who", an item whose class is named for "which ...".
+    - Where a date is asked for, dates count by how well their names and evidences fit the question's words; see
+      `dates.date_weights`.
+    """
+    reason = "dates" if asked.expected.kind == "date" else "votes"
+    meant = date_question(asked.in_full, asked.evidences, asked.language) if reason == "dates" else None
+    stems = asked.language.words.stems
+    echo = asked.stems.difference(stems(" ".join(asked.expected.words)))
+    scores: dict[str, float] = defaultdict(float)
+    entities: dict[str, Entity] = {}
+    support: dict[str, list[int]] = defaultdict(list)
+    for place, (evidence, share) in enumerate(zip(asked.evidences, asked.shares, strict=True)):
+        weight = max(_FLOOR, share**_SHARPNESS)
+        candidates = [entity for entity in evidence["wikidata_entities"] if entity["id"] not in asked.own]
+        near = nearness(evidence, asked.stems, asked.language.words)
+        dates = {} if meant is None else date_weights(evidence, meant, asked.names, asked.language)
+        fits = [
+            asked.fit(entity)
+            * _prior(entity, asked)
+            * dates.get(entity["id"], 1.0)
+            * near.get(entity["id"], FAR)
+            * (1.0 if echo.isdisjoint(stems(entity["label"])) else _ECHO)
+            for entity in candidates
+        ]
+        shared = max(1.0, sum(fits)) ** 0.5
+        for entity, suits in zip(candidates, fits, strict=True):
+            scores[entity["id"]] += weight * suits / shared
+            entities.setdefault(entity["id"], {"id": entity["id"], "label": entity["label"]})
+            support[entity["id"]].append(place)
+    return in_shares(
+        [AnswerCandidate(entities[name], scores[name], tuple(support[name]), (reason,)) for name in entities]
+    )
+
+
+def _prior(entity: Entity, asked: AskedQuestion) -> float:
+    """How much likelier an item with many facts is meant than one with few; it decides where votes are equal."""
+    if not entity["id"].startswith("Q"):
+        return 1.0
+    return 1 + _PRIOR * math.log10(1 + asked.resources.kb.frequency(entity["id"]))

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import copy
+from collections.abc import Sequence
 from functools import cached_property
 
 from ..config import Config
 from ..encoder.checkpoint import Checkpoint
-from ..encoder.extractive_reader import ExtractiveReader
-from ..encoder.pool import ModelPool
-from ..knowledge_base.index import KnowledgeBase
-from ..records.conversation import RankedAnswer, Turn, asked_in_full
-from ..records.evidence import question_items
-from ..resources import load_reader, load_yes_no_reader
+from ..encoder.extractive_reader import AnswerSpan, ExtractiveReader
+from ..records.conversation import RankedAnswer, Turn
+from ..records.evidence import Entity
+from ..resources import Resources, model_path
+from ..stage import TurnBatch
 from ..support.errors import ConfigError
-from .answers import rank_answers
-from .entity_voting import EntityVoting
-from .ranking import combined, score_shares
-from .yes_no import Judge
+from .base import HeterogeneousAnswering
+from .entity_voting import as_expected, votes
+from .question import AskedQuestion
+from .ranking import AnswerCandidate, answers, merged
+from .reader import read_answers
+from .yes_no import Judge, yes_or_no
 
 _SPANS = 5  # of an evidence
 _LEAST_FIT = 0.01  # of what does not fit the expected type: the answer where nothing fits, such as "twelve"
@@ -25,31 +27,37 @@ _FITTING = 0.3  # fit from which on the votes count in full: that of an unknown 
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
 
-class ExtractiveAnswering(EntityVoting):
+class ExtractiveAnswering(HeterogeneousAnswering):
     """Answers with an extractive reader (`ha_model`), all evidences of all turns read together.
 
     An answer's score adds up, over the evidences, the probability of its spans times the evidence's score (as a share
     of the best score) and how well it fits the expected answer type. Evidences whose score is 0, which the cascade left
     unread, are not read here either where there are better evidences. The items that the question is about are no answers.
-    The votes of `EntityVoting` are added with the weight `ha_votes`: they know nearness in rows and lists better. They weigh
-    less where no entity fits the expected type.
-    Questions for yes or no are not read; they, stated numbers and years are answered as in `entity_voting`.
+    The votes of the evidences (`entity_voting.votes`) are added with the weight `ha_votes`: they know nearness in rows and
+    lists better. They weigh less where no entity fits the expected type.
+    Questions for yes or no are not read; they, stated numbers and years are answered as by `EntityVoting`, but what no fact
+    decides is read by the yes/no head of the model, where it has one.
 
     Args:
-        config: `ha_model`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`, `kb_path` and those of
-            all models (`device`, `precision` ...) are used.
-        kb: the knowledge base to use instead of the configured one.
+        config: `ha_model`, `ha_votes`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`, `sr_delimiter`,
+            `kb_path` and those of all models (`device`, `precision` ...) are used.
+        resources: what the stages of a pipeline share.
         reader: the reader to use instead of the configured one.
     """
 
     trainer = "convinse.training.answering:train_answering"
 
-    def __init__(self, config: Config, kb: KnowledgeBase | None = None, reader: ExtractiveReader | None = None) -> None:
-        super().__init__(config, kb)
+    def __init__(
+        self, config: Config, resources: Resources | None = None, reader: ExtractiveReader | None = None
+    ) -> None:
+        super().__init__(config, resources)
         if reader is not None:
             self.reader = reader
         elif not config.ha_model and not config.ha_training.base:
             raise ConfigError(_NO_MODEL)
+        elif config.ha_share_pass and _is_ranker(config):
+            self.resources.models.share_spans()
+        self._answered = TurnBatch(self._answer_all)
 
     @cached_property
     def reader(self) -> ExtractiveReader:
@@ -59,71 +67,72 @@ class ExtractiveAnswering(EntityVoting):
         return self.build_reader(self.config.ha_model)
 
     @cached_property
-    def judge(self) -> Judge | None:  # type: ignore[override]
+    def judge(self) -> Judge | None:
         """Reads whether a text says yes: the yes/no head of `ha_model`; None where it has none."""
-        reader = load_yes_no_reader(self.config, self.model_pool)
+        reader = self.resources.yes_no_reader()
         if reader is None:
             return None
         return lambda question, text: float(reader.probabilities([(question, text)])[0])
 
     def build_reader(self, model: str | Checkpoint) -> ExtractiveReader:
         """A reader with the configured settings."""
-        return load_reader(self.config, model, best=_SPANS, models=self.model_pool)
+        return self.resources.reader(model, best=_SPANS)
 
-    def use_models(self, models: ModelPool) -> None:
-        """Share models, and with `ha_share_pass` what they read while they rank; see the base class."""
-        super().use_models(models)
-        if self.config.ha_share_pass and "reader" not in self.__dict__:  # a given reader has a model of its own
-            models.share_spans()
+    def with_reader(self, reader: ExtractiveReader) -> ExtractiveAnswering:
+        """The same module with another reader."""
+        module = copy.copy(self)
+        module.reader = reader
+        module._answered = TurnBatch(module._answer_all)
+        return module
+
+    def prepare(self, turns: Sequence[Turn]) -> None:
+        """Read the evidences of these turns together when the first of them is asked for; see the base class."""
+        self._answered.expect(turns)
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """Read and merge; see the base class."""
-        self._answer([turn])
-        return turn["pred_answers"]
+        return self._answered.result(turn, sources)
 
-    def inference_on_turns(self, turns: Iterable[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
-        """Read the evidences of all turns together; see the base class."""
-        turns = list(turns)
-        if type(self).inference_on_turn is not ExtractiveAnswering.inference_on_turn:
-            return super().inference_on_turns(turns, sources)
-        self._answer(turns)
-        for turn in turns:
-            self.finish_turn(turn, turn["pred_answers"])
-        return [turn["pred_answers"] for turn in turns]
-
-    def _answer(self, turns: Sequence[Turn]) -> None:
-        expected = [self.expected(turn) for turn in turns]
-        reading = [turn for turn, wanted in zip(turns, expected, strict=True) if wanted.kind != "yesno"]
-        weights = {id(turn): score_shares(turn["top_evidences"]) for turn in reading}
-        spans = self.reader.read_all(
-            [asked_in_full(turn) for turn in reading],
-            [
-                [  # what counts for nothing is not read
-                    evidence["evidence_text"] if weight > 0 else ""
-                    for evidence, weight in zip(turn["top_evidences"], weights[id(turn)], strict=True)
-                ]
-                for turn in reading
-            ],
-        )
-        read = dict(zip(map(id, reading), spans, strict=True))
-        for turn, wanted in zip(turns, expected, strict=True):
-            evidences = turn["top_evidences"]
-            if wanted.kind == "yesno":
-                turn["pred_answers"] = self.yes_or_no(turn)
-                continue
-            own = {item["id"] for item in question_items(evidences)}
-            answers = rank_answers(
-                read[id(turn)],
-                evidences,
-                weights[id(turn)],
-                lambda entity: 0.0 if entity["id"] in own else max(_LEAST_FIT, self.fit(wanted, entity)),  # noqa: B023
-                None,
-                self.language.words,
+    def _answer_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
+        """The answers of several turns, whose evidences are read together."""
+        asked = [AskedQuestion.of(turn, self.config.sr_delimiter, self.resources) for turn in turns]
+        reading = [question for question in asked if question.expected.kind != "yesno"]
+        spans = iter(
+            self.reader.read_all(
+                [question.spoken for question in reading],
+                [
+                    [  # what counts for nothing is not read
+                        evidence["evidence_text"] if share > 0 else ""
+                        for evidence, share in zip(question.evidences, question.shares, strict=True)
+                    ]
+                    for question in reading
+                ],
             )
-            share, most = self.config.ha_votes, self.config.ha_max_answers
-            voted = self.votes(turn, wanted) if share else []
-            # where no entity is of the expected type, the votes are for things that nobody asked for
-            fitting = max((self.fit(wanted, answer["answer"]) for answer in voted), default=0.0)
-            trusted = share * min(1.0, fitting / _FITTING)
-            answers = combined(answers, voted, trusted / (1 - share + trusted) if trusted else 0.0, None)
-            turn["pred_answers"] = self.of_type(turn, wanted, answers)[:most]
+        )
+        candidates = (
+            yes_or_no(question, self.judge) if question.expected.kind == "yesno" else self._read(question, next(spans))
+            for question in asked
+        )
+        return [answers(given, self.config.ha_max_answers) for given in candidates]
+
+    def _read(self, asked: AskedQuestion, spans: Sequence[AnswerSpan]) -> list[AnswerCandidate]:
+        """What the reader has marked and, with the weight that they deserve, the votes."""
+
+        def fit(entity: Entity) -> float:
+            return 0.0 if entity["id"] in asked.own else max(_LEAST_FIT, asked.fit(entity))
+
+        read = read_answers(spans, asked.evidences, asked.shares, fit, asked.language.words)
+        share = self.config.ha_votes
+        voted = votes(asked) if share else []
+        # where no entity is of the expected type, the votes are for things that nobody asked for
+        fitting = max((asked.fit(candidate.entity) for candidate in voted), default=0.0)
+        trusted = share * min(1.0, fitting / _FITTING)
+        share = trusted / (1 - share + trusted) if trusted else 0.0
+        return as_expected(asked, merged((1 - share, read), (share, voted)))
+
+
+def _is_ranker(config: Config) -> bool:
+    """Whether the model that reads has ranked the evidences: what it read with that need not be read again."""
+    if config.ha_model and config.evs_model:
+        return model_path(config.ha_model) == model_path(config.evs_model)
+    return False

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from ..language.language import Language
-from ..language.property_names import PropertyNames, PropertyWords
+from ..language.property_names import PropertyLabel, PropertyNames, PropertyWords
 from ..language.text import fold
-from ..records.conversation import RankedAnswer
-from ..records.evidence import Entity, Evidence
-from ..records.facts import fact_of
+from ..records.evidence import Attribute, AttributeValue, Entity, Evidence, Row
+from ..records.facts import Fact, fact_of
 from ..records.literals import is_number, number_entity
-from .ranking import ranking, score_shares
-from .values import Value, nearness, values
+from .question import AskedQuestion, score_shares
+from .ranking import AnswerCandidate, in_shares
+from .values import Value, label_of, nearness, values
 
 _MOST_WORDS = 3  # behind "how many" that say what is counted
+_Group = tuple[str, ...]
 _DIGIT = re.compile(r"\d")
 _LEAST = 0.5  # of a name that must be asked for
 _MORE = 0.05  # how much each word of an evidence that is not asked for takes from it
@@ -79,6 +80,15 @@ class Comparison(NamedTuple):
     evidences: list[int]
 
 
+def numbers(asked: AskedQuestion) -> list[AnswerCandidate]:
+    """The numbers that the evidences state for what is asked, else the count of what they list; none for other questions."""
+    if asked.expected.kind != "number":
+        return []
+    quantity = asked_quantity(asked.asking, asked.in_full, asked.language)
+    given = asked.evidences, asked.names, asked.language
+    return [] if quantity is None else stated(quantity, *given) or counted(quantity, *given)
+
+
 def compared(
     question: str, evidences: Sequence[Evidence], names: PropertyNames, language: Language
 ) -> Comparison | None:
@@ -103,17 +113,17 @@ def compared(
     if not answers:
         return None
     best = answers[0]
-    number = best["answer"]["id"]
-    listed = (value for place in best["evidences"] for value in values(evidences[place], language))
+    number = best.entity["id"]
+    listed = (value for place in best.places for value in values(evidences[place], language))
     scale = max((literals.scale(value.unit) for value in listed if value.entity["id"] == number), default=1)
     amount = float(number) * scale
     holds = limit.inclusive if amount == limit.number else (amount > limit.number) == limit.above
-    return Comparison(holds, best["evidences"])
+    return Comparison(holds, list(best.places))
 
 
 def stated(
     asked: AskedQuantity, evidences: Sequence[Evidence], names: PropertyNames, language: Language
-) -> list[RankedAnswer]:
+) -> list[AnswerCandidate]:
     """The numbers of the evidences whose property, header, attribute or unit is what is asked for, best first.
 
     A number counts by how many of the question's other words its evidence holds and how near they are, by how
@@ -133,7 +143,7 @@ def stated(
         # a row of a part says more than an entry of the whole
         more = sum(not word.isdigit() for word in held.difference(asked.rest, *asked.nouns))
         weight = (0.2 + covered) / (1.0 + _MORE * more) * (1.0 + share)
-        near = nearness(evidence, set(asked.rest), language.words)
+        near = nearness(evidence, asked.rest, language.words)
         for value, fits in fitting:
             number = value.entity["id"]
             score = fits * weight * (0.5 + near.get(number, 0.0))
@@ -141,15 +151,19 @@ def stated(
             scores[number] = max(scores.get(number, 0.0), score)
             support[number].append(place)
     best = max(scores.values(), default=0.0)
-    shares = {number: (score / best) ** _SHARP for number, score in scores.items()}
-    total = sum(shares.values())
-    order = sorted(shares, key=lambda number: (-round(shares[number], 9), support[number][0], number))
-    return ranking((entities[number], shares[number] / total, support[number]) for number in order)
+    return in_shares(
+        [
+            AnswerCandidate(
+                entities[number], (score / best) ** _SHARP, tuple(dict.fromkeys(support[number])), ("numbers",)
+            )
+            for number, score in scores.items()
+        ]
+    )
 
 
 def counted(
     asked: AskedQuantity, evidences: Sequence[Evidence], names: PropertyNames, language: Language
-) -> list[RankedAnswer]:
+) -> list[AnswerCandidate]:
     """How many different things facts of the asked property list, an infobox, or rows of the asked table; one answer or none.
 
     Counted are the values of a property of an item that the evidences were retrieved for, the subjects that have the
@@ -158,8 +172,8 @@ def counted(
     """
     if not asked.countable:
         return []
-    groups: dict[tuple[str, ...], dict[str, int]] = defaultdict(dict)
-    fits: dict[tuple[str, ...], float] = {}
+    groups: dict[_Group, dict[str, int]] = defaultdict(dict)
+    fits: dict[_Group, float] = {}
     for place, evidence in enumerate(evidences):
         for group, member, fitting in _listed(evidence, asked, names, language.properties):
             groups[group].setdefault(member, place)
@@ -167,8 +181,8 @@ def counted(
     if not groups:
         return []
     best = max(groups, key=lambda group: (fits[group], len(groups[group]), group))
-    places = sorted(set(groups[best].values()))
-    return ranking([(number_entity(str(len(groups[best]))), 1.0, places)])
+    places = tuple(sorted(set(groups[best].values())))
+    return [AnswerCandidate(number_entity(str(len(groups[best]))), 1.0, places, ("numbers",))]
 
 
 def _fits(value: Value, asked: AskedQuantity, names: PropertyNames, language: Language) -> float:
@@ -178,36 +192,67 @@ def _fits(value: Value, asked: AskedQuantity, names: PropertyNames, language: La
     head, wanted = asked.nouns[-1], frozenset().union(*asked.nouns)
     named = max((names.asked(label, wanted) for label in value.labels if names.asked(label, head)), default=0.0)
     match = max(named if named >= _LEAST else 0.0, 1.0 if head & value.unit else 0.0)
-    words = value.unit.union(*map(language.properties.keywords, value.labels))
+    words = value.unit.union(*(language.properties.keywords(label.text) for label in value.labels))
     return match * (0.7 + 0.3 * sum(bool(noun & words) for noun in asked.nouns) / len(asked.nouns))
 
 
 def _listed(
     evidence: Evidence, asked: AskedQuantity, names: PropertyNames, language: PropertyWords
-) -> Iterable[tuple[tuple[str, ...], str, float]]:
+) -> Iterator[tuple[_Group, str, float]]:
     """(group, member, how well the group fits) of what an evidence lists."""
-    head, keywords, holds = asked.nouns[-1], language.keywords, language.holds
-    fact = fact_of(evidence)
-    own = evidence.get("retrieved_for_entity", {}).get("id")
-    if fact is not None and own in (fact.subject["id"], fact.object["id"]):
-        item, partner = (fact.subject, fact.object) if own == fact.subject["id"] else (fact.object, fact.subject)
-        inverse = item is fact.object  # "member of" lists the members of a band
-        if is_number(partner["id"]) or holds(keywords(item["label"]), asked.head):
-            return
-        if names.asked(fact.predicate, head) == 1.0 and (not inverse or asked.head in keywords(fact.predicate)):
-            yield (item["id"], fact.predicate), partner["id"], 1.0
-        elif holds(keywords(partner["label"]), asked.head):  # "how many Oscars": of all awards those of that name
-            yield (item["id"], fact.predicate), " ".join(entity["id"] for entity in fact.entities), 0.9
-    elif evidence["source"] == "table":
-        lead, header, row = evidence["evidence_text"].partition(" is ")
-        *above, first = lead.split(", ")
-        if header and head & keywords(" ".join([*above[1:], first])):
-            yield (*above, first), row.split(", ")[0], 0.8
-    elif evidence["source"] == "info":  # "Members, John Lennon, Paul McCartney"
-        parts = evidence["evidence_text"].split(", ")
-        for place, attribute in enumerate(parts[1:-2], 1):
-            listed = parts[place + 1 :]
-            if names.asked(attribute, head) == 1.0 and not any(map(_DIGIT.search, listed)):
-                for member in listed:
-                    yield tuple(parts[: place + 1]), member, 1.0
-                break
+    own = evidence.get("retrieved_for_entity", {}).get("id", "")
+    if fact := fact_of(evidence):
+        yield from _facts(fact, own, asked, names, language)
+    elif "row" in evidence:
+        yield from _rows(evidence["row"], own, asked, language)
+    elif "attribute" in evidence:
+        yield from _listing(evidence["attribute"], own, asked, names)
+
+
+def _facts(
+    fact: Fact, own: str, asked: AskedQuantity, names: PropertyNames, language: PropertyWords
+) -> Iterator[tuple[_Group, str, float]]:
+    """The value of a fact of the item `own`, or the subject that has it as value."""
+    if own not in (fact.subject["id"], fact.object["id"]):
+        return
+    keywords, holds = language.keywords, language.holds
+    item, partner = (fact.subject, fact.object) if own == fact.subject["id"] else (fact.object, fact.subject)
+    inverse = item is fact.object  # "member of" lists the members of a band
+    if is_number(partner["id"]) or holds(keywords(item["label"]), asked.head):
+        return
+    group, property_label = (item["id"], fact.predicate["id"]), label_of(fact.predicate)
+    if names.asked(property_label, asked.nouns[-1]) == 1.0 and (
+        not inverse or asked.head in keywords(property_label.text)
+    ):
+        yield group, partner["id"], 1.0
+    elif holds(keywords(partner["label"]), asked.head):  # "how many Oscars": of all awards those of that name
+        yield group, " ".join(entity["id"] for entity in fact.entities), 0.9
+
+
+def _rows(row: Row, own: str, asked: AskedQuantity, language: PropertyWords) -> Iterator[tuple[_Group, str, float]]:
+    """The row of a table that is named, or whose first column is, as what is counted."""
+    if not row["cells"]:
+        return
+    first = row["cells"][0]
+    above = (row["caption"], row["section"], row.get("part", ""))
+    if first["header"] and asked.nouns[-1] & language.keywords(" ".join((*above, first["header"]))):
+        is_known = "page" in row and "table" in row
+        group = (row["page"], str(row["table"])) if is_known else (own, *above, first["header"])
+        yield group, str(row["number"]) if is_known and "number" in row else first["text"], 0.8
+
+
+def _listing(
+    attribute: Attribute, own: str, asked: AskedQuantity, names: PropertyNames
+) -> Iterator[tuple[_Group, str, float]]:
+    """The values of an infobox's attribute: "Members, John Lennon, Paul McCartney"."""
+    members = [name for value in attribute["values"] for name in _names(value)]
+    is_asked = any(names.asked(PropertyLabel(label), asked.nouns[-1]) == 1.0 for label in attribute["path"])
+    if is_asked and len(members) > 1 and not any(_DIGIT.search(value["text"]) for value in attribute["values"]):
+        for member in members:
+            yield (own, *attribute["path"]), member, 1.0
+
+
+def _names(value: AttributeValue) -> list[str]:
+    """What a line lists: the entities in it where there are several, else itself."""
+    names = [entity["id"] for entity in value["entities"]]
+    return names if len(names) > 1 else [value["text"]]

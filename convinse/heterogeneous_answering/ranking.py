@@ -1,51 +1,86 @@
-"""Rankings of answers: from scores, and two of them as one."""
+"""Candidates of all that answers, merged and ordered; the one place that does it."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from ..records.conversation import RankedAnswer
-from ..records.evidence import Entity, Evidence
+from ..records.evidence import Entity
+from ..records.literals import is_date, year_of
 
 _SUPPORT = 3  # evidences named per answer
+_DIGITS = 6  # of a score: models that compute in other batches differ in those behind
 
 
-def score_shares(evidences: Sequence[Evidence]) -> list[float]:
-    """Each evidence's score as a share of the best score; all are 1 where no score is above 0."""
-    scores = [evidence.get("score", 1.0) for evidence in evidences]
-    best = max(scores, default=0.0)
-    return [max(0.0, score) / best if best > 0 else 1.0 for score in scores]
+class AnswerCandidate(NamedTuple):
+    """An answer that something gives.
 
-
-def ranking(answers: Iterable[tuple[Entity, float, Iterable[int]]]) -> list[RankedAnswer]:
-    """The ranked answers of (answer, score, places of its evidences), which are given best first."""
-    return [
-        {"answer": entity.copy(), "score": round(score, 6), "rank": rank, "evidences": list(places)[:_SUPPORT]}
-        for rank, (entity, score, places) in enumerate(answers, 1)
-    ]
-
-
-def combined(
-    first: Sequence[RankedAnswer], second: Sequence[RankedAnswer], share: float, most: int | None
-) -> list[RankedAnswer]:
-    """Two rankings of a turn's answers as one.
-
-    Args:
-        first, second: rankings whose scores are shares of all answers.
-        share: the weight of the second's scores, from 0 to 1; the first's have the rest.
-        most: answers wanted; None: all.
-
-    Returns:
-        Ranks 1, 2, 3, ...; label and evidences of an answer in both are the first's.
+    Attributes:
+        entity: an item, a date, a number, or words that are their own id.
+        score: its share of all candidates that were given with it.
+        places: of the evidences that support it, those that do most first.
+        reasons: what gave it, as in `RankedAnswer`.
     """
-    answers: dict[str, RankedAnswer] = {}
-    scores: defaultdict[str, float] = defaultdict(float)
-    for ranked, weight in ((first, 1 - share), (second, share)):
-        for answer in ranked:
-            answers.setdefault(answer["answer"]["id"], answer)
-            scores[answer["answer"]["id"]] += weight * answer["score"]
-    best = sorted((name for name in scores if scores[name] > 0), key=lambda name: (-round(scores[name], 9), name))
+
+    entity: Entity
+    score: float
+    places: tuple[int, ...]
+    reasons: tuple[str, ...]
+
+
+def in_shares(candidates: Sequence[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Candidates whose scores are shares of all of them, best first; those of score 0 are left out."""
+    total = sum(candidate.score for candidate in candidates) or 1.0
+    return ordered(candidate._replace(score=candidate.score / total) for candidate in candidates if candidate.score > 0)
+
+
+def ordered(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Best first. Of equal scores the earlier date is first (of several the first release is meant), then what the better
+    evidence supports, then the smaller id."""
+    return sorted(candidates, key=_order)
+
+
+def _order(candidate: AnswerCandidate) -> tuple[float, str, tuple[int, ...], str]:
+    name = candidate.entity["id"]
+    return -round(candidate.score, _DIGITS), name if is_date(name) else "", candidate.places[:1], name
+
+
+def merged(*parts: tuple[float, Iterable[AnswerCandidate]]) -> list[AnswerCandidate]:
+    """Candidates of several origins, each with the weight of its scores, as one ordered list.
+
+    A candidate given twice has the scores and the reasons of both; its label and its places are those of the first. What
+    has no score that could be seen is left out.
+    """
+    candidates: dict[str, AnswerCandidate] = {}
+    for weight, given in parts:
+        for candidate in given:
+            name, score = candidate.entity["id"], weight * candidate.score
+            if round(score, _DIGITS) > 0:
+                first = candidates.get(name, candidate._replace(score=0.0))
+                reasons = tuple(dict.fromkeys(first.reasons + candidate.reasons))
+                candidates[name] = first._replace(score=first.score + score, reasons=reasons)
+    return ordered(candidates.values())
+
+
+def in_years(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
+    """Candidates whose dates are years: dates of the same year are one, with the scores of all."""
+    years = (
+        candidate._replace(entity=year_of(candidate.entity["id"])) if is_date(candidate.entity["id"]) else candidate
+        for candidate in candidates
+    )
+    return merged((1.0, years))
+
+
+def answers(candidates: Iterable[AnswerCandidate], most: int | None) -> list[RankedAnswer]:
+    """Ordered candidates as the answers of a turn, at most so many."""
     return [
-        {**answers[name], "score": round(scores[name], 6), "rank": rank} for rank, name in enumerate(best[:most], 1)
+        {
+            "answer": candidate.entity.copy(),
+            "score": round(candidate.score, _DIGITS),
+            "rank": rank,
+            "evidences": list(candidate.places[:_SUPPORT]),
+            "reasons": list(candidate.reasons),
+        }
+        for rank, candidate in enumerate(list(candidates)[:most], 1)
     ]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from itertools import pairwise
 from typing import NamedTuple
 
 from ..language.language import Language
-from ..language.text import Words, fold
-from ..records.evidence import Entity, Evidence, normalize_source
+from ..language.property_names import PropertyLabel
+from ..language.text import END, Words, folded_words
+from ..records.evidence import Entity, Evidence, Mention
 from ..records.facts import fact_of
 from ..records.literals import is_date, is_number
 
-_HEADER = re.compile(r"(?:^|, )([^,]+?) is ")
 _BEHIND_NUMBER = re.compile(r"[\s-]*((?:[^\W\d_]+[\s-]*){0,3})")
 FAR, _REACH = 0.3, 3.0  # the least nearness in an evidence; words over which nearness halves
 _BEHIND = 3.0  # how much farther a word behind an entity is than a word before it ("Director is", "directed by")
@@ -22,74 +25,83 @@ class Value(NamedTuple):
 
     Attributes:
         entity: the literal.
-        labels: what names it: of a fact its property and qualifier, of a row the header, of an infobox the attribute
-            (and what stands above it); nothing in a sentence.
+        labels: what names it: of a fact its property and qualifier, of a row the header, of an infobox the attribute,
+            what stands above it and the header of its column; nothing in a sentence and in a caption.
         unit: keywords of the words behind it (`minut`), and of a currency before it.
     """
 
     entity: Entity
-    labels: tuple[str, ...]
+    labels: tuple[PropertyLabel, ...]
     unit: frozenset[str]
 
 
 def values(evidence: Evidence, language: Language) -> list[Value]:
-    """The dates and numbers that an evidence mentions, in reading order."""
-    text, source = evidence["evidence_text"], normalize_source(evidence["source"])
+    """The dates and numbers that an evidence with structure mentions, in reading order."""
+    text, literals = evidence["evidence_text"], []
     labels = {entity["id"]: entity["label"] for entity in evidence["wikidata_entities"]}
-    literals: list[Value] = []
-    place, begin = 0, None
-    for surface, entity_id in evidence["disambiguations"]:
-        start = text.find(surface, place)
-        if start < 0:
-            continue
-        place = start + len(surface)
-        if not (is_date(entity_id) or is_number(entity_id)):
-            continue
-        begin = start if begin is None else begin
-        entity: Entity = {"id": entity_id, "label": labels.get(entity_id, surface)}
-        literals.append(Value(entity, _labels(evidence, source, start, begin), _unit(text, surface, start, language)))
+    for mention in evidence["mentions"]:
+        name, start, end = mention["id"], mention["start"], mention["end"]
+        if is_date(name) or is_number(name):
+            entity: Entity = {"id": name, "label": labels.get(name, text[start:end])}
+            called = dict.fromkeys(label for label in _labels(evidence, mention) if label.text)
+            literals.append(Value(entity, tuple(called), _unit(text, start, end, language)))
     return literals
 
 
-def _labels(evidence: Evidence, source: str, start: int, begin: int) -> tuple[str, ...]:
-    """What names the literal at `start`; the first literal of the evidence begins at `begin`."""
-    text = evidence["evidence_text"]
-    if source == "kb":
-        fact = fact_of(evidence)
-        before = text[:start].removesuffix(", ").rsplit(", ", 1)[-1]
-        return tuple(dict.fromkeys((fact.predicate, before))) if fact else (before,)
-    if source == "table":
-        headers = _HEADER.findall(text, 0, start)
-        return (headers[-1],) if headers else ()
-    if source == "info":
-        return tuple(part for part in text[:begin].split(", ")[1:] if part)
-    return ()
+def _labels(evidence: Evidence, mention: Mention) -> Iterator[PropertyLabel]:
+    """What names the literal that an evidence mentions."""
+    start = mention["start"]
+    if fact := fact_of(evidence):
+        yield label_of(fact.predicate)
+        yield from (label_of(given.predicate) for given in fact.qualifiers if given.value["id"] == mention["id"])
+    elif "row" in evidence:
+        for cell in evidence["row"]["cells"]:
+            if cell["start"] <= start < cell["start"] + len(cell["text"]):
+                yield PropertyLabel(cell["header"])
+    elif "attribute" in evidence:
+        yield from map(PropertyLabel, evidence["attribute"]["path"])
+        for value in evidence["attribute"]["values"]:
+            if value["start"] <= start < value["start"] + len(value["text"]):
+                yield PropertyLabel(value.get("header", ""))
 
 
-def _unit(text: str, surface: str, start: int, language: Language) -> frozenset[str]:
-    behind = _BEHIND_NUMBER.match(text, start + len(surface))
-    words = surface.lstrip("0123456789.,") + " " + (behind[1] if behind else "")
+def label_of(predicate: Entity) -> PropertyLabel:
+    """What a fact calls its property."""
+    return PropertyLabel(predicate["label"], predicate["id"])
+
+
+def _unit(text: str, start: int, end: int, language: Language) -> frozenset[str]:
+    behind = _BEHIND_NUMBER.match(text, end)
+    words = text[start:end].lstrip("0123456789.,") + " " + (behind[1] if behind else "")
     currency = language.literals.currencies.get(text[start - 1 : start], "")
     return language.properties.keywords(f"{words} {currency}")
 
 
-def nearness(evidence: Evidence, wanted: set[str], language: Words) -> dict[str, float]:
+def nearness(evidence: Evidence, wanted: AbstractSet[str], language: Words) -> dict[str, float]:
     """How near each mentioned entity stands to a word that is asked for, from `FAR` to 1, by entity id.
 
     In "Year is 1996, Film is Basquiat, Role is Andy Warhol", a question for the role prefers the value beside it.
     """
-    words = re.findall(r"\w+", fold(evidence["evidence_text"]))
+    words, before = _words(evidence)
     hits = [place for place, word in enumerate(words) if language.stem(word) in wanted]
     near: dict[str, float] = {}
-    for surface, entity_id in evidence["disambiguations"]:
-        parts = fold(surface).split()
-        for place in range(len(words) - len(parts) + 1) if parts else ():
-            if words[place : place + len(parts)] == parts:
-                end = place + len(parts) - 1
-                gaps = [
-                    place - hit if hit < place else _BEHIND * (hit - end) for hit in hits if not place <= hit <= end
-                ]
-                gap = min(gaps, default=None)
-                value = FAR if gap is None else FAR + (1 - FAR) / (1 + gap / _REACH)
-                near[entity_id] = max(near.get(entity_id, 0.0), value)
+    for mention in evidence["mentions"]:
+        place, end = before[mention["start"]], before[mention["end"]] - 1
+        gaps = [place - hit if hit < place else _BEHIND * (hit - end) for hit in hits if not place <= hit <= end]
+        gap = min(gaps, default=None)
+        value = FAR if gap is None else FAR + (1 - FAR) / (1 + gap / _REACH)
+        near[mention["id"]] = max(near.get(mention["id"], 0.0), value)
     return near
+
+
+def _words(evidence: Evidence) -> tuple[list[str], dict[int, int]]:
+    """The folded words of a text, and how many of them stand before the start and the end of each mention."""
+    text = evidence["evidence_text"]
+    borders = sorted({0, len(text), *(mention[side] for mention in evidence["mentions"] for side in ("start", "end"))})
+    pieces = iter(folded_words([text[start:end] for start, end in pairwise(borders)]))
+    words: list[str] = []
+    before: dict[int, int] = {}
+    for border in borders:
+        before[border] = len(words)
+        words += iter(lambda: next(pieces, END), END)
+    return words, before

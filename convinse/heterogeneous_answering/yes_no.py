@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from ..language.language import Language
 from ..language.property_names import PropertyNames, PropertyWords
-from ..records.conversation import RankedAnswer
 from ..records.evidence import Entity, Evidence, normalize_source, question_items
 from ..records.facts import Fact, fact_of
 from .quantities import compared
-from .ranking import ranking
+from .question import AskedQuestion
+from .ranking import AnswerCandidate, ordered
+from .values import label_of
 
 _YES: Entity = {"id": "Yes", "label": "Yes"}
 _NO: Entity = {"id": "No", "label": "No"}
@@ -32,11 +33,13 @@ class Verdict(NamedTuple):
     yes: float
     evidences: list[int]
 
-    def answers(self) -> list[RankedAnswer]:
-        """Both answers, ranked; "No" where it is undecided."""
-        yes = round(self.yes, 6)
-        answers = [(_YES, yes, self.evidences), (_NO, 1 - yes, self.evidences)]
-        return ranking(answers if yes > 0.5 else answers[::-1])
+    def candidates(self) -> list[AnswerCandidate]:
+        """Both answers, the likelier first; "No" where it is undecided."""
+        places = tuple(self.evidences)
+        return ordered(
+            AnswerCandidate(entity, score, places, ("yes_no",))
+            for entity, score in ((_YES, self.yes), (_NO, 1 - self.yes))
+        )
 
 
 class _Claim(NamedTuple):
@@ -46,6 +49,11 @@ class _Claim(NamedTuple):
     fact: Fact
     asked: frozenset[str]
     named: tuple[Entity, ...]
+
+
+def yes_or_no(asked: AskedQuestion, judge: Judge | None = None) -> list[AnswerCandidate]:
+    """ "Yes" and "No" in the order that the evidences decide; see `decide`."""
+    return decide(asked.in_full, asked.evidences, asked.names, asked.language, judge).candidates()
 
 
 def decide(
@@ -66,7 +74,7 @@ def decide(
 
     Args:
         question: in full, as far as it is known (see `convinse.records.conversation.asked_in_full`).
-        evidences: of the turn, best first.
+        evidences: of the turn, best first, with structure.
         names: of properties.
         language: of the question and the evidences.
         judge: reads texts; None: words decide.
@@ -82,7 +90,9 @@ def decide(
 
 def _claim(place: int, fact: Fact, words: frozenset[str], names: PropertyNames, language: Language) -> _Claim:
     named = tuple(entity for entity in fact.entities if _is_named(entity, words, language.properties))
-    return _Claim(place, fact, names.asking(fact.predicate, words - _name_words(named, language.properties)), named)
+    return _Claim(
+        place, fact, names.asking(label_of(fact.predicate), words - _name_words(named, language.properties)), named
+    )
 
 
 def _by_facts(
@@ -100,7 +110,8 @@ def _by_facts(
             asked[claim.fact.subject["id"]].append(claim)
     if compares and len(asked) > 1:
         values = [
-            frozenset((claim.fact.predicate, claim.fact.object["id"]) for claim in facts) for facts in asked.values()
+            frozenset((claim.fact.predicate["id"], claim.fact.object["id"]) for claim in facts)
+            for facts in asked.values()
         ]
         shared = frozenset.intersection(*values)
         return Verdict(
@@ -108,8 +119,10 @@ def _by_facts(
         )
     for subject, facts in asked.items():
         left = words - _name_words([named[subject]], language) - frozenset().union(*(claim.asked for claim in facts))
-        properties = {claim.fact.predicate for claim in facts}
-        rivals = {claim.fact.object["id"] for claim in claims if claim.fact.predicate in properties} & named.keys()
+        properties = {claim.fact.predicate["id"] for claim in facts}
+        rivals = {
+            claim.fact.object["id"] for claim in claims if claim.fact.predicate["id"] in properties
+        } & named.keys()
         if any(_name_words([named[value]], language) & left for value in rivals):
             return Verdict(1 - _CERTAIN, [claim.place for claim in facts])
         if not left:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from .text import Words
 from .word_lists import Renamed, Table, WordSet
@@ -56,6 +57,13 @@ class PropertyWords:
         return self.words.common - self.bridging
 
 
+class PropertyLabel(NamedTuple):
+    """What a property or an attribute is called, and the property's id where it is known."""
+
+    text: str
+    id: str = ""
+
+
 class PropertyNames:
     """The names of properties and of what tables and infoboxes call the same thing.
 
@@ -66,34 +74,36 @@ class PropertyNames:
 
     def __init__(self, properties: Iterable[tuple[str, str, list[str]]], words: PropertyWords) -> None:
         self._words = words
+        self._properties: dict[str, list[WordSet]] = {}  # by id
         self._labels: dict[WordSet, list[WordSet]] = {}
         self._aliases: dict[WordSet, list[WordSet]] = defaultdict(list)
-        known = [(self._name(label), list(map(self._name, aliases))) for _, label, aliases in properties]
-        labels = {label for label, _ in known}
-        for label, aliases in known:
+        known = [(name, self._name(label), list(map(self._name, aliases))) for name, label, aliases in properties]
+        labels = {label for _, label, _ in known}
+        for property_id, label, aliases in known:
             # what is another property's label names that property: "member of" is no "instance of"
             names = [label, *(alias for alias in aliases if alias not in labels)] if label else []
+            self._properties[property_id] = names
             self._labels.setdefault(label, names)
             for name in names:
                 self._aliases[name] += names
 
-    def asked(self, label: str, words: AbstractSet[str]) -> float:
+    def asked(self, label: PropertyLabel, words: AbstractSet[str]) -> float:
         """How much of a name of what `label` calls stands among some stems, from 0 to 1 (a whole name).
 
         Args:
-            label: of a property, or the header or attribute of an evidence; where it is no property's label, the names
-                of the properties that it is an alias of count, too.
+            label: of a property, or the header or attribute of an evidence; where it has no known id and is no property's
+                label, the names of the properties that it is an alias of count, too.
             words: stems of a question, as `keywords` gives them.
         """
         return max((len(name & words) / len(name) for name in self._names(label)), default=0.0)
 
-    def asking(self, label: str, words: AbstractSet[str]) -> WordSet:
+    def asking(self, label: PropertyLabel, words: AbstractSet[str]) -> WordSet:
         """The words that ask for what `label` calls: those of its names that stand among `words` as a whole."""
         return frozenset().union(*(name for name in self._names(label) if name <= words))
 
-    def _names(self, label: str) -> list[WordSet]:
-        own = self._name(label)
-        names = self._labels.get(own) or [own, *self._aliases.get(own, ())]
+    def _names(self, label: PropertyLabel) -> list[WordSet]:
+        own = self._name(label.text)
+        names = self._properties.get(label.id) or self._labels.get(own) or [own, *self._aliases.get(own, ())]
         return [name for name in names if name]
 
     def _name(self, label: str) -> WordSet:

@@ -6,7 +6,6 @@ is an example with these places, one that neither names it nor has its item is a
 
 from __future__ import annotations
 
-import copy
 import random
 import re
 from collections.abc import Iterable, Sequence
@@ -18,6 +17,7 @@ from ..config import Config
 from ..encoder.checkpoint import load_checkpoint
 from ..encoder.extractive_reader import ExtractiveReader
 from ..heterogeneous_answering.extractive import ExtractiveAnswering
+from ..heterogeneous_answering.question import expected_type
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, is_number
@@ -88,7 +88,7 @@ name it nor have its item are examples without an answer.""",
 
 def examples(ha: ExtractiveAnswering, turn: Turn) -> TurnExamples:
     """The evidences of a turn as examples; questions for yes or no give none, as no text holds their answer."""
-    if ha.expected(turn).kind == "yesno":
+    if expected_type(turn, ha.config.sr_delimiter, ha.language).kind == "yesno":
         return TurnExamples([], [])
     right: dict[str, ReadExample] = {}  # by text: the same may come twice
     wrong: dict[str, ReadExample] = {}
@@ -147,8 +147,6 @@ def validate(
     ha: ExtractiveAnswering, reader: ExtractiveReader, dev: Sequence[Turn], sources: Sequence[str]
 ) -> Measures:
     """P@1, MRR and Hit@5 of the module with another reader; the turns have their evidences and are not changed."""
-    module = copy.copy(ha)
-    module.reader = reader
     turns: list[Any] = [{**turn} for turn in dev]
-    module.inference_on_turns(turns, sources)
+    ha.with_reader(reader).inference_on_turns(turns, sources)
     return {measure: sum(turn[measure] for turn in turns) / len(turns) for measure in _MEASURES}

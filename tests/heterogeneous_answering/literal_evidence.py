@@ -1,8 +1,10 @@
-"""Evidences written by hand, with the dates and numbers that their texts have, and the names of some properties."""
+"""Evidences with structure written by hand, with the dates and numbers that their texts have, and the names of some properties."""
 
 import evidences
 from convinse.language.language import english
-from convinse.language.property_names import PropertyNames
+from convinse.language.property_names import PropertyLabel, PropertyNames
+from convinse.records.border import structured
+from convinse.records.facts import fact_evidence
 from convinse.records.literals import find_literals
 
 ENGLISH = english()
@@ -17,7 +19,54 @@ NAMES = PropertyNames(
 )
 
 
-def evidence(text, source, *entities):
-    """An evidence with the given entities and the literals of its text, in reading order."""
+def evidence(text, source, *entities, **more):
+    """An evidence with the given entities and the literals of its text, in reading order; `more` are keys."""
     literals = ((text[span.start : span.end], span.entity["id"]) for span in find_literals(text))
-    return evidences.evidence(text, source, *entities, *literals)
+    return structured(evidences.evidence(text, source, *entities, *literals, **more))
+
+
+def fact(*labels, own=None, ids=()):
+    """A kb evidence of subject, predicate, object, qualifier predicate, qualifier object ..., retrieved for its subject or `own`.
+
+    A number is its own id, other things are named `Q label`, predicates `P label`, unless `ids` names them.
+    """
+    entities = []
+    for place, label in enumerate(labels):
+        name = label if label.isdigit() else f"{'PQ'[place % 2 == 0]} {label}"
+        entities.append({"id": dict(ids).get(label, name), "label": label})
+    return fact_evidence(entities, {"id": f"Q {own or labels[0]}", "label": own or labels[0]})
+
+
+def row(title, caption, *cells, **more):
+    """A table evidence of (header, text) cells; `more` are keys of its row, such as `page`, `table` and `number`."""
+    text, parts = f"{title}, {caption}" if caption else title, []
+    for column, (header, content) in enumerate(cells):
+        text += f", {header} is " if header else ", "
+        parts.append({"header": header, "text": content, "entities": [], "start": len(text), "column": column})
+        text += content
+    return evidence(text, "table", row={"caption": caption, "section": "", "cells": parts, **more})
+
+
+def attribute(title, path, *values, entities=()):
+    """An info evidence of an attribute's values: texts, or (header, text) where the box has columns.
+
+    `entities` are lists of them, of the values in their order.
+    """
+    text, parts = ", ".join((title, *path)), []
+    for place, value in enumerate(values):
+        header, content = ("", value) if isinstance(value, str) else value
+        text += f", {header} is " if header else ", "
+        held = entities[place] if entities else []
+        parts.append({"text": content, "entities": held, "start": len(text)} | ({"header": header} if header else {}))
+        text += content
+    return evidence(text, "info", attribute={"path": list(path), "values": parts})
+
+
+def words(labels):
+    """The words of labels, without the ids."""
+    return tuple(label.text for label in labels)
+
+
+def named(text, property_id=""):
+    """A label."""
+    return PropertyLabel(text, property_id)

@@ -3,7 +3,7 @@
 import pytest
 from literal_evidence import ENGLISH, NAMES, evidence
 
-from convinse.heterogeneous_answering.dates import date_at, date_question, date_weights, in_years
+from convinse.heterogeneous_answering.dates import date_at, date_question, date_weights
 
 TEXT = "Titanic, It opened on 11 March 1952 in London, and in June 1953 and 1954 elsewhere, 300 times."
 DAY = {"id": "1952-03-11T00:00:00Z", "label": "11 March 1952"}
@@ -28,24 +28,6 @@ DAY = {"id": "1952-03-11T00:00:00Z", "label": "11 March 1952"}
 def test_a_part_of_a_date_stands_for_the_whole(marked, expected):
     start = TEXT.index(marked)
     assert date_at(TEXT, start, start + len(marked)) == expected
-
-
-def answers(*pairs):
-    return [
-        {"answer": {"id": key, "label": key}, "score": score, "rank": rank, "evidences": [rank]}
-        for rank, (key, score) in enumerate(pairs, 1)
-    ]
-
-
-def test_dates_of_one_year_are_one_answer_in_years():
-    june, day, year = (f"{date}T00:00:00Z" for date in ("1953-06-01", "1952-03-11", "1952-01-01"))
-    given = answers((june, 0.4), (day, 0.35), (year, 0.2), ("7", 0.05))
-    found = in_years(given)
-    shown = [(one["answer"]["id"], one["answer"]["label"], one["rank"]) for one in found]
-    assert shown == [(year, "1952", 1), ("1953-01-01T00:00:00Z", "1953", 2), ("7", "7", 3)]
-    assert found[0]["score"] == pytest.approx(0.55)
-    assert given[1]["answer"]["id"] == "1952-03-11T00:00:00Z" and given[1]["score"] == 0.35  # not changed
-    assert in_years([]) == []
 
 
 def weights(question, evidences):

@@ -10,9 +10,11 @@ from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.encoder.yes_no_head import YesNoHead
 from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.formats.convmix import read_conversations
+from convinse.heterogeneous_answering.base import HeterogeneousAnswering
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.pipeline import Pipeline
+from convinse.resources import Resources
 from convinse.support.errors import ConfigError, ModelError
 from convinse.testing import HeterogeneousAnsweringContract, without
 from evidences import evidence, together_as_alone
@@ -56,7 +58,7 @@ def test_turns_together_are_as_turn_by_turn(turns):
 def test_all_turns_are_read_together_and_evidences_once(turns):
     made = module(token_budget=10**6)
     counted = Counted(made.reader.engine.model)
-    made.inference_on_turns(copy.deepcopy([*turns[:2], *turns[:2]]), SOURCES)
+    made.inference_on_turns([copy.deepcopy(turn) for turn in (*turns[:2], *turns[:2])], SOURCES)
     assert len(counted.batches) == 1
     pairs = {
         (turn["structured_representation"], e["evidence_text"]) for turn in turns[:2] for e in turn["top_evidences"]
@@ -78,7 +80,7 @@ def test_answers_name_the_evidences_that_support_them(turns):
 
 @pytest.mark.parametrize("most", [1, 3])
 def test_at_most_so_many_answers(turns, most):
-    found = module(ha_max_answers=most).inference_on_turns(copy.deepcopy(turns), SOURCES)
+    found = [module(ha_max_answers=most).inference_on_turn(copy.deepcopy(turn), SOURCES) for turn in turns]
     everything = module(ha_max_answers=100).inference_on_turns(copy.deepcopy(turns), SOURCES)
     assert max(map(len, found)) == most
     for few, many in zip(found, everything, strict=True):
@@ -124,9 +126,17 @@ def asked(question, *evidences, **more):
 
 
 def answered(turn, *words, **keys):
-    reader = Fixed(*words)
-    made = ExtractiveAnswering(parse_config(keys), Types(), reader)
-    return made.inference_on_turn(turn, SOURCES), reader
+    reader, config = Fixed(*words), parse_config(keys)
+    made = ExtractiveAnswering(config, Resources(config, kb=Types()), reader)
+    before = copy.deepcopy(turn)
+    answers = made.inference_on_turn(turn, SOURCES)
+    assert turn == before  # a module returns; it does not write
+    return answers, reader
+
+
+def voted(turn):
+    config = parse_config({})
+    return EntityVoting(config, Resources(config, kb=Types())).inference_on_turn(turn, SOURCES)
 
 
 def test_what_the_question_is_about_is_no_answer():
@@ -168,6 +178,7 @@ def test_questions_for_yes_or_no_are_not_read_and_know_no_votes(question, yes, s
     assert reader.asked == []
     assert [answer["answer"]["id"] for answer in answers] == (["Yes", "No"] if yes else ["No", "Yes"])
     assert answers[0]["score"] == 1.0 and answers[1]["score"] == 0.0
+    assert [answer["reasons"] for answer in answers] == [["yes_no"]] * 2
 
 
 @pytest.mark.parametrize("question", ["Isabel Allende, when was she born?", "Canada, who leads it?"])
@@ -201,13 +212,13 @@ def test_votes_are_added_to_what_was_read_by_their_share():
     (alone,) = answered(turn, "Kate Winslet")[0]  # a share of 0 is the default
     assert [alone] == answered(turn, "Kate Winslet", ha_votes=0.0)[0]
     assert (alone["answer"], alone["score"], alone["evidences"]) == (WINSLET, 1.0, [0])
-    votes = scores_by_id(EntityVoting(parse_config({}), Types()).inference_on_turn(turn, SOURCES))
+    votes = scores_by_id(voted(turn))
     assert set(votes) == {"Q202765", "Q42574"}
     found = answered(turn, "Kate Winslet", ha_votes=0.4)[0]
     expected = {"Q202765": 0.6 + 0.4 * votes["Q202765"], "Q42574": 0.4 * votes["Q42574"]}
     assert scores_by_id(found) == pytest.approx(expected, abs=2e-6)
     assert [answer["rank"] for answer in found] == [1, 2] and found[0]["evidences"] == [0]
-    assert turn["pred_answers"] == found
+    assert [answer["reasons"] for answer in found] == [["reader", "votes"], ["votes"]]
     assert [a["answer"] for a in answered(turn, "Kate Winslet", ha_votes=0.9)[0]] == [CAMERON, WINSLET]
     assert [a["answer"] for a in answered(turn, "Kate Winslet", ha_votes=0.9, ha_max_answers=1)[0]] == [CAMERON]
 
@@ -237,6 +248,20 @@ def test_of_votes_alone_the_answers_are_those_of_entity_voting(turns):
 def test_a_share_of_votes_lies_between_0_and_1(share):
     with pytest.raises(ConfigError, match="ha_votes"):
         parse_config({"ha_votes": share})
+
+
+def test_answerers_are_composed_not_inherited():
+    assert EntityVoting.__bases__ == ExtractiveAnswering.__bases__ == (HeterogeneousAnswering,)
+
+
+def test_another_reader_is_one_of_another_module():
+    first = ExtractiveAnswering(parse_config({}), reader=Fixed("Kate Winslet"))
+    second = first.with_reader(Fixed("James Cameron"))
+    for made, label in ((first, "Kate Winslet"), (second, "James Cameron"), (first, "Kate Winslet")):
+        turn = copy.deepcopy(VOTED)
+        made.inference_on_turns([turn], SOURCES)
+        assert [answer["answer"]["label"] for answer in turn["pred_answers"]] == [label]
+        assert turn["pred_answers"][0]["reasons"] == ["reader"]
 
 
 def test_turns_without_evidences_and_with_empty_ones():
@@ -310,6 +335,7 @@ def test_a_stated_number_comes_before_what_was_read():
     turn = asked("How many minutes is it?", length, said("Titanic, 12 boats, 12 pumps"))
     answers, reader = answered(turn, "12")
     assert [a["answer"]["id"] for a in answers] == ["194", "12"] and reader.asked
+    assert [a["reasons"] for a in answers] == [["numbers"], ["reader"]]
 
 
 def test_the_yes_no_head_of_the_model_judges(tmp_path):

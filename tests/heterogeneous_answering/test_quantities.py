@@ -1,9 +1,8 @@
 """Stated numbers before counts of what is listed."""
 
 import pytest
-from literal_evidence import ENGLISH, evidence
+from literal_evidence import ENGLISH, attribute, evidence, fact, row
 
-import evidences
 from convinse.heterogeneous_answering.quantities import asked_quantity, compared, counted, stated
 from convinse.language.property_names import PropertyNames
 
@@ -22,18 +21,16 @@ NAMES = PropertyNames(
 
 def ranked(question, evidences, rank=stated):
     asked = asked_quantity(question, question, ENGLISH)
-    return [answer["answer"]["id"] for answer in rank(asked, evidences, NAMES, ENGLISH)]
+    return [candidate.entity["id"] for candidate in rank(asked, evidences, NAMES, ENGLISH)]
 
 
 def count(question, evidences):
     return ranked(question, evidences, counted)
 
 
-def fact(subject, predicate, value, own=None, *more):
-    parts = [subject, value, *more[1::2]]
-    entities = [(part, part if part.isdigit() else f"Q {part}") for part in parts]
-    about = {"retrieved_for_entity": {"id": f"Q {own or subject}", "label": own or subject}}
-    return evidences.evidence(", ".join((subject, predicate, value, *more)), "kb", *entities, **about)
+def about(item, *labels):
+    """A fact that was retrieved for an item."""
+    return fact(*labels, own=item)
 
 
 GOALS = [
@@ -103,13 +100,27 @@ def test_dates_and_numbers_of_something_else_are_not_stated():
     assert asked_quantity("Who is it?", "Who is it?", ENGLISH) is None
 
 
-MEMBERS = [fact(name, "member of", "U2", "U2") for name in ("Bono", "The Edge", "Larry Mullen", "Adam Clayton")]
-RADIOHEAD = "Radiohead, Background information"
-LISTED = evidence(f"{RADIOHEAD}, Members, Thom Yorke, Colin Greenwood, Philip Selway", "info")
-LABELS = evidence(f"{RADIOHEAD}, Labels, Parlophone, XL", "info")
+MEMBERS = [about("U2", name, "member of", "U2") for name in ("Bono", "The Edge", "Larry Mullen", "Adam Clayton")]
+RADIOHEAD = "Radiohead", "Background information, in short"
+YORKE, GREENWOOD, SELWAY = (
+    {"id": f"Q{n}", "label": label} for n, label in enumerate(("Thom Yorke", "C. Greenwood", "P. Selway"))
+)
+LISTED = attribute(
+    "Radiohead", [*RADIOHEAD[1:], "Members"], "Thom Yorke (voice, guitar)", "Colin Greenwood", "Philip Selway"
+)
+IN_A_LINE = attribute(
+    "Radiohead", ["Members"], "Thom Yorke, C. Greenwood, P. Selway", entities=[[YORKE, GREENWOOD, SELWAY]]
+)
+LABELS = attribute("Radiohead", [*RADIOHEAD[1:], "Labels"], "Parlophone", "XL")
 AWARDS = ("Academy Award for Best Picture", "Academy Award for Best Director", "Golden Globe Award")
-SONGS = [evidence(f"Abbey Road, Songs, No. is {n}, Title is Song {n}", "table") for n in (1, 2, 3)]
-WINNERS = [fact(name, "award received", "Grammy Award", "Grammy Award") for name in ("Adele", "Bono")]
+SONGS = [row("Abbey Road", "Songs", ("No.", str(n)), ("Title", f"Song {n}")) for n in (1, 2, 3)]
+SAME_YEAR = [
+    row("It", "Songs, in order", ("Year", "1999"), ("Title", title), page=page, table=table, number=number)
+    for title, page, table, number in (
+        ("A, is B", "Q1", 0, 0), ("C", "Q1", 0, 1), ("C, too", "Q1", 0, 1), ("D", "Q1", 1, 2), ("E", "Q2", 0, 3),
+    )
+]  # fmt: skip
+WINNERS = [about("Grammy Award", name, "award received", "Grammy Award") for name in ("Adele", "Bono")]
 IN_U2, IN_RADIOHEAD = "How many members are in the band U2?", "How many members does the band Radiohead have?"
 COUNTED = {
     "facts in both directions": [
@@ -118,23 +129,25 @@ COUNTED = {
     ],
     "what an infobox lists": [
         (IN_RADIOHEAD, "3", LABELS, LISTED),
-        (IN_RADIOHEAD, "3", fact("Thom Yorke", "member of", "Radiohead", "Radiohead"), LISTED),  # the longer of two lists
+        (IN_RADIOHEAD, "3", about("Radiohead", "Thom Yorke", "member of", "Radiohead"), LISTED),  # the longer of two lists
+        (IN_RADIOHEAD, "3", IN_A_LINE),
         (IN_RADIOHEAD, None, LABELS),
-        ("How many children has he?", None, evidence("Stephen King, Children, 3, including Joe", "info")),
+        ("How many children has he?", None, attribute("Stephen King", ["Children"], "3", "including Joe")),
     ],
     "things of a name, not all of the property": [
         ("How many Oscars did Titanic win?", "2", *(fact("Titanic", "award received", name) for name in AWARDS)),
     ],
     "rows, once each": [
         ("How many songs are there on the album?", "3",
-         *SONGS, SONGS[0], evidence("Abbey Road, Charts, Country is Norway, Position is 1", "table")),
+         *SONGS, SONGS[0], row("Abbey Road", "Charts", ("Country", "Norway"), ("Position", "1"))),
+        ("How many songs are there?", "2", *SAME_YEAR),  # a row in two parts is one; other tables have their own rows
     ],
     "nothing that is about the counted class itself": [
         ("The number of wins in the Grammy Awards?", None, *WINNERS), ("How many awards did they win?", None, *WINNERS),
     ],
     "no facts of other items, and no measures": [
-        ("How many kids does Messi have?", None, fact("Neymar", "child", "Davi", "Messi")),
-        ("How long is the membership?", None, fact("Bono", "member of", "U2", "U2")),
+        ("How many kids does Messi have?", None, about("Messi", "Neymar", "child", "Davi")),
+        ("How long is the membership?", None, about("U2", "Bono", "member of", "U2")),
     ],
 }  # fmt: skip
 
@@ -153,10 +166,17 @@ def test_counts_and_statements_name_their_evidences():
     rows = [fact("Messi", "genre", "x"), fact("Messi", "child", "Thiago"), fact("Messi", "child", "Mateo")]
     asked = asked_quantity("How many kids?", "How many kids does Messi have?", ENGLISH)
     (answer,) = counted(asked, rows, NAMES, ENGLISH)
-    assert answer == {"answer": {"id": "2", "label": "2"}, "score": 1.0, "rank": 1, "evidences": [1, 2]}
-    found = stated(asked, [*rows, evidence("Messi, Children, 3", "info")], NAMES, ENGLISH)
-    assert [(one["answer"]["id"], one["rank"], one["evidences"]) for one in found] == [("3", 1, [3])]
-    assert sum(one["score"] for one in found) == pytest.approx(1)
+    assert answer == ({"id": "2", "label": "2"}, 1.0, (1, 2), ("numbers",))
+    (three,) = stated(asked, [*rows, evidence("Messi, Children, 3", "info")], NAMES, ENGLISH)
+    assert three == ({"id": "3", "label": "3"}, 1.0, (3,), ("numbers",))
+
+
+def test_a_property_is_asked_for_by_its_id():
+    names = PropertyNames([("P1", "part", ["pieces"]), ("P2", "part", ["kids"])], ENGLISH.properties)
+    asked = asked_quantity("How many kids?", "How many kids?", ENGLISH)
+    for number, expected in (("P1", []), ("P2", ["2"])):
+        facts = [fact("Messi", "part", name, ids=[("part", number)]) for name in ("Thiago", "Mateo")]
+        assert [candidate.entity["id"] for candidate in counted(asked, facts, names, ENGLISH)] == expected
 
 
 IT = [
@@ -164,8 +184,8 @@ IT = [
     evidence("It, Fee, €222 million", "info") | {"score": 0.5},
     evidence("It, Cost, $60,000,000", "info") | {"score": 1.0},
     fact("It", "number of episodes", "12"),
-    fact("Ann", "member of", "It", "It"),
-    fact("Bob", "member of", "It", "It"),
+    about("It", "Ann", "member of", "It"),
+    about("It", "Bob", "member of", "It"),
 ]
 
 

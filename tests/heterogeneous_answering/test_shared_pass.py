@@ -207,13 +207,13 @@ def test_the_model_of_all_stages_is_loaded_once(conversations):
         pipeline.run(conversations[:1], ["kb"])
         scorer = pipeline.ers.scorer
         assert scorer._reranker.engine is scorer._embeddings.bi_encoder._engine is pipeline.ha.reader.engine
-        assert len(pipeline.model_pool.spans) > 0
-        pipeline.model_pool.forget()
-        assert len(pipeline.model_pool.spans) == 0
+        assert len(pipeline.resources.models.spans) > 0
+        pipeline.resources.models.forget()
+        assert len(pipeline.resources.models.spans) == 0
     for keys in ({"ha_share_pass": False}, {"ha": "entity_voting"}):
         with Pipeline(config(**keys)) as pipeline:
             pipeline.run(conversations[:1], ["kb"])
-            assert pipeline.model_pool.spans is None
+            assert pipeline.resources.models.spans is None
             scorer = pipeline.ers.scorer
             assert scorer._reranker.engine is scorer._embeddings.bi_encoder._engine
 
@@ -222,13 +222,13 @@ def test_what_was_read_is_forgotten_with_the_next_turns(conversations):
     with Pipeline(config()) as pipeline:
         pipeline.run(conversations[:1], ["kb"], use_gold_answers=False)  # turn by turn
         (turn,) = conversations[0]["questions"][-1:]
-        kept = len(pipeline.model_pool.spans)
+        kept = len(pipeline.resources.models.spans)
         assert 0 < kept <= 20
         query = pipeline.run(conversations[:1], ["kb"], use_gold_answers=False)[0]["questions"][-1]
         pairs = [(asked_in_full(query), one["evidence_text"]) for one in query["top_evidences"]]
         assert query["question"] == turn["question"]
         reranker = pipeline.ers.scorer._reranker
-        assert any(pipeline.model_pool.spans.get(reranker._loaded.identity, pairs))
+        assert any(pipeline.resources.models.spans.get(reranker._loaded.identity, pairs))
 
 
 class Odd(NativeERS):
@@ -298,7 +298,7 @@ def test_a_given_reader_keeps_its_model(conversations):
     ha = ExtractiveAnswering(settings, reader=ExtractiveReader(tiny(task="question-answering"), "cpu", best=5))
     with Pipeline(settings, ha=ha) as pipeline:
         done = pipeline.run(conversations[:1], ["kb"])
-        assert pipeline.model_pool.spans is None
+        assert pipeline.resources.models.spans is None
     assert all(turn["pred_answers"] for turn in done[0]["questions"])
 
 
@@ -306,6 +306,6 @@ def test_modules_of_an_earlier_pipeline_keep_sharing(conversations):
     settings = config()
     with Pipeline(settings) as first:
         expected = first.run(conversations[:1], ["kb"])
-        second = Pipeline(settings, ers=first.ers)
+        second = Pipeline(settings, ers=first.ers, resources=first.resources)
         equal_answers(second.run(copy.deepcopy(conversations[:1]), ["kb"]), expected, 1e-4)
         assert second.ha.reader.engine is first.ha.reader.engine

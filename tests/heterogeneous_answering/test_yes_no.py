@@ -1,10 +1,11 @@
 """Yes or no from facts and sentences."""
 
 import pytest
-from literal_evidence import ENGLISH
+from literal_evidence import ENGLISH, fact
 
 from convinse.heterogeneous_answering.yes_no import decide
 from convinse.language.property_names import PropertyNames
+from convinse.records.border import structured
 from evidences import evidence
 
 NAMES = PropertyNames(
@@ -21,18 +22,12 @@ NAMES = PropertyNames(
 )
 
 
-def fact(*parts):
-    """A kb evidence of subject, property, object, qualifier property, qualifier value ..."""
-    entities = [(part, f"Q{part.replace(' ', '_')}") for part in dict.fromkeys(parts[::2])]
-    return evidence(", ".join(parts), "kb", *entities)
-
-
 def text(sentence, source="text"):
-    return evidence(sentence, source)
+    return structured(evidence(sentence, source))
 
 
 def answer(question, *evidences):
-    return decide(question, evidences, NAMES, ENGLISH).answers()[0]["answer"]["id"]
+    return decide(question, evidences, NAMES, ENGLISH).candidates()[0].entity["id"]
 
 
 DIRECTED = fact("Titanic", "director", "James Cameron")
@@ -68,7 +63,7 @@ def test_the_facts_that_decided_are_named():
 ACTS = fact("Kate Winslet", "occupation", "actor")
 PLAYS = fact("Titanic", "cast member", "Kate Winslet")
 FILM = fact("Titanic", "instance of", "film")
-CARRIE = evidence("Carrie, director, Carrie", "kb", ("Carrie", "Q2"), ("Carrie", "Q1"), disambiguations=[])
+CARRIE = structured(evidence("Carrie, director, Carrie", "kb", ("Carrie", "Q2"), ("Carrie", "Q1"), disambiguations=[]))
 QUEEN = (fact("Margrethe of Denmark", "occupation", "Denmark"), fact("Anna", "occupation", "Dominion of India"))
 SIMPSONS = fact("The Simpsons", "original broadcaster", "Fox")
 NETWORKS = {name: fact("Seinfeld", "original broadcaster", name) for name in ("Fox", "NBC")}
@@ -120,12 +115,11 @@ def test_a_name_that_can_be_no_value_of_the_property_excludes_nothing():
 
 @pytest.mark.parametrize("question", ["Did James Cameron direct Titanic?", "Did Steven Spielberg sing?", "Was it?"])
 def test_both_answers_are_ranked_with_shares(question):
-    first, second = decide(question, [DIRECTED, JAWS, text("no")], NAMES, ENGLISH).answers()
-    assert {first["answer"]["id"], second["answer"]["id"]} == {"Yes", "No"}
-    assert (first["rank"], second["rank"]) == (1, 2)
-    assert first["score"] >= second["score"] >= 0
-    assert first["score"] + second["score"] == pytest.approx(1)
-    assert len(first["evidences"]) <= 3
+    first, second = decide(question, [DIRECTED, JAWS, text("no")], NAMES, ENGLISH).candidates()
+    assert {first.entity["id"], second.entity["id"]} == {"Yes", "No"}
+    assert first.score >= second.score >= 0
+    assert first.score + second.score == pytest.approx(1)
+    assert first.reasons == second.reasons == ("yes_no",) and first.places == second.places
 
 
 STAGE = text("Amadeus, Mark Hamill, who had taken over the part of Mozart on the stage, met Luke Skywalker.")
@@ -168,4 +162,4 @@ def test_only_sentences_are_read(source):
 
 def test_without_evidence_nothing_is_read():
     verdict, seen = judged("Was it a success?")
-    assert not seen and verdict.answers()[0]["answer"]["id"] == "No"
+    assert not seen and verdict.candidates()[0].entity["id"] == "No"

@@ -172,7 +172,7 @@ def decision_scores(values: np.ndarray, yes: np.ndarray) -> dict[str, float]:
 
 
 def _evidence(text: str) -> Evidence:
-    return {"evidence_text": text, "source": "text", "disambiguations": [], "wikidata_entities": []}
+    return {"evidence_text": text, "source": "text", "disambiguations": [], "wikidata_entities": [], "mentions": []}
 
 
 MODEL = "snapshot:model"

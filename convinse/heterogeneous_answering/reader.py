@@ -1,4 +1,4 @@
-"""From spans to ranked answers: an answer in several evidences counts once, and is named by the item it stands for."""
+"""From spans to answers: an answer in several evidences counts once, and is named by the item it stands for."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from rapidfuzz import fuzz, process
 
 from ..language.text import Words, fold
-from ..records.conversation import RankedAnswer
 from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, is_number
 from .dates import date_at
-from .ranking import ranking
+from .ranking import AnswerCandidate, in_shares
 
 if TYPE_CHECKING:
     from ..encoder.extractive_reader import AnswerSpan
@@ -27,7 +26,7 @@ _FITS = 0.5  # of the expected type, for an item to stand for a span that names 
 
 
 @dataclass
-class _Candidate:
+class _Growing:
     """An answer as it grows: its item, its literal or its words, the evidences that hold it."""
 
     entity: Entity
@@ -35,21 +34,20 @@ class _Candidate:
     support: list[tuple[float, int]] = field(default_factory=list)
     spellings: Counter[str] = field(default_factory=Counter)
 
-    def add(self, candidate: _Candidate) -> None:
+    def add(self, candidate: _Growing) -> None:
         self.value += candidate.value
         self.support += candidate.support
         self.spellings += candidate.spellings
 
 
-def rank_answers(
+def read_answers(
     spans: Sequence[AnswerSpan],
     evidences: Sequence[Evidence],
     weights: Sequence[float],
     fit: Callable[[Entity], float],
-    most: int | None,
     language: Words,
-) -> list[RankedAnswer]:
-    """The best answers of a turn.
+) -> list[AnswerCandidate]:
+    """The answers that a reader has marked.
 
     A span adds its probability, times the weight of its evidence and how well its item fits the expected type, to
     the answer that it stands for. Words that name no item are one answer where they are the same but for case,
@@ -61,14 +59,10 @@ def rank_answers(
         evidences: of the turn.
         weights: of each evidence, 0 or more.
         fit: how well an item or literal fits the expected type, from 0 to 1.
-        most: answers wanted; None: all.
         language: the words of the language that the evidences are in.
-
-    Returns:
-        Ranks 1, 2, 3, ...; `evidences` are the places of those that add most to the answer.
     """
-    named: dict[str, _Candidate] = {}  # id -> an item or a literal
-    words: dict[str, _Candidate] = {}  # normalised string -> words
+    named: dict[str, _Growing] = {}  # id -> an item or a literal
+    words: dict[str, _Growing] = {}  # normalised string -> words
     items_of: dict[str, dict[str, None]] = {}  # normalised string -> ids of what it stands for somewhere
     names: dict[int, dict[str, Entity]] = {}
     for span in spans:
@@ -80,11 +74,11 @@ def rank_answers(
         string = _normalize(text, language)
         if entity is None:
             entity = _words(text)
-            candidate = words.setdefault(string, _Candidate(entity))
+            candidate = words.setdefault(string, _Growing(entity))
             candidate.spellings[entity["label"]] += 1
         else:
             key = entity["id"].lower()
-            candidate = named.setdefault(key, _Candidate(entity))
+            candidate = named.setdefault(key, _Growing(entity))
             for name in (string, _normalize(entity["label"], language)):
                 items_of.setdefault(name, {})[key] = None
         value = span.probability * weights[place]
@@ -96,15 +90,16 @@ def rank_answers(
         else:
             candidate.entity = _words(candidate.spellings.most_common(1)[0][0])
             named.setdefault(f"words {string}", candidate)
-    scored = [(candidate.value * fit(candidate.entity), candidate) for candidate in named.values()]
-    total = sum(score for score, _ in scored) or 1.0
-    ranked = sorted(
-        ((score, candidate) for score, candidate in scored if score > 0),
-        key=lambda pair: (-round(pair[0], 9), pair[1].entity["id"]),
-    )
-    return ranking(
-        (candidate.entity, score / total, dict.fromkeys(place for _, place in sorted(candidate.support)))
-        for score, candidate in ranked[:most]
+    return in_shares(
+        [
+            AnswerCandidate(
+                candidate.entity,
+                candidate.value * fit(candidate.entity),
+                tuple(dict.fromkeys(place for _, place in sorted(candidate.support))),
+                ("reader",),
+            )
+            for candidate in named.values()
+        ]
     )
 
 

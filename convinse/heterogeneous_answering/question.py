@@ -1,0 +1,109 @@
+"""What a turn asks of its evidences, made once and handed to all that give answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..language.answer_types import AnswerType
+from ..language.language import Language
+from ..language.property_names import PropertyNames
+from ..records.border import structured
+from ..records.conversation import Turn, asked_in_full
+from ..records.evidence import Entity, Evidence, question_items
+from ..records.representation import answer_type_of, read_slots
+from ..resources import Resources
+
+_CLASS_WEIGHT = 0.2  # of the fit of a class where a thing is asked for
+
+
+def expected_type(turn: Turn, delimiter: str, language: Language) -> AnswerType:
+    """The type of answer that a turn expects: that of its representation, else by the question's words."""
+    label, types = answer_type_of(turn, delimiter), language.answer_types
+    return types.expected_type(turn["question"]) if label is None else types.parse_label(label)
+
+
+@dataclass(frozen=True, eq=False)
+class AskedQuestion:
+    """What a turn asks.
+
+    Attributes:
+        question: as asked.
+        spoken: what models read as the question.
+        in_full: in full, as far as question understanding knows it, without a slot for the answer type.
+        expected: the type of answer.
+        stems: of what is asked, without the names of the question's own items.
+        evidences: of the turn, with structure; the places of answers count in them.
+        own: ids of the items that the evidences were retrieved for: the question's own, and no answers.
+        resources: of the module that answers.
+    """
+
+    question: str
+    spoken: str
+    in_full: str
+    expected: AnswerType
+    stems: frozenset[str]
+    evidences: Sequence[Evidence]
+    own: frozenset[str]
+    resources: Resources
+
+    @classmethod
+    def of(cls, turn: Turn, delimiter: str, resources: Resources) -> AskedQuestion:
+        """What a turn with evidences asks; `delimiter` stands between the slots of its representation."""
+        language, spoken = resources.language, asked_in_full(turn)
+        slots, stems = read_slots(spoken, delimiter), language.words.stems
+        items = question_items(turn["top_evidences"])
+        asked = stems(turn.get("structured_representation") or turn["question"])
+        return cls(
+            question=turn["question"],
+            spoken=spoken,
+            in_full=spoken if slots is None else slots.told,
+            expected=expected_type(turn, delimiter, language),
+            stems=frozenset(asked).difference(*(stems(item["label"]) for item in items)),
+            evidences=[structured(evidence) for evidence in turn["top_evidences"]],
+            own=frozenset(item["id"] for item in items),
+            resources=resources,
+        )
+
+    @property
+    def language(self) -> Language:
+        """The words of the language that it is asked in."""
+        return self.resources.language
+
+    @property
+    def names(self) -> PropertyNames:
+        """The names of the knowledge base's properties."""
+        return self.resources.property_names
+
+    @cached_property
+    def shares(self) -> list[float]:
+        """Each evidence's score as a share of the best score; all are 1 where no score is above 0."""
+        return score_shares(self.evidences)
+
+    @cached_property
+    def asking(self) -> str:
+        """The words that ask for the type: the question, or in full where it leans on the question before for what it asks."""
+        own = self.language.answer_types.expected_type(self.question)
+        return self.question if own.kind == self.expected.kind else self.in_full
+
+    @property
+    def asks_for_year(self) -> bool:
+        """Whether a year is wanted where the evidences have days."""
+        return self.expected.kind == "date" and self.language.answer_types.asks_for_year(self.asking)
+
+    def fit(self, entity: Entity) -> float:
+        """How well an entity fits the expected type, from 0 to 1."""
+        types, is_item = self.language.answer_types, entity["id"].startswith("Q")
+        classes = (self.resources.kb.types(entity["id"]) or types.types_from_label(entity["label"])) if is_item else ()
+        suits = types.fit(self.expected, entity["id"], classes)
+        # a class ("football club", a lower-case label) is no answer to "which club", but one to "which genre"
+        is_class = is_item and entity["label"][:1].islower()
+        return suits * _CLASS_WEIGHT if is_class and types.class_answers.isdisjoint(self.expected.words) else suits
+
+
+def score_shares(evidences: Sequence[Evidence]) -> list[float]:
+    """Each evidence's score as a share of the best score; all are 1 where no score is above 0."""
+    scores = [evidence.get("score", 1.0) for evidence in evidences]
+    best = max(scores, default=0.0)
+    return [max(0.0, score) / best if best > 0 else 1.0 for score in scores]

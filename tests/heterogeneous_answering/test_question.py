@@ -1,0 +1,184 @@
+"""What a turn asks, and that all that answers says what it answers from."""
+
+import ast
+
+import pytest
+from literal_evidence import attribute, evidence, fact, row
+
+from convinse.config import parse_config
+from convinse.encoder.extractive_reader import AnswerSpan
+from convinse.heterogeneous_answering.entity_voting import votes
+from convinse.heterogeneous_answering.quantities import numbers
+from convinse.heterogeneous_answering.question import AskedQuestion, expected_type
+from convinse.heterogeneous_answering.reader import read_answers
+from convinse.heterogeneous_answering.yes_no import yes_or_no
+from convinse.language.language import english
+from convinse.resources import Resources
+from evidences import evidence as plain
+from places import ROOT
+
+CLASSES = {"Q Kate Winslet": ("human",), "Q drama": ("film genre",), "Q Titanic": ("film",)}
+
+
+class Kinds:
+    """What answering needs of a knowledge base."""
+
+    def types(self, entity_id):
+        return CLASSES.get(entity_id, ())
+
+    def frequency(self, entity_id):
+        return 0
+
+    def properties(self):
+        return [("P1", "cast member", ["starring", "played"]), ("P2", "duration", ["running time"])]
+
+
+def asked_of(question, *evidences, **more):
+    config = parse_config({})
+    turn = {"question": question, "top_evidences": list(evidences), **more}
+    return AskedQuestion.of(turn, config.sr_delimiter, Resources(config, kb=Kinds()))
+
+
+def fields(answer_type):
+    entity = {"id": "Q1", "label": "Titanic"}
+    return {"context": [], "entities": [entity], "predicate": "played", "answer_type": answer_type}
+
+
+SLOTS = "a film || Titanic || opened || date"
+
+
+@pytest.mark.parametrize(
+    ("question", "more", "kind", "in_full", "spoken"),
+    [
+        ("Who was it?", {}, "person", "Who was it?", "Who was it?"),
+        ("And?", {"structured_representation": SLOTS}, "date", "a film | Titanic | opened", SLOTS),
+        ("Who?", {"structured_representation": "Who? When?"}, "person", "Who? When?", "Who? When?"),
+        ("And?", {"structured_representation": SLOTS, "resolved_question": "When did it open?"}, "date",
+         "When did it open?", "When did it open?"),
+        ("And?", {"structured_representation": SLOTS, "representation": fields("number")}, "number",
+         "a film | Titanic | opened", SLOTS),
+        ("Who?", {"structured_representation": SLOTS, "representation": fields("")}, "any", "a film | Titanic | opened", SLOTS),
+    ],
+)  # fmt: skip
+def test_the_type_and_the_words_of_a_question(question, more, kind, in_full, spoken):
+    asked = asked_of(question, **more)
+    assert (asked.question, asked.expected.kind, asked.in_full, asked.spoken) == (question, kind, in_full, spoken)
+    assert expected_type({"question": question, **more}, " || ", english()) == asked.expected
+
+
+def test_the_names_of_its_own_items_are_not_what_is_asked():
+    own = plain("x", retrieved_for_entity={"id": "Q1", "label": "The Titanic"})
+    asked = asked_of("Who played in the Titanic?", own)
+    assert asked.own == {"Q1"} and asked.stems == {"play"} and asked.shares == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("question", "full", "year"),
+    [
+        ("In which year did it open?", "", True),
+        ("When did it open?", "In which year did it open?", False),  # it says itself what it wants
+        ("And Titanic?", "In which year did Titanic open?", True),
+    ],
+)
+def test_a_year_is_asked_for_by_the_question_or_by_the_one_before(question, full, year):
+    assert asked_of(question, structured_representation=SLOTS, resolved_question=full).asks_for_year is year
+
+
+def test_what_fits():
+    human, drama, film = ({"id": f"Q {label}", "label": label} for label in ("Kate Winslet", "drama", "Titanic"))
+    who, genre = asked_of("Who was it?"), asked_of("Which genre is it?")
+    assert who.fit(human) == 1.0 > who.fit(film) and genre.fit(drama) == 1.0 > genre.fit(film)
+    assert asked_of("Which film?").fit(film) == 1.0
+    assert asked_of("Which film?").fit({**film, "label": "titanic film"}) == pytest.approx(0.2)  # a class, by its label
+
+
+def test_evidences_without_structure_get_it_and_with_it_keep_it():
+    given = [fact("Titanic", "cast member", "Kate Winslet"), row("Titanic", "Cast", ("Name, full", "A is B"))]
+    bare = plain("Titanic, Cast, Name is Ann", "table", ("Ann", "Q5"))
+    asked = asked_of("Who?", *given, bare)
+    assert asked.evidences[:2] == given and asked.evidences[2]["row"]["cells"][0]["text"] == "Ann"
+    assert "row" not in bare
+
+
+ASKED = {
+    "votes": ("Who played in it?", votes),
+    "dates": ("When was it made?", votes),
+    "numbers": ("How many minutes is it?", numbers),
+    "yes_no": ("Is it a film?", yes_or_no),
+    "reader": ("Who played in it?", None),
+}
+GIVEN = [
+    fact("Titanic", "cast member", "Kate Winslet", own="Titanic"),
+    attribute("Titanic", ["Running time"], "194 minutes"),
+    evidence("Titanic, It is a film made in 1997.", "text"),
+]
+
+
+def read(asked):
+    text = asked.evidences[0]["evidence_text"]
+    spans = [AnswerSpan("Kate Winslet", 0, text.index("Kate"), len(text), 1.0, 0.5, 0.1)]
+    return read_answers(spans, asked.evidences, asked.shares, asked.fit, asked.language.words)
+
+
+@pytest.mark.parametrize("reason", ASKED)
+def test_all_that_answers_says_why_and_from_which_evidences(reason):
+    question, answering = ASKED[reason]
+    candidates = (answering or read)(asked_of(question, *GIVEN))
+    assert candidates
+    for candidate in candidates:
+        assert candidate.reasons == (reason,)
+        assert candidate.places and set(candidate.places) <= set(range(len(GIVEN)))
+    assert sum(candidate.score for candidate in candidates) == pytest.approx(1)
+
+
+def test_numbers_are_for_questions_that_ask_for_them():
+    assert numbers(asked_of("Who played in it?", *GIVEN)) == []
+    assert numbers(asked_of("How many minutes is it?", GIVEN[0])) == []
+
+
+# -- structure is never rebuilt from text ------------------------------------------------------------------------------
+
+ROOMS = ("question_understanding", "evidence_retrieval_scoring", "heterogeneous_answering")
+FILES = [path for room in ROOMS for path in sorted((ROOT / "convinse" / room).glob("*.py"))]
+CUTTING = {"split", "rsplit", "partition", "rpartition", "removeprefix", "removesuffix", "index", "find"}
+
+
+def cuts(tree):
+    """The lines that take a text apart where a rendering has its separators."""
+    documentation = {
+        node.body[0].value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CUTTING:
+            separators = [argument.value for argument in node.args if isinstance(argument, ast.Constant)]
+            if {",", ", "}.intersection(separators):
+                yield node.lineno
+        elif isinstance(node, ast.Constant) and node not in documentation and str(node.value).endswith(" is "):
+            yield node.lineno
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_no_stage_takes_a_rendering_apart(path):
+    assert [f"{path.name}:{line}" for line in cuts(ast.parse(path.read_text()))] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "text.split(', ')",
+        "text.partition(', ')",
+        "re.split(', ', text)",
+        "text.split(' is ')",
+        "HEADER = re.compile('(?:^|, )([^,]+?) is ')",
+        "text.rsplit(', ', 1)[0].strip()",
+    ],
+)
+def test_what_takes_a_rendering_apart_is_seen(code):
+    assert list(cuts(ast.parse(code))) == [1]
+
+
+def test_other_words_are_no_separators():
+    code = '"""What this is """\nmessage = f"{name} is wrong"\nnames = ", ".join(text.split())\n'
+    assert list(cuts(ast.parse(code))) == []
