@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
 
 from .config import Config
+from .language.language import Language
 from .records.conversation import Turn
 from .resources import Resources
 from .support.errors import ModuleError
@@ -37,6 +38,10 @@ class Stage(ABC):
     """
 
     stage: ClassVar[str]
+    config: Config
+    resources: Resources
+    language: Language
+    logger: logging.Logger
     conversations_at_once = 1
     trainer: str | None = None
     handed: Resources | None = None  # by the pipeline, where the constructor takes the configuration alone
@@ -50,7 +55,7 @@ class Stage(ABC):
     if not TYPE_CHECKING:  # a type checker would take any name for an attribute
 
         def __getattr__(self, name: str) -> Any:
-            if name in ("config", "language", "logger", "resources"):
+            if name in Stage.__annotations__:
                 raise ModuleError(
                     f"{type(self).__name__}: self.{name} is not set; call super().__init__(config) in its __init__"
                 )

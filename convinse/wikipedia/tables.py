@@ -128,7 +128,7 @@ def _row_snippets(begin: Snippet, headers: list[str], row: list[GridCell | None]
             header = headers[place] if place < len(headers) else ""
             parts.append(_CellInRow(f", {header} is " if header else ", ", header, place, cell.snippet))
     if len(parts) == 2 and not headers and row[0] is not None and row[0].header:
-        parts[1] = parts[1]._replace(lead=" is ")
+        parts[1] = parts[1]._replace(lead=" is ", header=parts[0].snippet.text)
     if not parts:
         return
     key = _add(begin, parts[0])

@@ -110,6 +110,9 @@ def headed_rows(table):
             if cell.number != last and cell.text:
                 row[x] = (headers.get(x, ""), cell.text)
             last = cell.number
+        if len(row) == 2 and not headers and cells[0].is_header:  # a name and its value
+            (_, name), (_, value) = row.values()
+            row = dict(zip(row, (("", name), (name, value)), strict=True))
         yield row
 
 

@@ -221,11 +221,11 @@ def test_a_row_knows_its_place_and_its_cells():
     ]
 
 
-def test_cells_without_headers_and_a_row_s_own_name_have_none():
+def test_a_row_s_own_name_is_the_header_of_its_one_value():
     html = "<table><tr><th>Capital</th><td>Paris</td></tr><tr><th>Seat</th><td>Senate</td><td>Paris</td></tr></table>"
     capital, seat = rows(table(html), "France")
     assert capital.text == "France, Capital is Paris"
-    assert cells(capital) == [("", "Capital", 0), ("", "Paris", 1)]
+    assert cells(capital) == [("", "Capital", 0), ("Capital", "Paris", 1)]
     assert cells(seat) == [("", "Seat", 0), ("", "Senate", 1), ("", "Paris", 2)]
     assert capital.row == TableRow("", "", "", 0, 0)
 
