@@ -118,18 +118,28 @@ def _row(evidence: Evidence) -> Row:
 
 
 def _attribute(evidence: Evidence) -> Attribute:
-    """The path and values of `Title, attribute, value, value`."""
+    """The path and values of `Title, attribute, value, value`.
+
+    What mentions nothing before a value that does is taken for the attribute below a sub-header.
+    """
     text = evidence["evidence_text"]
-    _, _, rest = text.partition(_SEPARATOR)
-    name, _, listed = rest.partition(_SEPARATOR)
-    start = len(text) - len(listed)
+    _, name, *listed = _pieces(evidence) + [(0, 0)] * 2
     values: list[AttributeValue] = []
-    for value in listed.split(_SEPARATOR):
-        if value:
-            entities = entities_within(evidence, start, start + len(value))
-            values.append({"text": value, "entities": entities, "start": start})
-        start += len(value) + len(_SEPARATOR)
-    return {"path": [name], "values": values}
+    for start, end in listed:
+        if start < end:
+            values.append({"text": text[start:end], "entities": entities_within(evidence, start, end), "start": start})
+    if len(values) > 1 and not values[0]["entities"] and values[1]["entities"]:  # "Release, Running time, 117 minutes"
+        return {"path": [text[slice(*name)], values[0]["text"]], "values": values[1:]}
+    return {"path": [text[slice(*name)]], "values": values}
+
+
+def _pieces(evidence: Evidence) -> list[tuple[int, int]]:
+    """Start and end of what stands between commas, those in mentions ("May 25, 1979") left out."""
+    text, within = evidence["evidence_text"], [(place["start"], place["end"]) for place in evidence["mentions"]]
+    commas = [match.span() for match in re.finditer(_SEPARATOR, text)]
+    free = [(left, right) for left, right in commas if not any(start < left < end for start, end in within)]
+    starts, ends = [0, *(right for _, right in free)], [*(left for left, _ in free), len(text)]
+    return list(zip(starts, ends, strict=True))
 
 
 # -- places of given structure -----------------------------------------------------------------------------------------

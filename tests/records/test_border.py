@@ -224,3 +224,11 @@ def test_any_text_is_taken_and_every_part_stands_at_its_place(text, source, enti
         ends.append(place["end"])
     if "row" in found or "attribute" in found:
         assert listed(found)
+
+
+def test_an_attribute_below_a_sub_header_keeps_both_names_and_a_date_stays_whole():
+    released = evidence("Alien, Release, Release date, May 25, 1979", "info", ("May 25, 1979", "1979-05-25T00:00:00Z"))
+    assert structured(released)["attribute"] == {
+        "path": ["Release", "Release date"],
+        "values": [{"text": "May 25, 1979", "entities": released["wikidata_entities"], "start": 30}],
+    }
