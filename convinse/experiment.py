@@ -13,7 +13,7 @@ from .encoder.checkpoint import YES_NO, folder_id
 from .formats.conversations.benchmark import read_benchmark
 from .formats.run_folder import RunFolder, fingerprint
 from .pipeline import Pipeline
-from .resources import model_path
+from .resources import Resources, model_path
 from .scoring.convqa import evaluate
 from .support.errors import DataError
 from .support.files import sha256
@@ -42,6 +42,7 @@ def run_experiment(
     restart: bool = False,
     quiet: bool = False,
     part: str = "test",
+    resources: Resources | None = None,
 ) -> Outcome:
     """Run, or go on with, one combination of sources over one part of the benchmark.
 
@@ -53,6 +54,7 @@ def run_experiment(
         restart: run finished conversations again.
         quiet: show no progress.
         part: `train`, `dev` or `test`.
+        resources: what several runs of a configuration share; its owner closes it.
     """
     start = time.perf_counter()
     path = config.input_path(part)
@@ -63,7 +65,7 @@ def run_experiment(
     settings["models"] = [folder_id(folder, [YES_NO]) for folder in _model_folders(config)]
     run_id = fingerprint(settings, sha256(path), list(sources), use_gold_answers)
     folder = Path(config.output_path) / config.name / "_".join(sources)
-    with RunFolder(folder, run_id, restart) as output, Pipeline(config) as pipeline:
+    with RunFolder(folder, run_id, restart) as output, Pipeline(config, resources=resources) as pipeline:
         waiting = [
             conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished
         ]

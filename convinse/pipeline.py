@@ -17,7 +17,7 @@ from .records.conversation import Conversation, Turn, check_conversations
 from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .resources import Resources
 from .support.registry import find_module
-from .turn_results import all_returned, keep_answers, keep_evidences, without_results
+from .turn_results import all_returned, keep_all_evidences, keep_answers, without_results
 
 STAGES = {"qu": QuestionUnderstanding, "ers": EvidenceRetrievalScoring, "ha": HeterogeneousAnswering}
 
@@ -98,9 +98,8 @@ class Pipeline:
     def _answer(self, turns: list[Turn], sources: Sequence[str]) -> None:
         self.resources.models.forget()  # what was read for other turns
         start = time.perf_counter()
-        retrieved = all_returned(self.ers, self.ers.inference_on_turns(turns, sources), turns)
-        for turn, evidences in zip(turns, retrieved, strict=True):
-            keep_evidences(self.ers, turn, evidences, sources, self.config.evs_max_evidences)
+        retrieved = self.ers.inference_on_turns(turns, sources)
+        keep_all_evidences(self.ers, turns, retrieved, sources, self.config.evs_max_evidences)
         middle = time.perf_counter()
         answered = all_returned(self.ha, self.ha.inference_on_turns(turns, sources), turns)
         for turn, answers in zip(turns, answered, strict=True):

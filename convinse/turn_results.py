@@ -44,6 +44,10 @@ def all_returned(module: object, returned: Any, turns: Sequence[Turn]) -> list[A
     return returned
 
 
+class Kept(list[Any]):
+    """Results of turns that are checked, stored and measured already."""
+
+
 def keep_understanding(module: object, turn: Turn, returned: Any) -> None:
     """Store what question understanding made of a turn: a string, or an `Understanding`.
 
@@ -89,6 +93,13 @@ def keep_evidences(
     turn["top_evidences"] = [structured(evidence) for evidence in evidences]
     add_answer_presence(turn, sources)
     return turn["top_evidences"]
+
+
+def keep_all_evidences(module: object, turns: Sequence[Turn], returned: Any, sources: Sequence[str], most: int) -> None:
+    """`keep_evidences` of several turns, for what a module's `inference_on_turns` returned."""
+    for turn, evidences in zip(turns, all_returned(module, returned, turns), strict=True):
+        if not isinstance(returned, Kept) or len(evidences) > most:
+            keep_evidences(module, turn, evidences, sources, most)
 
 
 def keep_answers(module: object, turn: Turn, returned: Any, most: int | None = None) -> list[RankedAnswer]:

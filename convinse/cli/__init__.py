@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import logging
 import os
 import select
@@ -19,13 +20,17 @@ from . import serve as serving
 from .arguments import Commands
 
 _INTERRUPTED = 130
+_ALLOCATIONS = 100_000  # between collections of garbage: plain records without cycles are most of what a run makes
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, 1 (a `ConvinseError`, one line), 2 (usage), 130 (Ctrl-C)."""
+    before = gc.get_threshold()
+    gc.set_threshold(_ALLOCATIONS, *before[1:])
     try:
         return _run(sys.argv[1:] if arguments is None else list(arguments))
     finally:
+        gc.set_threshold(*before)
         for stream in (sys.stdout, sys.stderr):
             _give_up_unwritable(stream)
 

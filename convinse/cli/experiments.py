@@ -73,21 +73,24 @@ def add(commands: Commands) -> None:
 
 def _pipeline(options: argparse.Namespace) -> int:
     from ..experiment import run_experiment
+    from ..resources import Resources
 
     sources, config = sources_and_config(options.words)
     combinations = config.combinations if options.all_sources else [sources]
     outcomes = []
-    for combination in combinations:
-        outcome = run_experiment(
-            config,
-            combination,
-            use_gold_answers=not options.pred_answers,
-            limit=options.limit,
-            restart=options.restart,
-            quiet=options.quiet,
-            part=options.part,
-        )
-        outcomes.append(outcome)
+    with Resources(config) as resources:
+        for combination in combinations:
+            outcome = run_experiment(
+                config,
+                combination,
+                use_gold_answers=not options.pred_answers,
+                limit=options.limit,
+                restart=options.restart,
+                quiet=options.quiet,
+                part=options.part,
+                resources=resources,
+            )
+            outcomes.append(outcome)
     _print_outcomes(outcomes, details=not options.all_sources)
     return 0
 

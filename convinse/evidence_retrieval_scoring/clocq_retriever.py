@@ -103,7 +103,9 @@ class ClocqRetriever:
     def retrieve_KB_facts(  # noqa: N802 - CONVINSE's name
         self, text: str, known: Sequence[QuestionEntity] | None = None
     ) -> tuple[list[Evidence], list[QuestionEntity]]:
-        """The facts of the question's search space as evidences, and the question's items; cached.
+        """The facts of the question's search space as evidences, and the question's items.
+
+        What has to be linked or asked for is cached; facts of known items are read faster from the knowledge base.
 
         Args:
             text, known: see `retrieve_evidences`.
@@ -112,13 +114,16 @@ class ClocqRetriever:
             NetworkError: with `clocq_use_api`, when the server cannot be used. A failure is not cached, and never an
                 empty result.
         """
+        if known is not None and self._api is None:
+            facts, entities = self._search(text, known)
+            return [fact_evidence(*fact) for fact in facts], entities
         key = ("search_space", self._origin, self._parameters, text, *([] if known is None else [list(known)]))
         cached = self.cache.get(*key)
         if cached is None:
             facts, entities = self._search(text, known)
-            cached = {"evidences": [fact_evidence(*fact) for fact in facts], "entities": entities}
+            cached = {"facts": facts, "entities": entities}
             self.cache.put(*key, value=cached)
-        return cached["evidences"], cached["entities"]
+        return [fact_evidence(*fact) for fact in cached["facts"]], cached["entities"]
 
     def _search(
         self, text: str, known: Sequence[QuestionEntity] | None

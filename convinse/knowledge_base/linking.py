@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from ..config import ClocqParams
@@ -32,6 +32,7 @@ _AUTO_LIMIT = 5  # items that AUTO keeps for a mention at most
 _NEIGHBOR_LIMIT = 300
 _SURNAME_LENGTH = 4
 _WELL_KNOWN = 40  # facts of an item whose name of common words counts without capitals: "the godfather"
+_KEPT_TEXTS = 4096  # whose mentions stay in memory: the questions of a run over several combinations of sources
 _FAMOUS = 8  # facts of a person whose surname counts without a capital
 
 
@@ -82,13 +83,16 @@ class EntityLinker:
         self._language = language or english()
         self._not_names = self._language.words.not_names
         self._national_teams = NationalTeams(kb, self._language.teams)
+        self._linked = lru_cache(maxsize=_KEPT_TEXTS)(self._link)
 
     def link(self, text: str, classes: bool = False) -> list[LinkedMention]:
         """The mentions of a question or representation from left to right, without overlap; may be empty.
 
         Common nouns ("country") are linked only with `classes`, and only in a text that names nothing. Surface forms are those of the text after `repair`.
         """
-        text = repair(text)
+        return list(self._linked(repair(text), classes))
+
+    def _link(self, text: str, classes: bool) -> tuple[LinkedMention, ...]:
         spotted: list[tuple[int, int, str, list[tuple[Candidate, float]]]] = []
         for segment in _SEGMENT.finditer(text):
             tokens = _tokens(text, segment.start(), segment.end())
@@ -109,7 +113,7 @@ class EntityLinker:
         if not spotted and classes:
             spotted = list(self._classes(text))
         spotted.sort(key=lambda mention: mention[:2])
-        return self._disambiguate(text, spotted)
+        return tuple(self._disambiguate(text, spotted))
 
     def _teams(self, text: str, tokens: list[_Token]) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
         """National teams by other names than their labels; spans as those of `_exact`."""

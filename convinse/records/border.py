@@ -161,7 +161,9 @@ def _place(evidence: Evidence, key: str) -> None:
     for column, part in enumerate(_parts(evidence, key)):
         start = _find(text, part, place)
         place = start + len(part["text"]) if start >= 0 else place
-        parts.append({"column": column, **part, "start": start} if key == "row" else {**part, "start": start})
+        parts.append(
+            {"header": "", "column": column, **part, "start": start} if key == "row" else {**part, "start": start}
+        )
     if key == "row":
         evidence["row"] = {**evidence["row"], "cells": parts}  # type: ignore[typeddict-item]
     elif key == "attribute":

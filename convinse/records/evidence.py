@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypedDict
+from typing import Any, TypedDict
 
-from ..support.errors import ConfigError, DataError
+import msgspec
+
+from ..support.errors import ConfigError, DataError, one_line
 
 SOURCES = ("kb", "text", "table", "info")
 DEFAULT_SOURCES = "_".join(SOURCES)
@@ -31,9 +33,12 @@ class Mention(TypedDict):
     id: str
 
 
-class _Part(TypedDict):
+class _Text(TypedDict):
     text: str
     entities: list[Entity]
+
+
+class _Part(_Text):
     start: int
 
 
@@ -206,6 +211,32 @@ def _mentioned(evidence: Evidence, part: _Part) -> list[Entity]:
     return part["entities"] if start < 0 else entities_within(evidence, start, start + len(part["text"]))
 
 
+class _GivenPart(_Text, total=False):
+    """A cell or a value as it may be given: its place can be found."""
+
+    header: str
+    start: int
+    column: int
+
+
+class _GivenRow(TypedDict):
+    caption: str
+    section: str
+    cells: list[_GivenPart]
+
+
+class _GivenAttribute(TypedDict):
+    path: list[str]
+    values: list[_GivenPart]
+
+
+class _Structure(TypedDict, total=False):
+    fact: list[Entity]
+    row: _GivenRow
+    attribute: _GivenAttribute
+    mentions: list[Mention]
+
+
 def check_evidence(evidence: object, where: str) -> None:
     """Raise `DataError` naming `where` unless `evidence` has the shape that the stages rely on."""
 
@@ -227,7 +258,12 @@ def check_evidence(evidence: object, where: str) -> None:
     entity = evidence.get("retrieved_for_entity")
     if entity is not None and not _is_entity(entity):
         raise fault("'retrieved_for_entity' of an evidence is not {id, label}")
+    try:
+        msgspec.convert(dict(evidence), _Structure)
+    except msgspec.ValidationError as error:
+        raise fault(f"what an evidence was made from: {one_line(error).replace('$.', '')}") from None
 
 
-def _is_entity(value: object) -> bool:
-    return isinstance(value, Mapping) and isinstance(value.get("id"), str) and isinstance(value.get("label"), str)
+def _is_entity(value: Any) -> bool:
+    is_mapping = type(value) is dict or isinstance(value, Mapping)
+    return is_mapping and isinstance(value.get("id"), str) and isinstance(value.get("label"), str)

@@ -194,9 +194,30 @@ def test_a_whole_evidence_passes(source):
     check_evidence(changed(source=source, retrieved_for_entity={"id": "Q1", "label": "a"}, score=0.5), "here")
 
 
+CELL = {"header": "Year", "text": "1998", "entities": []}
+GIVEN = {  # as the contract has it, without places
+    "fact": [{"id": "Q1", "label": "a"}, {"id": "P1", "label": "b"}, {"id": "Q2", "label": "c"}],
+    "row": {"caption": "", "section": "Awards", "number": 3, "cells": [CELL]},
+    "attribute": {"path": ["Born"], "values": [{"text": "1998", "entities": []}]},
+    "mentions": [{"start": 0, "end": 4, "id": "Q1"}],
+}
+
+
+@pytest.mark.parametrize("key", GIVEN)
+def test_what_an_evidence_was_made_from_passes(key):
+    check_evidence(changed(**{key: GIVEN[key]}), "here")
+
+
 @pytest.mark.parametrize(
     ("bad", "names"),
     [
+        (changed(fact=[{"id": 1, "label": "a"}]), "fact[0].id"),
+        (changed(fact="Q1"), "fact"),
+        (changed(row={"cells": [CELL]}), "caption"),
+        (changed(row={**GIVEN["row"], "cells": [{"header": "Year"}]}), "row.cells[0]"),
+        (changed(attribute={"path": "Born", "values": []}), "attribute.path"),
+        (changed(mentions=[["Q1", 0, 4]]), "mentions[0]"),
+        (changed(mentions=None), "mentions"),
         ("text", "str"),
         (None, "NoneType"),
         (changed(evidence_text=...), "evidence_text"),
