@@ -1,9 +1,11 @@
 """What a pipeline opens: when it is asked for, once, by whichever thread, until it is closed."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from convinse.cli import main
 from convinse.config import load_config, parse_config
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.evidence_retrieval_scoring.native import NativeERS
@@ -14,6 +16,7 @@ from convinse.records.representation import question_entities
 from convinse.resources import Resources
 from convinse.support.errors import IndexFileError
 from convinse.wikipedia import dump as dumps
+from written import write
 
 
 @pytest.fixture
@@ -134,3 +137,22 @@ def test_a_module_that_takes_the_configuration_alone_shares_them_too(opened):
         assert pipeline.ers.resources is pipeline.resources
         pipeline.ask(["Who directed Titanic?"], "kb_text")
     assert opened.count("kb") == opened.count("wikipedia.db") == 1
+
+
+def test_several_threads_answer_as_one():
+    config = parse_config({"ers_use_cache": False})
+    with Resources(config) as resources:
+        alone = Pipeline(config, resources=resources).ask(QUESTIONS)
+
+        def ask(_):
+            return Pipeline(config, resources=resources).ask(QUESTIONS)
+
+        with ThreadPoolExecutor(4) as threads:
+            assert all(conversation == alone for conversation in threads.map(ask, range(4)))
+
+
+def test_a_run_over_all_combinations_opens_everything_once(opened, workdir):
+    own = write("own.yml", "name: own\nsource_combinations: [kb, text, kb_text]\n")
+    assert main(["pipeline", str(own), "--all-sources", "--limit", "1", "--quiet"]) == 0
+    assert opened.count("kb") == opened.count("wikipedia.db") == 1
+    assert len(list(workdir.glob("results/own/*/turns.jsonl"))) == 3
