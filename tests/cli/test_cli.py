@@ -210,7 +210,7 @@ SLOW = (
     "from convinse.evidence_retrieval_scoring.native import NativeERS\n"
     "class Slow(NativeERS):\n"
     "    def inference_on_turn(self, turn, sources):\n"
-    "        time.sleep(0.05)\n"
+    "        time.sleep(0.1)\n"
     "        return super().inference_on_turn(turn, sources)\n"
 )
 
