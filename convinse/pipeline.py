@@ -45,8 +45,8 @@ class Pipeline:
         resources: Resources | None = None,
     ) -> None:
         self.config = config
-        self._own = None if resources else Resources(config)
-        self.resources = resources or self._own or Resources(config)
+        self._is_owner = resources is None
+        self.resources = resources or Resources(config)
         self.qu: QuestionUnderstanding = qu or build_stage("qu", config, self.resources)
         self.ers: EvidenceRetrievalScoring = ers or build_stage("ers", config, self.resources)
         self.ha: HeterogeneousAnswering = ha or build_stage("ha", config, self.resources)
@@ -115,8 +115,8 @@ class Pipeline:
     def close(self) -> None:
         """Let the stages store what they keep, and close what the pipeline opened."""
         self.store_cache()
-        if self._own is not None:
-            self._own.close()
+        if self._is_owner:
+            self.resources.close()
 
     def __enter__(self) -> Pipeline:
         return self

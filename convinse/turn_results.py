@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from .records.border import structured
 from .records.conversation import RankedAnswer, Turn
 from .records.evidence import Evidence, check_evidence
+from .records.representation import Representation, render
 from .scoring.convqa import add_answer_metrics, add_answer_presence
-from .support.errors import ModuleError
+from .support.errors import ModuleError, one_line
 
 _UNDERSTOOD = ("structured_representation", "representation", "resolved_question", "history_used")
 _RETRIEVED = ("top_evidences", "answer_presence", "answer_presence_per_src", "question_entities")
 _ANSWERED = ("pred_answers", "p_at_1", "mrr", "h_at_5")
+_DELIMITER = " || "  # of representations that a module gives as fields only
 # what a turn of the pipeline adds; removed before a turn is run again
 ADDED = (*_UNDERSTOOD, *_RETRIEVED, *_ANSWERED)
 
@@ -49,19 +53,25 @@ class Kept(list[Any]):
 
 
 def keep_understanding(module: object, turn: Turn, returned: Any) -> None:
-    """Store what question understanding made of a turn: a string, or an `Understanding`.
+    """Store what question understanding made of a turn: a string, or an `Understanding`, which is rendered where it has fields only.
 
     Raises:
-        ModuleError: it is neither, or has no representation.
+        ModuleError: it is neither, or has no representation, or its fields have another form.
     """
     if isinstance(returned, dict):
         turn.update(returned)  # type: ignore[typeddict-item]
     elif returned is not None:
         turn["structured_representation"] = str(returned)
+    if "representation" in turn:
+        try:
+            fields = msgspec.convert(turn["representation"], Representation)
+        except msgspec.ValidationError as error:
+            raise ModuleError(f"{_where(module, turn)}: representation: {one_line(error).replace('$.', '')}") from None
+        turn.setdefault("structured_representation", render(fields, _DELIMITER))
     if not isinstance(turn.get("structured_representation"), str):
         raise ModuleError(
             f"{_where(module, turn)}: inference_on_turn must return a representation: a string, or a dictionary with "
-            "'structured_representation'"
+            "'structured_representation' or 'representation'"
         )
 
 

@@ -96,6 +96,15 @@ def test_more_answers_than_wanted_are_cut():
     assert keep_answers(Module(), turn(), answers, 2) == answers[:2]
 
 
+def test_fields_alone_are_rendered():
+    asked = turn()
+    fields = {"context": [], "entities": [SEVEN], "predicate": "wrote", "answer_type": "person"}
+    keep_understanding(Module(), asked, {"representation": fields})
+    assert asked["structured_representation"] == " || seven || wrote || person"
+    wrong = {"representation": {**fields, "entities": [{"id": 7}]}}
+    refused(ModuleError, lambda: keep_understanding(Module(), turn(), wrong), "movies-7-2", "entities[0].id")
+
+
 @pytest.mark.parametrize("returned", [None, {}, {"resolved_question": "x"}, {"structured_representation": 7}])
 def test_representations_that_are_none(returned):
     refused(
