@@ -57,11 +57,13 @@ class SearchSpace:
 
         Args:
             text: a question or representation.
-            known: the items that it is about; None: those that it mentions, which are linked.
+            known: the items that it is about; None: those that it mentions, which are linked, and those between them.
         """
-        mentioned = self.question_entities(text) if known is None else list(known)
-        facts = facts_around(self.kb.neighborhood, mentioned, self._limit)
-        return best_facts(text, facts, self._params, self._language), mentioned + self._bridges(text, mentioned)
+        entities = self.question_entities(text) if known is None else list(known)
+        facts = best_facts(
+            text, facts_around(self.kb.neighborhood, entities, self._limit), self._params, self._language
+        )
+        return facts, entities + (self._bridges(text, entities) if known is None else [])
 
     def question_entities(self, text: str) -> list[QuestionEntity]:
         """The items that the mentions of a text may stand for, best first; an item of two mentions counts once."""

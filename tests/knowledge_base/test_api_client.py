@@ -82,6 +82,15 @@ def test_both_engines_retrieve_the_same(make, port, config):
         assert remote.retrieve_kb_facts_for_item(item) == embedded.retrieve_kb_facts_for_item(item)
 
 
+@pytest.mark.parametrize("config", PARAMETERS, ids=str)
+def test_both_engines_retrieve_the_same_for_known_items(make, port, config):
+    embedded, remote = make(**config), make(port, **config)
+    known = embedded.retrieve_KB_facts(QUESTIONS[0])[1]
+    given = remote.retrieve_evidences("|| Titanic || directed || person", ["kb"], known)
+    assert given == embedded.retrieve_evidences("|| Titanic || directed || person", ["kb"], known)
+    assert given[0] and given[1] == known
+
+
 def test_evidences_are_retrieved_for_the_best_item_in_them(make, port):
     for retriever in (make(), make(port)):
         evidences, entities = retriever.retrieve_KB_facts(QUESTIONS[0])
