@@ -6,6 +6,7 @@ of its source stays without structure, and is answered from as text.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 
@@ -47,27 +48,30 @@ def structured(evidence: Evidence) -> Evidence:
 def _mentions(evidence: Evidence) -> list[Mention]:
     """The places of the mentions, none in another: in the order they are listed in, where that is the reading order."""
     text, place = evidence["evidence_text"], 0
+    taken = bytearray(len(text))
     mentions: list[Mention] = []
+    spent: set[str] = set()  # surfaces that stand nowhere else
     for surface, entity_id in evidence["disambiguations"]:
-        taken = [(mention["start"], mention["end"]) for mention in mentions]
-        free = [
-            start
-            for start in _words(text, surface)
-            if all(start + len(surface) <= left or right <= start for left, right in taken)
-        ]
-        if free:
-            start = next((start for start in free if start >= place), free[0])
-            place = start + len(surface)
-            mentions.append({"start": start, "end": place, "id": entity_id})
+        if surface in spent:
+            continue
+        for start in itertools.chain(_words(text, surface, place), _words(text, surface, 0)):
+            end = start + len(surface)
+            if not any(taken[start:end]):
+                taken[start:end] = bytes([1]) * len(surface)
+                place = end
+                mentions.append({"start": start, "end": end, "id": entity_id})
+                break
+        else:
+            spent.add(surface)
     return sorted(mentions, key=lambda mention: mention["start"])
 
 
-def _words(text: str, surface: str) -> Iterator[int]:
-    """Where words stand in a text, at word borders."""
-    start = text.find(surface) if surface else -1
+def _words(text: str, surface: str, start: int) -> Iterator[int]:
+    """Where words stand in a text from `start` on, at word borders."""
+    start = text.find(surface, start) if surface else -1
     while start >= 0:
         end = start + len(surface)
-        if not text[start - 1 : start].isalnum() and not text[end : end + 1].isalnum():
+        if not text[max(0, start - 1) : start].isalnum() and not text[end : end + 1].isalnum():
             yield start
         start = text.find(surface, start + 1)
 

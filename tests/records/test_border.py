@@ -1,6 +1,7 @@
 """Structure that is read from the text of evidences that come without any."""
 
 import copy
+import time
 
 import pytest
 from hypothesis import given
@@ -232,3 +233,11 @@ def test_an_attribute_below_a_sub_header_keeps_both_names_and_a_date_stays_whole
         "path": ["Release", "Release date"],
         "values": [{"text": "May 25, 1979", "entities": released["wikidata_entities"], "start": 30}],
     }
+
+
+def test_very_many_mentions_take_no_time():
+    many = evidence(" ".join(["the"] * 20_000), "text")
+    many["disambiguations"] = [["the", "Q1"]] * 21_000
+    start = time.monotonic()
+    assert len(structured(many)["mentions"]) == 20_000
+    assert time.monotonic() - start < 5
