@@ -191,8 +191,11 @@ def merge_duplicates(evidences: Iterable[Evidence]) -> list[Evidence]:
 
 def _merge_places(first: Evidence, evidence: Evidence) -> None:
     """Add the mentions that only the second of two evidences of equal text has."""
-    known = first.get("mentions", [])
-    mentions = {(place["start"], place["end"], place["id"]): place for place in (*known, *evidence.get("mentions", ()))}
+    if "mentions" not in first or "mentions" not in evidence:
+        first.pop("mentions", None)  # the border finds the places of both
+        return
+    known = first["mentions"]
+    mentions = {(place["start"], place["end"], place["id"]): place for place in (*known, *evidence["mentions"])}
     if len(mentions) == len(known):
         return
     first["mentions"] = [mentions[place] for place in sorted(mentions)]
