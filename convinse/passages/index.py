@@ -22,7 +22,6 @@ from .layout import (
     CANDIDATES,
     ENGINE_K1,
     TERMS,
-    Parameters,
     check,
     frequencies,
     length_norm,
@@ -63,20 +62,15 @@ class PassageIndex:
 
     Args:
         folder: the index.
-        parameters: what it must have been built with; None for anything.
 
     Raises:
-        IndexFileError: there is no whole index of this format (and of `parameters`).
+        IndexFileError: there is no whole index of this format.
     """
 
-    def __init__(self, folder: Path, parameters: Parameters | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest = manifest = read_manifest(folder)
         self.parameters = manifest.parameters
-        if parameters is not None and parameters != self.parameters:
-            raise IndexFileError(
-                f"{folder}: built with {_shown(self.parameters)}, wanted {_shown(parameters)}; build it again with --force"
-            )
         if self.parameters.analysis != analysis.VERSION:
             raise IndexFileError(f"{folder}: built with an older analysis of words; build it again with --force")
         check(folder, manifest)
@@ -221,7 +215,3 @@ def _mapped(path: Path, kind: str) -> npt.NDArray[Any]:
     if path.stat().st_size == 0:
         return np.empty(0, kind)
     return np.memmap(path, kind, "r").view(np.ndarray)
-
-
-def _shown(parameters: Parameters) -> str:
-    return ", ".join(f"{name} {value}" for name, value in msgspec.structs.asdict(parameters).items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
@@ -97,7 +97,8 @@ def write(path: Path, header: MultiqaHeader, entries: Iterable[Entry]) -> Counts
     """
     counts = Counts()
     encoder = msgspec.json.Encoder()
-    with writing(path) as write_document, _scratch(path) as body:  # the header comes first and is known last
+    # the header comes first and is known last; the file without a name is on the same disk, so that no other fills up
+    with writing(path) as write_document, tempfile.TemporaryFile(dir=path.parent) as body:
         for entry in entries:
             counts.add(entry)
             try:
@@ -109,8 +110,3 @@ def write(path: Path, header: MultiqaHeader, entries: Iterable[Entry]) -> Counts
         for line in body:
             write_document(msgspec.Raw(line.rstrip(b"\n")))
     return counts
-
-
-def _scratch(path: Path) -> BinaryIO:
-    """A file without a name on the disk that the result goes to, so that no other disk fills up."""
-    return tempfile.TemporaryFile(dir=path.parent)
