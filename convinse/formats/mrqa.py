@@ -10,18 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
 from ..support.errors import DataError, one_line
-from ..support.jsonlines import not_json, raw_lines, read_lines, writing
+from ..support.jsonlines import JSON_ERRORS, decoded, not_json, raw_lines, read_lines, writing
 from .records import Extras, Report, extras_field, plain, with_extras
 from .tokens import Token, normalize
 
 MAX_TOKENS = 800  # of a context, as the task's files have
-
-T = TypeVar("T")
 
 
 class DetectedAnswer(msgspec.Struct, frozen=True):
@@ -140,27 +137,20 @@ def read_plain(path: Path) -> Iterator[tuple[str, PlainQuestion, int]]:
 def _decode_example(path: Path, number: int, line: bytes) -> MrqaExample:
     try:
         return with_extras(_EXAMPLE.decode(line), _RAW_OBJECT.decode(line))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except JSON_ERRORS as error:
         raise DataError(f"{not_json(path, number, error)}{_question_of(line, error)}") from None
 
 
 def _is_header(path: Path, number: int, line: bytes) -> bool:
     if number > 1 and b'"header"' not in line[:100]:  # a header behind the first line comes of joined files
         return False
-    return _decoded(_KIND, path, number, line).header is not msgspec.UNSET
+    return decoded(_KIND, path, number, line).header is not msgspec.UNSET
 
 
 def _decode_header(path: Path, number: int, line: bytes) -> MrqaHeader:
-    header = _decoded(_HEADER, path, number, line).header
-    raw = _decoded(_RAW_OBJECT, path, number, _decoded(_RAW_OBJECT, path, number, line)["header"])
+    header = decoded(_HEADER, path, number, line).header
+    raw = decoded(_RAW_OBJECT, path, number, decoded(_RAW_OBJECT, path, number, line)["header"])
     return with_extras(header, raw)
-
-
-def _decoded(decoder: msgspec.json.Decoder[T], path: Path, number: int, line: bytes) -> T:
-    try:
-        return decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise not_json(path, number, error) from None
 
 
 def _question_of(line: bytes, error: BaseException) -> str:

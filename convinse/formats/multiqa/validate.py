@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from ...support.errors import DataError, one_line
-from ...support.jsonlines import not_json, raw_documents, writing
+from ...support.jsonlines import decoded, raw_documents, writing
 from ..records import Report
 from .checks import Finding, check_entry
 from .dialects import Dialect, read_entry, read_header
@@ -88,12 +88,13 @@ def faults_of(path: Path, findings: Findings) -> Iterator[str]:
     header_line = 0
     seen: dict[str, int] = {}
     empty = True
+    decoder = msgspec.json.Decoder()
     for number, (line, document) in enumerate(raw_documents(path)):
         empty = False
         try:
-            value = msgspec.json.decode(document)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            yield f"{line}: $: {one_line(not_json(path, line, error)).removeprefix(f'{path}:{line}: ')}"
+            value = decoded(decoder, path, line, document)
+        except DataError as error:
+            yield f"{line}: $: {one_line(error).removeprefix(f'{path}:{line}: ')}"
             continue
         if is_header(value) or (isinstance(value, dict) and "header" in value and "qas" not in value):
             yield from (f"{line}: {at}: {reason}" for at, reason in schema_faults(value, "header"))
@@ -167,10 +168,7 @@ def recount(path: Path, counts: Counts) -> bool:
     first = next(documents, None)
     if first is None:
         raise DataError(f"{path}: the file is empty; there is nothing to count")
-    try:
-        old = msgspec.json.decode(first[1])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise not_json(path, first[0], error) from None
+    old = decoded(msgspec.json.Decoder(), path, *first)
     has_header = is_header(old)
     header = old["header"] if has_header else {"dataset_name": path.name.split(".")[0]}
     fixed = counts.fix(header)
