@@ -113,18 +113,12 @@ def _fetch(session: WebSession, file: File, url: str, path: Path, quiet: bool) -
             session.download(url, part, advance)
     if (digest := md5(part)) != file.md5:
         raise DataError(f"{_aside(part, path)}: {url} gave a file with the MD5 sum {digest}, not {file.md5}")
-    examples = _count(part, file, path)
-    with writing_to(path):
-        part.replace(path)
-    return Fetched(path, examples, fetched=True)
-
-
-def _count(part: Path, file: File, path: Path) -> int:
-    """The questions of a file, if they are as many as published."""
     examples = sum(1 for _ in read_plain(part))
     if examples != file.examples:
         raise DataError(f"{_aside(part, path)}: has {examples} questions, not {file.examples}")
-    return examples
+    with writing_to(path):
+        part.replace(path)
+    return Fetched(path, examples, fetched=True)
 
 
 def _aside(part: Path, path: Path) -> Path:

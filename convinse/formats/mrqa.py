@@ -75,11 +75,7 @@ class PlainQuestion(msgspec.Struct, frozen=True):
 
 
 class _MrqaHeaderLine(msgspec.Struct):
-    header: MrqaHeader
-
-
-class _Kind(msgspec.Struct):
-    header: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    header: MrqaHeader | msgspec.UnsetType = msgspec.UNSET
 
 
 class _PlainLine(msgspec.Struct):
@@ -88,7 +84,6 @@ class _PlainLine(msgspec.Struct):
     header: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
-_KIND = msgspec.json.Decoder(_Kind)
 _HEADER = msgspec.json.Decoder(_MrqaHeaderLine)
 _EXAMPLE = msgspec.json.Decoder(MrqaExample)
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -97,7 +92,7 @@ _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 def read_header(path: Path) -> MrqaHeader | None:
     """The header of a file, None where it has none. Raises `DataError`."""
     for number, line in raw_lines(path):
-        return _decode_header(path, number, line) if _is_header(path, number, line) else None
+        return _header(path, number, line)
     return None
 
 
@@ -110,7 +105,7 @@ def read_examples(path: Path) -> Iterator[MrqaExample]:
     """
     seen: dict[str, int] = {}
     for number, line in raw_lines(path):
-        if _is_header(path, number, line):
+        if _header(path, number, line) is not None:
             continue
         example = _decode_example(path, number, line)
         for fault in _faults(example, f"{path}:{number}", seen, number):
@@ -141,14 +136,13 @@ def _decode_example(path: Path, number: int, line: bytes) -> MrqaExample:
         raise DataError(f"{not_json(path, number, error)}{_question_of(line, error)}") from None
 
 
-def _is_header(path: Path, number: int, line: bytes) -> bool:
+def _header(path: Path, number: int, line: bytes) -> MrqaHeader | None:
+    """The header that a line holds; None for a context."""
     if number > 1 and b'"header"' not in line[:100]:  # a header behind the first line comes of joined files
-        return False
-    return decoded(_KIND, path, number, line).header is not msgspec.UNSET
-
-
-def _decode_header(path: Path, number: int, line: bytes) -> MrqaHeader:
+        return None
     header = decoded(_HEADER, path, number, line).header
+    if header is msgspec.UNSET:
+        return None
     raw = decoded(_RAW_OBJECT, path, number, decoded(_RAW_OBJECT, path, number, line)["header"])
     return with_extras(header, raw)
 
@@ -196,9 +190,9 @@ def validate(path: Path) -> Report:
     for number, line in raw_lines(path):
         where = f"{path}:{number}"
         try:
-            if _is_header(path, number, line):
+            if (found := _header(path, number, line)) is not None:
                 if number == 1:
-                    header = _decode_header(path, number, line)
+                    header = found
                 else:
                     problems.append(f"{where}: a header behind the first line")
                 continue
