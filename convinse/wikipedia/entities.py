@@ -88,11 +88,8 @@ def _free(start: int, end: int, taken: Iterable[tuple[int, int]]) -> bool:
 
 def _stands_alone(text: str, name: str, start: int, end: int) -> bool:
     """Whether `text[start:end]` is the name, at word borders."""
-    return (
-        text.startswith(name, start)
-        and not (end < len(text) and (text[end].isalnum() or text[end] == "_"))
-        and not (start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"))
-    )
+    beside = text[end : end + 1] + (text[start - 1] if start > 0 else "")
+    return text.startswith(name, start) and not any(char.isalnum() or char == "_" for char in beside)
 
 
 def _is_name(anchor: str) -> bool:
