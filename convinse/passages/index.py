@@ -97,9 +97,9 @@ class PassageIndex:
     def search(self, question: str, top: int = 10) -> list[Hit]:
         """The best `top` passages that have a term of the question, best first."""
         numbers, scores = self.search_terms(self.analyzer.terms([question]), top)
-        starts, ends = self._arrays["id_start"][numbers], self._arrays["id_start"][numbers + 1]
-        ids = [str(self._ids[start:end], "utf-8") for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-        return list(map(Hit, numbers.tolist(), ids, scores.tolist()))
+        return [
+            Hit(number, self.id(number), score) for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
+        ]
 
     def id(self, number: int) -> str:
         """The id of a passage."""

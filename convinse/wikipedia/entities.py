@@ -88,8 +88,9 @@ def _free(start: int, end: int, taken: Iterable[tuple[int, int]]) -> bool:
 
 def _stands_alone(text: str, name: str, start: int, end: int) -> bool:
     """Whether `text[start:end]` is the name, at word borders."""
-    beside = text[end : end + 1] + (text[start - 1] if start > 0 else "")
-    return text.startswith(name, start) and not any(char.isalnum() or char == "_" for char in beside)
+    return text.startswith(name, start) and not any(
+        char.isalnum() or char == "_" for char in text[max(start - 1, 0) : start] + text[end : end + 1]
+    )
 
 
 def _is_name(anchor: str) -> bool:
