@@ -190,9 +190,9 @@ def validate(path: Path) -> Report:
     for number, line in raw_lines(path):
         where = f"{path}:{number}"
         try:
-            if (found := _header(path, number, line)) is not None:
+            if (described := _header(path, number, line)) is not None:
                 if number == 1:
-                    header = found
+                    header = described
                 else:
                     problems.append(f"{where}: a header behind the first line")
                 continue

@@ -310,7 +310,7 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
             elif tag == "br":
                 pending = pending or " "
             elif tag == "a":
-                before = length + (len(pending or "") if length else 0)
+                before = length + (len(pending) if length else 0)
                 walk(child)
                 target = _target(child.attributes)
                 if target and length > before:
@@ -328,11 +328,7 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
     text = "".join(pieces)
     if source != "text":
         text = text.rstrip(",; ")
-    kept = [
-        link if text[link.start] not in " ," else link._replace(start=_skip_blank(text, link.start, link.end))
-        for link in links
-        if link.end <= len(text)
-    ]
+    kept = [link._replace(start=_skip_blank(text, link.start, link.end)) for link in links if link.end <= len(text)]
     if source != "info" or not text:
         return Snippet(text, tuple(kept), source)
     ends = (*(start - len(_APART) for start in starts[1:]), length)

@@ -44,15 +44,10 @@ class MultiqaReader:
         raise DataError(f"{path}: holds no JSON document; a MultiQA file begins with a header")
 
     def __iter__(self) -> Iterator[Entry]:
-        return (entry for _, entry in self.numbered())
-
-    def numbered(self) -> Iterator[tuple[int, Entry]]:
-        """The contexts with the numbers of the lines that they begin on."""
         self.dialect = Dialect()
         for number, (line, document) in enumerate(read_documents(self.path)):
-            if number == 0 and is_header(document):
-                continue
-            yield line, self._checked(line, read_entry, document)
+            if number or not is_header(document):
+                yield self._checked(line, read_entry, document)
 
     def _checked(self, line: int, read: Any, document: Any) -> Any:
         try:
