@@ -31,12 +31,12 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import entry_points
-from itertools import islice
 from pathlib import Path
 from typing import ClassVar, NamedTuple, TypeVar
 
 from ..support.errors import ConfigError, DataError, nearest
 from ..support.jsonlines import open_packed, read_lines, reading
+from ..support.progress import progress
 from .neutral import Dataset, Flat, Located, flatten, locate, question_id, titled
 from .neutral import NeutralAnswer as Answer
 from .neutral import NeutralDocument as Document
@@ -75,8 +75,6 @@ __all__ = [
 
 LOGGER = logging.getLogger(__name__)
 _HEAD_BYTES = 1 << 18
-_BEFORE_SIZE = 200  # records that are read before the first line of progress
-_LOG_EVERY = 10.0  # seconds
 _STRUCTURE = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}\[\]"]', re.DOTALL)
 
 
@@ -265,12 +263,8 @@ def convert(source: Path, target: Path, to: str, name: str | None = None, quiet:
 
 
 def _reporting(records: Iterable[Record], path: Path) -> Iterator[Record]:
-    """A line now and then; how much there is in all is not known."""
-    last = time.monotonic()
-    records = iter(records)
-    yield from islice(records, _BEFORE_SIZE)
-    for number, record in enumerate(records, _BEFORE_SIZE + 1):
-        if (now := time.monotonic()) - last >= _LOG_EVERY:
-            last = now
-            LOGGER.info("%s: %d contexts so far", path, number)
-        yield record
+    """The records with their progress; how many there are in all is not known."""
+    with progress(f"reading {path.name}", None, "contexts") as advance:
+        for record in records:
+            yield record
+            advance()

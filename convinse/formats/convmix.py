@@ -9,7 +9,7 @@ import msgspec
 
 from ..records.conversation import Conversation, check_conversations
 from ..support.errors import DataError, one_line
-from ..support.jsonlines import read_bytes
+from ..support.jsonlines import JSON_ERRORS, read_bytes
 
 
 def read_conversations(path: Path) -> list[Conversation]:
@@ -27,5 +27,5 @@ def read_records(path: Path) -> Any:
     data = read_bytes(path)
     try:
         return msgspec.json.Decoder().decode_lines(data) if ".jsonl" in path.suffixes else msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except JSON_ERRORS as error:
         raise DataError(f"{path}: not valid JSON: {one_line(error)}") from None

@@ -12,6 +12,7 @@ from urllib.parse import urljoin
 import msgspec
 
 from ..support.errors import ConfigError, DataError, OutputError, nearest, one_line
+from ..support.files import hexdigest, writing_to
 from ..support.progress import Advance, progress
 from ..support.web import WebSession
 from .mrqa import read_plain
@@ -112,41 +113,27 @@ def _fetch(session: WebSession, file: File, url: str, path: Path, quiet: bool) -
             session.download(url, part, advance)
     if (digest := md5(part)) != file.md5:
         raise DataError(f"{_aside(part, path)}: {url} gave a file with the MD5 sum {digest}, not {file.md5}")
-    examples = _count(part, file, path)
-    try:
-        part.replace(path)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {one_line(error)}") from error
-    return Fetched(path, examples, fetched=True)
-
-
-def _count(part: Path, file: File, path: Path) -> int:
-    """The questions of a file, if they are as many as published."""
     examples = sum(1 for _ in read_plain(part))
     if examples != file.examples:
         raise DataError(f"{_aside(part, path)}: has {examples} questions, not {file.examples}")
-    return examples
+    with writing_to(path):
+        part.replace(path)
+    return Fetched(path, examples, fetched=True)
 
 
 def _aside(part: Path, path: Path) -> Path:
     """Move a file that is wrong out of the way, so that the next attempt begins anew."""
     bad = path.with_name(f"{path.name}.bad")
-    try:
+    with writing_to(bad):
         return part.replace(bad)
-    except OSError as error:
-        raise OutputError(f"{bad}: cannot be written: {one_line(error)}") from error
 
 
 def md5(path: Path) -> str:
     """The MD5 sum of a file, as the task publishes it; it tells damage, not malice."""
-    digest = hashlib.md5(usedforsecurity=False)
     try:
-        with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+        return hexdigest(path, hashlib.md5(usedforsecurity=False))
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
-    return digest.hexdigest()
 
 
 @contextmanager

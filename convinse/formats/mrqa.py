@@ -10,18 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 
 from ..support.errors import DataError, one_line
-from ..support.jsonlines import not_json, raw_lines, read_lines, writing
+from ..support.jsonlines import JSON_ERRORS, decoded, not_json, raw_lines, read_lines, writing
 from .records import Extras, Report, extras_field, plain, with_extras
 from .tokens import Token, normalize
 
 MAX_TOKENS = 800  # of a context, as the task's files have
-
-T = TypeVar("T")
 
 
 class DetectedAnswer(msgspec.Struct, frozen=True):
@@ -78,11 +75,7 @@ class PlainQuestion(msgspec.Struct, frozen=True):
 
 
 class _MrqaHeaderLine(msgspec.Struct):
-    header: MrqaHeader
-
-
-class _Kind(msgspec.Struct):
-    header: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    header: MrqaHeader | msgspec.UnsetType = msgspec.UNSET
 
 
 class _PlainLine(msgspec.Struct):
@@ -91,7 +84,6 @@ class _PlainLine(msgspec.Struct):
     header: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
-_KIND = msgspec.json.Decoder(_Kind)
 _HEADER = msgspec.json.Decoder(_MrqaHeaderLine)
 _EXAMPLE = msgspec.json.Decoder(MrqaExample)
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -100,7 +92,7 @@ _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 def read_header(path: Path) -> MrqaHeader | None:
     """The header of a file, None where it has none. Raises `DataError`."""
     for number, line in raw_lines(path):
-        return _decode_header(path, number, line) if _is_header(path, number, line) else None
+        return _header(path, number, line)
     return None
 
 
@@ -113,7 +105,7 @@ def read_examples(path: Path) -> Iterator[MrqaExample]:
     """
     seen: dict[str, int] = {}
     for number, line in raw_lines(path):
-        if _is_header(path, number, line):
+        if _header(path, number, line) is not None:
             continue
         example = _decode_example(path, number, line)
         for fault in _faults(example, f"{path}:{number}", seen, number):
@@ -140,27 +132,19 @@ def read_plain(path: Path) -> Iterator[tuple[str, PlainQuestion, int]]:
 def _decode_example(path: Path, number: int, line: bytes) -> MrqaExample:
     try:
         return with_extras(_EXAMPLE.decode(line), _RAW_OBJECT.decode(line))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except JSON_ERRORS as error:
         raise DataError(f"{not_json(path, number, error)}{_question_of(line, error)}") from None
 
 
-def _is_header(path: Path, number: int, line: bytes) -> bool:
+def _header(path: Path, number: int, line: bytes) -> MrqaHeader | None:
+    """The header that a line holds; None for a context."""
     if number > 1 and b'"header"' not in line[:100]:  # a header behind the first line comes of joined files
-        return False
-    return _decoded(_KIND, path, number, line).header is not msgspec.UNSET
-
-
-def _decode_header(path: Path, number: int, line: bytes) -> MrqaHeader:
-    header = _decoded(_HEADER, path, number, line).header
-    raw = _decoded(_RAW_OBJECT, path, number, _decoded(_RAW_OBJECT, path, number, line)["header"])
+        return None
+    header = decoded(_HEADER, path, number, line).header
+    if header is msgspec.UNSET:
+        return None
+    raw = decoded(_RAW_OBJECT, path, number, decoded(_RAW_OBJECT, path, number, line)["header"])
     return with_extras(header, raw)
-
-
-def _decoded(decoder: msgspec.json.Decoder[T], path: Path, number: int, line: bytes) -> T:
-    try:
-        return decoder.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise not_json(path, number, error) from None
 
 
 def _question_of(line: bytes, error: BaseException) -> str:
@@ -206,9 +190,9 @@ def validate(path: Path) -> Report:
     for number, line in raw_lines(path):
         where = f"{path}:{number}"
         try:
-            if _is_header(path, number, line):
+            if (described := _header(path, number, line)) is not None:
                 if number == 1:
-                    header = _decode_header(path, number, line)
+                    header = described
                 else:
                     problems.append(f"{where}: a header behind the first line")
                 continue

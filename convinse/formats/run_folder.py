@@ -9,7 +9,6 @@ import os
 from contextlib import ExitStack
 from io import RawIOBase
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import msgspec
@@ -150,9 +149,7 @@ class RunFolder:
     def __enter__(self) -> RunFolder:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._opened.close()
 
 

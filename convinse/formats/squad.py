@@ -38,7 +38,6 @@ class SquadQuestion(msgspec.Struct, frozen=True):
     id: str = ""
     answers: list[SquadAnswer] = []
     is_impossible: bool = False
-    plausible_answers: list[SquadAnswer] = []
     extras: Extras = extras_field()
 
 
@@ -238,7 +237,7 @@ def write_squad(
             write(between + _opening(path, {"title": article.title}, article.extras, "paragraphs"))
             between = b""
             for _, paragraph in group:
-                write(between + encoded(path, _paragraph(paragraph)))
+                write(between + encoded(path, plain(paragraph)))
                 between = b",\n"
             write(b"\n]}")
         write(b"\n]}\n")
@@ -249,19 +248,3 @@ def _opening(path: Path, known: dict[str, Any], extras: Extras, name: str) -> by
     members = merged({**known, name: None}, extras)
     del members[name]
     return encoded(path, members)[:-1] + b"," + encoded(path, name) + b":[\n"
-
-
-def _paragraph(paragraph: Paragraph) -> dict[str, Any]:
-    return merged({"context": paragraph.context, "qas": list(map(_question, paragraph.qas))}, paragraph.extras)
-
-
-def _question(question: SquadQuestion) -> dict[str, Any]:
-    known: dict[str, Any] = {
-        "id": question.id,
-        "question": question.question,
-        "answers": list(map(plain, question.answers)),
-        "is_impossible": question.is_impossible,
-    }
-    if question.plausible_answers:
-        known["plausible_answers"] = list(map(plain, question.plausible_answers))
-    return merged(known, question.extras)

@@ -12,6 +12,7 @@ import re
 import string
 import unicodedata
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -68,6 +69,14 @@ def normalize(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(NO_PUNCTUATION)).split())
 
 
+def _occurrences(wanted: str, text: str) -> Iterator[int]:
+    """Where a string begins in a text, overlaps included; an empty one nowhere."""
+    at = text.find(wanted) if wanted else -1
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + 1)
+
+
 class TokenizedText:
     """A text, its tokens, and look-ups between characters and tokens.
 
@@ -115,28 +124,20 @@ class TokenizedText:
         return self._exact(answer.strip()) or self._normal(answer)
 
     def _exact(self, answer: str) -> list[Place]:
-        places: list[Place] = []
-        at = self.text.find(answer) if answer else -1
-        while at >= 0:
-            place = self.on_borders(at, at + len(answer) - 1)
-            if place is not None:
-                places.append(place)
-            at = self.text.find(answer, at + 1)
-        return places
+        places = (self.on_borders(at, at + len(answer) - 1) for at in _occurrences(answer, self.text))
+        return [place for place in places if place is not None]
 
     def _normal(self, answer: str) -> list[Place]:
         wanted = normalize(answer)
-        places: list[Place] = []
         if not wanted or wanted not in self._normal_text:
-            return places
+            return []
         text, offsets = self._offsets
-        at = text.find(wanted)
-        while at >= 0:
-            place = self.on_borders(offsets[at], offsets[at + len(wanted) - 1])
-            if place is not None and normalize(self.text[place.start : place.end + 1]) == wanted:
-                places.append(place)
-            at = text.find(wanted, at + 1)
-        return places
+        places = (self.on_borders(offsets[at], offsets[at + len(wanted) - 1]) for at in _occurrences(wanted, text))
+        return [
+            place
+            for place in places
+            if place is not None and normalize(self.text[place.start : place.end + 1]) == wanted
+        ]
 
     @cached_property
     def _normal_text(self) -> str:

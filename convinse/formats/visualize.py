@@ -65,7 +65,8 @@ def render(example: MrqaExample, question: MrqaQuestion, coloured: bool) -> Text
     from rich.text import Text
 
     text = Text()
-    for piece, depth, opened, closed in pieces(example.context, _spans(question)):
+    spans = {span for answer in question.detected_answers for span in answer.char_spans}
+    for piece, depth, opened, closed in pieces(example.context, spans):
         if coloured:
             text.append(_visible(piece), style="" if not depth else _STYLE if depth == 1 else _OVERLAP)
         else:
@@ -91,10 +92,6 @@ def _line(text: Text, name: str, value: str) -> None:
 def _visible(text: str) -> str:
     """The text without control characters, which could move the cursor or change the terminal."""
     return _CONTROLS.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
-
-
-def _spans(question: MrqaQuestion) -> list[tuple[int, int]]:
-    return sorted({span for answer in question.detected_answers for span in answer.char_spans})
 
 
 class Piece(NamedTuple):

@@ -215,11 +215,11 @@ class AnswerTypes:
         if expected.kind == "person":
             if self.is_character(types):
                 return 0.3
-            return 1.0 if self.person_types.intersection(types) else 0.4 if heads & self._group_stems else 0.01
+            return 1.0 if self.person_types.intersection(types) else 0.4 if heads & self._type_stems["group"] else 0.01
         if expected.kind == "place":
-            if expected.words and heads & self._place_stems:
+            if expected.words and heads & self._type_stems["place"]:
                 return 1.0 if heads & self._place_class_stems[expected.words[0]] else _OTHER_PLACE
-            return 1.0 if heads & self._place_stems else 0.5 if heads & self._site_stems else 0.02
+            return 1.0 if heads & self._type_stems["place"] else 0.5 if heads & self._type_stems["site"] else 0.02
         if expected.kind == "item":
             wanted = frozenset().union(*map(self.noun_types, expected.words))
             return 1.0 if heads & wanted else 0.05
@@ -235,15 +235,15 @@ class AnswerTypes:
         heads = self.heads(types)
         if self.person_types.intersection(types) or self.is_character(types):
             return "person"
-        if heads & self._group_stems:
+        if heads & self._type_stems["group"]:
             return "group"
-        if heads & self._people_stems:
+        if heads & self._type_stems["people"]:
             return "people"
-        return "place" if heads & self._place_stems else "thing"
+        return "place" if heads & self._type_stems["place"] else "thing"
 
     def is_country(self, types: Iterable[str]) -> bool:
         """Whether an item is a country."""
-        return bool(self.heads(types) & self._country_stems)
+        return bool(self.heads(types) & self._type_stems["country"])
 
     # -- stems of the lists --------------------------------------------------------------------------------------------
 
@@ -263,21 +263,6 @@ class AnswerTypes:
         return MappingProxyType({key: self.words.stem_set(names) for key, names in table.items()})
 
     @cached_property
-    def _group_stems(self) -> WordSet:
-        return self.words.stem_set(self.group_types)
-
-    @cached_property
-    def _people_stems(self) -> WordSet:
-        return self.words.stem_set(self.people_types)
-
-    @cached_property
-    def _place_stems(self) -> WordSet:
-        return self.words.stem_set(self.place_types)
-
-    @cached_property
-    def _site_stems(self) -> WordSet:
-        return self.words.stem_set(self.site_types)
-
-    @cached_property
-    def _country_stems(self) -> WordSet:
-        return self.words.stem_set(self.country_types)
+    def _type_stems(self) -> Table:
+        kinds = ("group", "people", "place", "site", "country")
+        return self._stem_table({kind: getattr(self, f"{kind}_types") for kind in kinds})

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from .text import END, Words, folded_words
-
-if TYPE_CHECKING:
-    import numpy as np
 
 Formula = Literal["lucene", "okapi"]
 _K1, _B = 1.5, 0.75
@@ -46,8 +45,6 @@ class BM25:
         Returns:
             A score for each text, rounded to 6 digits.
         """
-        import numpy as np
-
         if formula not in ("lucene", "okapi"):
             raise ValueError(f"unknown BM25 formula {formula!r}; valid: lucene, okapi")
         weights = query if isinstance(query, Mapping) else dict.fromkeys(self._words.stems(query), 1.0)
@@ -82,8 +79,6 @@ class BM25:
 
 def _frequencies(places: np.ndarray, terms: np.ndarray, wanted: Sequence[int], texts: int) -> np.ndarray:
     """How often each text has each wanted term: [terms, texts]."""
-    import numpy as np
-
     ascending = np.argsort(wanted)
     numbers = np.asarray(wanted)[ascending]
     row = np.minimum(np.searchsorted(numbers, terms), len(numbers) - 1)
@@ -94,7 +89,6 @@ def _frequencies(places: np.ndarray, terms: np.ndarray, wanted: Sequence[int], t
 
 def _idf(places: np.ndarray, terms: np.ndarray, texts: int, formula: Formula) -> Callable[[int], float]:
     """The inverse document frequency of a term that so many of the texts have."""
-    import numpy as np
 
     def odds(having: Any) -> Any:
         return (texts - having + 0.5) / (having + 0.5)
@@ -121,8 +115,6 @@ class _Vocabulary:
 
     def read(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """(places, terms): which text has which stem, one pair an occurrence, without stop words."""
-        import numpy as np
-
         unread = [*dict.fromkeys(text for text in texts if text not in self._texts)]
         if unread:
             folded = folded_words(unread)

@@ -34,20 +34,12 @@ def folded_words(texts: Sequence[str]) -> list[str]:
 
     Thousands of texts a turn are folded at once, as one string, so that each step is a single call in C.
     """
-    plain = [text if text.isascii() else _NOT_ASCII.sub(_to_plain, text) for text in texts]
+    plain = [text if text.isascii() else _NOT_ASCII.sub(lambda match: _plain(match[0]), text) for text in texts]
     if any(END in text for text in plain):
         plain = [text.replace(END, " ") for text in plain]
     joined = f" {END} ".join([*plain, ""]).encode()
     joined = _POSSESSIVE.sub(b"", joined).replace(b"&", b" and ").translate(_LOWER_OR_BLANK)
-    return _INITIALS.sub(_join_letters, f" {joined.decode()}").split()
-
-
-def _join_letters(match: re.Match[str]) -> str:
-    return " " + match[0].replace(" ", "")
-
-
-def _to_plain(match: re.Match[str]) -> str:
-    return _plain(match[0])
+    return _INITIALS.sub(lambda match: f" {match[0].replace(' ', '')}", f" {joined.decode()}").split()
 
 
 @lru_cache(maxsize=10_000)

@@ -78,10 +78,6 @@ def _single(lines: list[str]) -> str:
     return lines[0]
 
 
-def _word_set(lines: list[str]) -> WordSet:
-    return frozenset(" ".join(lines).split())
-
-
 def _pairs(lines: list[str]) -> dict[str, str]:
     """Each key with the text behind the colon of its line."""
     pairs: dict[str, str] = {}
@@ -96,28 +92,12 @@ def _pairs(lines: list[str]) -> dict[str, str]:
     return pairs
 
 
-def _renamed(lines: list[str]) -> Renamed:
-    return MappingProxyType(_pairs(lines))
-
-
-def _table(lines: list[str]) -> Table:
-    return MappingProxyType({key: frozenset(text.split()) for key, text in _pairs(lines).items()})
-
-
-def _numbers(lines: list[str]) -> Numbers:
-    return MappingProxyType({key: int(text) for key, text in _pairs(lines).items()})
-
-
-def _pattern(lines: list[str]) -> re.Pattern[str]:
-    return re.compile(_single(lines))
-
-
 _FORMS: Mapping[Any, Callable[[list[str]], object]] = {
     str: _single,
-    re.Pattern[str]: _pattern,
-    WordSet: _word_set,
+    re.Pattern[str]: lambda lines: re.compile(_single(lines)),
+    WordSet: lambda lines: frozenset(" ".join(lines).split()),
     Phrases: tuple,
-    Table: _table,
-    Numbers: _numbers,
-    Renamed: _renamed,
+    Table: lambda lines: MappingProxyType({key: frozenset(text.split()) for key, text in _pairs(lines).items()}),
+    Numbers: lambda lines: MappingProxyType({key: int(text) for key, text in _pairs(lines).items()}),
+    Renamed: lambda lines: MappingProxyType(_pairs(lines)),
 }

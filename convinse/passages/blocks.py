@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ..support.blocks import Block
 from ..support.errors import DataError
-from ..support.jsonlines import not_json
+from ..support.jsonlines import decoded
 from .analysis import Analyzer
 from .layout import MOST_IN_TEXT, MOST_IN_TITLE, TEXT_BITS, Parameters, short_hash, token
 
@@ -141,10 +141,7 @@ class BlockReader:
         return all_hashes[present_terms], sizes, keys & ((1 << _TERM_BITS) - 1), counts
 
     def _decode(self, line: bytes, number: int) -> Passage:
-        try:
-            passage = _DECODER.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise not_json(self._path, number, error) from None
+        passage = decoded(_DECODER, self._path, number, line)
         if passage.id.split() != [passage.id]:
             fault = "holds white space, which the submission format cannot carry" if passage.id.strip() else "is empty"
             raise DataError(f"{self._path}:{number}: the id '{passage.id}' {fault}".replace("\n", " "))

@@ -174,8 +174,8 @@ class _Writer:
         self._open: dict[str, BinaryIO] = {}
         self.passages = 0
         self.postings = 0
-        self._hashes = np.empty(0, np.uint64)  # of all terms, ascending
-        self._numbers = np.empty(0, np.uint32)  # of these
+        self.hashes = np.empty(0, np.uint64)  # of all terms, ascending
+        self.numbers = np.empty(0, np.uint32)  # of these
         names = ("sizes", "text_length", "title_length", "id_sizes", "id_hashes", "group_passages", "group_sizes")
         self._columns: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in names}
         builder = tantivy.SchemaBuilder()
@@ -215,18 +215,14 @@ class _Writer:
 
     def _numbered(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
         """The numbers of terms; new terms get the next numbers."""
-        places = np.searchsorted(self._hashes, hashes)
+        places = np.searchsorted(self.hashes, hashes)
         is_new = np.ones(len(hashes), dtype=bool)
-        inside = places < len(self._hashes)
-        is_new[inside] = self._hashes[places[inside]] != hashes[inside]
-        numbers = np.arange(len(self._hashes), len(self._hashes) + int(is_new.sum()), dtype=np.uint32)
-        self._numbers = np.insert(self._numbers, places[is_new], numbers)
-        self._hashes = np.insert(self._hashes, places[is_new], hashes[is_new])
-        return self._numbers[np.searchsorted(self._hashes, hashes)]
-
-    def terms(self) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint32]]:
-        """The hashes of all terms, ascending, and their numbers."""
-        return self._hashes, self._numbers
+        inside = places < len(self.hashes)
+        is_new[inside] = self.hashes[places[inside]] != hashes[inside]
+        numbers = np.arange(len(self.hashes), len(self.hashes) + int(is_new.sum()), dtype=np.uint32)
+        self.numbers = np.insert(self.numbers, places[is_new], numbers)
+        self.hashes = np.insert(self.hashes, places[is_new], hashes[is_new])
+        return self.numbers[np.searchsorted(self.hashes, hashes)]
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """One value for each passage, or group."""
@@ -255,11 +251,10 @@ def _finish(folder: Path, writer: _Writer, parameters: Parameters, digest: bytes
     text, title = writer.column("text_length"), writer.column("title_length")
     length = text + parameters.title_weight * title
     mean = float(length.mean())
-    hashes, numbers = writer.terms()
     segments, documents = _documents(folder)
     arrays: dict[str, npt.NDArray[Any]] = {
-        "term_hash": hashes,
-        "term_number": numbers,
+        "term_hash": writer.hashes,
+        "term_number": writer.numbers,
         "row_start": _starts(writer.column("sizes")),
         "length": length,
         "segment_start": segments,
@@ -278,7 +273,7 @@ def _finish(folder: Path, writer: _Writer, parameters: Parameters, digest: bytes
         files={name: CHECKS.record(folder / name) for name in files},
         parameters=parameters,
         passages=writer.passages,
-        terms=len(hashes),
+        terms=len(writer.hashes),
         postings=writer.postings,
         mean_length=mean,
         excess=_excess(parameters, length, text + title_repeats(parameters.title_weight) * title),

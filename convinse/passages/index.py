@@ -22,7 +22,6 @@ from .layout import (
     CANDIDATES,
     ENGINE_K1,
     TERMS,
-    Parameters,
     check,
     frequencies,
     length_norm,
@@ -63,20 +62,15 @@ class PassageIndex:
 
     Args:
         folder: the index.
-        parameters: what it must have been built with; None for anything.
 
     Raises:
-        IndexFileError: there is no whole index of this format (and of `parameters`).
+        IndexFileError: there is no whole index of this format.
     """
 
-    def __init__(self, folder: Path, parameters: Parameters | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest = manifest = read_manifest(folder)
         self.parameters = manifest.parameters
-        if parameters is not None and parameters != self.parameters:
-            raise IndexFileError(
-                f"{folder}: built with {_shown(self.parameters)}, wanted {_shown(parameters)}; build it again with --force"
-            )
         if self.parameters.analysis != analysis.VERSION:
             raise IndexFileError(f"{folder}: built with an older analysis of words; build it again with --force")
         check(folder, manifest)
@@ -103,9 +97,9 @@ class PassageIndex:
     def search(self, question: str, top: int = 10) -> list[Hit]:
         """The best `top` passages that have a term of the question, best first."""
         numbers, scores = self.search_terms(self.analyzer.terms([question]), top)
-        starts, ends = self._arrays["id_start"][numbers], self._arrays["id_start"][numbers + 1]
-        ids = [str(self._ids[start:end], "utf-8") for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-        return list(map(Hit, numbers.tolist(), ids, scores.tolist()))
+        return [
+            Hit(number, self.id(number), score) for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
+        ]
 
     def id(self, number: int) -> str:
         """The id of a passage."""
@@ -221,7 +215,3 @@ def _mapped(path: Path, kind: str) -> npt.NDArray[Any]:
     if path.stat().st_size == 0:
         return np.empty(0, kind)
     return np.memmap(path, kind, "r").view(np.ndarray)
-
-
-def _shown(parameters: Parameters) -> str:
-    return ", ".join(f"{name} {value}" for name, value in msgspec.structs.asdict(parameters).items())

@@ -26,18 +26,15 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from ..support import manifest
 from ..support.errors import IndexFileError
 from ..support.manifest import MANIFEST, Checks, Manifest
 from .analysis import NEUTRAL
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
 
 FORMAT = 2
 CANDIDATES = "candidates"
@@ -93,8 +90,6 @@ def token(term_hash: int) -> str:
 
 def frequencies(title_weight: float) -> npt.NDArray[np.float64]:
     """[256] what each value of `row_count` counts as."""
-    import numpy as np
-
     codes = np.arange(256)
     return ((codes & MOST_IN_TEXT) + title_weight * (codes >> TEXT_BITS)).astype(np.float64)
 

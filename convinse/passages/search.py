@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby, islice
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -174,5 +175,4 @@ def _padded(question: SearchQuestion, index: PassageIndex, best: Sequence[FoundP
 
 def by_set(questions: Sequence[SearchQuestion]) -> dict[str, int]:
     """How many questions each set has, in the order of their names."""
-    names = sorted(question.set or "" for question in questions)
-    return {name: len(list(group)) for name, group in groupby(names)}
+    return dict(sorted(Counter(question.set or "" for question in questions).items()))

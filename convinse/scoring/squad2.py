@@ -62,16 +62,12 @@ def evaluate(
     ids = [qid for qid in answers if qid in predictions]
     _warn(answers, predictions, len(ids))
     pairs = [question_scores(answers[qid], predictions[qid], normalize) for qid in ids]
-    exact, f1 = np.array(pairs, dtype=np.float64).T
+    scores = np.array(pairs, dtype=np.float64).T  # [2, questions]
+    exact, f1 = scores
     answerable = np.array([bool(answers[qid]) for qid in ids])
     probabilities = np.array([_probability(qid, na_probs) for qid in ids])
-    result = summary(
-        {
-            "exact": apply_threshold(exact, answerable, probabilities, na_prob_thresh),
-            "f1": apply_threshold(f1, answerable, probabilities, na_prob_thresh),
-        },
-        answerable,
-    )
+    exact_at, f1_at = apply_threshold(scores, answerable, probabilities, na_prob_thresh)
+    result = summary({"exact": exact_at, "f1": f1_at}, answerable)
     if na_probs is None:
         return result
     answered = np.array([bool(predictions[qid]) for qid in ids])
@@ -81,8 +77,8 @@ def evaluate(
         from .plots import plot_curve, plot_histograms
 
         if answerable.any():
-            for name, scores in (("exact", exact), ("f1", f1), ("oracle", answerable.astype(np.float64))):
-                precisions, recalls, average = precision_recall(scores, answerable, probabilities, order)
+            for name, measured in (("exact", exact), ("f1", f1), ("oracle", answerable.astype(np.float64))):
+                precisions, recalls, average = precision_recall(measured, answerable, probabilities, order)
                 plot_curve(plots, name, precisions, recalls)
                 result[f"pr_{name}_ap"] = average
         plot_histograms(plots, probabilities, answerable)

@@ -15,7 +15,7 @@ entities. So `Success@100` of 100 evidences is the answer presence, and `RR` tel
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -71,7 +71,9 @@ def write_trec(paths: Sequence[Path], folder: Path, force: bool = False) -> dict
                 for measured in measured_turns(path):
                     gold[measured.question_id] = measured.gold
                     judged = _judged(measured, path)
-                    file.writelines(_run_lines(measured.question_id, judged, name))
+                    for place, document in enumerate(judged):
+                        score = len(judged) - place
+                        file.write(f"{measured.question_id} Q0 {document} {place + 1} {score} {name}\n")
                     pooled = pool.setdefault(measured.question_id, {})
                     for document, relevance in judged.items():
                         pooled[document] = max(relevance, pooled.get(document, 0))
@@ -105,8 +107,3 @@ def _judged(measured: MeasuredTurn, path: Path) -> dict[str, int]:
         relevant = int(has_answer(evidence, measured.turn["answers"]))
         relevance[document] = max(relevant, relevance.get(document, 0))
     return relevance
-
-
-def _run_lines(question_id: str, documents: Mapping[str, int], name: str) -> Iterator[str]:
-    for place, document in enumerate(documents):
-        yield f"{question_id} Q0 {document} {place + 1} {len(documents) - place} {name}\n"

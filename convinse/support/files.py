@@ -15,6 +15,15 @@ from .errors import OutputError, one_line
 
 
 @contextmanager
+def writing_to(path: Path) -> Iterator[None]:
+    """Turn a failed write into an `OutputError` that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"{path}: cannot be written: {one_line(error)}") from error
+
+
+@contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary path beside `path`; what is written there takes its place when the block ends well.
 
@@ -57,12 +66,11 @@ def _tidy(path: Path) -> None:
 
 
 def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # somebody else's
-        return True
+    with suppress(PermissionError):  # somebody else's
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
     return True
 
 
@@ -76,7 +84,11 @@ def remove(path: Path) -> None:
 
 def sha256(path: Path) -> str:
     """The SHA-256 of a file, in hexadecimal."""
-    digest = hashlib.sha256()
+    return hexdigest(path, hashlib.sha256())
+
+
+def hexdigest(path: Path, digest: hashlib._Hash) -> str:
+    """What a digest of `hashlib` says of a file."""
     with path.open("rb") as file:
         while block := file.read(1 << 20):
             digest.update(block)

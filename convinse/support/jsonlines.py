@@ -30,7 +30,7 @@ BOM = b"\xef\xbb\xbf"
 _MAGIC = {b"\x1f\x8b": "gz", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zst"}
 # what moves the depth of a JSON text: whole strings (skipped), brackets, and a string that the piece cuts off
 _STRUCTURE = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\]]|"', re.DOTALL)
-_JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -75,10 +75,9 @@ def reading(path: Path, line: Callable[[], int]) -> Iterator[None]:
     """Turn the errors of a damaged or truncated file into a `DataError` that names it and the line."""
     try:
         yield
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path}:{line()}: cannot be read: {one_line(error)}; is the file complete?") from None
     except Exception as error:
-        if type(error).__name__ == "ZstdError":  # imported only where such a file is read
+        # the package of ZstdError is imported only where such a file is read
+        if isinstance(error, (OSError, EOFError, zlib.error)) or type(error).__name__ == "ZstdError":
             raise DataError(f"{path}:{line()}: cannot be read: {one_line(error)}; is the file complete?") from None
         raise
 
@@ -120,11 +119,15 @@ def read_lines(path: Path, kind: Any = Any) -> Iterator[tuple[int, Any]]:
 def _decoded(path: Path, kind: Any, documents: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, Any]]:
     decoder = msgspec.json.Decoder(kind)
     for number, document in documents:
-        try:
-            value = decoder.decode(document)
-        except _JSON_ERRORS as error:
-            raise not_json(path, number, error) from None
-        yield number, value
+        yield number, decoded(decoder, path, number, document)
+
+
+def decoded(decoder: msgspec.json.Decoder[T], path: Path, line: int, document: bytes) -> T:
+    """A document of a file, which begins on a line. Raises `DataError`."""
+    try:
+        return decoder.decode(document)
+    except JSON_ERRORS as error:
+        raise not_json(path, line, error) from None
 
 
 @overload

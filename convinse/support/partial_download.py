@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
-from .errors import OutputError, one_line
+from .files import writing_to
 from .web_attempt import Deadline, PassingError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class PartialDownload:
         total = done + int(length) if length.isdecimal() else None
         with self._opened("ab" if response.status_code == 206 else "wb", response) as file:
             while block := response.raw.read1(_BLOCK, decode_content=False):
-                with _writing(self._path):
+                with writing_to(self._path):  # a full disk is no fault of the network
                     file.write(block)
                 done += len(block)
                 if self._advance is not None:
@@ -79,7 +79,7 @@ class PartialDownload:
 
     @contextmanager
     def _opened(self, mode: Literal["ab", "wb"], response: requests.Response) -> Iterator[BinaryIO]:
-        with _writing(self._path):
+        with writing_to(self._path):
             tag = response.headers.get("ETag", "")
             if tag.startswith('"') and tag.isascii():  # a weak one (W/"...") does not promise equal bytes
                 self._tag.write_text(tag, encoding="ascii")
@@ -89,17 +89,8 @@ class PartialDownload:
         try:
             yield file
         finally:
-            with _writing(self._path):
+            with writing_to(self._path):
                 file.close()
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """A full disk is no fault of the network."""
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be written: {one_line(error)}") from error
 
 
 def _begins_at(response: requests.Response, offset: int) -> bool:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import mmap
 import os
 import weakref
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
 
 class RecordFile:
@@ -34,8 +32,6 @@ class RecordFile:
 
     def read(self, start: int, size: int, rows: int) -> None:
         """Map `rows` records of `size` bytes from `start` on, and index the new ones."""
-        import numpy as np
-
         if rows < self.rows:  # someone has cut the file
             self.rows, self._runs = 0, []
         if rows == self.rows:
@@ -48,8 +44,6 @@ class RecordFile:
 
     def _add(self, keys: np.ndarray, rows: np.ndarray) -> None:
         """Merge with the runs that are not much longer, so that there are few, and few long ones are sorted again."""
-        import numpy as np
-
         while self._runs and len(self._runs[-1][0]) < 4 * len(keys):
             older = self._runs.pop()
             keys, rows = np.concatenate([older[0], keys]), np.concatenate([older[1], rows])
@@ -60,8 +54,6 @@ class RecordFile:
 
     def find(self, keys: np.ndarray) -> np.ndarray:
         """The last row of each key, or -1."""
-        import numpy as np
-
         last_rows = np.full(len(keys), -1)
         for known, rows in self._runs:
             at = np.searchsorted(known, keys, side="right") - 1

@@ -37,7 +37,11 @@ _MODULES: dict[str, dict[str, str]] = {
 
 def module_names(stage: str) -> list[str]:
     """The registered names of a stage (`qu`, `ers`, `ha`), those of installed plug-ins (`convinse.STAGE`) included."""
-    return sorted({*_MODULES[stage], *(point.name for point in entry_points(group=f"convinse.{stage}"))})
+    return sorted({*_MODULES[stage], *_plugins(stage)})
+
+
+def _plugins(stage: str) -> dict[str, str]:
+    return {point.name: point.value for point in entry_points(group=f"convinse.{stage}")}
 
 
 def find_module(stage: str, name: str, base: type) -> type:
@@ -52,12 +56,7 @@ def find_module(stage: str, name: str, base: type) -> type:
         ModuleError: the name is unknown (the nearest is suggested), the module does not import (its own error is
             shown), it has no such class, or the class does not inherit `base` or leaves its abstract method open.
     """
-    target = _MODULES[stage].get(name)
-    if target is None and ":" in name:
-        target = name
-    if target is None:
-        plugins = {point.name: point.value for point in entry_points(group=f"convinse.{stage}")}
-        target = plugins.get(name)
+    target = _MODULES[stage].get(name) or (name if ":" in name else _plugins(stage).get(name))
     if target is None:
         hint = nearest(name, module_names(stage))
         raise ModuleError(f"{stage}: unknown module '{name}'; {hint} (a class of your own: package.module:Class)")

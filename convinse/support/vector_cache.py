@@ -24,13 +24,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from .errors import CacheError, one_line
 from .record_file import RecordFile
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _MAGIC = b"cvnsvecs"
 _FORMAT = 1
@@ -75,8 +73,6 @@ class VectorCache:
         Returns:
             The vectors, float16 [n, d], zeros where a text is unknown; and which are known, bool [n].
         """
-        import numpy as np
-
         with self._guard("read"):
             if not texts or not self._open(write=False):
                 return np.zeros((len(texts), self._dimension), np.float16), np.zeros(len(texts), bool)
@@ -90,8 +86,6 @@ class VectorCache:
         Raises:
             CacheError: the file cannot be written (it is as before then), or a vector is not finite in float16.
         """
-        import numpy as np
-
         if np.shape(vectors) != (len(texts), self._dimension):
             raise ValueError(f"vectors of {len(texts)} texts are {np.shape(vectors)}, not [n, {self._dimension}]")
         if not len(texts):
@@ -222,14 +216,10 @@ class VectorCache:
     @staticmethod
     def _keys(texts: Sequence[str]) -> np.ndarray:
         """The hashes of texts, [n, 2] 64-bit numbers."""
-        import numpy as np
-
         hashes = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_KEY).digest() for text in texts]
         return np.frombuffer(b"".join(hashes), "<u8").reshape(len(texts), 2)
 
     def _records(self, keys: np.ndarray, vectors: np.ndarray) -> bytes:
-        import numpy as np
-
         table = np.zeros((len(keys), self._size), np.uint8)
         table[:, :_KEY] = keys.view(np.uint8)
         table[:, _KEY : self._hashed] = np.ascontiguousarray(vectors).view(np.uint8)
@@ -237,15 +227,11 @@ class VectorCache:
         return table.tobytes()
 
     def _checksums(self, table: np.ndarray) -> np.ndarray:
-        import numpy as np
-
         flat = table.reshape(-1).data
         starts = range(0, len(flat), self._size)
         return np.fromiter((zlib.crc32(flat[at : at + self._hashed]) for at in starts), "<u4", len(starts))
 
     def _find(self, file: RecordFile, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        import numpy as np
-
         vectors = np.zeros((len(keys), self._dimension), np.float16)
         known = np.zeros(len(keys), bool)
         rows = file.find(keys[:, 0])

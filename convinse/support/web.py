@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
@@ -48,6 +49,7 @@ class WebAnswer(NamedTuple):
     body: bytes
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class WebSession:
     """HTTP requests with timeouts, retries and limits; one session may serve several threads.
 
@@ -66,29 +68,17 @@ class WebSession:
         passing: for a 2xx answer, why it is to be asked for again like a 503, or None (servers that say so in the body).
     """
 
-    def __init__(
-        self,
-        *,
-        read_timeout: float = 60.0,
-        deadline: float = 180.0,
-        attempts: int = 5,
-        max_bytes: int = 256 << 20,
-        remedy: str = "check the address and the network",
-        contact: str | None = None,
-        slots: threading.Semaphore | None = None,
-        passing: Callable[[WebAnswer], str | None] | None = None,
-    ) -> None:
-        self._read_timeout = read_timeout
-        self._deadline = deadline
-        self._attempts = attempts
-        self._max_bytes = max_bytes
-        self._remedy = remedy
-        self._contact = contact
-        self._slots = slots
-        self._passing = passing
-        self._resting: dict[str, float] = {}  # host -> when it wants to be asked again
-        self._sessions: dict[bool, requests.Session] = {}  # loopback or not -> session
-        self._lock = threading.Lock()
+    read_timeout: float = 60.0
+    deadline: float = 180.0
+    attempts: int = 5
+    max_bytes: int = 256 << 20
+    remedy: str = "check the address and the network"
+    contact: str | None = None
+    slots: threading.Semaphore | None = None
+    passing: Callable[[WebAnswer], str | None] | None = None
+    _resting: dict[str, float] = field(default_factory=dict, init=False)  # host -> when it wants to be asked again
+    _sessions: dict[bool, requests.Session] = field(default_factory=dict, init=False)  # loopback or not -> session
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def get(
         self,
@@ -176,18 +166,18 @@ class WebSession:
         if offline():
             raise NetworkError(f"{host}: not asked, as CONVINSE_OFFLINE is set; unset it to allow requests")
         now = time.monotonic()
-        seconds = self._deadline if until is None else max(0.0, min(self._deadline, until - now))
+        seconds = self.deadline if until is None else max(0.0, min(self.deadline, until - now))
         deadline = Deadline(now + seconds, seconds)
         if not seconds:
             raise self._error(url, "not asked, as no time is left")
-        for attempt in range(1, self._attempts + 1):
+        for attempt in range(1, self.attempts + 1):
             self._let_rest(url, host, deadline)
             try:
                 with self._slot(url, deadline):
                     sent = headers() if callable(headers) else headers or {}
                     return self._attempt(method, url, deadline, sent, options, receive)
             except PassingError as fault:
-                if attempt == self._attempts:
+                if attempt == self.attempts:
                     raise self._error(url, f"{fault} ({_times(attempt)})", fault.status) from fault.__cause__
                 pause = fault.retry_after
                 if pause is None:
@@ -200,7 +190,7 @@ class WebSession:
                     raise self._error(
                         url, f"{fault}{wish} ({_times(attempt)}, {deadline} in all)", fault.status
                     ) from fault.__cause__
-                LOGGER.info("%s: %s; attempt %d of %d in %.1f s", host, fault, attempt + 1, self._attempts, pause)
+                LOGGER.info("%s: %s; attempt %d of %d in %.1f s", host, fault, attempt + 1, self.attempts, pause)
                 time.sleep(pause)
         raise AssertionError("no attempt was made")
 
@@ -214,15 +204,15 @@ class WebSession:
     @contextmanager
     def _slot(self, url: str, deadline: Deadline) -> Iterator[None]:
         """One of the places for requests under way."""
-        if self._slots is None:
+        if self.slots is None:
             yield
             return
-        if not self._slots.acquire(timeout=max(deadline.left, 0.0)):
+        if not self.slots.acquire(timeout=max(deadline.left, 0.0)):
             raise self._error(url, f"not asked, as other requests took all of {deadline}")
         try:
             yield
         finally:
-            self._slots.release()
+            self.slots.release()
 
     def _attempt(
         self,
@@ -238,12 +228,12 @@ class WebSession:
         import urllib3
 
         left = max(deadline.left, 0.001)
-        connect, read = min(_CONNECT_TIMEOUT, left), min(self._read_timeout, left)
+        connect, read = min(_CONNECT_TIMEOUT, left), min(self.read_timeout, left)
         try:
             with self._session(url).request(
                 method,
                 url,
-                headers={"User-Agent": user_agent(self._contact), **headers},
+                headers={"User-Agent": user_agent(self.contact), **headers},
                 timeout=(connect, read),
                 stream=True,
                 allow_redirects=method == "GET",
@@ -271,7 +261,7 @@ class WebSession:
             said = response.headers.get("Location") or said_in(text)
             raise self._error(url, f"answered {status_of(response)}{f': {said}' if said else ''}", response.status_code)
         answer = WebAnswer(response.url, response.status_code, response.headers, body)
-        fault = self._passing(answer) if self._passing is not None else None
+        fault = self.passing(answer) if self.passing is not None else None
         if fault is not None:
             raise PassingError(fault, response.status_code, retry_after(response))
         return answer
@@ -282,8 +272,8 @@ class WebSession:
         size = 0
         while block := response.raw.read1(_BLOCK, decode_content=True):
             size += len(block)
-            if size > self._max_bytes:
-                raise self._error(response.url, f"answered more than {self._max_bytes >> 20} MiB", response.status_code)
+            if size > self.max_bytes:
+                raise self._error(response.url, f"answered more than {self.max_bytes >> 20} MiB", response.status_code)
             if deadline.left < 0:
                 raise self._error(response.url, f"no whole answer within {deadline}")
             blocks.append(block)
@@ -302,7 +292,7 @@ class WebSession:
             return self._sessions[loopback]
 
     def _error(self, url: str, text: str, status: int | None = None) -> NetworkError:
-        return NetworkError(f"{host_of(url)}: {text}; {self._remedy}", status)
+        return NetworkError(f"{host_of(url)}: {text}; {self.remedy}", status)
 
 
 def offline() -> bool:

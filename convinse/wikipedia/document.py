@@ -116,18 +116,20 @@ class Snippet(NamedTuple):
             return position - sum(min(end, position) - start for start, end in marks if start < position) - begin
 
         text = text.strip().lstrip(" ,")
+
+        def kept_place(start: int, end: int) -> tuple[int, int]:
+            start, end = max(0, place(start)), min(len(text), place(end))
+            return _skip_blank(text, start, end), end
+
         links = []
         for link in self.links:
-            start, end = max(0, place(link.start)), min(len(text), place(link.end))
-            start = _skip_blank(text, start, end)
+            start, end = kept_place(link.start, link.end)
             if start < end:
                 links.append(Link(start, end, link.target))
         parts = []
         for part in self.parts:
-            start, end = max(0, place(part.start)), min(len(text), place(part.end))
-            start = _skip_blank(text, start, end)
-            while start < end and text[end - 1] in " ,":
-                end -= 1
+            start, end = kept_place(part.start, part.end)
+            end = start + len(text[start:end].rstrip(" ,"))
             if start < end:
                 parts.append(part._replace(start=start, end=end))
         return self._replace(text=text, links=tuple(links), parts=tuple(parts))
@@ -176,9 +178,7 @@ def blocks(root: LexborNode) -> Iterator[PageElement]:
 
     def walk(node: LexborNode) -> Iterator[PageElement]:
         nonlocal section, closed
-        child = node.child
-        while child is not None:
-            following = child.next
+        for child in node.iter():
             tag = child.tag
             if tag in ("h1", "h2", "h3", "h4", "h5", "h6"):
                 level = int(tag[1])
@@ -203,7 +203,6 @@ def blocks(root: LexborNode) -> Iterator[PageElement]:
                 yield PageElement("p", child, section)
             elif tag in ("ul", "ol", "dl", "div", "section", "center", "body", "blockquote", "td"):
                 yield from walk(child)
-            child = following
 
     yield from walk(root)
 
@@ -252,22 +251,16 @@ def _is_data(table: LexborNode) -> bool:
 
 def table_rows(table: LexborNode) -> Iterator[LexborNode]:
     """The rows of a table, not those of tables in it."""
-    child = table.child
-    while child is not None:
+    for child in table.iter():
         if child.tag == "tr":
             yield child
         elif child.tag in ("tbody", "thead", "tfoot"):
             yield from table_rows(child)
-        child = child.next
 
 
 def row_cells(row: LexborNode) -> Iterator[LexborNode]:
     """The cells of a row."""
-    child = row.child
-    while child is not None:
-        if child.tag in ("td", "th"):
-            yield child
-        child = child.next
+    return (child for child in row.iter() if child.tag in ("td", "th"))
 
 
 def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet:
@@ -301,8 +294,7 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
 
     def walk(current: LexborNode) -> None:
         nonlocal pending
-        child = current.child
-        while child is not None:
+        for child in current.iter(include_text=True):
             tag = child.tag
             if tag == "-text":
                 content = child.text_content or ""
@@ -318,7 +310,7 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
             elif tag == "br":
                 pending = pending or " "
             elif tag == "a":
-                before = length + (len(pending or "") if length else 0)
+                before = length + (len(pending) if length else 0)
                 walk(child)
                 target = _target(child.attributes)
                 if target and length > before:
@@ -331,17 +323,12 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
                 walk(child)
                 if tag in _BLOCKS:
                     pending = pending or " "
-            child = child.next
 
     walk(node)
     text = "".join(pieces)
     if source != "text":
         text = text.rstrip(",; ")
-    kept = [
-        link if text[link.start] not in " ," else link._replace(start=_skip_blank(text, link.start, link.end))
-        for link in links
-        if link.end <= len(text)
-    ]
+    kept = [link._replace(start=_skip_blank(text, link.start, link.end)) for link in links if link.end <= len(text)]
     if source != "info" or not text:
         return Snippet(text, tuple(kept), source)
     ends = (*(start - len(_APART) for start in starts[1:]), length)
@@ -351,9 +338,7 @@ def flatten(node: LexborNode, source: str, skip_nested: bool = False) -> Snippet
 
 def _skip_blank(text: str, start: int, end: int) -> int:
     """Where a link or part begins when blanks stand before its first word."""
-    while start < end and text[start] in " ,":
-        start += 1
-    return start
+    return end - len(text[start:end].lstrip(" ,"))
 
 
 def _target(attributes: dict[str, str | None]) -> str:

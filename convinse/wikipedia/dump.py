@@ -9,7 +9,7 @@ import weakref
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,10 +24,12 @@ LOGGER = logging.getLogger(__name__)
 _MAGIC = b"SQLite format 3\x00"
 _SUMS = 1 << 256
 # rows behind an index: a WITHOUT ROWID table would keep the blobs in its inner nodes, four to a page
-_SCHEMA = (
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE page (id TEXT NOT NULL UNIQUE, evidences BLOB NOT NULL)",
-)
+_SCHEMA = """
+PRAGMA journal_mode=OFF;
+PRAGMA synchronous=OFF;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE page (id TEXT NOT NULL UNIQUE, evidences BLOB NOT NULL);
+"""
 
 
 class WikipediaDump:
@@ -47,7 +49,9 @@ class WikipediaDump:
             raise IndexFileError(f"{path}: no such Wikipedia dump; check ers_wikipedia_dump")
         with _readable(path):
             _check_size(path)
-            self._connection = _connect_to_read(path)
+            address = f"{path.resolve().as_uri()}?mode=ro"
+            self._connection = sqlite3.connect(address, uri=True, check_same_thread=False)
+            self._connection.execute("PRAGMA query_only=1")
             weakref.finalize(self, self._connection.close)  # at the latest when nothing needs it
             meta = dict(self._connection.execute("SELECT key, value FROM meta"))
             written = meta.get("format")
@@ -115,24 +119,17 @@ def write_packed(path: Path, pages: Iterable[PackedPage]) -> dict[str, int]:
     """
     check_replaceable(path)
     total, counts = 0, Counter(pages=0)
-    with replacing(path) as temporary, _writable(path):
-        connection = sqlite3.connect(temporary)
-        try:
-            connection.execute("PRAGMA journal_mode=OFF")
-            connection.execute("PRAGMA synchronous=OFF")
-            for statement in _SCHEMA:
-                connection.execute(statement)
-            with connection:
-                for page in pages:
-                    row = (page.item_id, page.blob)
-                    if connection.execute("INSERT OR IGNORE INTO page VALUES (?, ?)", row).rowcount:
-                        total += page.digest
-                        counts.update(page.counts)
-                    else:
-                        LOGGER.warning("%s: a second page of %s is skipped", path, page.item_id)
-                connection.executemany("INSERT INTO meta VALUES (?, ?)", _meta(total, counts).items())
-        finally:
-            connection.close()
+    with replacing(path) as temporary, _writable(path), closing(sqlite3.connect(temporary)) as connection:
+        connection.executescript(_SCHEMA)
+        with connection:
+            for page in pages:
+                row = (page.item_id, page.blob)
+                if connection.execute("INSERT OR IGNORE INTO page VALUES (?, ?)", row).rowcount:
+                    total += page.digest
+                    counts.update(page.counts)
+                else:
+                    LOGGER.warning("%s: a second page of %s is skipped", path, page.item_id)
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", _meta(total, counts).items())
     return dict(counts)
 
 
@@ -166,12 +163,6 @@ def _check_size(path: Path) -> None:
         raise IndexFileError(f"{path}: not a Wikipedia dump; build it again")
     if path.stat().st_size % (65536 if size == 1 else max(size, 512)):
         raise IndexFileError(f"{path}: not a whole Wikipedia dump, its end is cut off; build it again")
-
-
-def _connect_to_read(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, check_same_thread=False)
-    connection.execute("PRAGMA query_only=1")
-    return connection
 
 
 @contextmanager

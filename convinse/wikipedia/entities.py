@@ -12,8 +12,6 @@ from ..records.literals import find_literals
 from .document import Snippet
 
 _MIN_NAME = 3  # characters of an anchor that is looked for outside its link
-
-
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile("[0-9]")
 _DEGREES = ("°", "′", "″")
@@ -50,25 +48,18 @@ class PageNames:
 
     def annotate(self, snippet: Snippet, lead: int) -> Annotated:
         """The entities of a snippet whose first `lead` characters are the page title (not looked into)."""
-        spans: list[tuple[int, int, Entity]] = []
-        for link in snippet.links:
-            entity = self._items.get(link.target)
-            if entity is not None:
-                spans.append((link.start, link.end, entity))
+        spans = [
+            (link.start, link.end, entity)
+            for link in snippet.links
+            if (entity := self._items.get(link.target)) is not None
+        ]
         taken = [(link.start, link.end) for link in snippet.links]
-
-        def free(start: int, end: int) -> bool:
-            return all(end <= left or right <= start for left, right in taken)
-
         text, place, by_word = snippet.text, lead, self._by_word
         for word in _WORD.finditer(text, lead):
-            named = by_word.get(word[0])
-            if named is None:
-                continue
-            for name, offset, entity in named:
+            for name, offset, entity in by_word.get(word[0], ()):
                 start = word.start() - offset
                 end = start + len(name)
-                if start >= place and _stands_alone(text, name, start, end) and free(start, end):
+                if start >= place and _stands_alone(text, name, start, end) and _free(start, end, taken):
                     spans.append((start, end, entity))
                     place = end
                     break
@@ -77,7 +68,7 @@ class PageNames:
         for start, end, entity in find_literals(snippet.text) if _DIGIT.search(snippet.text) else ():
             if snippet.text[end : end + 1] in _DEGREES:
                 continue  # of a coordinate or an angle
-            if start >= lead and all(end <= left or right <= start for left, right in linked):
+            if start >= lead and _free(start, end, linked):
                 spans.append((start, end, entity))
         spans.sort(key=lambda span: span[:2])
         if lead:
@@ -90,12 +81,15 @@ class PageNames:
         return Annotated(mentions, list(entities.values()))
 
 
+def _free(start: int, end: int, taken: Iterable[tuple[int, int]]) -> bool:
+    """Whether nothing that is taken lies within `start` to `end`."""
+    return all(end <= left or right <= start for left, right in taken)
+
+
 def _stands_alone(text: str, name: str, start: int, end: int) -> bool:
     """Whether `text[start:end]` is the name, at word borders."""
-    return (
-        text.startswith(name, start)
-        and not (end < len(text) and (text[end].isalnum() or text[end] == "_"))
-        and not (start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"))
+    return text.startswith(name, start) and not any(
+        char.isalnum() or char == "_" for char in text[max(start - 1, 0) : start] + text[end : end + 1]
     )
 
 

@@ -42,13 +42,9 @@ def grid(table: LexborNode) -> list[list[GridCell | None]]:
                 if height > 1:
                     below[place] = (height, cell)
             column += width
-        for place, (left, cell) in list(below.items()):
+        for place, (_, cell) in below.items():
             row.setdefault(place, cell)
-            if left <= 1:
-                del below[place]
-            else:
-                below[place] = (left - 1, cell)
-        below = {place: (left, cell) for place, (left, cell) in below.items() if left > 0}
+        below = {place: (left - 1, cell) for place, (left, cell) in below.items() if left > 1}
         if row:
             rows.append(row)
     width = max((max(row) + 1 for row in rows), default=0)
@@ -157,9 +153,8 @@ def _add(snippet: Snippet, cell: _CellInRow) -> Snippet:
 
 def _join_headers(above: list[str], row: list[str]) -> list[str]:
     """Headers of several rows, joined column by column: `Chart`, `UK` -> `Chart UK`."""
-    width = max(len(above), len(row))
-    above, row = above + [""] * (width - len(above)), row + [""] * (width - len(row))
-    return [" ".join(dict.fromkeys(part for part in pair if part)) for pair in zip(above, row, strict=True)]
+    pairs = itertools.zip_longest(above, row, fillvalue="")
+    return [" ".join(dict.fromkeys(part for part in pair if part)) for pair in pairs]
 
 
 def _span(text: str | None) -> int:

@@ -26,6 +26,7 @@ from convinse.formats.converters import (
     read_head,
 )
 from convinse.formats.tokens import TokenizedText
+from convinse.support import progress
 from convinse.support.errors import ConfigError, DataError, ModuleError
 from convinse.support.jsonlines import read_lines
 from written import write_lines
@@ -225,11 +226,10 @@ def test_accepted_strings_are_looked_for_when_nothing_else_is_found():
 
 def test_progress_of_a_long_conversion(workdir, monkeypatch, caplog):
     caplog.set_level("INFO", logger="convinse")
-    monkeypatch.setattr(converters, "_LOG_EVERY", 0.0)
-    monkeypatch.setattr(converters, "_BEFORE_SIZE", 1)
+    monkeypatch.setattr(progress, "_LOG_EVERY", 0.0)
     values = [{**MRQA, "qas": [{"qid": str(i), "question": "?"}]} for i in range(3)]
     convert(write_lines("a", *values), Path("b"), "mrqa", "mrqa")
-    assert "a: 2 contexts so far" in caplog.text and "3 contexts" in caplog.text
+    assert "reading a: 2 contexts" in caplog.text and "3 contexts" in caplog.text
     caplog.clear()
     convert(Path("a"), Path("b"), "mrqa", "mrqa", quiet=True)
     assert not caplog.text

@@ -70,52 +70,14 @@ class Dialect:
         """Whether all that has two spellings is written as in the published schema."""
         return not ({*self.seen} - PUBLISHED - {"question tokens with offsets", "candidates with metadata only"})
 
-
-def read_entry(raw: Any, dialect: Dialect) -> Entry:
-    """A context of any dialect as a record; `raw` is not changed.
-
-    Raises:
-        DataError: it lacks a key or holds another type; the message has the JSON path and the reason.
-    """
-    try:
-        return msgspec.convert(_PublishedShape(dialect).record(raw, Entry, "$"), Entry)
-    except msgspec.ValidationError as error:
-        raise DataError(_reason(raw, "entry", error)) from None
-
-
-def read_header(raw: Any, dialect: Dialect) -> MultiqaHeader:
-    """The value of `header` in the first document as a record.
-
-    Raises:
-        DataError: a key holds another type; the message has the JSON path and the reason.
-    """
-    try:
-        return msgspec.convert(_PublishedShape(dialect).record(raw, MultiqaHeader, "header"), MultiqaHeader)
-    except msgspec.ValidationError as error:
-        raise DataError(_reason({"header": raw}, "header", error)) from None
-
-
-def _reason(raw: Any, kind: str, error: msgspec.ValidationError) -> str:
-    """The first fault with its path in the file; msgspec's own path is one in the published dialect."""
-    from .schema import faults
-
-    for path, reason in faults(raw, kind):
-        return f"{path}: {reason}"
-    return str(error)
-
-
-class _PublishedShape:
-    """Renames and reorders to the published shape and puts unknown keys into `extra`; wrong types pass through."""
-
-    def __init__(self, dialect: Dialect) -> None:
-        self.seen = dialect.seen
-        self.unknown = dialect.unknown
-
     def record(self, raw: Any, kind: type[MultiqaRecord], path: str) -> Any:
-        """What a record of a kind is made of; `path` is how messages name its place."""
+        """What a record of a kind is made of: the published shape, with unknown keys in `extra`; wrong types pass through.
+
+        `path` is how messages name its place.
+        """
         if not isinstance(raw, dict):
             return raw
-        raw = self.respelled(raw, kind)
+        raw = self._respelled(raw, kind)
         known = keys(kind)
         shaped = {key: value for key, value in raw.items() if key in known and value is not None}
         if len(shaped) < len(raw):
@@ -123,7 +85,7 @@ class _PublishedShape:
             self.unknown.update(f"{path}.{key}" for key in extra if key not in known)
             shaped["extra"] = extra
         if kind is MultiqaQuestion and shaped.get("question_tokens"):
-            shaped["question_tokens"] = self.tokens(shaped["question_tokens"], shaped.get("question"))
+            shaped["question_tokens"] = self._tokens(shaped["question_tokens"], shaped.get("question"))
         for key, (inner, is_list) in _inner(kind).items():
             value = shaped.get(key)
             place = _place(path, key, inner, is_list)
@@ -133,7 +95,7 @@ class _PublishedShape:
                 shaped[key] = [self.record(part, inner, place) for part in value]
         return shaped
 
-    def respelled(self, raw: dict[str, Any], kind: type[MultiqaRecord]) -> dict[str, Any]:
+    def _respelled(self, raw: dict[str, Any], kind: type[MultiqaRecord]) -> dict[str, Any]:
         """An object with the published names of its keys, and a candidate with the container first."""
         renamed = {}
         for published, spelling in _SPELLINGS.get(kind, ()):
@@ -155,7 +117,7 @@ class _PublishedShape:
             self.seen["candidates with metadata only"] += 1
         return raw
 
-    def tokens(self, tokens: Any, text: Any) -> Any:
+    def _tokens(self, tokens: Any, text: Any) -> Any:
         """Tokens with their offsets, where all are found in `text` one after the other; else as they are."""
         bare = isinstance(tokens, list) and all(isinstance(token, str) for token in tokens)
         self.seen[f"question tokens {'without' if bare else 'with'} offsets"] += 1
@@ -170,6 +132,39 @@ class _PublishedShape:
             placed.append((token, start))
             end = start + len(token)
         return placed
+
+
+def read_entry(raw: Any, dialect: Dialect) -> Entry:
+    """A context of any dialect as a record; `raw` is not changed.
+
+    Raises:
+        DataError: it lacks a key or holds another type; the message has the JSON path and the reason.
+    """
+    try:
+        return msgspec.convert(dialect.record(raw, Entry, "$"), Entry)
+    except msgspec.ValidationError as error:
+        raise DataError(_reason(raw, "entry", error)) from None
+
+
+def read_header(raw: Any, dialect: Dialect) -> MultiqaHeader:
+    """The value of `header` in the first document as a record.
+
+    Raises:
+        DataError: a key holds another type; the message has the JSON path and the reason.
+    """
+    try:
+        return msgspec.convert(dialect.record(raw, MultiqaHeader, "header"), MultiqaHeader)
+    except msgspec.ValidationError as error:
+        raise DataError(_reason({"header": raw}, "header", error)) from None
+
+
+def _reason(raw: Any, kind: str, error: msgspec.ValidationError) -> str:
+    """The first fault with its path in the file; msgspec's own path is one in the published dialect."""
+    from .schema import faults
+
+    for path, reason in faults(raw, kind):
+        return f"{path}: {reason}"
+    return str(error)
 
 
 @cache

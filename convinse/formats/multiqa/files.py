@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import msgspec
 
@@ -44,15 +44,10 @@ class MultiqaReader:
         raise DataError(f"{path}: holds no JSON document; a MultiQA file begins with a header")
 
     def __iter__(self) -> Iterator[Entry]:
-        return (entry for _, entry in self.numbered())
-
-    def numbered(self) -> Iterator[tuple[int, Entry]]:
-        """The contexts with the numbers of the lines that they begin on."""
         self.dialect = Dialect()
         for number, (line, document) in enumerate(read_documents(self.path)):
-            if number == 0 and is_header(document):
-                continue
-            yield line, self._checked(line, read_entry, document)
+            if number or not is_header(document):
+                yield self._checked(line, read_entry, document)
 
     def _checked(self, line: int, read: Any, document: Any) -> Any:
         try:
@@ -97,7 +92,8 @@ def write(path: Path, header: MultiqaHeader, entries: Iterable[Entry]) -> Counts
     """
     counts = Counts()
     encoder = msgspec.json.Encoder()
-    with writing(path) as write_document, _scratch(path) as body:  # the header comes first and is known last
+    # the header comes first and is known last; the file without a name is on the same disk, so that no other fills up
+    with writing(path) as write_document, tempfile.TemporaryFile(dir=path.parent) as body:
         for entry in entries:
             counts.add(entry)
             try:
@@ -109,8 +105,3 @@ def write(path: Path, header: MultiqaHeader, entries: Iterable[Entry]) -> Counts
         for line in body:
             write_document(msgspec.Raw(line.rstrip(b"\n")))
     return counts
-
-
-def _scratch(path: Path) -> BinaryIO:
-    """A file without a name on the disk that the result goes to, so that no other disk fills up."""
-    return tempfile.TemporaryFile(dir=path.parent)

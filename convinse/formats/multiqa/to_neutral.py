@@ -40,8 +40,7 @@ class EntryRecord(NeutralRecord, frozen=True):
 def to_neutral(entry: Entry) -> EntryRecord:
     """A context as a neutral record. Tokens that do not agree with their text are left out."""
     documents = [_neutral_document(document) for document in entry.context.documents]
-    spans = _Spans(entry)
-    questions = [_neutral_question(question, spans) for question in entry.qas]
+    questions = [_neutral_question(question, entry.context.documents) for question in entry.qas]
     return EntryRecord(documents, questions, str(entry.id), entry.extra, entry)
 
 
@@ -68,12 +67,12 @@ def _agreeing(tokens: list[Any] | None, text: str) -> list[Token] | None:
     return tokens
 
 
-def _neutral_question(question: MultiqaQuestion, spans: _Spans) -> NeutralQuestion:
+def _neutral_question(question: MultiqaQuestion, documents: list[MultiqaDocument]) -> NeutralQuestion:
     answers: list[NeutralAnswer] = []
     accepted: list[str] = []
     for candidate in question.candidates():
         for answer in candidate.answers():
-            answers += _neutral_answers(answer, spans)
+            answers += _neutral_answers(answer, documents)
             accepted += answer.texts()
     extras = {key: value for key in _OWN_QUESTION_KEYS if (value := plain(getattr(question, key))) is not None}
     if question.answers is not None and not _is_simple(question.answers):
@@ -90,13 +89,12 @@ def _neutral_question(question: MultiqaQuestion, spans: _Spans) -> NeutralQuesti
     )
 
 
-def _neutral_answers(answer: MultiqaAnswer, spans: _Spans) -> Iterator[NeutralAnswer]:
+def _neutral_answers(answer: MultiqaAnswer, documents: list[MultiqaDocument]) -> Iterator[NeutralAnswer]:
     """The answers of all types; an extractive one with those of its aliases that have instances."""
     if answer.extractive is not None:
         places: dict[str, list[NeutralSpan]] = {}
         for instance in answer.extractive.instances or []:
-            span = spans.find(instance)
-            if span is not None:
+            if (span := _span(instance, documents)) is not None:
                 places.setdefault(letters(span.text), []).append(span)
         spellings = answer.extractive.spellings()
         if spellings:
@@ -110,35 +108,28 @@ def _neutral_answers(answer: MultiqaAnswer, spans: _Spans) -> Iterator[NeutralAn
             yield NeutralAnswer(str(value), [], {TYPE: kind})
 
 
-class _Spans:
-    """Finds what stands at the instances of a context."""
-
-    def __init__(self, entry: Entry) -> None:
-        self._documents = entry.context.documents
-
-    def find(self, instance: Instance) -> NeutralSpan | None:
-        """The place of an instance with the document's own words, None where its text is not there in any spelling."""
-        number, start, text = instance.doc_id, instance.start_byte, instance.text
-        if number is None or start is None or not text or start < 0 or not 0 <= number < len(self._documents):
+def _span(instance: Instance, documents: list[MultiqaDocument]) -> NeutralSpan | None:
+    """The place of an instance with the document's own words, None where its text is not there in any spelling."""
+    number, start, text = instance.doc_id, instance.start_byte, instance.text
+    if number is None or start is None or not text or start < 0 or not 0 <= number < len(documents):
+        return None
+    whole = documents[number].part(instance.part)
+    if whole is None or instance.part not in _TEXT_PARTS:
+        return None
+    there = whole[start : start + len(text)]
+    if there != text and there.casefold() != text.casefold():
+        there = _covered(documents[number], whole, instance)
+        if not letters(text) or letters(there) != letters(text):
             return None
-        document = self._documents[number]
-        whole = document.part(instance.part)
-        if whole is None or instance.part not in _TEXT_PARTS:
-            return None
-        there = whole[start : start + len(text)]
-        if there != text and there.casefold() != text.casefold():
-            there = self._covered(document, whole, instance)
-            if not letters(text) or letters(there) != letters(text):
-                return None
-        return NeutralSpan(start, there, number, instance.part or "text")
+    return NeutralSpan(start, there, number, instance.part or "text")
 
-    @staticmethod
-    def _covered(document: MultiqaDocument, whole: str, instance: Instance) -> str:
-        """From the start of the instance to the end of its last token."""
-        tokens = (document.tokens or {}).get(instance.part or "") or []
-        last = instance.token_inds[1] if instance.token_inds else -1
-        token = tokens[last] if 0 <= last < len(tokens) else ""
-        return "" if isinstance(token, str) else whole[instance.start_byte : token[1] + len(token[0])]
+
+def _covered(document: MultiqaDocument, whole: str, instance: Instance) -> str:
+    """From the start of the instance to the end of its last token."""
+    tokens = (document.tokens or {}).get(instance.part or "") or []
+    last = instance.token_inds[1] if instance.token_inds else -1
+    token = tokens[last] if 0 <= last < len(tokens) else ""
+    return "" if isinstance(token, str) else whole[instance.start_byte : token[1] + len(token[0])]
 
 
 def _is_simple(answers: MultiqaAnswers) -> bool:

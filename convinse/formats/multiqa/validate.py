@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from ...support.errors import DataError, one_line
-from ...support.jsonlines import not_json, raw_documents, writing
+from ...support.jsonlines import decoded, raw_documents, writing
 from ..records import Report
 from .checks import Finding, check_entry
 from .dialects import Dialect, read_entry, read_header
@@ -87,12 +88,13 @@ def faults_of(path: Path, findings: Findings) -> Iterator[str]:
     header_line = 0
     seen: dict[str, int] = {}
     empty = True
+    decoder = msgspec.json.Decoder()
     for number, (line, document) in enumerate(raw_documents(path)):
         empty = False
         try:
-            value = msgspec.json.decode(document)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            yield f"{line}: $: {one_line(not_json(path, line, error)).removeprefix(f'{path}:{line}: ')}"
+            value = decoded(decoder, path, line, document)
+        except DataError as error:
+            yield f"{line}: $: {one_line(error).removeprefix(f'{path}:{line}: ')}"
             continue
         if is_header(value) or (isinstance(value, dict) and "header" in value and "qas" not in value):
             yield from (f"{line}: {at}: {reason}" for at, reason in schema_faults(value, "header"))
@@ -101,7 +103,8 @@ def faults_of(path: Path, findings: Findings) -> Iterator[str]:
             elif is_header(value):
                 header, header_line = value["header"], line
                 findings.header = header
-                _note_header(value["header"], findings.dialect)
+                with suppress(DataError):  # notes its unknown keys; its faults are the schema's to name
+                    read_header(value["header"], findings.dialect)
             continue
         if number == 0:
             yield f"{line}: $: the file does not begin with a header"
@@ -112,30 +115,24 @@ def faults_of(path: Path, findings: Findings) -> Iterator[str]:
         yield from (f"{header_line}: {fault}" for fault in _count_faults(header, findings.counts))
 
 
-def _note_header(header: Any, dialect: Dialect) -> None:
-    """Note the unknown keys of a header; its faults are the schema's to name."""
-    try:
-        read_header(header, dialect)
-    except DataError:
-        return
-
-
 def _entry_faults(line: int, value: Any, findings: Findings, seen: dict[str, int]) -> Iterator[str]:
     of_schema = [f"{line}: {at}: {reason}" for at, reason in schema_faults(value, "entry")]
     yield from of_schema
+    listed = value.get("qas") if isinstance(value, dict) else None
+    questions: list[Any] = listed if isinstance(listed, list) else []
     try:
         findings.counts.add(read_entry(value, findings.dialect))
     except DataError as error:
         if not of_schema:
             yield f"{line}: $: {one_line(error)}"
-        _count_roughly(value, findings.counts)
+        findings.counts.contexts += 1  # the header counts it all the same
+        findings.counts.questions += len(questions)
     for finding in check_entry(value):
         if finding.is_fault:
             yield f"{line}: {finding.path}: {finding.reason}"
         else:
             findings.notes[_kind(finding)] += 1
-    questions = value.get("qas") if isinstance(value, dict) else None
-    for index, question in enumerate(questions if isinstance(questions, list) else []):
+    for index, question in enumerate(questions):
         qid = question.get("qid") if isinstance(question, dict) else None
         if isinstance(qid, str) and qid in seen:
             yield f"{line}: $.qas[{index}].qid: '{qid}' is also the qid of a question in line {seen[qid]}"
@@ -148,13 +145,6 @@ def _kind(finding: Finding) -> str:
     key = finding.path.replace("]", "").replace("[", ".").rsplit(".", 1)[-1]
     reason = " ".join(word for word in finding.reason.split() if not word.isdigit())
     return f"{key}: {reason}" if not key.isdigit() else reason
-
-
-def _count_roughly(value: Any, counts: Counts) -> None:
-    """Count a context that cannot be read: the header counts it all the same."""
-    counts.contexts += 1
-    questions = value.get("qas") if isinstance(value, dict) else None
-    counts.questions += len(questions) if isinstance(questions, list) else 0
 
 
 def _count_faults(header: dict[str, Any], counts: Counts) -> Iterator[str]:
@@ -178,10 +168,7 @@ def recount(path: Path, counts: Counts) -> bool:
     first = next(documents, None)
     if first is None:
         raise DataError(f"{path}: the file is empty; there is nothing to count")
-    try:
-        old = msgspec.json.decode(first[1])
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise not_json(path, first[0], error) from None
+    old = decoded(msgspec.json.Decoder(), path, *first)
     has_header = is_header(old)
     header = old["header"] if has_header else {"dataset_name": path.name.split(".")[0]}
     fixed = counts.fix(header)

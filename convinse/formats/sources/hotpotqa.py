@@ -62,12 +62,8 @@ def _record(value: dict[str, Any]) -> Record:
         for title, index in facts
         if title in numbers and 0 <= index < len(paragraphs[numbers[title]][1])  # some point behind the last sentence
     ]  # fmt: skip
-    extras: dict[str, Any] = {}
     metadata = {key: part for key, part in value.items() if key not in _KNOWN}
-    if metadata:
-        extras["metadata"] = metadata
-    if supporting:
-        extras["supporting_context"] = supporting
+    extras = {key: part for key, part in (("metadata", metadata), ("supporting_context", supporting)) if part}
     text = msgspec.convert(value["question"], str)
     qid = msgspec.convert(value["_id"] if "_id" in value else value["id"], str)
     answer = msgspec.convert(value.get("answer"), str | None)

@@ -22,7 +22,7 @@ from ..converters import (
     register,
     titled,
 )
-from ..records import plain, taken
+from ..records import taken
 from ..tokens import TokenizedText
 
 _ACCEPTED = "accepted_answers"  # our key for accepted strings that are not among the answers with a place
@@ -75,8 +75,6 @@ def _neutral_question(question: squad.SquadQuestion) -> Question:
         del extras[_ACCEPTED]
     else:
         accepted = []
-    if question.plausible_answers:
-        extras["plausible_answers"] = list(map(plain, question.plausible_answers))
     answers = [
         Answer(answer.text, [Span(answer.answer_start, answer.text)] if answer.answer_start >= 0 else [], answer.extras)
         for answer in question.answers
@@ -126,10 +124,5 @@ def _question(question: Question, flat: Flat, text: TokenizedText) -> squad.Squa
     if not written.issuperset(texts):
         extras[_ACCEPTED] = texts
     return squad.SquadQuestion(
-        question.text,
-        question.id or question_id(question.text, flat.context),
-        answers,
-        question.unanswerable,
-        [],
-        extras,
+        question.text, question.id or question_id(question.text, flat.context), answers, question.unanswerable, extras
     )
