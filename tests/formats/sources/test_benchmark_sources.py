@@ -1,5 +1,4 @@
 import gzip
-import json
 from itertools import islice
 
 import pytest
@@ -14,7 +13,7 @@ from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_lines
 from documentation import block
 from places import DATA
-from written import write_lines
+from written import write, write_lines
 
 
 def as_multiqa(path, name):
@@ -101,12 +100,8 @@ def columns(value):
 @pytest.mark.parametrize("shape", [lambda value: value, columns])
 @pytest.mark.parametrize("layout", ["list", "lines"])
 def test_hotpotqa(tmp_path, shape, layout):
-    path = tmp_path / "a.json"
     questions = [shape(HOTPOT), shape({**HOTPOT, "_id": "h2", "answer": "yes"})]
-    if layout == "list":
-        path.write_text(json.dumps(questions))
-    else:
-        write_lines(path, *questions)
+    path = write_lines(tmp_path / "a.json", *([questions] if layout == "list" else questions))
     first, second = as_multiqa(path, "hotpotqa")
     assert [document.title for document in first.context.documents] == ["Singer", "Island"]
     starts = [0, len(HOTPOT["context"][1][1][0])]
@@ -189,12 +184,9 @@ TABLE = {
 
 
 def table_questions(folder, tables=True, questions=QUESTIONS):
-    folder.mkdir(exist_ok=True)
-    path = folder / "training.tsv"
-    path.write_text(questions)
     if tables:
-        (folder / "tables.jsonl.gz").write_bytes(gzip.compress(json.dumps(TABLE).encode()))
-    return path
+        write_lines(folder / "tables.jsonl.gz", TABLE)
+    return write(folder / "training.tsv", questions)
 
 
 def test_wikitablequestions(tmp_path):
@@ -212,9 +204,8 @@ def test_wikitablequestions(tmp_path):
 
 def test_tables_of_the_original_release(tmp_path):
     path = table_questions(tmp_path / "data", tables=False)
-    folder = tmp_path / "csv" / "1-csv"
-    folder.mkdir(parents=True)
-    (folder / "1.csv").write_text('"Rank","Who"\n"1","Ann \\"A\\""\n"2","Bob\nB"\n"3","Cy | Co"\n')
+    table = '"Rank","Who"\n"1","Ann \\"A\\""\n"2","Bob\nB"\n"3","Cy | Co"\n'
+    write(tmp_path / "csv" / "1-csv" / "1.csv", table)
     (found,) = as_multiqa(path, "wikitablequestions")
     assert found.context.documents[0].text == 'Rank | Who\n1 | Ann "A"\n2 | Bob B\n3 | Cy | Co'
     assert found.context.documents[0].table[2] == [{"text": "2"}, {"text": "Bob\nB"}]
@@ -258,15 +249,10 @@ def test_a_converter_is_one_class_in_one_file(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("file", "name"),
-    [
-        ("boolq/dev.jsonl.gz", "boolq"),
-        ("qamr/dev.jsonl.gz", "qamr"),
-        ("wikitablequestions/training.tsv.gz", "wikitablequestions"),
-    ],
+    ("file", "name"), [("dev.jsonl.gz", "boolq"), ("dev.jsonl.gz", "qamr"), ("training.tsv.gz", "wikitablequestions")]
 )
 def test_the_data_sets_convert(tmp_path, file, name):
-    source = DATA / file
+    source = DATA / name / file
     if not source.is_file():
         pytest.skip(f"{source} is not there")
     with gzip.open(source) as packed:

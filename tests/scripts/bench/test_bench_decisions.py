@@ -1,8 +1,5 @@
 """The part of `bench model` on questions for yes or no."""
 
-import gzip
-import json
-
 import numpy as np
 import pytest
 from model_bench import bench_of
@@ -10,6 +7,7 @@ from model_bench import bench_of
 from bench.model import __main__ as decisions
 from convinse.encoder.yes_no_head import YesNoHead
 from tiny_models import copy_of, joint, torch
+from written import write_lines
 
 
 def test_accuracy_and_log_loss_are_those_of_their_definitions():
@@ -23,19 +21,18 @@ def test_accuracy_and_log_loss_are_those_of_their_definitions():
 
 @pytest.fixture
 def data(tmp_path):
-    folder = tmp_path / "data" / "boolq"
-    folder.mkdir(parents=True)
     for name in ("train", "dev"):
-        with gzip.open(folder / f"{name}.jsonl.gz", "wt") as file:
-            for place in range(100):
-                passage = f"The book {name} {place} was{'' if place % 2 else ' not'} written by Tolkien. He was born in {place}."
-                line = {
-                    "question": f"was {name} {place} written by tolkien",
-                    "title": f"{name} {place}",
-                    "passage": passage,
-                }
-                file.write(json.dumps({**line, "answer": bool(place % 2)}) + "\n")
-    return folder.parent
+        lines = [
+            {
+                "question": f"was {name} {place} written by tolkien",
+                "title": f"{name} {place}",
+                "passage": f"The book {name} {place} was{'' if place % 2 else ' not'} written by Tolkien. He was born in {place}.",
+                "answer": bool(place % 2),
+            }
+            for place in range(100)
+        ]
+        write_lines(tmp_path / "data" / "boolq" / f"{name}.jsonl.gz", *lines)
+    return tmp_path / "data"
 
 
 def run(folder, data, work, monkeypatch, questions=100):

@@ -1,6 +1,5 @@
 """How the embedded model is measured: the dev sets, and the whole bench with a tiny model."""
 
-import gzip
 import json
 
 import numpy as np
@@ -22,6 +21,7 @@ from convinse.records.facts import fact_text
 from convinse.support.errors import DataError
 from recipes.embedded import examples
 from tiny_models import copy_of, damage, joint, tiny
+from written import write_lines
 
 
 def silent(_):
@@ -102,10 +102,7 @@ def test_candidates_of_an_example(example):
 def test_a_table_question_is_asked_against_all_rows(example, tmp_path):
     table = {"context": "c1", "title": "Prizes", "header": ["Year", "Winner"]}
     table["rows"] = [[str(2000 + number), f"Winner {number}"] for number in range(9)]
-    folder = tmp_path / "wikitablequestions"
-    folder.mkdir()
-    with gzip.open(folder / "tables.jsonl.gz", "wt", encoding="utf-8") as file:
-        file.write(json.dumps({**table, "context": "c0"}) + "\n" + json.dumps(table) + "\n")
+    write_lines(tmp_path / "wikitablequestions" / "tables.jsonl.gz", {**table, "context": "c0"}, table)
     rows = [row.text for row in sets.verbalised("Prizes", table["header"], table["rows"])]
     found = sets.whole_tables(tmp_path, [example("Who won in 2004?", rows[4], "Winner 4", rows[:2], "k", "tables:c1")])
     assert len(set(rows)) == 9
