@@ -16,8 +16,7 @@ from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.language.language import english
-from convinse.records.evidence import unique_entities
-from convinse.records.facts import fact_text
+from convinse.records.facts import fact_evidence
 from convinse.support.errors import DataError
 from recipes.embedded import examples
 from tiny_models import copy_of, damage, joint, tiny
@@ -226,17 +225,6 @@ def test_the_cross_encoder_moves_only_the_best_of_the_fusion():
 # -- evidence ----------------------------------------------------------------------------------------------------------
 
 
-def evidence_of(fact):
-    entities = unique_entities([fact[0], *fact[2::2]])
-    return {
-        "evidence_text": fact_text(fact),
-        "source": "kb",
-        "wikidata_entities": entities,
-        "disambiguations": [],
-        "retrieved_for_entity": fact[0],
-    }
-
-
 @pytest.fixture(scope="module")
 def questions():
     """Questions for the subject of a fact of the embedded knowledge base, with its facts; the knowledge base."""
@@ -245,7 +233,8 @@ def questions():
     try:
         with_facts = [item for item in (f"Q{number}" for number in range(2000)) if len(kb.neighborhood(item, 30)) > 5]
         for item in with_facts[:4]:
-            facts = list({one["evidence_text"]: one for one in map(evidence_of, kb.neighborhood(item, 30))}.values())
+            told = (fact_evidence(fact, fact[0]) for fact in kb.neighborhood(item, 30))
+            facts = list({one["evidence_text"]: one for one in told}.values())
             gold = facts[0]["wikidata_entities"][-1]["id"]
             query = f"{kb.label(item)} {facts[0]['evidence_text'].split(', ')[1]}"
             made.append(candidates.Candidates(query, (gold,), True, facts, []))
