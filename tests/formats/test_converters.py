@@ -203,14 +203,13 @@ def test_spans_of_the_source_are_used():
 
 def test_a_span_that_does_not_hold_is_not_believed():
     text = {"text": "The answer is 42"}
-    for span in (
-        Span(0, "42"),
-        Span(99, "42"),
-        Span(-2, "42"),
+    wrong = [
+        *(Span(start, "42") for start in (0, 99, -2)),
         Span(14, "42", 1),
         Span(14, "42", part="title"),
         Span(3, ""),
-    ):
+    ]
+    for span in wrong:
         assert located(record(text, answers=[Answer("42", [span])])) == [("42", [(14, "42")])]
         assert located(record(text, answers=[Answer("43", [span])])) == []
     assert located(record(text, answers=[Answer("Answer", [Span(4, "ANSWER")])])) == [("Answer", [(4, "answer")])]

@@ -1,5 +1,6 @@
 """Retrieval over the CLOCQ API: the same as the embedded engine's, and errors that are never results."""
 
+import json
 from contextlib import closing
 
 import pytest
@@ -148,8 +149,6 @@ def test_nothing_is_asked_before_the_first_retrieval(make):
 
 
 def test_requests_have_the_shapes_of_clocq_s_client(api):
-    import json
-
     with scripted_server(ok(EMPTY), ok([])) as server:
         client = api(server.server_port)
         client.search_space("a?", ClocqParams(k=2, p_setting=500), 100)

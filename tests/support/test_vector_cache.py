@@ -37,9 +37,8 @@ for first in range(start, start + batch * rounds, batch):
 
 
 @pytest.fixture
-def cache(workdir):
-    with closing(VectorCache(workdir / "cache", "model", 3)) as opened:
-        yield opened
+def cache(workdir, closed):
+    return closed(VectorCache(workdir / "cache", "model", 3))
 
 
 def again(workdir, dimension=3):
@@ -104,17 +103,11 @@ def test_what_is_known_is_not_written_again(cache, workdir):
 @pytest.mark.parametrize("path", [None, "cache"])
 def test_no_texts(path):
     with closing(VectorCache(path, "model", 3)) as cache:
-        for _ in range(2):
-            vectors, mask = cache.get([])
-            assert vectors.shape == (0, 3)
-            assert vectors.dtype == np.float16
-            assert mask.shape == (0,)
-            assert mask.dtype == bool
-            cache.put([], np.zeros((0, 3), np.float32))
-            assert len(cache) == 0
-            assert cache
-        cache.put(["a"], rows(1))
-        assert cache.get([])[0].shape == (0, 3)
+        for texts in ([], ["a"], []):
+            assert [(part.shape, part.dtype) for part in cache.get([])] == [((0, 3), np.float16), ((0,), bool)]
+            before = len(cache)
+            cache.put(texts, np.ones((len(texts), 3)))
+            assert len(cache) == before + len(texts) and cache
 
 
 def test_results_are_the_callers_own(cache):

@@ -2,16 +2,13 @@ import pytest
 
 from convinse.wikipedia.document import blocks, parse_html
 from convinse.wikipedia.infobox import attributes
+from wikipedia_html import anchors
 
 
 def read(rows, title="Kate Bush"):
     root = parse_html(f'<table class="infobox vcard"><tbody>{rows}</tbody></table>')
     (block,) = blocks(root)
     return list(attributes(block, title))
-
-
-def anchors(snippet):
-    return [(snippet.text[link.start : link.end], link.target) for link in snippet.links]
 
 
 def test_an_attribute_is_one_snippet_with_its_links():

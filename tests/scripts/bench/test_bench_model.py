@@ -105,9 +105,7 @@ def test_a_table_question_is_asked_against_all_rows(example, tmp_path):
     rows = [row.text for row in sets.verbalised("Prizes", table["header"], table["rows"])]
     found = sets.whole_tables(tmp_path, [example("Who won in 2004?", rows[4], "Winner 4", rows[:2], "k", "tables:c1")])
     assert len(set(rows)) == 9
-    assert [(sorted(one.texts), [one.texts[place] for place in one.right]) for one in found] == [
-        (sorted(rows), [rows[4]])
-    ]
+    assert [(sorted(one.texts), *map(one.texts.__getitem__, one.right)) for one in found] == [(sorted(rows), rows[4])]
     with pytest.raises(DataError, match="tables:c9"):
         sets.whole_tables(tmp_path, [example("Who?", rows[4], group="tables:c9")])
 
