@@ -106,16 +106,12 @@ def test_the_format_is_guessed_from_the_content(workdir, name, values, expected)
 
 
 @pytest.mark.parametrize(
-    "content", ["", "nonsense", "[1, 2]", '{"some": "thing"}', '{"some": "\\"context_tokens\\": 1']
+    "values",
+    [[""], ["nonsense"], ["[1, 2]"], [{"some": "thing"}], ['{"some": "\\"context_tokens\\": 1'], [MRQA, SQUAD]],
 )
-def test_a_format_that_cannot_be_guessed(workdir, content):
-    with pytest.raises(DataError, match="--from: .*mrqa.*squad"):
-        guess_format(write_lines("a", content))
-
-
-def test_two_formats_recognise_a_file(workdir):
-    with pytest.raises(DataError, match="looks like mrqa and squad"):
-        guess_format(write_lines("a", MRQA, SQUAD))
+def test_a_format_that_cannot_be_guessed(workdir, values):
+    with pytest.raises(DataError, match="looks like mrqa and squad" if SQUAD in values else "--from: .*mrqa.*squad"):
+        guess_format(write_lines("a", *values))
 
 
 def test_keys_of_a_head(workdir):

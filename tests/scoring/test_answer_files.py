@@ -82,11 +82,7 @@ def test_squad_and_klue_questions():
         (read_mrqa_answers, lines(HEADER, "{broken"), ":2: not valid JSON"),
         (read_mrqa_answers, lines(context(("q", ["x"])), HEADER), ":2: no 'qas'"),
         (read_mrqa_answers, lines(HEADER, "[]"), ":2: Expected `object`"),
-        (
-            read_mrqa_answers,
-            lines(HEADER, '{"qas": [{"answers": []}]}'),
-            r":2: .*missing required field `qid`.*\$\.qas\[0\]",
-        ),
+        (read_mrqa_answers, '{"qas": [{"answers": []}]}', r":1: .*missing required field `qid`.*\$\.qas\[0\]"),
         (read_mrqa_answers, lines(HEADER, '{"qas": [{"qid": 7, "answers": []}]}'), r":2: .*got `int`.*qid"),
         (read_mrqa_answers, lines(HEADER, '{"qas": [{"qid": "q", "answers": "x"}]}'), r":2: .*got `str`.*answers"),
         (
