@@ -15,11 +15,6 @@ QUESTIONS = st.lists(
 )  # fmt: skip
 
 
-def columns(questions):
-    """Gold answers, predictions and probabilities by id, of tuples."""
-    return tuple({f"q{number}": question[part] for number, question in enumerate(questions)} for part in range(3))
-
-
 @pytest.mark.parametrize(
     ("gold", "prediction", "exact", "f1"),
     [
@@ -113,7 +108,7 @@ def test_what_cannot_be_scored(answers, predictions, na_probs, message):
 
 @given(QUESTIONS, st.sampled_from([0.0, 0.25, 0.6, 1.0]), st.booleans())
 def test_the_same_as_the_plain_rules(questions, threshold, with_probabilities):
-    answers, predictions, na_probs = columns(questions)
+    answers, predictions, na_probs = plain_rules.columns(questions)
     na_probs = na_probs if with_probabilities else None
     result = evaluate(answers, predictions, na_probs, threshold)
     assert result == plain_rules.squad2(answers, predictions, na_probs, threshold)
@@ -125,7 +120,7 @@ def test_the_same_as_the_plain_rules(questions, threshold, with_probabilities):
 )
 def test_thresholds_are_optimal_by_brute_force(questions):
     """Where no two probabilities are equal: no set of the surest questions does better, and the threshold gives the value."""
-    answers, predictions = columns([(*question, None) for question in questions])[:2]
+    answers, predictions = plain_rules.columns([(*question, None) for question in questions])[:2]
     na_probs = {qid: (number * 3 % 7 + 1) / 10 for number, qid in enumerate(answers)}
     result = evaluate(answers, predictions, na_probs)
     for name in ("exact", "f1"):
@@ -139,7 +134,7 @@ def test_thresholds_are_optimal_by_brute_force(questions):
 
 @given(QUESTIONS)
 def test_with_ties_the_walk_is_never_worse_than_a_threshold(questions):
-    answers, predictions, na_probs = columns([(gold, text and "cat", p) for gold, text, p in questions])
+    answers, predictions, na_probs = plain_rules.columns([(gold, text and "cat", p) for gold, text, p in questions])
     result = evaluate(answers, predictions, na_probs)
     for threshold, name in itertools.product(na_probs.values(), ("exact", "f1")):
         assert result[f"best_{name}"] >= evaluate(answers, predictions, na_probs, threshold)[name] - 1e-9

@@ -38,9 +38,13 @@ def test_links_lie_on_their_anchors_in_every_sentence():
     ]
 
 
-def test_a_list_item_is_one_snippet_and_an_empty_one_is_none():
+def test_a_list_item_is_one_snippet_also_inside_another_and_an_empty_one_is_none():
     html = "<ul><li>First album. Sold well.</li><li> </li></ul><dl><dd>Indented. Twice.</dd></dl>"
-    assert [snippet.text for snippet in split(html)] == ["First album. Sold well.", "Indented. Twice."]
+    html += (
+        "<ul><li>Albums<ul><li>Lionheart</li><li>Aerial<ol><li>Disc one</li></ol></li></ul></li><li>Singles</li></ul>"
+    )
+    expected = ["First album. Sold well.", "Indented. Twice.", "Albums", "Lionheart", "Aerial", "Disc one", "Singles"]
+    assert [snippet.text for snippet in split(html)] == expected
 
 
 def test_nested_tables_are_no_prose():
@@ -59,13 +63,6 @@ def test_no_word_of_the_embedded_pages_is_lost_or_repeated():
                 parts = list(sentences(block))
                 assert " ".join(part.text for part in parts) == whole.text
                 assert sum(len(part.links) for part in parts) == len(whole.links)
-
-
-def test_nested_list_items_are_snippets_of_their_own():
-    html = (
-        "<ul><li>Albums<ul><li>Lionheart</li><li>Aerial<ol><li>Disc one</li></ol></li></ul></li><li>Singles</li></ul>"
-    )
-    assert [snippet.text for snippet in split(html)] == ["Albums", "Lionheart", "Aerial", "Disc one", "Singles"]
 
 
 def test_typed_footnote_marks_are_cut_out_before_the_text_is_split():
