@@ -1,4 +1,3 @@
-import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
@@ -10,6 +9,7 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.support.errors import IndexFileError
 from handmade import claim, document, q, string, world, write
 from written import read_json
+from written import write as write_file
 
 
 @pytest.fixture
@@ -182,9 +182,7 @@ def test_a_harmed_file_is_a_clear_error_at_opening(folder, name, harm, words):
 )
 def test_a_damaged_manifest_is_a_clear_error_and_more_keys_are_none(folder, change, words):
     manifest = read_json(folder / "manifest.json")
-    (folder / "manifest.json").write_bytes(
-        change if isinstance(change, bytes) else json.dumps({**manifest, **change}).encode()
-    )
+    write_file(folder / "manifest.json", change if isinstance(change, bytes) else {**manifest, **change})
     if words is None:
         with closing(KnowledgeBase(folder)) as kb:
             assert kb.build_id == manifest["build_id"]

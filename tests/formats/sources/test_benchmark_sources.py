@@ -50,9 +50,8 @@ BOOLQ = {"question": "is ice cold", "title": "Ice", "answer": True, "passage": "
 
 
 def test_boolq(tmp_path):
-    path = write_lines(
-        tmp_path / "a.jsonl", BOOLQ, {**BOOLQ, "question": "is ice hot", "answer": False}, {**BOOLQ, "passage": "x"}
-    )
+    hot = {**BOOLQ, "question": "is ice hot", "answer": False}
+    path = write_lines(tmp_path / "a.jsonl", BOOLQ, hot, {**BOOLQ, "passage": "x"})
     first, second = as_multiqa(path, "boolq")
     assert [question.candidates()[0].single_answer.yesno for question in first.qas] == ["yes", "no"]
     assert (first.context.documents[0].title, first.context.documents[0].text) == ("Ice", BOOLQ["passage"])
@@ -63,9 +62,8 @@ def test_boolq(tmp_path):
 
 
 def test_boolq_without_answers(tmp_path):
-    (found,) = as_multiqa(
-        write_lines(tmp_path / "a.jsonl", {key: BOOLQ[key] for key in ("question", "title", "passage")}), "boolq"
-    )
+    unlabelled = {key: BOOLQ[key] for key in ("question", "title", "passage")}
+    (found,) = as_multiqa(write_lines(tmp_path / "a.jsonl", unlabelled), "boolq")
     assert not found.qas[0].is_answered()
 
 
@@ -136,10 +134,9 @@ QAMR = {
 
 
 def test_qamr(tmp_path):
-    other = {**QAMR, "id": "s/1/1", "question": "What is hard?", "validator_answers": []}
-    path = write_lines(
-        tmp_path / "a.jsonl", QAMR, other, {**QAMR, "id": "s/2/0", "sentence": "Ice."[:4], "validator_answers": []}
-    )
+    alone = {**QAMR, "validator_answers": []}
+    other, further = {"id": "s/1/1", "question": "What is hard?"}, {"id": "s/2/0", "sentence": "Ice."}
+    path = write_lines(tmp_path / "a.jsonl", QAMR, {**alone, **other}, {**alone, **further})
     first, second = as_multiqa(path, "qamr")
     assert [question.qid for question in first.qas] == ["s/1/0", "s/1/1"]
     assert texts(first.qas[0]) == ["Ice", "Ice is cold", "Ice"]  # one candidate an annotator
