@@ -199,5 +199,7 @@ def test_no_conversation_and_no_whole_question_is_in_two_parts(parts):
 
 def test_the_wording_is_that_of_a_conversation(turns):
     follow_ups = [turn for turn in turns if turn["turn"] > 0]
-    named = [turn for turn in follow_ups if any(e["label"].lower() in turn["question"].lower() for e in turn["entities"])]
+    named = [
+        turn for turn in follow_ups if any(e["label"].lower() in turn["question"].lower() for e in turn["entities"])
+    ]
     assert len(named) <= 0.5 * len(follow_ups)
