@@ -107,16 +107,12 @@ def test_the_format_is_guessed_from_the_content(workdir, name, values, expected)
 
 
 @pytest.mark.parametrize(
-    "content", ["", "nonsense", "[1, 2]", '{"some": "thing"}', '{"some": "\\"context_tokens\\": 1']
+    "values",
+    [[""], ["nonsense"], ["[1, 2]"], [{"some": "thing"}], ['{"some": "\\"context_tokens\\": 1'], [MRQA, SQUAD]],
 )
-def test_a_format_that_cannot_be_guessed(workdir, content):
-    with pytest.raises(DataError, match="--from: .*mrqa.*squad"):
-        guess_format(write_lines("a", content))
-
-
-def test_two_formats_recognise_a_file(workdir):
-    with pytest.raises(DataError, match="looks like mrqa and squad"):
-        guess_format(write_lines("a", MRQA, SQUAD))
+def test_a_format_that_cannot_be_guessed(workdir, values):
+    with pytest.raises(DataError, match="looks like mrqa and squad" if SQUAD in values else "--from: .*mrqa.*squad"):
+        guess_format(write_lines("a", *values))
 
 
 def test_keys_of_a_head(workdir):
@@ -204,14 +200,13 @@ def test_spans_of_the_source_are_used():
 
 def test_a_span_that_does_not_hold_is_not_believed():
     text = {"text": "The answer is 42"}
-    for span in (
-        Span(0, "42"),
-        Span(99, "42"),
-        Span(-2, "42"),
+    wrong = [
+        *(Span(start, "42") for start in (0, 99, -2)),
         Span(14, "42", 1),
         Span(14, "42", part="title"),
         Span(3, ""),
-    ):
+    ]
+    for span in wrong:
         assert located(record(text, answers=[Answer("42", [span])])) == [("42", [(14, "42")])]
         assert located(record(text, answers=[Answer("43", [span])])) == []
     assert located(record(text, answers=[Answer("Answer", [Span(4, "ANSWER")])])) == [("Answer", [(4, "answer")])]

@@ -13,7 +13,7 @@ from convinse.support.errors import ConfigError, DataError, NetworkError, Output
 from convinse.support.web import WebSession
 from fileserver import serve
 from loopback import cut, scripted_server, status
-from written import names
+from written import names, write
 
 
 def data(name, questions):
@@ -49,8 +49,7 @@ def test_all_files_are_fetched_under_their_names(workdir):
 
 
 def test_what_is_there_is_not_fetched_again(workdir):
-    Path("data").mkdir()
-    Path("data/One.jsonl.gz").write_bytes(ONE)
+    write("data/One.jsonl.gz", ONE)
     with scripted_server(serve(TWO)) as server:
         done = fetch(collection(server.url))
         assert [each.fetched for each in done] == [False, True] and len(server.requests) == 1
@@ -58,8 +57,7 @@ def test_what_is_there_is_not_fetched_again(workdir):
 
 
 def test_another_file_in_its_place_is_left_alone(workdir):
-    Path("data").mkdir()
-    Path("data/One.jsonl.gz").write_bytes(b"mine")
+    write("data/One.jsonl.gz", b"mine")
     with pytest.raises(DataError, match=r"One\.jsonl\.gz: is there already.*move it away"):
         fetch(collection("http://127.0.0.1:9"))
     assert names("data") == ["One.jsonl.gz"] and Path("data/One.jsonl.gz").read_bytes() == b"mine"
@@ -77,9 +75,8 @@ def test_an_interrupted_file_is_completed_by_the_next_call(workdir):
 
 
 def test_a_whole_part_only_needs_its_name(workdir):
-    Path("data").mkdir()
-    Path("data/One.jsonl.gz.part").write_bytes(ONE)
-    Path("data/Two.jsonl.gz.part").write_bytes(TWO)
+    write("data/One.jsonl.gz.part", ONE)
+    write("data/Two.jsonl.gz.part", TWO)
     assert [each.fetched for each in fetch(collection("http://127.0.0.1:9"))] == [True, True]
     assert names("data") == ["One.jsonl.gz", "Two.jsonl.gz"]
 

@@ -148,9 +148,8 @@ def test_answers_survive_the_way_through_mrqa(tmp_path_factory, context, data):
     for each in found.detected_answers:
         for (start, end), (first, last) in zip(each.char_spans, each.token_spans, strict=True):
             assert normalize(context[start : end + 1]) == normalize(each.text)
-            assert example.context_tokens[first][1] <= end and start < example.context_tokens[last][1] + len(
-                example.context_tokens[last][0]
-            )
+            token, offset = example.context_tokens[last]
+            assert example.context_tokens[first][1] <= end and start < offset + len(token)
     visible = {(start, end - 1) for start, end in spans if context[start:end].strip()}
     assert visible <= {span for each in found.detected_answers for span in each.char_spans}
     convert(folder / "mid.jsonl", folder / "out.json", "squad", "mrqa")

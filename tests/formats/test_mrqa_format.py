@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import tracemalloc
 
 import pytest
 from msgspec.structs import replace
@@ -12,6 +11,7 @@ from convinse.formats.mrqa import DetectedAnswer, MrqaExample, MrqaHeader, MrqaQ
 from convinse.formats.records import plain
 from convinse.formats.tokens import tokenize
 from convinse.support.errors import DataError
+from memory import memory_below
 from mrqa_files import write_examples
 from places import DATA
 from refusals import refused
@@ -190,12 +190,7 @@ def test_memory_is_flat(workdir):
         for number in range(8000):
             yield MrqaExample(context, [replace(question, qid=f"question-{number}")], tokens)
 
-    tracemalloc.start()
-    try:
+    with memory_below(3 << 20):
         write_examples(path, generate(), MrqaHeader("A", "train"))
-        assert tracemalloc.get_traced_memory()[1] < 3 << 20
-        tracemalloc.reset_peak()
+    with memory_below(4 << 20):  # the file has 10 MB
         assert sum(len(example.qas) for example in mrqa.read_examples(path)) == 8000
-        assert tracemalloc.get_traced_memory()[1] < 4 << 20  # the file has 10 MB
-    finally:
-        tracemalloc.stop()

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import tracemalloc
 from itertools import groupby
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from convinse.formats import squad
 from convinse.formats.converters import convert, converter_names
 from convinse.support.errors import DataError, OutputError
+from memory import memory_below
 from refusals import refused
 from written import names, read_json, write
 
@@ -206,20 +206,11 @@ def lazily(titles, held):
 def test_reading_and_writing_hold_one_paragraph(workdir, titles, name):
     """However many articles there are, a single one of 4 MB included."""
     held = []
-    tracemalloc.start()
-    try:
+    with memory_below(1 << 20):
         squad.write_squad(Path(name), lazily(titles, held))
-        written = tracemalloc.get_traced_memory()[1]
-        tracemalloc.reset_peak()
-        found = sum(
-            paragraph.qas[0].id == str(number)
-            for number, (_, paragraph) in enumerate(squad.read_squad(Path(name)).paragraphs)
-        )
-        read = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert found == MANY
-    assert written < 1 << 20 and read < 3 << 20
+    with memory_below(3 << 20):
+        found = [paragraph.qas[0].id for _, paragraph in squad.read_squad(Path(name)).paragraphs]
+    assert found == [str(number) for number in range(MANY)]
     if name == "a.json":
         assert all(size > number * len(WORD) - (1 << 17) for number, size in enumerate(held))  # it grows while we go on
 
@@ -231,13 +222,9 @@ def test_a_conversion_holds_one_context(workdir, to):
     squad.write_squad(Path("a.json"), ((squad.Article("T"), paragraph) for paragraph in paragraphs))
     assert Path("a.json").stat().st_size > 3_000_000
     converter_names()  # imports all of them
-    tracemalloc.start()
-    try:
+    with memory_below(3 << 20):
         convert(Path("a.json"), Path("b.jsonl"), to, quiet=True)
         convert(Path("b.jsonl"), Path("c.json"), "squad", quiet=True)
-        assert tracemalloc.get_traced_memory()[1] < 3 << 20
-    finally:
-        tracemalloc.stop()
     found = [paragraph for _, paragraph in squad.read_squad(Path("c.json")).paragraphs]
     assert [(each.context, each.qas) for each in found] == [(each.context, each.qas) for each in paragraphs]
 

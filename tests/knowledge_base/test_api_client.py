@@ -1,5 +1,6 @@
 """Retrieval over the CLOCQ API: the same as the embedded engine's, and errors that are never results."""
 
+import json
 from contextlib import closing
 
 import pytest
@@ -157,8 +158,6 @@ def test_nothing_is_asked_before_the_first_retrieval(make):
 
 
 def test_requests_have_the_shapes_of_clocq_s_client(api):
-    import json
-
     with scripted_server(ok(EMPTY), ok([])) as server:
         client = api(server.server_port)
         client.search_space("a?", ClocqParams(k=2, p_setting=500), 100)
@@ -179,9 +178,8 @@ def test_answers_of_the_public_server_are_brought_into_shape(api):
     fact = [{"id": "Q1", "label": "one"}, {"id": "P1", "label": "since"}, {"id": '"1952-03-11T00:00:00Z"', "label": "11 March 1952"}]  # fmt: skip
     entity = {"item": {"id": "Q1", "label": "one"}, "question_word": "one", "score": 0.5, "rank": 0}
     prop = {"item": {"id": "P1", "label": "since"}, "question_word": "since", "score": 0.4, "rank": 0}
-    with scripted_server(
-        ok({"kb_item_tuple": [prop, entity, {**entity, "rank": 1}], "search_space": [fact, fact]})
-    ) as server:
+    answer = {"kb_item_tuple": [prop, entity, {**entity, "rank": 1}], "search_space": [fact, fact]}
+    with scripted_server(ok(answer)) as server:
         facts, entities = api(server.server_port).search_space("one", ClocqParams(), 1000)
     bare = [fact[0], fact[1], {"id": "1952-03-11T00:00:00Z", "label": "11 March 1952"}]
     assert facts == [(bare, fact[0])]  # for the item in it, rather than for the property that stands before it

@@ -1,4 +1,3 @@
-import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
@@ -10,6 +9,7 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.support.errors import IndexFileError
 from handmade import claim, document, q, string, world, write
 from written import read_json
+from written import write as write_file
 
 
 @pytest.fixture
@@ -79,9 +79,8 @@ def test_names_are_found_by_their_words(world_kb):
 
     assert labels("cameron") == labels("cameron", "james") == ["James Cameron"]
     assert labels("cameron", "titanic") == []
-    assert {one.id for one in world_kb.search_names(["rms", "titanic"], 20)} < {
-        one.id for one in world_kb.search_names(["titanic"], 20)
-    }
+    rms, ships = ({one.id for one in world_kb.search_names(names, 20)} for names in (["rms", "titanic"], ["titanic"]))
+    assert rms < ships
     assert labels("camerron") == []
     assert labels("camerron", edits=1) == ["James Cameron"]
     assert len(world_kb.search_names(["titanic"], 1)) == 1
@@ -183,9 +182,7 @@ def test_a_harmed_file_is_a_clear_error_at_opening(folder, name, harm, words):
 )
 def test_a_damaged_manifest_is_a_clear_error_and_more_keys_are_none(folder, change, words):
     manifest = read_json(folder / "manifest.json")
-    (folder / "manifest.json").write_bytes(
-        change if isinstance(change, bytes) else json.dumps({**manifest, **change}).encode()
-    )
+    write_file(folder / "manifest.json", change if isinstance(change, bytes) else {**manifest, **change})
     if words is None:
         with closing(KnowledgeBase(folder)) as kb:
             assert kb.build_id == manifest["build_id"]

@@ -60,9 +60,3 @@ def test_bm25_limit_keeps_the_facts_with_the_words_of_the_question(space):
 
 def test_the_same_question_finds_the_same(space):
     assert space().search(QUESTION) == space().search(QUESTION)
-
-
-def test_a_fact_in_words():
-    labels = ["Titanic", "cast member", "Kate Winslet", "character role", "Rose"]
-    fact = [{"id": f"X{number}", "label": label} for number, label in enumerate(labels)]
-    assert fact_text(fact) == "Titanic, cast member, Kate Winslet, character role, Rose"

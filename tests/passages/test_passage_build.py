@@ -8,6 +8,7 @@ from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
 from convinse.support.errors import DataError, OutputError
+from written import write
 
 GOOD = '{"id": "1", "text": "jeden"}\n'
 
@@ -57,9 +58,8 @@ def test_files_without_passages(tmp_path):
 
 
 def test_packed_files_and_a_byte_order_mark(tmp_path):
-    for number, data in enumerate(
-        (gzip.compress(GOOD.encode()), bz2.compress(GOOD.encode()), b"\xef\xbb\xbf" + GOOD.encode())
-    ):
+    good = GOOD.encode()
+    for number, data in enumerate((gzip.compress(good), bz2.compress(good), b"\xef\xbb\xbf" + good)):
         (tmp_path / "p.jl").write_bytes(data)
         build_index(tmp_path / "p.jl", tmp_path / f"{number}")
         assert [hit.id for hit in PassageIndex(tmp_path / f"{number}").search("jeden")] == ["1"]
@@ -87,8 +87,7 @@ def test_nothing_is_overwritten_without_force(corpus, tmp_path):
 def test_another_folder_is_never_replaced(corpus, tmp_path):
     (tmp_path / "mine").mkdir()
     build_index(corpus([("1", "jeden")]), tmp_path / "mine")  # an empty folder may be filled
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "thesis.txt").write_text("x")
+    write(tmp_path / "other" / "thesis.txt", "x")
     for force in (False, True):
         with pytest.raises(OutputError, match="exists and is no passage index"):
             build_index(corpus([("1", "jeden")]), tmp_path / "other", force=force)
@@ -103,17 +102,13 @@ def test_a_failed_build_leaves_the_old_index(corpus, tmp_path):
     assert PassageIndex(tmp_path / "index").search("jeden")
 
 
-@pytest.mark.parametrize(
-    "parameters", [Parameters(k1=0), Parameters(b=1.5), Parameters(title_weight=-1), Parameters(k1=float("nan"))]
-)
+@pytest.mark.parametrize("parameters", [{"k1": 0}, {"b": 1.5}, {"title_weight": -1}, {"k1": float("nan")}])
 def test_parameters_that_make_no_sense(corpus, tmp_path, parameters):
+    path = corpus([("1", "jeden")])
     with pytest.raises(DataError, match="the weight must be 0 or more"):
-        build_index(corpus([("1", "jeden")]), tmp_path / "index", parameters)
-
-
-def test_too_little_memory_is_told(corpus, tmp_path):
+        build_index(path, tmp_path / "index", Parameters(**parameters))
     with pytest.raises(DataError, match="give 64MB or more"):
-        build_index(corpus([("1", "jeden")]), tmp_path / "index", memory=1000)
+        build_index(path, tmp_path / "index", memory=1000)
 
 
 def test_only_the_files_of_the_index_are_left(corpus, tmp_path):
@@ -121,8 +116,7 @@ def test_only_the_files_of_the_index_are_left(corpus, tmp_path):
     files = [
         path for path in (tmp_path / "index").rglob("*") if path.is_file() and not path.name.startswith(".tantivy")
     ]
-    assert sorted(path.relative_to(tmp_path / "index").as_posix() for path in files) == sorted(
-        ["manifest.json", "candidates/.managed.json", *built.manifest.files]
-    )
+    expected = {"manifest.json", "candidates/.managed.json", *built.manifest.files}
+    assert {path.relative_to(tmp_path / "index").as_posix() for path in files} == expected
     assert (built.manifest.passages, built.manifest.terms, built.manifest.postings) == (2, 2, 3)
     assert built.manifest.mean_length == 1.5

@@ -10,6 +10,7 @@ from convinse.passages.build import build_index
 from convinse.passages.layout import Parameters
 from convinse.passages.search import Collection, candidate_evidences, search
 from convinse.support.errors import DataError, IndexFileError, OutputError
+from written import write
 
 ROWS = [(f"p{n}", "kot pies koń ryba"[: 3 + n], f"Tytuł {n}") for n in range(12)]
 
@@ -20,11 +21,6 @@ def folder(corpus, tmp_path):
         rows = ROWS if name == "one" else [("x1", "kot"), ("x2", "pies")]
         build_index(corpus(rows), tmp_path / "sets" / name, Parameters("pl"))
     return tmp_path / "sets"
-
-
-def write(path, text):
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def test_questions_of_both_formats(tmp_path):
@@ -62,11 +58,7 @@ def test_questions_that_cannot_be_read(tmp_path, text, message):
 
 def test_sets_are_routed_by_their_name(folder):
     collection = Collection(folder)
-    questions = [
-        SearchQuestion("1", "kot", "two"),
-        SearchQuestion("2", "koty", "one"),
-        SearchQuestion("3", "pies", "two"),
-    ]
+    questions = list(map(SearchQuestion, "123", ("kot", "koty", "pies"), ("two", "one", "two")))
     answers = list(search(collection, questions, top=1))
     assert [answer.question for answer in answers] == questions
     assert [answer.passages[0].id for answer in answers] == ["x1", "p0", "x2"]
@@ -86,11 +78,7 @@ def test_a_folder_without_indexes(tmp_path, folder):
 
 def test_exactly_ten_ids_where_there_are_ten(folder, tmp_path):
     collection = Collection(folder)
-    questions = [
-        SearchQuestion("1", "kot", "one"),
-        SearchQuestion("2", "nieznane", "one"),
-        SearchQuestion("3", "kot", "two"),
-    ]
+    questions = list(map(SearchQuestion, "123", ("kot", "nieznane", "kot"), ("one", "one", "two")))
     write_run(tmp_path / "out.tsv", search(collection, questions), "poleval")
     rows = [line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines()]
     assert [len(row) for row in rows] == [10, 10, 2] and all(len(set(row)) == len(row) for row in rows)

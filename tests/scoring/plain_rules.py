@@ -6,6 +6,11 @@ Written from the rules, apart from the package; slow, and meant to be read.
 import string
 
 
+def columns(questions):
+    """The parts of questions, which are tuples, each by id."""
+    return tuple({f"q{number}": part for number, part in enumerate(parts)} for parts in zip(*questions, strict=True))
+
+
 def words(text, articles=True):
     text = "".join(character for character in text.lower() if character not in string.punctuation)
     if articles:

@@ -24,6 +24,10 @@ def context(*questions):
     return json.dumps({"context": "c", "context_tokens": [["c", 0]], "qas": qas})
 
 
+def lines(*texts):
+    return "\n".join(texts)
+
+
 def written(content):
     return write("file", content)
 
@@ -33,28 +37,6 @@ def written(content):
 def test_mrqa_with_and_without_header_and_compression(pack, header):
     text = header + context(("q1", ["x", "y"]), ("q2", [])) + "\n\n" + context(("q3", ["책"]))
     assert read_mrqa_answers(written(pack(text.encode()))) == {"q1": ["x", "y"], "q2": [], "q3": ["책"]}
-
-
-@pytest.mark.parametrize(
-    ("lines", "fault"),
-    [
-        ([HEADER, "{broken"], ":2: not valid JSON"),
-        ([context(("q", ["x"])), HEADER], ":2: no 'qas'"),
-        ([HEADER, "[]"], ":2: Expected `object`"),
-        ([HEADER, '{"qas": [{"answers": []}]}'], r":2: .*missing required field `qid`.*\$\.qas\[0\]"),
-        ([HEADER, '{"qas": [{"qid": 7, "answers": []}]}'], r":2: .*got `int`.*qid"),
-        ([HEADER, '{"qas": [{"qid": "q", "answers": "x"}]}'], r":2: .*got `str`.*answers"),
-        ([HEADER, context(("q7", ["x"])), context(("q8", ["x"]), ("q7", ["x"]))], ":3: question 'q7' is given twice"),
-    ],
-)
-def test_faulty_mrqa_lines_are_named(lines, fault):
-    with pytest.raises(DataError, match="file" + fault):
-        read_mrqa_answers(written("\n".join(lines)))
-
-
-def test_bad_utf8_in_an_answer():
-    with pytest.raises(DataError, match="file:1: not valid JSON"):
-        read_mrqa_answers(written(b'{"qas": [{"qid": "q", "answers": ["\xff"]}]}'))
 
 
 def test_truncated_and_damaged_gzip():
@@ -95,24 +77,38 @@ def test_squad_and_klue_questions():
 
 
 @pytest.mark.parametrize(
-    ("content", "fault"),
-    [
-        ('{"data": [{"paragraphs": [{}]}]}', r"missing required field `qas` - at `\$\.data\[0\]\.paragraphs\[0\]`"),
-        ('{\n"data": [\n}', ":3: not valid JSON"),
-        (squad({"id": "q", "answers": 1}), r"Expected `array`.*\$\.data\[0\]\.paragraphs\[0\]\.qas\[0\]\.answers"),
-        (squad({"id": "q1", "answers": []}, {"id": "q1", "answers": []}), "'q1' is given twice"),
-        (squad({"id": "q1", "answers": []}, {"answers": []}), "neither 'id' nor 'guid'; it comes after 'q1'"),
-        (squad({"answers": []}), "it comes after the start"),
-    ],
-)
-def test_faulty_squad_files(content, fault):
-    with pytest.raises(DataError, match="file.*" + fault):
-        read_squad_references(written(content))
-
-
-@pytest.mark.parametrize(
     ("read", "content", "fault"),
     [
+        (read_mrqa_answers, lines(HEADER, "{broken"), ":2: not valid JSON"),
+        (read_mrqa_answers, lines(context(("q", ["x"])), HEADER), ":2: no 'qas'"),
+        (read_mrqa_answers, lines(HEADER, "[]"), ":2: Expected `object`"),
+        (read_mrqa_answers, '{"qas": [{"answers": []}]}', r":1: .*missing required field `qid`.*\$\.qas\[0\]"),
+        (read_mrqa_answers, lines(HEADER, '{"qas": [{"qid": 7, "answers": []}]}'), r":2: .*got `int`.*qid"),
+        (read_mrqa_answers, lines(HEADER, '{"qas": [{"qid": "q", "answers": "x"}]}'), r":2: .*got `str`.*answers"),
+        (
+            read_mrqa_answers,
+            lines(HEADER, context(("q7", ["x"])), context(("q8", ["x"]), ("q7", ["x"]))),
+            ":3: question 'q7' is given twice",
+        ),
+        (read_mrqa_answers, b'{"qas": [{"qid": "q", "answers": ["\xff"]}]}', ":1: not valid JSON"),
+        (
+            read_squad_references,
+            '{"data": [{"paragraphs": [{}]}]}',
+            r"missing required field `qas` - at `\$\.data\[0\]\.paragraphs\[0\]`",
+        ),
+        (read_squad_references, '{\n"data": [\n}', ":3: not valid JSON"),
+        (
+            read_squad_references,
+            squad({"id": "q", "answers": 1}),
+            r"Expected `array`.*\$\.data\[0\]\.paragraphs\[0\]\.qas\[0\]\.answers",
+        ),
+        (read_squad_references, squad({"id": "q1", "answers": []}, {"id": "q1", "answers": []}), "'q1' is given twice"),
+        (
+            read_squad_references,
+            squad({"id": "q1", "answers": []}, {"answers": []}),
+            "neither 'id' nor 'guid'; it comes after 'q1'",
+        ),
+        (read_squad_references, squad({"answers": []}), "it comes after the start"),
         (read_predictions, '{"q1": "x", "q2": 7}', "prediction of 'q2' must be a string, not a number"),
         (read_predictions, '{"q2": null}', "prediction of 'q2' must be a string, not a null"),
         (read_predictions, '{"q2": ["x"]}', "prediction of 'q2' must be a string, not a list"),
@@ -131,7 +127,7 @@ def test_faulty_squad_files(content, fault):
         (read_triples, "", "not valid JSON"),
     ],
 )
-def test_faulty_predictions(read, content, fault):
+def test_faulty_files(read, content, fault):
     with pytest.raises(DataError, match="file.*" + fault):
         read(written(content))
 

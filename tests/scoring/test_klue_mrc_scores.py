@@ -140,9 +140,7 @@ def test_what_cannot_be_scored(predictions, references, message):
 @given(QUESTIONS, st.sampled_from([0.1, 0.5, 1.0]), st.booleans())
 def test_the_same_as_the_plain_rules(questions, threshold, keep_articles):
     result = evaluate(*both(questions), threshold, keep_articles=keep_articles)
-    golds, texts, probabilities = (
-        {f"q{n}": question[part] for n, question in enumerate(questions)} for part in range(3)
-    )
+    golds, texts, probabilities = plain_rules.columns(questions)
     assert result == plain_rules.squad2(golds, texts, probabilities, threshold, not keep_articles)
 
 

@@ -43,9 +43,7 @@ def test_equal_probabilities_are_one_point():
     ).filter(lambda questions: any(answerable for _, answerable, _ in questions))
 )
 def test_average_precision_is_the_plain_one(questions):
-    values, answerable, probabilities = (
-        {str(n): question[part] for n, question in enumerate(questions)} for part in range(3)
-    )
+    values, answerable, probabilities = plain_rules.columns(questions)
     average = points(*(list(column.values()) for column in (values, answerable, probabilities)))[2]
     answers = {key: ["x"] if value else [] for key, value in answerable.items()}
     plain = plain_rules.average_precision(answers, values, probabilities)

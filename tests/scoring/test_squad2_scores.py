@@ -4,7 +4,6 @@ import plain_rules
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from perturbed import needs_sample, thousand
 
 from convinse.scoring.squad2 import evaluate
 from convinse.support.errors import ScoringError
@@ -14,11 +13,6 @@ PROBABILITIES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.5, 0.75, 1.0])
 QUESTIONS = st.lists(
     st.tuples(st.lists(TEXTS, max_size=3), TEXTS, PROBABILITIES), min_size=1, max_size=8
 )  # fmt: skip
-
-
-def columns(questions):
-    """Gold answers, predictions and probabilities by id, of tuples."""
-    return tuple({f"q{number}": question[part] for number, question in enumerate(questions)} for part in range(3))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +108,7 @@ def test_what_cannot_be_scored(answers, predictions, na_probs, message):
 
 @given(QUESTIONS, st.sampled_from([0.0, 0.25, 0.6, 1.0]), st.booleans())
 def test_the_same_as_the_plain_rules(questions, threshold, with_probabilities):
-    answers, predictions, na_probs = columns(questions)
+    answers, predictions, na_probs = plain_rules.columns(questions)
     na_probs = na_probs if with_probabilities else None
     result = evaluate(answers, predictions, na_probs, threshold)
     assert result == plain_rules.squad2(answers, predictions, na_probs, threshold)
@@ -126,7 +120,7 @@ def test_the_same_as_the_plain_rules(questions, threshold, with_probabilities):
 )
 def test_thresholds_are_optimal_by_brute_force(questions):
     """Where no two probabilities are equal: no set of the surest questions does better, and the threshold gives the value."""
-    answers, predictions = columns([(*question, None) for question in questions])[:2]
+    answers, predictions = plain_rules.columns([(*question, None) for question in questions])[:2]
     na_probs = {qid: (number * 3 % 7 + 1) / 10 for number, qid in enumerate(answers)}
     result = evaluate(answers, predictions, na_probs)
     for name in ("exact", "f1"):
@@ -140,23 +134,7 @@ def test_thresholds_are_optimal_by_brute_force(questions):
 
 @given(QUESTIONS)
 def test_with_ties_the_walk_is_never_worse_than_a_threshold(questions):
-    answers, predictions, na_probs = columns([(gold, text and "cat", p) for gold, text, p in questions])
+    answers, predictions, na_probs = plain_rules.columns([(gold, text and "cat", p) for gold, text, p in questions])
     result = evaluate(answers, predictions, na_probs)
     for threshold, name in itertools.product(na_probs.values(), ("exact", "f1")):
         assert result[f"best_{name}"] >= evaluate(answers, predictions, na_probs, threshold)[name] - 1e-9
-
-
-@needs_sample
-def test_a_thousand_predictions_for_the_newsqa_sample():
-    answers, predictions = thousand()
-    answers = {qid: [] if int(qid) % 3 == 0 else texts for qid, texts in answers.items()}
-    na_probs = {qid: int(qid) * 37 % 101 / 100 for qid in answers}
-    expected = {  # by the plain rules
-        "exact": 34.7, "f1": 43.381390028100625, "total": 1000,
-        "HasAns_exact": 29.42942942942943, "HasAns_f1": 42.464549591742575, "HasAns_total": 666,
-        "NoAns_exact": 45.209580838323355, "NoAns_f1": 45.209580838323355, "NoAns_total": 334,
-        "best_exact": 36.3, "best_exact_thresh": 0.97, "best_f1": 49.5729089769881, "best_f1_thresh": 0.98,
-    }  # fmt: skip
-    result = evaluate(answers, predictions, na_probs, 0.6)
-    assert result == plain_rules.squad2(answers, predictions, na_probs, 0.6)
-    assert result == pytest.approx(expected, rel=1e-14)  # newer Pythons add floats with less rounding

@@ -49,9 +49,8 @@ def test_runs_and_the_qrels_of_them_all():
     assert [line[2:5] for line in lines("trec/two-kb.run.txt")] == [
         [right, "1", "3"], [other, "2", "2"], [wrong, "3", "1"],
     ]  # fmt: skip
-    assert sorted(lines("trec/qrels.txt")) == sorted(
-        [["q1", "0", right, "1"], ["q1", "0", wrong, "0"], ["q1", "0", other, "0"], ["q2", "0", other, "0"]]
-    )
+    judged = [["q1", "0", right, "1"], ["q1", "0", wrong, "0"], ["q1", "0", other, "0"], ["q2", "0", other, "0"]]
+    assert sorted(lines("trec/qrels.txt")) == sorted(judged)
 
 
 def test_ir_measures_reads_them_and_finds_what_the_pipeline_measured():

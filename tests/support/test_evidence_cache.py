@@ -45,9 +45,8 @@ class Bomb:
 
 
 @pytest.fixture
-def cache(workdir):
-    with closing(EvidenceCache(workdir / "cache")) as opened:
-        yield opened
+def cache(workdir, closed):
+    return closed(EvidenceCache(workdir / "cache"))
 
 
 @pytest.fixture(scope="module")
@@ -304,9 +303,7 @@ def test_processes_that_write_one_cache_at_once_lose_nothing(start_together, cac
     for writer in start_together(WRITER, *((name, count) for name in names)):
         _, errors = writer.communicate(timeout=60)
         assert writer.returncode == 0, errors
-    assert [cache.get("facts", name, n) for name in names for n in range(count)] == [
-        [name, n, "x" * 500] for name in names for n in range(count)
-    ]
+    assert all(cache.get("facts", name, n) == [name, n, "x" * 500] for name in names for n in range(count))
     assert [cache.get("shared", n) for n in range(count)] == [[n] for n in range(count)]
     assert len(list(cache.keys())) == count * (len(names) + 1)
 

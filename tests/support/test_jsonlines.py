@@ -3,7 +3,6 @@
 import bz2
 import gzip
 import json
-import tracemalloc
 
 import msgspec
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from convinse.support import jsonlines
 from convinse.support.errors import DataError, OutputError
 from convinse.support.jsonlines import raw_documents, read_documents, read_lines, writing
+from memory import memory_below
 from refusals import refused
 from written import write
 
@@ -186,10 +186,6 @@ def test_memory_is_flat(workdir, layout):
             file.write(f"{',' if layout == 'list' and number else ''}{json.dumps(document, indent=indent)}\n")
         if layout == "list":
             file.write("]")
-    tracemalloc.start()
-    try:
+    with memory_below(3 << 20):
         read = read_lines(path) if layout == "lines" else read_documents(path, unwrap=True)
         assert sum(1 for _ in read) == 4000
-        assert tracemalloc.get_traced_memory()[1] < 3 << 20
-    finally:
-        tracemalloc.stop()

@@ -1,5 +1,6 @@
 import itertools
 import sys
+from importlib.metadata import EntryPoint
 
 import pytest
 
@@ -8,6 +9,7 @@ from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.heterogeneous_answering.base import HeterogeneousAnswering
 from convinse.pipeline import STAGES
 from convinse.question_understanding.base import QuestionUnderstanding
+from convinse.support import registry
 from convinse.support.errors import ModuleError
 from convinse.support.registry import find_module, module_names
 from refusals import refused
@@ -129,10 +131,6 @@ def test_what_is_no_module_of_the_stage(module, name, words):
 
 
 def test_an_installed_plug_in_is_a_name(module, monkeypatch):
-    from importlib.metadata import EntryPoint
-
-    from convinse.support import registry
-
     point = EntryPoint("plugged", f"{module(GOOD)}:MyERS", "convinse.ers")
     monkeypatch.setattr(registry, "entry_points", lambda group: [point] if group == "convinse.ers" else [])
     assert find_module("ers", "plugged", EvidenceRetrievalScoring).__name__ == "MyERS"

@@ -37,9 +37,8 @@ for first in range(start, start + batch * rounds, batch):
 
 
 @pytest.fixture
-def cache(workdir):
-    with closing(VectorCache(workdir / "cache", "model", 3)) as opened:
-        yield opened
+def cache(workdir, closed):
+    return closed(VectorCache(workdir / "cache", "model", 3))
 
 
 def again(workdir, dimension=3):
@@ -104,17 +103,11 @@ def test_what_is_known_is_not_written_again(cache, workdir):
 @pytest.mark.parametrize("path", [None, "cache"])
 def test_no_texts(path):
     with closing(VectorCache(path, "model", 3)) as cache:
-        for _ in range(2):
-            vectors, mask = cache.get([])
-            assert vectors.shape == (0, 3)
-            assert vectors.dtype == np.float16
-            assert mask.shape == (0,)
-            assert mask.dtype == bool
-            cache.put([], np.zeros((0, 3), np.float32))
-            assert len(cache) == 0
-            assert cache
-        cache.put(["a"], rows(1))
-        assert cache.get([])[0].shape == (0, 3)
+        for texts in ([], ["a"], []):
+            assert [(part.shape, part.dtype) for part in cache.get([])] == [((0, 3), np.float16), ((0,), bool)]
+            before = len(cache)
+            cache.put(texts, np.ones((len(texts), 3)))
+            assert len(cache) == before + len(texts) and cache
 
 
 def test_results_are_the_callers_own(cache):
@@ -258,22 +251,24 @@ def test_rows_that_others_append_are_found(cache, workdir):
         assert len(other) == len(cache) == 2
 
 
-def test_a_deleted_file_is_left_for_a_new_one(cache, workdir):
-    cache.put(["a"], rows(1))
-    file(workdir).unlink()
-    assert known(cache, "a") == [False]
-    cache.put(["b"], rows(2))
-    with again(workdir) as other:
-        assert known(other, "a", "b") == [False, True]
+LONGER = 5 * SIZE + 3  # zeros, as after a power failure
+CHANGES = {  # what happens to the file, and which of three texts are known then
+    "deleted": (Path.unlink, [False] * 3),
+    "cut": (lambda path: os.truncate(path, path.stat().st_size - 2 * SIZE), [True, False, False]),
+    "filled up with zeros": (lambda path: os.truncate(path, path.stat().st_size + LONGER), [True] * 3),
+}
 
 
-def test_a_file_that_someone_cut_is_read_as_far_as_it_goes(cache, workdir):
+@pytest.mark.parametrize(("change", "left"), CHANGES.values(), ids=CHANGES)
+def test_a_file_that_someone_changed_is_read_as_far_as_it_goes(cache, workdir, change, left):
     cache.put(["a", "b", "c"], rows(1, 2, 3))
     assert known(cache, "a", "b", "c") == [True] * 3
-    os.truncate(file(workdir), file(workdir).stat().st_size - 2 * SIZE)
-    assert known(cache, "a", "b", "c") == [True, False, False]
+    change(file(workdir))
+    assert known(cache, "a", "b", "c", "d") == [*left, False]
     cache.put(["d"], rows(4))
-    assert known(cache, "a", "b", "d") == [True, False, True]
+    with again(workdir) as other:
+        for one in (cache, other):
+            assert known(one, "a", "b", "c", "d") == [*left, True]
 
 
 # --- damage
@@ -335,15 +330,6 @@ def test_a_record_of_another_text_with_half_the_hash_in_common_is_not_returned(c
     assert known(cache, "a", "b") == [True, False]
     cache.put(["b"], rows(3))
     assert (cache.get(["a", "b"])[0] == rows(1, 3)).all()
-
-
-def test_zeros_where_records_should_be_are_unknown(cache, workdir):
-    cache.put(["a"], rows(1))
-    os.truncate(file(workdir), file(workdir).stat().st_size + 5 * SIZE + 3)  # after a power failure
-    assert known(cache, "a", "b") == [True, False]
-    cache.put(["b"], rows(2))
-    with again(workdir) as other:
-        assert known(other, "a", "b") == [True, True]
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convinse.wikipedia.document import Link, Part, Snippet, blocks, clean, flatten, parse_html
+from wikipedia_html import HEADINGS, anchors
 
 
 def flat(html, source="text"):
     """The first paragraph or cell of a page, flattened."""
     root = parse_html(f'<div class="mw-parser-output">{html}</div>')
     return flatten(root, source)
-
-
-def anchors(snippet):
-    return [(snippet.text[link.start : link.end], link.target) for link in snippet.links]
 
 
 def read(html):
@@ -205,35 +202,21 @@ def test_boxes_that_are_no_prose_make_no_blocks(noise):
     assert read(f"<p>One.</p>{noise}<p>Two.</p>") == [("p", "One.", ""), ("p", "Two.", "")]
 
 
-EDIT = '<span class="mw-editsection"><span>[</span><a href="/w/index.php?action=edit">edit</a><span>]</span></span>'
-
-
-def legacy(level, text):
-    return f'<h{level}><span class="mw-headline" id="x">{text}</span>{EDIT}</h{level}>'
-
-
-def current(level, text):
-    return f'<div class="mw-heading mw-heading{level}"><h{level} id="x">{text}</h{level}>{EDIT}</div>'
-
-
-def parsoid(level, text):
-    return f'<h{level} id="x">{text}</h{level}>'
-
-
-HEADINGS = pytest.mark.parametrize("heading", [legacy, current, parsoid])
+@pytest.fixture(params=HEADINGS.values(), ids=HEADINGS)
+def heading(request):
+    """Writes a heading of a level as one of the renderers does."""
+    return request.param.format
 
 
 CLOSING = "References|External links|See also|Notes|Further reading|Bibliography|Footnotes|Sources".split("|")
 
 
-@HEADINGS
 def test_blocks_know_their_section(heading):
     html = f"<p>Lead.</p>{heading(2, 'Life')}<p>Born.</p>"
     html += f"{heading(3, 'Youth')}<ul><li>Sang.</li></ul>{heading(2, 'Work')}<p>Wrote.</p>"
     assert read(html) == [("p", "Lead.", ""), ("p", "Born.", "Life"), ("li", "Sang.", "Youth"), ("p", "Wrote.", "Work")]
 
 
-@HEADINGS
 @pytest.mark.parametrize("name", CLOSING)
 def test_closing_sections_are_left_out_with_what_is_below_them(heading, name):
     html = (
@@ -244,7 +227,6 @@ def test_closing_sections_are_left_out_with_what_is_below_them(heading, name):
     assert read(html) == [("p", "Born.", "Life"), ("p", "Lives on.", "Legacy")]
 
 
-@HEADINGS
 def test_a_closing_subsection_ends_at_the_next_heading_of_its_level(heading):
     html = f"{heading(2, 'Songs')}{heading(3, 'Notes')}<p>Gone.</p>{heading(3, 'Singles')}<p>Stays.</p>"
     assert read(html) == [("p", "Stays.", "Singles")]

@@ -151,13 +151,7 @@ def test_a_query_without_end_is_an_error(wiki, client, monkeypatch):
 # --- faults that pass
 
 
-HALF = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"parse": {"ti'
 PASSING = {
-    "429": status(429, b"slow down"),
-    "503": status(503, b"<html>busy", content_type="text/html"),
-    "502": status(502),
-    "connection cut": cut(),
-    "half a body": cut(HALF),
     "half a body of no told length": cut(b'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{"parse": {"title": "Ti'),
     "said to be gzip": status(200, b'{"parse": 1}', content_encoding="gzip"),
     "half a gzip": status(200, gzip.compress(b"{}" * 1000)[:20], content_encoding="gzip"),
@@ -211,28 +205,23 @@ def test_never_more_than_two_requests_at_once(wiki):
 STAYING = {
     "error of the API": (ok(error("badtoken", "Invalid <token>")), "badtoken"),
     "error without a code": (ok({"error": "no"}), "unknown"),
-    "HTML": (status(200, b"<!DOCTYPE html><p>Wartung", content_type="text/html"), "something else than JSON"),
-    "nothing": (status(200, b""), "something else than JSON"),
-    "no UTF-8": (status(200, '{"parse": "ä"}'.encode("latin-1")), "something else than JSON"),
     "a list": (ok([]), "a list"),
     "another shape": (ok({"parse": {"title": 5}}), "another shape"),
     "no page": (ok({}), "another shape"),
     "text of formatversion 1": (ok({"parse": {"title": "T", "text": {"*": "<p>"}}}), "another shape"),
     "an empty page": (ok({"parse": {"title": "T", "text": " \n"}}), "an empty page"),
-    "403": (status(403, b"no User-Agent"), "403"),
     "404": (status(404), "404"),
-    "redirect loop": (status(302, location="/w/api.php?again"), "redirects"),
     "30 MB": (status(200, b'{"parse": "' + b"x" * (30 << 20) + b'"}'), "more than 16 MiB"),
 }
 
 
 @pytest.mark.parametrize(("fault", "word"), STAYING.values(), ids=STAYING)
 def test_what_cannot_be_used_is_an_error_at_once(wiki, client, fault, word):
-    wiki.faults = [fault] * (20 if word == "redirects" else 1)
+    wiki.faults = [fault]
     with pytest.raises(NetworkError, match=word) as caught:
         client.page("Titanic", soon())
     assert "\n" not in str(caught.value) and f"127.0.0.1:{wiki.server_port}" in str(caught.value)
-    assert len(wiki.requests) < 10 if word == "redirects" else len(wiki.requests) == 1
+    assert len(wiki.requests) == 1
 
 
 def test_wrong_answers_about_items_are_errors(wiki, client):

@@ -9,18 +9,13 @@ import pytest
 from convinse.records.evidence import check_evidence, merge_duplicates
 from convinse.wikipedia.document import parse_html
 from convinse.wikipedia.page import MAX_LENGTH, page_evidences, parse_page, whole_rows
-from places import DATA, ROOT
+from places import DATA, SNAPSHOT
+from wikipedia_html import HEADINGS
 
-SNAPSHOT = sorted((ROOT / "convinse" / "snapshot" / "pages").glob("*.html"))
+PAGES = sorted((SNAPSHOT / "pages").glob("*.html"))
 SHARED = DATA / "wikipedia-pages"
 
 LINKS = {"legacy": "/wiki/", "current": "/wiki/", "parsoid": "./"}
-EDIT = '<span class="mw-editsection">[<a href="/w/index.php?action=edit">edit</a>]</span>'
-HEADINGS = {
-    "legacy": f'<h2><span class="mw-headline" id="x">{{}}</span>{EDIT}</h2>',
-    "current": f'<div class="mw-heading mw-heading2"><h2 id="x">{{}}</h2>{EDIT}</div>',
-    "parsoid": '<h2 id="x">{}</h2>',
-}
 ITEMS = {
     "James Cameron": {"id": "Q42574", "label": "James Cameron"},
     "Kate Winslet": {"id": "Q202765", "label": "Kate Winslet"},
@@ -36,11 +31,11 @@ def article(style):
       <tr><th>Directed by</th><td><a href="{link}James_Cameron">James Cameron</a></td></tr></tbody></table>
       <p><b>Titanic</b> is a film by <a href="{link}James_Cameron#Career">James Cameron</a>.<sup
       class="reference">[1]</sup> It opened on December 19, 1997.</p>
-      {heading.format("Cast")}
+      {heading.format(2, "Cast")}
       <table class="wikitable"><tr><th>Actor</th><th>Role</th></tr>
       <tr><td><a href="{link}Kate_Winslet">Kate Winslet</a></td><td>Rose</td></tr></table>
       <p>Winslet read for Cameron. James Cameron filmed for 160 days.</p>
-      {heading.format("References")}<ul><li>A book about <a href="{link}Kate_Winslet">her</a>.</li></ul></div>"""
+      {heading.format(2, "References")}<ul><li>A book about <a href="{link}Kate_Winslet">her</a>.</li></ul></div>"""
 
 
 def evidences(style="legacy", title="Titanic (1997 film)"):
@@ -124,9 +119,8 @@ WIDE = "<table class='wikitable'><tr>{}</tr><tr>{}</tr><tr><td>Zoe</td><td>y</td
 
 
 def test_a_row_that_was_cut_is_whole_again():
-    found = page_evidences(
-        parse_page("Titanic", f"<table class='wikitable'><tr><th>x</th></tr></table>{WIDE}"), ITEM, {}
-    )
+    empty = "<table class='wikitable'><tr><th>x</th></tr></table>"
+    found = page_evidences(parse_page("Titanic", empty + WIDE), ITEM, {})
     cut = [e["row"] for e in found if e["row"]["number"] == 0]
     assert len(cut) > 1
     assert [row["cells"][0]["text"] for row in cut] == ["Ann"] * len(cut)
@@ -177,8 +171,8 @@ def check_page(title, html):
 
 
 def test_all_embedded_pages():
-    assert len(SNAPSHOT) >= 80
-    for file in SNAPSHOT:
+    assert len(PAGES) >= 80
+    for file in PAGES:
         links, found, marks = check_page(unquote(file.stem).replace("_", " "), file.read_text(encoding="utf-8"))
         assert links >= 5, file
         assert found >= 10, file

@@ -3,6 +3,7 @@ import pytest
 from convinse.wikipedia.document import blocks, flatten, parse_html
 from convinse.wikipedia.sentences import sentences
 from places import SNAPSHOT
+from wikipedia_html import anchors
 
 PAGES = sorted((SNAPSHOT / "pages").glob("*.html"))
 
@@ -30,19 +31,20 @@ def test_links_lie_on_their_anchors_in_every_sentence():
         '<p> <a href="/wiki/Ann">Ann</a>  met <a href="/wiki/Bob_B.">Bob B.</a> in May.\n They wed. '
         'Later <a href="/wiki/Carl">  Carl </a>was born.</p>'
     )
-    found = [
-        (s.text, [(s.text[link.start : link.end], link.target) for link in s.links], s.source) for s in split(html)
-    ]
-    assert found == [
+    assert [(snippet.text, anchors(snippet), snippet.source) for snippet in split(html)] == [
         ("Ann met Bob B. in May.", [("Ann", "Ann"), ("Bob B.", "Bob B.")], "text"),
         ("They wed.", [], "text"),
         ("Later Carl was born.", [("Carl", "Carl")], "text"),
     ]
 
 
-def test_a_list_item_is_one_snippet_and_an_empty_one_is_none():
+def test_a_list_item_is_one_snippet_also_inside_another_and_an_empty_one_is_none():
     html = "<ul><li>First album. Sold well.</li><li> </li></ul><dl><dd>Indented. Twice.</dd></dl>"
-    assert [snippet.text for snippet in split(html)] == ["First album. Sold well.", "Indented. Twice."]
+    html += (
+        "<ul><li>Albums<ul><li>Lionheart</li><li>Aerial<ol><li>Disc one</li></ol></li></ul></li><li>Singles</li></ul>"
+    )
+    expected = ["First album. Sold well.", "Indented. Twice.", "Albums", "Lionheart", "Aerial", "Disc one", "Singles"]
+    assert [snippet.text for snippet in split(html)] == expected
 
 
 def test_nested_tables_are_no_prose():
@@ -63,14 +65,7 @@ def test_no_word_of_the_embedded_pages_is_lost_or_repeated():
                 assert sum(len(part.links) for part in parts) == len(whole.links)
 
 
-def test_nested_list_items_are_snippets_of_their_own():
-    html = (
-        "<ul><li>Albums<ul><li>Lionheart</li><li>Aerial<ol><li>Disc one</li></ol></li></ul></li><li>Singles</li></ul>"
-    )
-    assert [snippet.text for snippet in split(html)] == ["Albums", "Lionheart", "Aerial", "Disc one", "Singles"]
-
-
 def test_typed_footnote_marks_are_cut_out_before_the_text_is_split():
     (first, second) = split('<p>One [1].[2] <a href="/wiki/Two">Two</a>[citation needed] came.</p>')
     assert (first.text, second.text) == ("One.", "Two came.")
-    assert [second.text[link.start : link.end] for link in second.links] == ["Two"]
+    assert anchors(second) == [("Two", "Two")]

@@ -159,12 +159,8 @@ def check_evidence_structure(evidence):
     """Check the places of an evidence; returns the surface forms of mentions that lie in more than a cell or value."""
     text, mentions = evidence["evidence_text"], evidence["mentions"]
     assert [[text[place["start"] : place["end"]], place["id"]] for place in mentions] == evidence["disambiguations"]
-    assert (
-        evidence["source"]
-        == {("row",): "table", ("attribute",): "info", (): "text"}[
-            tuple(key for key in ("row", "attribute") if key in evidence)
-        ]
-    )
+    structure = {"table": {"row"}, "info": {"attribute"}, "text": set()}[evidence["source"]]
+    assert evidence.keys() & {"row", "attribute"} == structure
     if evidence["source"] == "text":
         return []
     if "row" in evidence:
@@ -256,11 +252,8 @@ def test_on_all_embedded_pages_every_attribute_has_its_path_and_its_values(embed
         boxes = [block.node for block in blocks(parse_html(page)) if block.kind == "infobox"]
         expected = [pair for box in boxes for pair in pairs(box)]
         attributes = [evidence["attribute"] for evidence in evidences if "attribute" in evidence]
-        found = [
-            (list(map(bare, attribute["path"])), [bare(value["text"]) for value in attribute["values"]])
-            for attribute in attributes
-        ]
-        assert found == expected, title
+        found = [(made["path"], [value["text"] for value in made["values"]]) for made in attributes]
+        assert [(list(map(bare, path)), list(map(bare, values))) for path, values in found] == expected, title
         total += len(found)
     assert total >= 500
 

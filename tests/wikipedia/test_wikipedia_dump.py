@@ -110,9 +110,8 @@ def test_a_damaged_page_and_another_format_are_clear_errors(path):
         assert dump.get("Q44578") == PAGES[0][1]
     for written in ("99", str(FORMAT - 1)):
         execute(path, f"UPDATE meta SET value = '{written}' WHERE key = 'format'")
-        with pytest.raises(
-            IndexFileError, match=rf"wikipedia\.db: format {written}, .* format {FORMAT}; build it again"
-        ):
+        fault = rf"wikipedia\.db: format {written}, .* format {FORMAT}; build it again"
+        with pytest.raises(IndexFileError, match=fault):
             WikipediaDump(path)
 
 

@@ -33,11 +33,18 @@ def test_an_item_is_its_id(text):
     assert answered(text) == ("Q42", "Q42")
 
 
-@pytest.mark.parametrize(
-    "text", ["", "Q", "Q0", "Quentin", "Q42 Q43", "P31", "https://www.wikidata.org/wiki/Property:P31", "https://q42.org/Q42"]
-)  # fmt: skip
-def test_other_texts_are_no_items(text):
+OTHER_TEXTS = [
+    *("", "Q", "Q0", "Quentin", "Q42 Q43", "P31", "https://www.wikidata.org/wiki/Property:P31", "https://q42.org/Q42"),
+    *("18 September 18", "31 February 1999", "1999-13-01T00:00:00Z", "1990-1995", "the 1990s"),
+    *("2 million", "21 Savage", "7.11.1", "+1-866-418-0232", "263A", "1,23", "4 Non Blondes"),
+    *("San Francisco", "There and Back again", "n/a", "https://www.mlssoccer.com/", "РКП(б)"),
+]
+
+
+@pytest.mark.parametrize("text", OTHER_TEXTS)
+def test_what_is_no_item_date_or_number_is_its_own_id(text):
     assert item_id(text) is None
+    assert answered(text) == (text, text)
     assert answered(text, "a label") == (text, "a label")
 
 
@@ -65,13 +72,6 @@ def test_a_date_is_a_time_stamp_with_a_label_in_words(text, stamp, label):
 
 def test_the_label_of_a_time_stamp_is_kept():
     assert answered("1937-01-01T00:00:00Z", "1 January 1937") == ("1937-01-01T00:00:00Z", "1 January 1937")
-
-
-@pytest.mark.parametrize(
-    "text", ["18 September 18", "31 February 1999", "1999-13-01T00:00:00Z", "1990-1995", "the 1990s"]
-)
-def test_what_is_no_date_stays_as_it_is(text):
-    assert answered(text, text) == (text, text)
 
 
 def test_four_digits_are_a_year_unless_a_number_is_asked_for():
@@ -106,21 +106,6 @@ def test_yes_is_written_in_one_way(text):
 def test_a_number_is_its_digits_and_its_unit_part_of_the_label(text, digits):
     assert answered(text) == (digits, text)
     assert answered(text, "a label") == (digits, "a label")
-
-
-@pytest.mark.parametrize(
-    "text", ["2 million", "21 Savage", "7.11.1", "+1-866-418-0232", "263A", "1,23", "4 Non Blondes"]
-)
-def test_what_only_begins_like_a_number_stays_as_it_is(text):
-    assert answered(text) == (text, text)
-
-
-@pytest.mark.parametrize(
-    "text", ["San Francisco", "There and Back again", "n/a", "https://www.mlssoccer.com/", "РКП(б)"]
-)
-def test_other_texts_are_their_own_ids(text):
-    assert answered(text, text) == (text, text)
-    assert answered(text, "other") == (text, "other")
 
 
 @pytest.mark.parametrize(

@@ -58,9 +58,8 @@ def test_a_second_header_is_no_context(tmp_path):
 
 
 def test_writing_counts_and_keeps_the_header(tmp_path):
-    path = save(
-        tmp_path / "a.jsonl", header(99, 99, number_of_qas_with_gold_answers=9, flavor=None), entry(), entry(id=2)
-    )
+    wrong = header(99, 99, number_of_qas_with_gold_answers=9, flavor=None)
+    path = save(tmp_path / "a.jsonl", wrong, entry(), entry(id=2))
     written = rewrite(path, tmp_path / "b.jsonl")
     first = json.loads(written.read_text("utf-8").splitlines()[0])["header"]
     assert (first["number_of_contexts"], first["number_of_qas"]) == (2, 2)

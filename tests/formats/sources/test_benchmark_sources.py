@@ -1,5 +1,4 @@
 import gzip
-import json
 from itertools import islice
 
 import pytest
@@ -14,7 +13,7 @@ from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_lines
 from documentation import block
 from places import DATA
-from written import write_lines
+from written import write, write_lines
 
 
 def as_multiqa(path, name):
@@ -51,9 +50,8 @@ BOOLQ = {"question": "is ice cold", "title": "Ice", "answer": True, "passage": "
 
 
 def test_boolq(tmp_path):
-    path = write_lines(
-        tmp_path / "a.jsonl", BOOLQ, {**BOOLQ, "question": "is ice hot", "answer": False}, {**BOOLQ, "passage": "x"}
-    )
+    hot = {**BOOLQ, "question": "is ice hot", "answer": False}
+    path = write_lines(tmp_path / "a.jsonl", BOOLQ, hot, {**BOOLQ, "passage": "x"})
     first, second = as_multiqa(path, "boolq")
     assert [question.candidates()[0].single_answer.yesno for question in first.qas] == ["yes", "no"]
     assert (first.context.documents[0].title, first.context.documents[0].text) == ("Ice", BOOLQ["passage"])
@@ -64,9 +62,8 @@ def test_boolq(tmp_path):
 
 
 def test_boolq_without_answers(tmp_path):
-    (found,) = as_multiqa(
-        write_lines(tmp_path / "a.jsonl", {key: BOOLQ[key] for key in ("question", "title", "passage")}), "boolq"
-    )
+    unlabelled = {key: BOOLQ[key] for key in ("question", "title", "passage")}
+    (found,) = as_multiqa(write_lines(tmp_path / "a.jsonl", unlabelled), "boolq")
     assert not found.qas[0].is_answered()
 
 
@@ -101,12 +98,8 @@ def columns(value):
 @pytest.mark.parametrize("shape", [lambda value: value, columns])
 @pytest.mark.parametrize("layout", ["list", "lines"])
 def test_hotpotqa(tmp_path, shape, layout):
-    path = tmp_path / "a.json"
     questions = [shape(HOTPOT), shape({**HOTPOT, "_id": "h2", "answer": "yes"})]
-    if layout == "list":
-        path.write_text(json.dumps(questions))
-    else:
-        write_lines(path, *questions)
+    path = write_lines(tmp_path / "a.json", *([questions] if layout == "list" else questions))
     first, second = as_multiqa(path, "hotpotqa")
     assert [document.title for document in first.context.documents] == ["Singer", "Island"]
     starts = [0, len(HOTPOT["context"][1][1][0])]
@@ -141,10 +134,9 @@ QAMR = {
 
 
 def test_qamr(tmp_path):
-    other = {**QAMR, "id": "s/1/1", "question": "What is hard?", "validator_answers": []}
-    path = write_lines(
-        tmp_path / "a.jsonl", QAMR, other, {**QAMR, "id": "s/2/0", "sentence": "Ice."[:4], "validator_answers": []}
-    )
+    alone = {**QAMR, "validator_answers": []}
+    other, further = {"id": "s/1/1", "question": "What is hard?"}, {"id": "s/2/0", "sentence": "Ice."}
+    path = write_lines(tmp_path / "a.jsonl", QAMR, {**alone, **other}, {**alone, **further})
     first, second = as_multiqa(path, "qamr")
     assert [question.qid for question in first.qas] == ["s/1/0", "s/1/1"]
     assert texts(first.qas[0]) == ["Ice", "Ice is cold", "Ice"]  # one candidate an annotator
@@ -189,12 +181,9 @@ TABLE = {
 
 
 def table_questions(folder, tables=True, questions=QUESTIONS):
-    folder.mkdir(exist_ok=True)
-    path = folder / "training.tsv"
-    path.write_text(questions)
     if tables:
-        (folder / "tables.jsonl.gz").write_bytes(gzip.compress(json.dumps(TABLE).encode()))
-    return path
+        write_lines(folder / "tables.jsonl.gz", TABLE)
+    return write(folder / "training.tsv", questions)
 
 
 def test_wikitablequestions(tmp_path):
@@ -212,9 +201,8 @@ def test_wikitablequestions(tmp_path):
 
 def test_tables_of_the_original_release(tmp_path):
     path = table_questions(tmp_path / "data", tables=False)
-    folder = tmp_path / "csv" / "1-csv"
-    folder.mkdir(parents=True)
-    (folder / "1.csv").write_text('"Rank","Who"\n"1","Ann \\"A\\""\n"2","Bob\nB"\n"3","Cy | Co"\n')
+    table = '"Rank","Who"\n"1","Ann \\"A\\""\n"2","Bob\nB"\n"3","Cy | Co"\n'
+    write(tmp_path / "csv" / "1-csv" / "1.csv", table)
     (found,) = as_multiqa(path, "wikitablequestions")
     assert found.context.documents[0].text == 'Rank | Who\n1 | Ann "A"\n2 | Bob B\n3 | Cy | Co'
     assert found.context.documents[0].table[2] == [{"text": "2"}, {"text": "Bob\nB"}]
@@ -258,15 +246,10 @@ def test_a_converter_is_one_class_in_one_file(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("file", "name"),
-    [
-        ("boolq/dev.jsonl.gz", "boolq"),
-        ("qamr/dev.jsonl.gz", "qamr"),
-        ("wikitablequestions/training.tsv.gz", "wikitablequestions"),
-    ],
+    ("file", "name"), [("dev.jsonl.gz", "boolq"), ("dev.jsonl.gz", "qamr"), ("training.tsv.gz", "wikitablequestions")]
 )
 def test_the_data_sets_convert(tmp_path, file, name):
-    source = DATA / file
+    source = DATA / name / file
     if not source.is_file():
         pytest.skip(f"{source} is not there")
     with gzip.open(source) as packed:

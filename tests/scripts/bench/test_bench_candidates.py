@@ -2,14 +2,14 @@
 
 import pytest
 
+import evidences
 from bench import candidates as data
 from convinse.support.errors import DataError, ModelError
 from recipes import sources
 
 
 def evidence(text, source="kb", *ids):
-    entities = [{"id": one, "label": one} for one in ids]
-    return {"evidence_text": text, "source": source, "disambiguations": [], "wikidata_entities": entities}
+    return evidences.evidence(text, source, *((one, one) for one in ids))
 
 
 def candidates(number, size, gold=("Q1",)):

@@ -1,7 +1,5 @@
 """`bench conversations`: which turns are measured, how they are counted, and the whole bench over a small world."""
 
-import gzip
-import json
 from argparse import Namespace
 from pathlib import Path
 
@@ -11,6 +9,7 @@ from bench.conversations import __main__ as bench_of_conversations
 from bench.conversations import turns as measures
 from bench.harness import Bench, run
 from handmade import dump_bytes, world
+from written import read_json, write
 
 YES, CAMERON = {"id": "Yes", "label": "Yes"}, {"id": "Q42574", "label": "James Cameron"}
 YEAR = {"id": "1954-01-01T00:00:00Z", "label": "1954"}
@@ -146,10 +145,8 @@ def test_a_failure_shows_history_answers_and_the_evidence_with_the_answer():
 
 
 def write_lcquad(folder, questions):
-    path = folder / "lcquad2-cq" / "LC_QuAD20_CQ.dev.json.gz"
-    path.parent.mkdir(parents=True)
     records = [{"question": text, "answers": ["Q42574"], "complexities": []} for text in questions]
-    path.write_bytes(gzip.compress(json.dumps(records).encode()))
+    write(folder / "lcquad2-cq" / "LC_QuAD20_CQ.dev.json.gz", records)
 
 
 def write_conversations(folder):
@@ -170,9 +167,7 @@ def write_conversations(folder):
         }
         for number in range(8)
     ]  # fmt: skip
-    path = folder / "convquestions" / "val_wd27k.json.gz"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(gzip.compress(json.dumps(versions).encode()))
+    write(folder / "convquestions" / "val_wd27k.json.gz", versions)
 
 
 @pytest.fixture
@@ -180,14 +175,9 @@ def small_data(workdir, monkeypatch):
     folder = workdir / "data"
     write_conversations(folder)
     write_lcquad(folder, ["Who directed Avatar?", "Who directed Inception?"])
-    for name, content in {
-        "wikidata-27k/wikidata-27k.json.gz": dump_bytes(world()),
-        "wikipedia-pages/pages_with_qid.jsonl.gz": json.dumps(
-            {"title": "Titanic (1997 film)", "url": "u", "qid": "Q44578", "html": "<p>It was made in 1997.</p>"}
-        ).encode(),
-    }.items():
-        (folder / name).parent.mkdir(parents=True)
-        (folder / name).write_bytes(gzip.compress(content))
+    write(folder / "wikidata-27k" / "wikidata-27k.json.gz", dump_bytes(world()).decode())
+    page = {"title": "Titanic (1997 film)", "url": "u", "qid": "Q44578", "html": "<p>It was made in 1997.</p>"}
+    write(folder / "wikipedia-pages" / "pages_with_qid.jsonl.gz", page)
     monkeypatch.setenv("CONVINSE_DATA", str(folder))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     return folder
@@ -198,7 +188,7 @@ def test_the_bench_measures_prints_and_writes(small_data, capsys, monkeypatch):
     arguments = ["--config", "lexical.yml", "--quick", "--work", "kept"]
     run(bench_of_conversations.SPEC, arguments)
     out = capsys.readouterr().out
-    parts = json.loads(Path("results/bench/conversations.json").read_text())
+    parts = read_json("results/bench/conversations.json")
     written = {part: row["figures"] for part, row in parts.items()}
     assert written["kb"]["conversations"] == 2 and list(written) == ["kb", "all", "speed"]
     runs = written["kb"]["runs"]
@@ -211,7 +201,7 @@ def test_the_bench_measures_prints_and_writes(small_data, capsys, monkeypatch):
     assert "slots (default)" in out and "8 turns, " in out
     for cache in ("cold", "warm"):
         assert written["speed"][cache]["turns"] == 8 and written["speed"][cache]["retrieval"] > 0
-    failed = json.loads(Path("results/bench/conversations-failures-kb.json").read_text())
+    failed = read_json("results/bench/conversations-failures-kb.json")
     assert "Who wrote the script?" in [told["question"] for told in failed]
     assert len(list(Path("kept").iterdir())) == 2
 

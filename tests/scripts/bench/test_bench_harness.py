@@ -37,15 +37,10 @@ def trial(**changes):
 def test_sizes_and_rounds(arguments, size, rounds, capsys):
     run(trial(), arguments)
     parts = json.loads(RESULTS.read_text())
-    assert (
-        parts["first"]["figures"] == {"size": size, "rounds": rounds} and parts["second"]["figures"]["state"] == "made"
-    )
-    assert parts["first"]["bounds"] == {"speed": {"value": size, "bound": 3, "kept": size >= 3}}
-    assert (
-        parts["first"]["machine"]["cores"]
-        and parts["first"]["machine"]["date"]
-        and "flags" in parts["first"]["machine"]
-    )
+    figures, bounds, machine = (parts["first"][key] for key in ("figures", "bounds", "machine"))
+    assert figures == {"size": size, "rounds": rounds} and parts["second"]["figures"]["state"] == "made"
+    assert bounds == {"speed": {"value": size, "bound": 3, "kept": size >= 3}}
+    assert machine["cores"] and machine["date"] and "flags" in machine
     output = capsys.readouterr().out
     assert "groups" in output and output.count("12") == 1 and "│ one │ 12 │ a      │ 50% │ 1.0 (2.0-3.0) │" in output
     assert "│     │    │ b      │     │" in output

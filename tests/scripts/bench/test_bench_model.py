@@ -1,6 +1,5 @@
 """How the embedded model is measured: the dev sets, and the whole bench with a tiny model."""
 
-import gzip
 import json
 
 import numpy as np
@@ -17,11 +16,11 @@ from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.language.language import english
-from convinse.records.evidence import unique_entities
-from convinse.records.facts import fact_text
+from convinse.records.facts import fact_evidence
 from convinse.support.errors import DataError
 from recipes.embedded import examples
 from tiny_models import copy_of, damage, joint, tiny
+from written import write_lines
 
 
 def silent(_):
@@ -102,16 +101,11 @@ def test_candidates_of_an_example(example):
 def test_a_table_question_is_asked_against_all_rows(example, tmp_path):
     table = {"context": "c1", "title": "Prizes", "header": ["Year", "Winner"]}
     table["rows"] = [[str(2000 + number), f"Winner {number}"] for number in range(9)]
-    folder = tmp_path / "wikitablequestions"
-    folder.mkdir()
-    with gzip.open(folder / "tables.jsonl.gz", "wt", encoding="utf-8") as file:
-        file.write(json.dumps({**table, "context": "c0"}) + "\n" + json.dumps(table) + "\n")
+    write_lines(tmp_path / "wikitablequestions" / "tables.jsonl.gz", {**table, "context": "c0"}, table)
     rows = [row.text for row in sets.verbalised("Prizes", table["header"], table["rows"])]
     found = sets.whole_tables(tmp_path, [example("Who won in 2004?", rows[4], "Winner 4", rows[:2], "k", "tables:c1")])
     assert len(set(rows)) == 9
-    assert [(sorted(one.texts), [one.texts[place] for place in one.right]) for one in found] == [
-        (sorted(rows), [rows[4]])
-    ]
+    assert [(sorted(one.texts), *map(one.texts.__getitem__, one.right)) for one in found] == [(sorted(rows), rows[4])]
     with pytest.raises(DataError, match="tables:c9"):
         sets.whole_tables(tmp_path, [example("Who?", rows[4], group="tables:c9")])
 
@@ -229,17 +223,6 @@ def test_the_cross_encoder_moves_only_the_best_of_the_fusion():
 # -- evidence ----------------------------------------------------------------------------------------------------------
 
 
-def evidence_of(fact):
-    entities = unique_entities([fact[0], *fact[2::2]])
-    return {
-        "evidence_text": fact_text(fact),
-        "source": "kb",
-        "wikidata_entities": entities,
-        "disambiguations": [],
-        "retrieved_for_entity": fact[0],
-    }
-
-
 @pytest.fixture(scope="module")
 def questions():
     """Questions for the subject of a fact of the embedded knowledge base, with its facts; the knowledge base."""
@@ -248,7 +231,8 @@ def questions():
     try:
         with_facts = [item for item in (f"Q{number}" for number in range(2000)) if len(kb.neighborhood(item, 30)) > 5]
         for item in with_facts[:4]:
-            facts = list({one["evidence_text"]: one for one in map(evidence_of, kb.neighborhood(item, 30))}.values())
+            told = (fact_evidence(fact, fact[0]) for fact in kb.neighborhood(item, 30))
+            facts = list({one["evidence_text"]: one for one in told}.values())
             gold = facts[0]["wikidata_entities"][-1]["id"]
             query = f"{kb.label(item)} {facts[0]['evidence_text'].split(', ')[1]}"
             made.append(candidates.Candidates(query, (gold,), True, facts, []))

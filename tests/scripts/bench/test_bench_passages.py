@@ -1,7 +1,5 @@
 """`bench passages`: its part with real questions, and one engine."""
 
-import gzip
-import json
 from pathlib import Path
 
 import pytest
@@ -9,6 +7,7 @@ import pytest
 from bench.engines import ENGINES
 from bench.harness import run as run_bench
 from bench.passages import SPEC, measures
+from written import read_json, write_lines
 
 RESULTS = Path("results/bench/passages.json")
 NAMES = "hobbit titanic england france africa author actor novel song film award city".split()
@@ -17,19 +16,16 @@ NAMES = "hobbit titanic england france africa author actor novel song film award
 @pytest.fixture
 def run(workdir, monkeypatch):
     """Run the bench on a few questions; returns what the file of figures holds."""
-    data = workdir / "data" / "boolq"
-    data.mkdir(parents=True)
     rows = [{"question": f"is {name} the one", "title": name, "passage": f"{name} {name} is one of {place}", "answer": True}
             for place, name in enumerate(NAMES)]  # fmt: skip
     rows.append({**rows[0], "question": "who is hobbit"})  # a passage may answer several
     for part, own in (("train", rows[:8]), ("dev", rows[8:])):
-        with gzip.open(data / f"{part}.jsonl.gz", "wt") as file:
-            file.writelines(f"{json.dumps(row)}\n" for row in own)
-    monkeypatch.setenv("CONVINSE_DATA", str(data.parent))
+        write_lines(workdir / "data" / "boolq" / f"{part}.jsonl.gz", *own)
+    monkeypatch.setenv("CONVINSE_DATA", str(workdir / "data"))
 
     def bench(*arguments):
         run_bench(SPEC, list(map(str, arguments)))
-        return {part: row["figures"] for part, row in json.loads(RESULTS.read_text()).items()}
+        return {part: row["figures"] for part, row in read_json(RESULTS).items()}
 
     return bench
 

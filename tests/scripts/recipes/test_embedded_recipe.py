@@ -292,8 +292,7 @@ def test_missing_data_and_bases(refused):
 
 
 def test_what_is_something_else_is_not_replaced(refused):
-    Path("out").mkdir()
-    Path("out/thesis.txt").write_text("important")
+    write("out/thesis.txt", "important")
     line = refused("--config", write("mine.yml", GOOD))
     assert line.startswith("out: ") and "--output" in line
     assert [path.name for path in Path("out").iterdir()] == ["thesis.txt"]

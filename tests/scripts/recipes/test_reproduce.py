@@ -5,6 +5,7 @@ import json
 import pytest
 
 from recipes import reproduce
+from written import write
 
 METRICS = {"num_questions": 12, "p_at_1": 0.25, "mrr": 0.3754, "h_at_5": 0.5, "answer_presence": 0.75, "domains": {}}
 
@@ -13,13 +14,12 @@ METRICS = {"num_questions": 12, "p_at_1": 0.25, "mrr": 0.3754, "h_at_5": 0.5, "a
 def run(workdir):
     """Write `metrics.json` of a combination of sources; returns its folder."""
 
-    def write(sources, content=METRICS):
+    def make(sources, content=METRICS):
         folder = workdir / "results" / "mine" / sources
-        folder.mkdir(parents=True)
-        (folder / "metrics.json").write_text(content if isinstance(content, str) else json.dumps(content))
+        write(folder / "metrics.json", content)
         return folder
 
-    return write
+    return make
 
 
 def printed(capsys, *arguments):

@@ -7,12 +7,13 @@ from convinse.passages.analysis import stop_words
 from recipes import synthetic_passages
 
 
+def read(plan, chunk=0):
+    return [json.loads(line) for line in synthetic_passages.chunk_lines(plan, chunk).splitlines()]
+
+
 @pytest.fixture(scope="module")
 def passages():
-    return [
-        json.loads(line)
-        for line in synthetic_passages.chunk_lines(synthetic_passages.make_plan(3000, 1), 0).splitlines()
-    ]
+    return read(synthetic_passages.make_plan(3000, 1))
 
 
 def test_the_same_seed_gives_the_same_bytes():
@@ -37,11 +38,7 @@ def test_passages_look_like_text(passages):
 
 def test_ids_are_unique_over_chunks():
     plan = synthetic_passages.make_plan(2 * synthetic_passages.CHUNK + 5, 3)
-    ids = [
-        json.loads(line)["id"]
-        for number in range(3)
-        for line in synthetic_passages.chunk_lines(plan, number).splitlines()
-    ]
+    ids = [passage["id"] for chunk in range(3) for passage in read(plan, chunk)]
     assert len(ids) == len(set(ids)) == 2 * synthetic_passages.CHUNK + 5
 
 
