@@ -137,11 +137,11 @@ class EntityLinker:
             for end in range(min(len(tokens), start + _MAX_TOKENS), start, -1):
                 form = fold(text[tokens[start].start : tokens[end - 1].end])
                 candidates = [c for c in self._kb.candidates(form) if self._is_name(c)] if form else []
-                candidates = [
-                    c for c in candidates if c.is_label or _alias_fits(text[tokens[start].start : tokens[end - 1].end])
-                ]
+                surface = text[tokens[start].start : tokens[end - 1].end]
+                candidates = [c for c in candidates if c.is_label or _alias_fits(surface)]
                 if candidates and (
                     self._plausible(tokens, start, end, cased, any(c.is_label for c in candidates))
+                    or any(c.label == surface and surface[:1].islower() for c in candidates)  # "a-ha", written as it is
                     or (
                         not cased
                         and end - start > 1

@@ -207,3 +207,9 @@ def test_same_named_people_are_told_apart_by_their_work(kb_of):
     linker = EntityLinker(kb, ClocqParams(k=1))
     assert ids(linker, "Did James Cameron direct Avatar?") == ["Q42574", "Q24871"]
     assert ids(linker, "Where did the British journalist James Cameron work?")[-1] == "Q900"
+
+
+def test_a_name_that_is_written_small_is_found_beside_a_full_name(kb_of):
+    band = document("Q48", "a-ha", claim("P31", q("Q215380")))
+    linker = EntityLinker(kb_of(*world(), band, document("Q215380", "musical group")), ClocqParams())
+    assert ids(linker, "Did a-ha tour with Kate Winslet?") == ["Q48", "Q202765"]
