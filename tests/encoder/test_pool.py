@@ -136,8 +136,7 @@ def test_errors_name_the_key_with_a_pool_too(tmp_path, kind):
         assert message.startswith(f"my_key: {place}: ")
     for content in ("{", "[]", "\xff"):
         (folder / "config.json").write_text(content, encoding="latin-1")
-        with pytest.raises(ModelError, match="cannot be loaded"):
-            kind(folder, "cpu", models=ModelPool())
+        refused(ModelError, lambda: kind(folder, "cpu", models=ModelPool()), "cannot be loaded")
 
 
 def read(tokens, value=0.0):

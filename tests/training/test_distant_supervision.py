@@ -1,7 +1,6 @@
 """What leads to the gold answers: of questions and their history, over a small world."""
 
 import copy
-import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from convinse.language.language import english
 from convinse.support.errors import DataError
 from convinse.training.distant_supervision import Annotator, annotate
 from convinse.training.silver import annotated_path, predicate_words, representation_text, silver_type
+from written import read_json, write
 
 CAMERON, NOLAN, DICAPRIO = ("Q42574", "James Cameron"), ("Q25191", "Christopher Nolan"), ("Q38111", "Leonardo DiCaprio")
 BORN = ("1954-08-16T00:00:00Z", "16 August 1954")
@@ -196,7 +196,7 @@ CONVERSATIONS = [
 @pytest.fixture
 def benchmark(config, workdir):
     for part in ("train", "dev", "test"):
-        Path(f"{part}.json").write_text(json.dumps(CONVERSATIONS))
+        write(f"{part}.json", CONVERSATIONS)
     return config(name="mine", benchmark_path=str(workdir))
 
 
@@ -206,7 +206,7 @@ def test_each_part_is_written_with_all_that_it_had(benchmark):
     assert list(done) == paths
     assert done[paths[0]] == {"turns": 2, "annotated": 2, "lean on earlier turns": 1}
     assert sorted(Path("results/mine").iterdir()) == sorted(done)
-    (conversation,) = json.loads(paths[1].read_text())
+    (conversation,) = read_json(paths[1])
     assert conversation["questions"][1]["silver_SR"] == [[[], ["James Cameron"], ["born"], "date"]]
     stripped = copy.deepcopy(conversation)
     for turn in stripped["questions"]:

@@ -1,7 +1,6 @@
 """`train reader`: from a folder of small MRQA files to a model folder and the table."""
 
 import gzip
-import json
 from collections import ChainMap, Counter
 from pathlib import Path
 
@@ -16,7 +15,8 @@ from convinse.support.errors import ConfigError
 from convinse.training import mrqa_reader as mrqa_training
 from convinse.training.mrqa_reader import dev_questions, validate
 from tiny_models import tiny
-from trainings import files, record, write_mrqa
+from trainings import record, write_mrqa
+from written import names, write
 
 DEV = {"dev-in": {"SQuAD": 20, "TriviaQA-web": 10}, "dev-out": {"DROP": 10, "mine": 5}}
 
@@ -38,7 +38,7 @@ BASE = ("--base", str(tiny("bert", "question-answering", initializer_range=0.05)
 def config_file(**changes):
     settings = {"base": BASE[1], "output": "out", "train_folder": "data/train", "dev_folders": ["data/dev-in", "data/dev-out"],
                 "device": "cpu", "max_length": 64, "stride": 8, **changes}  # fmt: skip
-    Path("my.yml").write_text(json.dumps(settings))
+    write("my.yml", settings)
     return "my.yml"
 
 
@@ -64,7 +64,7 @@ def test_tiny_yml_trains_and_prints_the_table(data, capsys, workdir):
     for title, name in titles.items():
         assert rows[title][2] == f"{scores[name]['exact_match']:.1f} / {scores[name]['f1']:.1f}"
     assert rows["mean of 4"][2].endswith(f"{sum(score['f1'] for score in scores.values()) / 4:.1f}")
-    assert files("models") == ["tiny"]
+    assert names("models") == ["tiny"]
     card = Path("models/tiny/README.md").read_text()
     for words in ("SQuAD (260 questions)", "NewsQA (130 questions)", "- learning_rate: 0.0001", "macro F1",
                   "| (I) SQuAD | 78.5 / 86.7 |"):  # fmt: skip

@@ -1,7 +1,5 @@
 """Files of the MRQA format as examples: found, read, drawn from."""
 
-import gzip
-import json
 from collections import Counter
 
 import pytest
@@ -10,17 +8,12 @@ from convinse.support.errors import ConfigError, DataError
 from convinse.training.mrqa_reader import dev_questions, find_sets, train_examples
 from places import DATA
 from toy_reading import mrqa_line, toy_examples
+from written import write, write_lines
 
 
 @pytest.fixture
 def file(workdir):
-    def write(*lines, name="set.jsonl"):
-        text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
-        path = workdir / name
-        path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
-        return path
-
-    return write
+    return lambda *lines, name="set.jsonl": write_lines(workdir / name, *lines)
 
 
 def line(context, *questions):
@@ -132,8 +125,7 @@ def test_no_dev_questions(file):
 
 def test_files_are_found_by_name(workdir):
     for name in ("dev/SQuAD.jsonl.gz", "dev/notes.txt", "other/mine.jsonl", "dev/NaturalQuestionsShort.jsonl"):
-        (workdir / name).parent.mkdir(exist_ok=True)
-        (workdir / name).touch()
+        write(workdir / name)
     both = find_sets([workdir / "dev", workdir / "other"], "dev_folders")
     assert {name: path.name for name, path in both.items()} == {
         "SQuAD": "SQuAD.jsonl.gz", "NaturalQuestionsShort": "NaturalQuestionsShort.jsonl", "mine": "mine.jsonl"}  # fmt: skip

@@ -1,7 +1,6 @@
 """`train ha`: places of gold answers in evidences, and the command from conversations to a model folder."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -14,6 +13,7 @@ from convinse.training.conversations import turns_with_evidences
 from convinse.training.reader import ReadExample
 from tiny_models import tiny
 from trainings import SOURCES, stage_settings, write_benchmark
+from written import read_json, write
 
 MODEL = str(tiny("bert", "question-answering", initializer_range=0.1))
 
@@ -135,9 +135,9 @@ def test_validation_is_what_the_module_answers(ha, settings, workdir):
     before = json.dumps(dev)
     found = validate(module, module.build_reader(MODEL), dev, SOURCES)
     assert json.dumps(dev) == before and "reader" not in vars(module)
-    Path("my.yml").write_text(json.dumps(settings()))
+    write("my.yml", settings())
     assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--quiet"]) == 0
-    metrics = json.loads(Path("results/mine/kb_text/metrics.json").read_text())
+    metrics = read_json("results/mine/kb_text/metrics.json")
     assert {name: round(value, 4) for name, value in found.items()} == {name: metrics[name] for name in found}
 
 
@@ -148,7 +148,7 @@ def test_validation_is_what_the_module_answers(ha, settings, workdir):
 
 
 def test_no_model_at_all(settings, workdir, capsys):
-    Path("my.yml").write_text(json.dumps(settings(ha_model=None)))
+    write("my.yml", settings(ha_model=None))
     assert main(["train", "ha", "kb_text", "my.yml"]) == 1
     assert "ha: extractive needs ha_model" in capsys.readouterr().err
 

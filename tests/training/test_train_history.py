@@ -1,11 +1,11 @@
 """`train qu` for `qu: history`: from annotated files to a model that has learned what follow-ups are about."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import written
 from convinse.cli import main
 from convinse.config import parse_config
 from convinse.encoder.checkpoint import folder_id
@@ -16,7 +16,7 @@ from convinse.training.history import best_threshold, measure, train_history
 from convinse.training.trainer import _RECORD
 from histories import BagOfWords
 from opened import resources_of
-from trainings import change_json, files, record
+from trainings import change_json, record
 
 FILMS = {"Titanic": "Q44578", "Avatar": "Q24871", "Inception": "Q25188"}
 DIRECTORS = {"Titanic": ("Q42574", "James Cameron"), "Avatar": ("Q42574", "James Cameron"), "Inception": ("Q25191", "Christopher Nolan")}  # fmt: skip
@@ -37,10 +37,8 @@ FOLLOW_UPS = [("When was he born?", "director"), ("When was it released?", "film
 
 
 def write(folder="results/mine", train=FOLLOW_UPS, dev=FOLLOW_UPS):
-    Path(folder).mkdir(parents=True, exist_ok=True)
     for part, follow_ups in (("train", train), ("dev", dev)):
-        content = [conversation(film, follow_ups) for film in FILMS]
-        Path(folder, f"annotated_{part}.json").write_text(json.dumps(content))
+        written.write(Path(folder, f"annotated_{part}.json"), [conversation(film, follow_ups) for film in FILMS])
 
 
 class Module(TrainedHistory):
@@ -79,7 +77,7 @@ def test_training_twice_gives_the_same_bytes(module):
     folders = [train_history(module(qu_training={"output": f"models/{number}"})) for number in range(2)]
     for name in (FILE, _RECORD, "README.md"):
         assert len({(folder / name).read_bytes() for folder in folders}) == 1
-    assert files("models") == ["0", "1"]
+    assert written.names("models") == ["0", "1"]
 
 
 def test_what_it_was_trained_with_is_written(module, world_kb):
