@@ -179,16 +179,6 @@ def test_a_question_for_yes_or_no_is_answered_so(voting):
     assert [one["answer"]["id"] for one in answer(voting, "Was it?", [])] == ["No", "Yes"]
 
 
-def test_metrics_are_added_where_there_are_gold_answers(voting):
-    right = turn_of("When did Titanic open?", CAST, answers=[{"id": DAY, "label": LABELS[DAY]}])
-    wrong = turn_of("When did Titanic open?", CAST, answers=[{"id": "Q30", "label": "United States"}])
-    unknown = turn_of("When did Titanic open?", CAST)
-    voting.inference_on_turns([right, wrong, unknown], ("kb",))
-    assert (right["p_at_1"], right["mrr"], right["h_at_5"]) == (1, 1, 1)
-    assert (wrong["p_at_1"], wrong["mrr"], wrong["h_at_5"]) == (0, 0, 0)
-    assert "p_at_1" not in unknown
-
-
 class TestContract(HeterogeneousAnsweringContract):
     def make(self, config):
         return EntityVoting(config)

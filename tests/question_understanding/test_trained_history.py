@@ -1,6 +1,5 @@
 """`qu: history`: what a model does to the choice of the history; the models here are set by hand, or the one that ships."""
 
-import copy
 import json
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from convinse.question_understanding.trained_history import TrainedHistory
 from convinse.support.errors import ModelError
 from convinse.testing import QuestionUnderstandingContract
 from handmade import claim, q, world
-from histories import BagOfWords, model, understood
+from histories import BagOfWords, model, play
 from opened import resources_of
 from written import write
 
@@ -30,16 +29,6 @@ def make(world_kb):
         )
 
     return module
-
-
-def play(module, *turns):
-    """The last turn of a conversation of (question, answers as (id, label)), and its slots."""
-    history = []
-    for number, (question, *answers) in enumerate(turns):
-        turn = {"turn": number, "question": question}
-        understood(module, turn, copy.deepcopy(history))
-        history.append({**turn, "answers": [{"id": item, "label": label} for item, label in answers]})
-    return history[-1], [slot.strip() for slot in history[-1]["structured_representation"].split("||")]
 
 
 CAMERON, WINSLET = ("Q42574", "James Cameron"), ("Q202765", "Kate Winslet")
