@@ -124,10 +124,8 @@ def test_the_representation_is_four_slots_with_the_delimiter(world_kb):
     assert found.strip() == "## Inception ## directed ## person"  # no context yet
     history = [{**turn, "answers": [{"id": NOLAN[0], "label": NOLAN[1]}]}]
     follow_up = {"question": "When was he born?"}
-    assert (
-        understood(module, follow_up, history)["structured_representation"]
-        == "Inception ## Christopher Nolan ## born ## date"
-    )
+    found = understood(module, follow_up, history)["structured_representation"]
+    assert found == "Inception ## Christopher Nolan ## born ## date"
 
 
 def test_the_history_and_the_turn_are_not_changed(slots):

@@ -167,9 +167,8 @@ def test_the_baseline_is_that_of_the_task(name, monkeypatch):
         ({"device": "gpu"}, ["my.yml: device:"]),
     ],
 )
-def test_wrong_settings(workdir, changes, words, capsys):
-    assert train("--config", config_file(**changes)) == 1
-    (line,) = capsys.readouterr().err.splitlines()
+def test_wrong_settings(changes, words, command_error):
+    line = command_error("train", "reader", "--config", config_file(**changes))
     assert all(word in line for word in words), line
 
 
@@ -193,19 +192,16 @@ def test_a_missing_key_is_named(workdir):
         (["--config", "mrqa/tiny.yml"], "train_folder: No such file or directory: data/mrqa-tiny/train"),
     ],
 )
-def test_wrong_use(workdir, arguments, message, capsys):
-    assert train(*arguments) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert message in line
+def test_wrong_use(arguments, message, command_error):
+    assert message in command_error("train", "reader", *arguments)
 
 
-def test_options_of_the_reader_belong_to_it(workdir, capsys):
-    assert main(["train", "ha", "--data", "x"]) == 1
-    assert "--data belongs to train reader" in capsys.readouterr().err
+def test_options_of_the_reader_belong_to_it(command_error):
+    assert "--data belongs to train reader" in command_error("train", "ha", "--data", "x")
 
 
-def test_a_broken_line_is_named(data, capsys):
+def test_a_broken_line_is_named(data, command_error):
     path = data / "train/SQuAD.jsonl.gz"
     path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + b"{\n"))
-    assert train("--config", config_file(), "--quiet") == 1
-    assert "data/train/SQuAD.jsonl.gz:262: not valid JSON" in capsys.readouterr().err
+    line = command_error("train", "reader", "--config", config_file(), "--quiet")
+    assert "data/train/SQuAD.jsonl.gz:262: not valid JSON" in line

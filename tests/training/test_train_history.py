@@ -16,6 +16,7 @@ from convinse.training.history import best_threshold, measure, train_history
 from convinse.training.trainer import _RECORD
 from histories import BagOfWords
 from opened import resources_of
+from refusals import refused
 from trainings import change_json, record
 
 FILMS = {"Titanic": "Q44578", "Avatar": "Q24871", "Inception": "Q25188"}
@@ -114,14 +115,13 @@ def test_annotated_files_may_lie_elsewhere(module):
 
 def test_a_missing_file_says_how_to_make_it(module):
     Path("results/mine/annotated_dev.json").unlink()
-    with pytest.raises(DataError, match="annotated_dev.json: no such file; run bash run.sh annotate"):
-        train_history(module())
+    refused(DataError, lambda: train_history(module()), "annotated_dev.json: no such file; run bash run.sh annotate")
 
 
 def test_a_file_without_any_history_is_named(module):
     write(dev=[])
-    with pytest.raises(DataError, match="annotated_dev.json: its silver_mentions tell nothing of the history"):
-        train_history(module())
+    message = "annotated_dev.json: its silver_mentions tell nothing of the history"
+    refused(DataError, lambda: train_history(module()), message)
     assert not Path("results/mine/qu_model").exists()
 
 
@@ -130,18 +130,16 @@ def test_broken_mentions_are_named_with_their_place(module, mentions):
     change_json(
         "results/mine/annotated_train.json", lambda content: content[1]["questions"][2].update(silver_mentions=mentions)
     )
-    with pytest.raises(
-        DataError, match="annotated_train.json: conversation 'Avatar', turn 2: silver_mentions: "
-    ) as caught:
-        train_history(module())
-    assert "\n" not in str(caught.value)
+    place = "annotated_train.json: conversation 'Avatar', turn 2: silver_mentions: "
+    refused(DataError, lambda: train_history(module()), place)
 
 
 def test_a_folder_of_the_user_is_not_replaced(module):
     Path("own").mkdir()
     Path("own/file").write_text("mine")
-    with pytest.raises(OutputError, match="name another qu_training.output"):
-        train_history(module(qu_training={"output": "own"}))
+    refused(
+        OutputError, lambda: train_history(module(qu_training={"output": "own"})), "name another qu_training.output"
+    )
 
 
 # --- the parts

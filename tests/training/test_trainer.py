@@ -1,6 +1,7 @@
 """What holds for every training: it goes on where it was stopped, replaces nothing else, and names what is wrong; and
 what it leaves behind: a model folder with its card and record, whole or not at all."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -193,17 +194,13 @@ def test_only_models_that_were_trained_here_are_replaced(workdir):
     Path("folder").mkdir()
     Path("folder/file").write_text("mine")
     for name in ("file", "folder", tiny()):
-        with pytest.raises(
-            OutputError, match="is no model that was trained here, so it is not replaced; name another my_key"
-        ):
-            check_output(Path(name), "my_key")
+        message = f"{name}: is no model that was trained here, so it is not replaced; name another my_key"
+        assert refused(OutputError, partial(check_output, Path(name), "my_key")) == message
 
 
 def test_the_table():
-    assert (
-        validation_table(FITTED)
-        == "| epoch | f1 | em |\n|---|---|---|\n| 0 | 0.5000 | 0.2500 |\n| 1 (kept) | 0.7500 | 0.5000 |"
-    )
+    rows = ["| epoch | f1 | em |", "|---|---|---|", "| 0 | 0.5000 | 0.2500 |", "| 1 (kept) | 0.7500 | 0.5000 |"]
+    assert validation_table(FITTED).split("\n") == rows
     assert validation_table(FITTED, ["em"], {"other": {"em": 1.0}}).splitlines()[2:] == [
         "| other | 1.0000 |",
         "| 0 | 0.2500 |",
