@@ -261,6 +261,8 @@ def test_live_pages_can_be_asked_for():
         ("evs_training: {epochs: 0}", ["evs_training.epochs", ">= 1"]),
         ("evs_training: {warmup: 2}", ["evs_training.warmup", "<= 1"]),
         ("ha_training: {epoch: 1}", ["ha_training: unknown key 'epoch'; did you mean 'epochs'?"]),
+        ("ha_votes: -0.1", ["ha_votes"]),
+        ("ha_votes: 1.1", ["ha_votes"]),
         ("evs: bm26", ["evs:", "valid: auto, bm25, cross_encoder, cascade"]),
         ("evs_max_length: 10", ["evs_max_length", ">= 64"]),
         ("token_budget: 0", ["token_budget", ">= 1"]),

@@ -178,7 +178,6 @@ def test_the_pipeline_uses_the_cascade_where_a_model_is_configured(command, more
         ({"evs_bi_encoder": "./none"}, r"evs_bi_encoder: \./none: no such folder; "),
         ({"evs_model": "./cut"}, r"evs_model: \./cut: cannot be loaded \(SafetensorError: "),
         ({"evs_model": "./nan"}, r"the score of evidence .* is not a number .* weights are broken"),
-        ({"evs": "cross_encoder"}, "evs: cross_encoder needs evs_model: "),
     ],
 )
 def test_a_model_that_cannot_be_used_is_one_line(command_error, keys, start):

@@ -11,7 +11,6 @@ from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring import wikipedia_retriever
 from convinse.evidence_retrieval_scoring.wikipedia_retriever import WikipediaRetriever
 from convinse.records.evidence import check_evidence
-from convinse.support.errors import IndexFileError
 from convinse.wikipedia import page as pages
 from convinse.wikipedia.dump import write_dump
 from evidences import evidence
@@ -113,12 +112,6 @@ def test_without_a_dump_there_is_nothing():
     made = WikipediaRetriever(parse_config({"ers_wikipedia_dump": None}))
     assert made.retrieve_wp_evidences("Q44578") == []
     assert made.resources.wikipedia is None
-
-
-def test_a_missing_dump_is_a_clear_error_on_first_use_only(workdir):
-    made = WikipediaRetriever(parse_config({"ers_wikipedia_dump": str(workdir / "nowhere.db")}))
-    with pytest.raises(IndexFileError, match="nowhere.db"):
-        made.retrieve_wp_evidences("Q44578")
 
 
 def test_without_cache_no_disk_is_touched(retriever, workdir):

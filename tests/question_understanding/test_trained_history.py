@@ -116,21 +116,6 @@ def test_empty_questions(make):
     assert play(module, WHO_DIRECTED, ("",))[1][:2] == ["", "James Cameron"]
 
 
-def test_predicted_answers_count_like_gold_ones(make):
-    module = make(ANSWERS_ONLY)
-    gold = [{"question": "Who directed Avatar?", "answers": [{"id": CAMERON[0], "label": CAMERON[1]}]}]
-    asked = [{"turn": number, "question": text} for number, text in enumerate(("Who directed Avatar?", "Born when?"))]
-    pipeline = Pipeline(parse_config({"qu": "history", "ers_use_cache": False, "ers_wikipedia_dump": None}), qu=module)
-    for use_gold, answer in ((True, CAMERON), (False, WINSLET)):
-        turns = [{**asked[0], **gold[0]}, {**asked[1], "answers": [{"id": "x", "label": "x"}]}]
-        pipeline.ha.inference_on_turns = lambda turns, sources: [
-            turn.update(pred_answers=[{"answer": {"id": WINSLET[0], "label": WINSLET[1]}, "rank": 1, "score": 1.0}])
-            for turn in turns
-        ]
-        (done,) = pipeline.run([{"conv_id": "a", "questions": turns}], "kb", use_gold_answers=use_gold)
-        assert answer[1] in done["questions"][1]["structured_representation"]
-
-
 def test_a_pronoun_of_the_other_gender_excludes_a_person(kb_of):
     documents = world()
     cameron = next(one for one in documents if one["id"] == CAMERON[0])
@@ -226,15 +211,6 @@ def test_ask_shows_the_probabilities(command):
     _, turn = json.loads(command(*asked, "--json", *questions))["questions"]
     (score,) = [part["score"] for part in turn["history_used"] if part["text"] == "James Cameron"]
     assert 0.5 < score <= 1
-
-
-def test_slots_still_needs_no_model(run_python):
-    run_python(
-        "import sys\n"
-        "from convinse import Pipeline\nfrom convinse.config import parse_config\n"
-        "Pipeline(parse_config({'ers_use_cache': False})).ask(['Who directed Titanic?', 'When was he born?'], 'kb')\n"
-        "assert not {'torch', 'transformers'} & set(sys.modules)"
-    )
 
 
 class TestContract(QuestionUnderstandingContract):

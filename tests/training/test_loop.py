@@ -25,6 +25,10 @@ class Stopped(BaseException):
     """As if the process were killed."""
 
 
+def surprise(odds):
+    return torch.nn.functional.binary_cross_entropy_with_logits(odds, torch.tensor([1.0] * 3 + [0.0] * 3))
+
+
 class Toy:
     """Texts with "author" are right."""
 
@@ -44,9 +48,7 @@ class Toy:
 
     def loss(self, model, step):
         assert model.training
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(
-            self.odds(model), torch.tensor([1.0] * 3 + [0.0] * 3)
-        )
+        loss = surprise(self.odds(model))
         self.losses.append(loss.item())
         return loss * step
 
@@ -57,8 +59,7 @@ class Toy:
         self.validated += 1
         with torch.inference_mode():
             odds = self.odds(model)
-            loss = torch.nn.functional.binary_cross_entropy_with_logits(odds, torch.tensor([1.0] * 3 + [0.0] * 3))
-        return {"loss": loss.item(), "gap": (odds[:3].mean() - odds[3:].mean()).item()}
+        return {"loss": surprise(odds).item(), "gap": (odds[:3].mean() - odds[3:].mean()).item()}
 
     def run(self, run_id="one", settings=SETTINGS, **options):
         learning = Learning(lambda epoch: [1.0] * 5, self.loss, self.validate, self.criterion)
