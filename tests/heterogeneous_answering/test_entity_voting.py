@@ -1,6 +1,7 @@
 import copy
 
 import pytest
+from literal_evidence import Known
 
 from convinse.config import parse_config
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
@@ -28,23 +29,15 @@ LABELS = {item: label for item, (label, *_) in ITEMS.items()} | {
 
 
 FREQUENCY: dict[str, int] = {}
-
-
-class Types:
-    """What the voting needs of a knowledge base."""
-
-    def types(self, entity_id):
-        return ITEMS.get(entity_id, ("",))[1:]
-
-    def frequency(self, entity_id):
-        return FREQUENCY.get(entity_id, 0)
-
-    def properties(self):
-        return [
-            ("P577", "publication date", ["opened", "release date"]),
-            ("P2047", "duration", ["running time"]),
-            ("P57", "director", ["directed by"]),
-        ]
+KB = Known(
+    {item: tuple(classes) for item, (_, *classes) in ITEMS.items()},
+    [
+        ("P577", "publication date", ["opened", "release date"]),
+        ("P2047", "duration", ["running time"]),
+        ("P57", "director", ["directed by"]),
+    ],
+    FREQUENCY,
+)
 
 
 def said(text, *ids, score=1.0, source="text", own="Q44578"):
@@ -67,7 +60,7 @@ def turn_of(question, evidences, **more):
 
 def module(**keys):
     config = parse_config(keys)
-    return EntityVoting(config, Resources(config, kb=Types()))
+    return EntityVoting(config, Resources(config, kb=KB))
 
 
 @pytest.fixture
