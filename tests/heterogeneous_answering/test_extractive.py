@@ -1,7 +1,6 @@
 """Extractive answering as a module, and in the pipeline."""
 
 import copy
-from pathlib import Path
 
 import pytest
 from literal_evidence import Known
@@ -20,7 +19,7 @@ from convinse.support.errors import ConfigError, ModelError
 from convinse.testing import HeterogeneousAnsweringContract, without
 from evidences import evidence, together_as_alone
 from refusals import refused
-from tiny_models import Counted, copy_of, damage, joint, tiny, torch
+from tiny_models import Counted, copy_of, joint, tiny, torch
 from written import json_lines, read_json, write
 
 MODEL = str(tiny(task="question-answering"))
@@ -292,11 +291,9 @@ def test_the_pipeline_answers_the_embedded_conversations(command):
         ({"ha_model": str(tiny())}, ["ha_model", "question-answering"]),
         ({"ha_stride": "some"}, ["ha_stride", "my.yml"]),
         ({"ha_max_length": 8}, ["ha_max_length"]),
-        ({"ha_model": "broken"}, ["not numbers"]),
     ],
 )
 def test_configuration_errors_are_one_line(command_error, keys, words):
-    damage(copy_of(Path(MODEL), Path("broken")), lambda tensors: tensors["qa_outputs.bias"].fill_(float("nan")))
     line = command_error("pipeline", "kb", config_file(**keys), "--limit", "1", "--quiet")
     assert all(word in line for word in words), line
 

@@ -198,10 +198,3 @@ def test_wrong_use(arguments, message, command_error):
 
 def test_options_of_the_reader_belong_to_it(command_error):
     assert "--data belongs to train reader" in command_error("train", "ha", "--data", "x")
-
-
-def test_a_broken_line_is_named(data, command_error):
-    path = data / "train/SQuAD.jsonl.gz"
-    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + b"{\n"))
-    line = command_error("train", "reader", "--config", config_file(), "--quiet")
-    assert "data/train/SQuAD.jsonl.gz:262: not valid JSON" in line
