@@ -67,7 +67,8 @@ def test_unknown_name():
 def test_answering_without_a_model_loads_no_neural_package(run_python):
     code = (
         "from convinse.cli import main\n"
-        "assert main(['ask', 'Who directed the film Titanic?', 'When was he born?', '--sources', 'kb', '--config', 'lexical.yml']) == 0\n"
+        "asked = ['Who directed the film Titanic?', 'When was he born?']\n"
+        "assert main(['ask', *asked, '--sources', 'kb', '--config', 'lexical.yml']) == 0\n"
         "print(*sys.modules)"
     )
     loaded = run_python(HERE + code).split()

@@ -1,4 +1,4 @@
-"""Evidences with structure written by hand, with the dates and numbers that their texts have, and names of properties."""
+"""Evidences with structure written by hand, with dates and numbers of their texts, and names of properties."""
 
 import evidences
 from convinse.language.language import english

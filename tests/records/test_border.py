@@ -132,11 +132,12 @@ def test_mentions_stand_for_themselves(text, entities, mentions):
         assert found["mentions"][0]["start"] == text.index("1997,")
 
 
+NO_FACTS = ["A film of 1997.", "Titanic", "Titanic, ", "Titanic, a film", "Titanic, year, 19977", "", "x, y, Titanic"]
 FORMLESS = {
-    ("kb", "fact"): ["A film of 1997 it is.", "Titanic", "Titanic, ", "Titanic, a film", "Titanic, year, 19977", "", "x, y, Titanic"],
+    ("kb", "fact"): NO_FACTS,
     ("table", "row"): ["Kate, Albums, 1978, Lionheart", "", "Kate"],
     ("info", "attribute"): ["Titanic", "Titanic, Release", "Titanic, ", ""],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("source", "key"), FORMLESS)

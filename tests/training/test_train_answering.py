@@ -78,7 +78,8 @@ def test_evidences_become_examples(ha):
         "structured_representation": "it || wrote",
         "answers": answer("Q892", "Tolkien"),
         "top_evidences": [
-            evidence("by Tolkien"), evidence("a film"), evidence("the writer", wikidata_entities=answer("Q892", "J. R. R. T.")),
+            evidence("by Tolkien"), evidence("a film"),
+            evidence("the writer", wikidata_entities=answer("Q892", "J. R. R. T.")),
             evidence("by Tolkien"), evidence("a book"),
         ],
     }  # fmt: skip
