@@ -31,6 +31,18 @@ def same_ranking(ranked, expected, tolerance=1e-5):
     assert [{**record, "score": None} for record in ranked] == [{**record, "score": None} for record in expected]
 
 
+def same_spans(found, expected, tolerance=1e-4):
+    """Check that readings have the same answers at the same places but for small differences of scores."""
+    for mine, theirs in zip(found, expected, strict=True):
+        assert len(mine) == len(theirs)
+        of_place = {(span.context, span.start, span.end): span for span in mine}
+        for span in theirs:
+            other = of_place[span.context, span.start, span.end]
+            assert other.text == span.text
+            for name in ("score", "probability", "no_answer"):
+                assert getattr(other, name) == pytest.approx(getattr(span, name), abs=tolerance)
+
+
 def together_as_alone(make, turns, key, sources):
     """Check that a module does with turns together what it does with each alone; returns the turns of the former."""
     together, alone = copy.deepcopy(turns), copy.deepcopy(turns)

@@ -1,5 +1,6 @@
 """For tests of `qu: history`: an embedder without a model, and models whose weights are set by hand."""
 
+import copy
 import zlib
 
 import numpy as np
@@ -39,3 +40,13 @@ def understood(module, turn, history):
     """The turn with what a module of question understanding made of it."""
     keep_understanding(module, turn, module.inference_on_turn(turn, history))
     return turn
+
+
+def play(module, *turns):
+    """The last turn of a conversation of (question, answers as (id, label)), and its slots."""
+    history = []
+    for number, (question, *answers) in enumerate(turns):
+        turn = {"turn": number, "question": question}
+        understood(module, turn, copy.deepcopy(history))
+        history.append({**turn, "answers": [{"id": item, "label": label} for item, label in answers]})
+    return history[-1], [slot.strip() for slot in history[-1]["structured_representation"].split("||")]

@@ -2,18 +2,17 @@
 
 import threading
 import time
-from http.server import BaseHTTPRequestHandler
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
-from loopback import _Server, ok, running
+from loopback import _Handler, _Server, ok, running
 
 
 class Wiki(_Server):
     """What it has is in `pages`, `redirects`, `items` and `sitelinks`; `faults` are steps for the next requests."""
 
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", 0), _WikiHandler)
         self.pages = {}  # title -> HTML
         self.redirects = {}  # title -> title
         self.items = {}  # title -> item
@@ -72,11 +71,8 @@ class Wiki(_Server):
         return {"entities": {item: {"type": "item", "id": item, "sitelinks": links}}, "success": 1}
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    timeout = 5
-
-    def do_GET(self):
+class _WikiHandler(_Handler):
+    def answer(self):
         wiki = self.server
         params = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
         with wiki.lock:
@@ -97,8 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
                 wiki.under_way -= 1  # before the answer: its reader may be back at once
         step(self)
 
-    def log_message(self, *_):
-        pass
+    do_GET = answer  # noqa: N815
 
 
 def normal(title):

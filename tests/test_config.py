@@ -97,11 +97,12 @@ ers_wikipedia_dump: null
 
 def test_scoring_and_its_training_are_set_by_keys_of_their_own(written):
     training = "evs_training: {base: some/model, minutes: 1.5, loss: pairwise, learning_rate: 2e-5}"
-    config = load_config(written(f"evs_cascade: {{lexical: 7}}\n{training}\ntoken_budget: null\n"))
+    config = load_config(written(f"evs_cascade: {{lexical: 7}}\n{training}\ntoken_budget: null\nname: 1e5x\n"))
     assert (config.evs_cascade.lexical, config.evs_cascade.dense) == (7, Config().evs_cascade.dense)
     found = config.evs_training
     assert (found.base, found.minutes, found.loss) == ("some/model", 1.5, "pairwise")
     assert found.learning_rate == 2e-5  # a string for YAML 1.1
+    assert config.name == "1e5x"
     assert found.epochs == Config().evs_training.epochs
     assert parse_config(to_dict(config)) == config
 
@@ -214,8 +215,10 @@ def test_a_file_beside_the_user_wins_over_config_folders(written):
     assert load_config(Path("config") / "mine.yml").name == "inner"
 
 
-def test_a_missing_file_is_named_with_the_nearest_one():
+def test_a_missing_file_is_named_with_the_nearest_one_and_a_folder_is_none(workdir):
     unusable("confg.yml", "confg.yml", "did you mean 'config.yml'")
+    (workdir / "folder.yml").mkdir()
+    unusable("folder.yml", "folder.yml")
 
 
 def test_paths(workdir, written):
@@ -258,6 +261,8 @@ def test_live_pages_can_be_asked_for():
         ("evs_training: {epochs: 0}", ["evs_training.epochs", ">= 1"]),
         ("evs_training: {warmup: 2}", ["evs_training.warmup", "<= 1"]),
         ("ha_training: {epoch: 1}", ["ha_training: unknown key 'epoch'; did you mean 'epochs'?"]),
+        ("ha_votes: -0.1", ["ha_votes"]),
+        ("ha_votes: 1.1", ["ha_votes"]),
         ("evs: bm26", ["evs:", "valid: auto, bm25, cross_encoder, cascade"]),
         ("evs_max_length: 10", ["evs_max_length", ">= 64"]),
         ("token_budget: 0", ["token_budget", ">= 1"]),
@@ -315,19 +320,4 @@ def test_overrides_are_checked_like_keys(written):
     unusable(path, "did you mean 'seed'", sed=7)
     unusable(path, "seed", seed="7")
     unusable(path, "'txt'", source_combinations=["kb_txt"])
-
-
-def test_an_override_can_mend_a_wrong_key(written):
-    assert load_config(written("seed: wrong"), seed=3).seed == 3
-
-
-def test_a_folder_is_no_configuration(workdir):
-    (workdir / "folder.yml").mkdir()
-    unusable("folder.yml", "folder.yml")
-
-
-def test_a_number_in_scientific_notation_without_a_point_is_a_number(workdir):
-    Path("a.yml").write_text("evs_training: {learning_rate: 3e-5}\nclocq_p: 1000\nname: 1e5x\n")
-    config = load_config("a.yml")
-    assert config.evs_training.learning_rate == 3e-5
-    assert config.clocq_p == 1000 and config.name == "1e5x"
+    assert load_config(written("seed: wrong"), seed=3).seed == 3  # it can mend a key

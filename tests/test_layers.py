@@ -21,12 +21,7 @@ FLOORS = (
     ("question_understanding", "evidence_retrieval_scoring", "heterogeneous_answering"),
     ("pipeline", "training"),
     ("session", "experiment"),
-    (
-        "serving",
-        "testing",
-        "evaluation",
-        "benchmarks",
-    ),  # the last two: documented aliases of parts of scoring and formats
+    ("serving", "testing", "evaluation", "benchmarks"),  # the last two: documented aliases of scoring and formats
     ("cli",),
     ("__main__",),
 )

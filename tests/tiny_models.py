@@ -21,7 +21,7 @@ WORDS = """the a of in and who what when where directed wrote written played aut
 country city united kingdom england france south africa hobbit tolkien titanic james cameron peter jackson lord rings
 actor cast member publication date place birth award won one two three four five six seven eight nine ten""".split()
 _SIGNS = string.ascii_lowercase + string.digits + string.punctuation + "абвгдеийклмнопрстуяéü中文字的"
-SHORT, LONG = 128, 512  # tokens that the models can take
+LONG = 512  # tokens that the models can take
 
 
 def word_pieces(max_length: int = LONG):

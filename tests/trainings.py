@@ -1,6 +1,5 @@
 """What the tests of trainings share: small benchmarks, a training of each kind, models compared."""
 
-import json
 from pathlib import Path
 
 from convinse.config import ReaderTraining, RetrieverTraining, parse_config
@@ -15,12 +14,9 @@ from convinse.training.retriever import train_retriever
 from tiny_models import tiny, torch
 from tiny_seq2seq import writer
 from toy_reading import mrqa_line, toy_examples
+from written import read_json, write, write_lines
 
 SOURCES = ("kb", "text")
-
-
-def files(folder="."):
-    return sorted(path.name for path in Path(folder).iterdir())
 
 
 def weights(folder, task="sequence-classification"):
@@ -32,22 +28,20 @@ def same(one, other):
 
 
 def record(folder):
-    return json.loads(Path(folder, "training.json").read_text())
+    return read_json(Path(folder, "training.json"))
 
 
 def change_json(path, change):
     """Change the conversations of a file: `change` gets them as a list."""
-    content = json.loads(Path(path).read_text())
+    content = read_json(path)
     change(content)
-    Path(path).write_text(json.dumps(content))
+    write(path, content)
 
 
 def write_benchmark(folder, train, dev):
     """The first conversations of the snapshot as a benchmark, so many of each part."""
-    folder.mkdir()
     for part, number in (("train", train), ("dev", dev)):
-        content = json.loads(parse_config({}).input_path(part).read_bytes())[:number]
-        (folder / f"{part}.json").write_text(json.dumps(content))
+        write(folder / f"{part}.json", read_json(parse_config({}).input_path(part))[:number])
     return folder
 
 
@@ -76,9 +70,8 @@ def silver_conversations(silver=SILVER):
 
 def write_silver(folder="results/mine"):
     """Annotated files as `annotate` writes them."""
-    Path(folder).mkdir(parents=True)
     for part in ("train", "dev"):
-        Path(folder, f"annotated_{part}.json").write_text(json.dumps(silver_conversations()))
+        write(Path(folder, f"annotated_{part}.json"), silver_conversations())
 
 
 def silver_settings(**keys):
@@ -92,11 +85,8 @@ def silver_settings(**keys):
 def write_mrqa(folder, sets):
     """Files of the MRQA format: {path below the folder: number of questions}."""
     for seed, (name, number) in enumerate(sets.items(), 1):
-        path = folder / f"{name}.jsonl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lines = [{"header": {"dataset": path.stem}},
-                 *(mrqa_line(example, f"{name}{n}") for n, example in enumerate(toy_examples(seed, number)))]  # fmt: skip
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        contexts = (mrqa_line(example, f"{name}{n}") for n, example in enumerate(toy_examples(seed, number)))
+        write_lines(folder / f"{name}.jsonl", {"header": {"dataset": Path(name).stem}}, *contexts)
     return folder
 
 
@@ -112,10 +102,9 @@ def write_judged():
             passages.append({"id": f"{name}-{n}", "text": f"{name} {name} film {number}"})
         questions.append({"id": f"q-{name}", "text": f"who is {name}"})
         pairs.append(f"q-{name}\t{name}-0\t1")
-    for file, rows in (("passages.jl", passages), ("questions.jl", questions)):
-        Path(file).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    Path("pairs.tsv").write_text("".join(f"{row}\n" for row in pairs))
-    build_index(Path("passages.jl"), Path("index"), Parameters("en"))
+    write_lines("questions.jl", *questions)
+    write_lines("pairs.tsv", *pairs)
+    build_index(write_lines("passages.jl", *passages), Path("index"), Parameters("en"))
 
 
 def retrieve(base=None, output="new", **keys):

@@ -18,17 +18,16 @@ SMALL = ["--limit", "2", "--quiet"]
 
 
 @pytest.fixture
-def small(tmp_path, monkeypatch):
+def small(workdir):
     """A working directory with a configuration of its own."""
-    monkeypatch.chdir(tmp_path)
-    Path("my.yml").write_text("name: mine\nevs_max_evidences: 10\n")
-    return tmp_path
+    return write(workdir / "my.yml", "name: mine\nevs_max_evidences: 10\n").parent
 
 
-def start(*arguments, **options):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen([sys.executable, "-m", "convinse", *arguments], env=environment, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)  # fmt: skip
+def process(*arguments, kind=subprocess.run, stdout=subprocess.PIPE, stderr=subprocess.PIPE):
+    """A process of the command, run to its end unless `kind` starts it alone; its output goes by the buffer."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""}
+    command = [sys.executable, "-m", "convinse", *arguments]
+    return kind(command, env=environment, text=True, stdout=stdout, stderr=stderr)
 
 
 def test_pipeline_writes_turns_metrics_and_a_table(small, command):
@@ -138,17 +137,15 @@ def test_train_all_passes_over_what_has_nothing_to_start_from(small, command):
     assert lines[1].startswith("ers: ") and "set evs_training: {base: " in lines[1]
 
 
-@pytest.mark.parametrize(("parameters", "text"), [("self, sources", "' '.join(sources)"), ("self", "'kb info'")])
-def test_train_calls_the_module_with_sources_or_without(small, parameters, text):
-    name = f"learner_{len(parameters)}"  # a module is imported once
-    Path(f"{name}.py").write_text(
+def test_train_calls_the_module_with_sources(small):
+    Path("learner.py").write_text(
         "from pathlib import Path\n"
         "from convinse.evidence_retrieval_scoring.native import NativeERS\n"
         "class Learner(NativeERS):\n"
-        f"    def train({parameters}):\n"
-        f"        Path('learnt').write_text({text})\n"
+        "    def train(self, sources):\n"
+        "        Path('learnt').write_text(' '.join(sources))\n"
     )
-    Path("my.yml").write_text(f"ers: {name}:Learner\n")
+    Path("my.yml").write_text("ers: learner:Learner\n")
     assert main(["train", "ers", "info_kb", "my.yml"]) == 0
     assert Path("learnt").read_text() == "kb info"
 
@@ -220,11 +217,11 @@ def test_a_stopped_run_keeps_finished_conversations(small, how, status):
     Path("slow.py").write_text(SLOW)
     Path("my.yml").write_text("name: mine\ners: slow:Slow\n")
     file = small / "results/mine/kb/turns.jsonl"
-    process = start("pipeline", "kb", "my.yml", cwd=small)
-    wait_for_lines(file, 2, process)
-    process.send_signal(how)
-    out, err = process.communicate(timeout=30)
-    assert process.returncode == status, err
+    running = process("pipeline", "kb", "my.yml", kind=subprocess.Popen)
+    wait_for_lines(file, 2, running)
+    running.send_signal(how)
+    out, err = running.communicate(timeout=30)
+    assert running.returncode == status, err
     assert "Traceback" not in err
     if how == signal.SIGINT:
         assert "run the command again" in err
@@ -253,11 +250,9 @@ def test_without_cache_no_cache_folder_is_made(small):
 )
 def test_output_that_nobody_reads_is_no_traceback(small, arguments, closed, status):
     """The reader has gone before anything is written, and all of it fits into the buffer: only the last flush fails."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""}
     reader, writer = os.pipe()
     os.close(reader)
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **dict.fromkeys(closed, writer)}
-    done = subprocess.run([sys.executable, "-m", "convinse", *arguments], env=environment, text=True, **streams)
+    done = process(*arguments, **dict.fromkeys(closed, writer))
     os.close(writer)
     assert done.returncode == status, done.stderr
     assert not done.stderr
@@ -266,11 +261,7 @@ def test_output_that_nobody_reads_is_no_traceback(small, arguments, closed, stat
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_output_on_a_full_disk_is_one_line(small):
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "convinse", "ask", "--config", "lexical.yml", "Who directed Titanic?"],
-            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""},
-            text=True, stdout=full, stderr=subprocess.PIPE,
-        )  # fmt: skip
+        done = process("ask", "--config", "lexical.yml", "Who directed Titanic?", stdout=full)
     assert (done.returncode, done.stderr) == (1, "convinse: No space left on device\n")
 
 
@@ -283,11 +274,14 @@ def test_a_broken_pipe_that_is_not_the_output_is_told(small, monkeypatch, capfd)
     assert capfd.readouterr().err == "convinse: Broken pipe\n"
 
 
+HEAVY = "numpy bm25s torch transformers tokenizers safetensors rich msgspec yaml selectolax diskcache sqlite3 rapidfuzz"
+
+
 def test_help_loads_nothing_heavy(run_python):
     code = "import sys, convinse.cli\ntry: convinse.cli.main(['--help'])\nexcept SystemExit: pass\nprint(*sys.modules, sep='\\n')"
     loaded = set(run_python(code).split())
     assert "convinse.cli" in loaded
-    assert not loaded & set("numpy bm25s torch rich msgspec yaml selectolax diskcache sqlite3 rapidfuzz".split())
+    assert not loaded & set(HEAVY.split())
 
 
 def test_bench_with_an_unknown_name(command_error):

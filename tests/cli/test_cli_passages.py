@@ -204,10 +204,3 @@ def test_training_wants_its_options(whole, tiny, command_error, usage_error):
     assert "--bi-encoder belongs to train retriever" in command_error("train", "reader", "--bi-encoder")
     for wrong in (["--held-out", "1"], ["--learning-rate", "0"], ["--device", "gpu"], ["--epochs", "0"]):
         assert wrong[0] in usage_error(*whole, *base, *wrong)
-
-
-def test_bad_pairs_are_one_line(whole, tiny, command_error):
-    Path("pairs.tsv").write_text("1\t1-0\t1\n1\t77-0\t1\n")
-    whole[2] = "pairs.tsv"
-    assert "pairs.tsv:2: passage '77-0' is not in the index index" in command_error(*whole, "--base", tiny())
-    assert not Path("models/new").exists()

@@ -2,6 +2,7 @@
 
 import random
 import unicodedata
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.support.errors import ModelError
+from evidences import same_spans
 from tiny_models import WORDS, Counted, copy_of, damage, tiny, torch, transformers
 
 QA = "question-answering"
@@ -187,17 +189,9 @@ def test_batches_and_one_by_one(readers, kind):
     together = readers(kind, token_budget=700, max_length=96, stride=30).read_all(questions, [CONTEXTS] * 3)
     single = readers(kind, token_budget=1, max_length=96, stride=30)
     for question, found in zip(questions, together, strict=True):
-        one_by_one = []
-        for place, context in enumerate(CONTEXTS):
-            spans = single.read(question, [context])
-            assert all(span.context == 0 for span in spans)
-            one_by_one += [(place, span) for span in spans]
-        assert len(found) == len(one_by_one)
-        by_place = {(span.context, span.start, span.end): span for span in found}
-        for place, span in one_by_one:
-            other = by_place[place, span.start, span.end]
-            assert (other.text, other.score) == (span.text, pytest.approx(span.score, abs=1e-4))
-            assert other.probability == pytest.approx(span.probability, abs=1e-4)
+        apart = [[span for span in found if span.context == place] for place in range(len(CONTEXTS))]
+        alone = [single.read(question, [context]) for context in CONTEXTS]
+        same_spans([[replace(span, context=0) for span in spans] for spans in apart], alone)
 
 
 def test_equal_pairs_are_computed_once():

@@ -6,12 +6,13 @@ from convinse.config import QuSr
 from convinse.encoder.checkpoint import load_checkpoint, quiet
 from convinse.encoder.sequence_to_sequence import Generator, encoded, writing_loss
 from convinse.support.errors import ModelError
+from refusals import refused
 from tiny_models import copy_of, damage, tiny, torch, transformers
 from tiny_seq2seq import POSITIONS, writer
 
 BORN = "who directed titanic ||| james cameron ||| when was he born"
 TEXTS = [BORN, "a", "", "who wrote the hobbit ||| j r r tolkien"]
-CPU = torch.device("cpu")
+CPU, TASK = torch.device("cpu"), "sequence-to-sequence"
 
 
 def loaded(kind="bart", **config):
@@ -51,10 +52,8 @@ def test_a_base_model_has_all_that_writing_takes():
 
 
 def test_a_model_of_another_kind_is_refused():
-    with pytest.raises(ModelError, match="^qu_model: .*cannot be loaded") as caught:
-        load_checkpoint(tiny(), "sequence-to-sequence", "qu_model")
-    message = str(caught.value)
-    assert "\n" not in message and "BertConfig" in message and "PegasusConfig" not in message
+    words = ("qu_model: ", "cannot be loaded", "BertConfig")
+    assert "PegasusConfig" not in refused(ModelError, lambda: load_checkpoint(tiny(), TASK, "qu_model"), *words)
 
 
 @pytest.mark.parametrize(
@@ -63,8 +62,7 @@ def test_a_model_of_another_kind_is_refused():
 )
 def test_a_missing_weight_is_named(tmp_path, kind, name):
     folder = damage(copy_of(writer(kind), tmp_path / "model"), lambda tensors: tensors.pop(name))
-    with pytest.raises(ModelError, match=f"{name} missing"):
-        load_checkpoint(folder, "sequence-to-sequence", "qu_model")
+    refused(ModelError, lambda: load_checkpoint(folder, TASK, "qu_model"), f"{name} missing")
 
 
 # --- writing

@@ -5,6 +5,7 @@ import pytest
 from convinse.encoder.checkpoint import YES_NO, folder_id, load_checkpoint
 from convinse.encoder.yes_no_head import YesNoHead, YesNoModel, load_yes_no, states
 from convinse.support.errors import ModelError
+from refusals import refused
 from tiny_models import copy_of, inputs, joint, joint_model, torch
 
 PAIRS = [["did tolkien write the hobbit", "the hobbit was written by tolkien"], ["was it a film", "the song"]]
@@ -61,20 +62,15 @@ def test_a_model_with_the_head_is_the_same_model_otherwise(tmp_path):
 def test_files_that_are_no_head(tmp_path):
     folder = copy_of(joint(), tmp_path / "model")
     config, path = joint_model(folder).config, folder / YES_NO
-    with pytest.raises(ModelError, match=r"yes_no.safetensors: cannot be loaded"):
-        load_yes_no(folder, config)
+    refused(ModelError, lambda: load_yes_no(folder, config), "yes_no.safetensors: cannot be loaded")
     head_of().save(folder)
     whole = path.read_bytes()
     for broken in (b"", whole[:50], whole[:-7]):
         path.write_bytes(broken)
-        with pytest.raises(ModelError, match=r"yes_no.safetensors: cannot be loaded.*copy it"):
-            load_yes_no(folder, config)
+        refused(ModelError, lambda: load_yes_no(folder, config), "yes_no.safetensors: cannot be loaded", "copy it")
     path.write_bytes((folder / "model.safetensors").read_bytes())
-    with pytest.raises(ModelError, match="is no 'convinse yes/no head 1'"):
-        load_yes_no(folder, config)
+    refused(ModelError, lambda: load_yes_no(folder, config), "is no 'convinse yes/no head 1'")
     head_of(layer=3).save(folder)
-    with pytest.raises(ModelError, match="it is for layer 3 of 2"):
-        load_yes_no(folder, config)
+    refused(ModelError, lambda: load_yes_no(folder, config), "it is for layer 3 of 2")
     YesNoHead(64, 2, 1, 64).save(folder)
-    with pytest.raises(ModelError, match="size mismatch"):
-        load_yes_no(folder, config)
+    refused(ModelError, lambda: load_yes_no(folder, config), "size mismatch")

@@ -11,7 +11,6 @@ from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring import wikipedia_retriever
 from convinse.evidence_retrieval_scoring.wikipedia_retriever import WikipediaRetriever
 from convinse.records.evidence import check_evidence
-from convinse.support.errors import IndexFileError
 from convinse.wikipedia import page as pages
 from convinse.wikipedia.dump import write_dump
 from evidences import evidence
@@ -113,12 +112,6 @@ def test_without_a_dump_there_is_nothing():
     made = WikipediaRetriever(parse_config({"ers_wikipedia_dump": None}))
     assert made.retrieve_wp_evidences("Q44578") == []
     assert made.resources.wikipedia is None
-
-
-def test_a_missing_dump_is_a_clear_error_on_first_use_only(workdir):
-    made = WikipediaRetriever(parse_config({"ers_wikipedia_dump": str(workdir / "nowhere.db")}))
-    with pytest.raises(IndexFileError, match="nowhere.db"):
-        made.retrieve_wp_evidences("Q44578")
 
 
 def test_without_cache_no_disk_is_touched(retriever, workdir):
@@ -385,18 +378,11 @@ def test_a_title_that_now_leads_to_another_item_is_no_page_of_this_one(live, wik
 
 # --- failures
 
-FAULTS = {
-    "429": [status(429)] * 5,
+FAULTS = {  # of each kind one; all that a wiki may do is tested with its API
     "429 for long": [status(429, retry_after=3600)],
     "503": [status(503)] * 5,
     "cut": [cut()] * 5,
-    "half": [cut(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")] * 5,
-    "wrong encoding": [status(200, b"{}", content_encoding="gzip")] * 5,
-    "30 MB": [status(200, b"{" + b" " * (30 << 20) + b"}")],
-    "redirect loop": [status(302, location="/w/api.php")] * 6,
-    "maxlag": [ok(error("maxlag"))] * 5,
     "error": [ok(error("badtoken"))],
-    "HTML": [status(200, b"<html>")],
     "empty page": [ok({"parse": {"title": "T", "text": ""}})],
     "links fail": [None, status(404)],
 }
@@ -412,12 +398,6 @@ def test_a_failure_is_an_error_in_the_log_and_never_cached(live, wiki, caplog, f
     assert "Q44578" in record.getMessage()
     assert not [key for key in made.cache.keys() if "wikipedia_page" in key]  # noqa: SIM118 - not a dictionary
     assert sorted(found(live())) == sorted(TEXTS)  # the host's wish for rest is known to the first one only
-
-
-def test_one_fault_that_passes_is_not_noticed(live, wiki, caplog):
-    wiki.faults = [status(503), None, cut()]
-    assert sorted(found(live())) == sorted(TEXTS)
-    assert not caplog.records
 
 
 @pytest.mark.parametrize(

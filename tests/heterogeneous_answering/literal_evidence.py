@@ -1,4 +1,4 @@
-"""Evidences with structure written by hand, with the dates and numbers that their texts have, and the names of some properties."""
+"""Evidences with structure written by hand, with dates and numbers of their texts, and names of properties."""
 
 import evidences
 from convinse.language.language import english
@@ -17,6 +17,22 @@ NAMES = PropertyNames(
     ],
     ENGLISH.properties,
 )
+
+
+class Known:
+    """What answering needs of a knowledge base: the classes and numbers of facts of items, and properties."""
+
+    def __init__(self, classes, properties, frequency=None):
+        self._classes, self._properties, self._frequency = classes, properties, {} if frequency is None else frequency
+
+    def types(self, entity_id):
+        return self._classes.get(entity_id, ())
+
+    def frequency(self, entity_id):
+        return self._frequency.get(entity_id, 0)
+
+    def properties(self):
+        return self._properties
 
 
 def evidence(text, source, *entities, **more):

@@ -1,9 +1,9 @@
 """Extractive answering as a module, and in the pipeline."""
 
 import copy
-from pathlib import Path
 
 import pytest
+from literal_evidence import Known
 
 from convinse.config import parse_config
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
@@ -18,7 +18,8 @@ from convinse.resources import Resources
 from convinse.support.errors import ConfigError, ModelError
 from convinse.testing import HeterogeneousAnsweringContract, without
 from evidences import evidence, together_as_alone
-from tiny_models import Counted, copy_of, damage, joint, tiny, torch
+from refusals import refused
+from tiny_models import Counted, copy_of, joint, tiny, torch
 from written import json_lines, read_json, write
 
 MODEL = str(tiny(task="question-answering"))
@@ -105,16 +106,8 @@ class Fixed:
         ]  # fmt: skip
 
 
-class Types:
-    def types(self, entity_id):
-        kinds = {"Q42574": "human", "Q202765": "human", "Q44578": "film", "Q208909": "record label"}
-        return (kinds[entity_id],) if entity_id in kinds else ()
-
-    def frequency(self, entity_id):
-        return 0
-
-    def properties(self):
-        return [("P57", "director", ["directed by"]), ("P577", "publication date", ["opened"])]
+CLASSES = {"Q42574": ("human",), "Q202765": ("human",), "Q44578": ("film",), "Q208909": ("record label",)}
+KB = Known(CLASSES, [("P57", "director", ["directed by"]), ("P577", "publication date", ["opened"])])
 
 
 def said(text, *entities, score=1.0):
@@ -127,7 +120,7 @@ def asked(question, *evidences, **more):
 
 def answered(turn, *words, **keys):
     reader, config = Fixed(*words), parse_config(keys)
-    made = ExtractiveAnswering(config, Resources(config, kb=Types()), reader)
+    made = ExtractiveAnswering(config, Resources(config, kb=KB), reader)
     before = copy.deepcopy(turn)
     answers = made.inference_on_turn(turn, SOURCES)
     assert turn == before  # a module returns; it does not write
@@ -136,7 +129,7 @@ def answered(turn, *words, **keys):
 
 def voted(turn):
     config = parse_config({})
-    return EntityVoting(config, Resources(config, kb=Types())).inference_on_turn(turn, SOURCES)
+    return EntityVoting(config, Resources(config, kb=KB)).inference_on_turn(turn, SOURCES)
 
 
 def test_what_the_question_is_about_is_no_answer():
@@ -244,12 +237,6 @@ def test_of_votes_alone_the_answers_are_those_of_entity_voting(turns):
     assert [scores_by_id(one) for one in found] != [scores_by_id(one) for one in read]
 
 
-@pytest.mark.parametrize("share", [-0.1, 1.1])
-def test_a_share_of_votes_lies_between_0_and_1(share):
-    with pytest.raises(ConfigError, match="ha_votes"):
-        parse_config({"ha_votes": share})
-
-
 def test_answerers_are_composed_not_inherited():
     assert EntityVoting.__bases__ == ExtractiveAnswering.__bases__ == (HeterogeneousAnswering,)
 
@@ -304,21 +291,17 @@ def test_the_pipeline_answers_the_embedded_conversations(command):
         ({"ha_model": str(tiny())}, ["ha_model", "question-answering"]),
         ({"ha_stride": "some"}, ["ha_stride", "my.yml"]),
         ({"ha_max_length": 8}, ["ha_max_length"]),
-        ({"ha_model": "broken"}, ["not numbers"]),
     ],
 )
 def test_configuration_errors_are_one_line(command_error, keys, words):
-    damage(copy_of(Path(MODEL), Path("broken")), lambda tensors: tensors["qa_outputs.bias"].fill_(float("nan")))
     line = command_error("pipeline", "kb", config_file(**keys), "--limit", "1", "--quiet")
     assert all(word in line for word in words), line
 
 
 def test_the_module_alone_says_what_it_needs():
-    with pytest.raises(ConfigError, match="ha_model"):
-        ExtractiveAnswering(parse_config({"ha": "extractive"}))
+    refused(ConfigError, lambda: ExtractiveAnswering(parse_config({"ha": "extractive"})), "ha_model")
     made = ExtractiveAnswering(parse_config({"ha_model": "./nowhere"}))  # a light constructor: loaded on first use
-    with pytest.raises(ModelError, match="nowhere"):
-        made.inference_on_turn(asked("Who?", said("x y")), SOURCES)
+    refused(ModelError, lambda: made.inference_on_turn(asked("Who?", said("x y")), SOURCES), "nowhere")
 
 
 def test_a_part_of_a_date_stands_for_the_date_and_a_year_for_a_question_of_years():

@@ -3,7 +3,7 @@
 import ast
 
 import pytest
-from literal_evidence import attribute, evidence, fact, row
+from literal_evidence import Known, attribute, evidence, fact, row
 
 from convinse.config import parse_config
 from convinse.encoder.extractive_reader import AnswerSpan
@@ -18,25 +18,13 @@ from evidences import evidence as plain
 from places import ROOT
 
 CLASSES = {"Q Kate Winslet": ("human",), "Q drama": ("film genre",), "Q Titanic": ("film",)}
-
-
-class Kinds:
-    """What answering needs of a knowledge base."""
-
-    def types(self, entity_id):
-        return CLASSES.get(entity_id, ())
-
-    def frequency(self, entity_id):
-        return 0
-
-    def properties(self):
-        return [("P1", "cast member", ["starring", "played"]), ("P2", "duration", ["running time"])]
+KB = Known(CLASSES, [("P1", "cast member", ["starring", "played"]), ("P2", "duration", ["running time"])])
 
 
 def asked_of(question, *evidences, **more):
     config = parse_config({})
     turn = {"question": question, "top_evidences": list(evidences), **more}
-    return AskedQuestion.of(turn, config.sr_delimiter, Resources(config, kb=Kinds()))
+    return AskedQuestion.of(turn, config.sr_delimiter, Resources(config, kb=KB))
 
 
 def fields(answer_type):

@@ -19,7 +19,7 @@ from convinse.pipeline import Pipeline
 from convinse.records.conversation import asked_in_full
 from convinse.support.errors import ModelError
 from convinse.testing import without
-from evidences import evidence, same_ranking
+from evidences import evidence, same_ranking, same_spans
 from tiny_models import WORDS, Counted, copy_of, damage, joint, tiny, word_pieces
 
 CHANCE = random.Random(5)
@@ -44,18 +44,6 @@ def evidences(texts):
     return [evidence(text, score=1.0) for text in texts]
 
 
-def same(found, expected, tolerance):
-    assert len(found) == len(expected)
-    for mine, theirs in zip(found, expected, strict=True):
-        assert len(mine) == len(theirs)
-        of_place = {(span.context, span.start, span.end): span for span in mine}
-        for span in theirs:
-            other = of_place[span.context, span.start, span.end]
-            assert other.text == span.text
-            for name in ("score", "probability", "no_answer"):
-                assert getattr(other, name) == pytest.approx(getattr(span, name), abs=tolerance)
-
-
 @pytest.mark.parametrize(("reranker_length", "reader_length"), [(64, 64), (64, 128), (128, 64), (256, 512), (100, 101)])
 def test_the_answers_are_those_of_a_pass_of_the_reader_s_own(reranker_length, reader_length):
     pool, reranker, reader = both(reranker_length, reader_length)
@@ -67,7 +55,7 @@ def test_the_answers_are_those_of_a_pass_of_the_reader_s_own(reranker_length, re
     ranking = counted.sequences - alone
     assert ranking == len(QUERIES) * len(TEXTS)
     found = reader.read_all(QUERIES, [TEXTS] * len(QUERIES))
-    same(found, expected, 1e-4)
+    same_spans(found, expected, 1e-4)
     assert sum(map(len, found)) > 1000
     # what is computed again is what was cut
     tokenizer = word_pieces(10**5)

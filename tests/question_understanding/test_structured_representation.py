@@ -2,7 +2,6 @@
 
 import pytest
 
-from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering, Pipeline
 from convinse.config import parse_config
 from convinse.question_understanding.structured_representation import StructuredRepresentation, split_slots
 from convinse.support.errors import ConfigError
@@ -114,26 +113,5 @@ def test_without_a_model_it_says_which_key_is_missing():
         StructuredRepresentation(parse_config({"qu": "sr"})).inference_on_turn({"question": "Who?"}, [])
 
 
-class OneEvidence(EvidenceRetrievalScoring):
-    def inference_on_turn(self, turn, sources):
-        return []
-
-
-class FixedAnswer(HeterogeneousAnswering):
-    def inference_on_turn(self, turn, sources):
-        return [{"answer": {"id": "Q9", "label": "nine"}, "score": 1.0, "rank": 1}]
-
-
-@pytest.mark.parametrize(("gold", "answer"), [(True, "one"), (False, "nine")])
-def test_the_pipeline_hands_over_conversations_together(gold, answer):
-    writer = Writer()
-    config = parse_config({"qu": "sr", "qu_sr": {"batch_size": 7}})
-    qu = StructuredRepresentation(config, writer)
-    pipeline = Pipeline(config, qu=qu, ers=OneEvidence(config), ha=FixedAnswer(config))
-    assert pipeline.conversations_at_once == 7
-    asked = [
-        {"question": f"{n}?", "answers": [{"id": f"Q{n}", "label": label}]} for n, label in ((1, "one"), (2, "two"))
-    ]
-    done = pipeline.run([{"conv_id": "a", "questions": asked}, {"conv_id": "b", "questions": asked}], "kb", gold)
-    assert writer.given == [["1?", "1?"], [f"1? ||| {answer} ||| 2?"] * 2]
-    assert [turn["structured_representation"] for turn in done[1]["questions"]] == [" || x ||  || "] * 2
+def test_as_many_conversations_are_wanted_at_once_as_a_batch_has_texts():
+    assert make(Writer(), qu_sr={"batch_size": 7}).conversations_at_once == 7

@@ -1,6 +1,5 @@
 """`qu: history`: what a model does to the choice of the history; the models here are set by hand, or the one that ships."""
 
-import copy
 import json
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from convinse.question_understanding.trained_history import TrainedHistory
 from convinse.support.errors import ModelError
 from convinse.testing import QuestionUnderstandingContract
 from handmade import claim, q, world
-from histories import BagOfWords, model, understood
+from histories import BagOfWords, model, play
 from opened import resources_of
 from written import write
 
@@ -30,16 +29,6 @@ def make(world_kb):
         )
 
     return module
-
-
-def play(module, *turns):
-    """The last turn of a conversation of (question, answers as (id, label)), and its slots."""
-    history = []
-    for number, (question, *answers) in enumerate(turns):
-        turn = {"turn": number, "question": question}
-        understood(module, turn, copy.deepcopy(history))
-        history.append({**turn, "answers": [{"id": item, "label": label} for item, label in answers]})
-    return history[-1], [slot.strip() for slot in history[-1]["structured_representation"].split("||")]
 
 
 CAMERON, WINSLET = ("Q42574", "James Cameron"), ("Q202765", "Kate Winslet")
@@ -125,21 +114,6 @@ def test_empty_questions(make):
     assert play(module, ("",))[1] == ["", "", "", ""]
     assert play(module, ("",), ("",))[1] == ["", "", "", ""]
     assert play(module, WHO_DIRECTED, ("",))[1][:2] == ["", "James Cameron"]
-
-
-def test_predicted_answers_count_like_gold_ones(make):
-    module = make(ANSWERS_ONLY)
-    gold = [{"question": "Who directed Avatar?", "answers": [{"id": CAMERON[0], "label": CAMERON[1]}]}]
-    asked = [{"turn": number, "question": text} for number, text in enumerate(("Who directed Avatar?", "Born when?"))]
-    pipeline = Pipeline(parse_config({"qu": "history", "ers_use_cache": False, "ers_wikipedia_dump": None}), qu=module)
-    for use_gold, answer in ((True, CAMERON), (False, WINSLET)):
-        turns = [{**asked[0], **gold[0]}, {**asked[1], "answers": [{"id": "x", "label": "x"}]}]
-        pipeline.ha.inference_on_turns = lambda turns, sources: [
-            turn.update(pred_answers=[{"answer": {"id": WINSLET[0], "label": WINSLET[1]}, "rank": 1, "score": 1.0}])
-            for turn in turns
-        ]
-        (done,) = pipeline.run([{"conv_id": "a", "questions": turns}], "kb", use_gold_answers=use_gold)
-        assert answer[1] in done["questions"][1]["structured_representation"]
 
 
 def test_a_pronoun_of_the_other_gender_excludes_a_person(kb_of):
@@ -237,15 +211,6 @@ def test_ask_shows_the_probabilities(command):
     _, turn = json.loads(command(*asked, "--json", *questions))["questions"]
     (score,) = [part["score"] for part in turn["history_used"] if part["text"] == "James Cameron"]
     assert 0.5 < score <= 1
-
-
-def test_slots_still_needs_no_model(run_python):
-    run_python(
-        "import sys\n"
-        "from convinse import Pipeline\nfrom convinse.config import parse_config\n"
-        "Pipeline(parse_config({'ers_use_cache': False})).ask(['Who directed Titanic?', 'When was he born?'], 'kb')\n"
-        "assert not {'torch', 'transformers'} & set(sys.modules)"
-    )
 
 
 class TestContract(QuestionUnderstandingContract):

@@ -2,6 +2,7 @@
 
 import copy
 import time
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -56,17 +57,6 @@ def test_two_items_of_one_label_come_in_the_order_they_are_listed_in():
     assert [entity["id"] for entity in found["fact"]] == ["Q1", "named after", "Q2"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["A film of 1997 it is.", "Titanic", "Titanic, ", "Titanic, a film", "Titanic, year, 19977", "", "x, y, Titanic"],
-)
-def test_what_has_no_form_of_a_fact_stays_without(text):
-    found = structured(evidence(text, "kb", ("Titanic", "Q1"), YEAR))
-    assert "fact" not in found and fact_of(found) is None
-    assert "fact" not in structured(evidence(text, "kb"))
-    assert "fact" not in structured(evidence(text, "kb", ("", "Q1")))
-
-
 _LABELS = st.lists(
     st.text(alphabet="abc ,", min_size=1, max_size=6).map(str.strip).filter(bool), min_size=3, max_size=3
 )
@@ -101,11 +91,6 @@ def test_repeated_cells_have_their_own_places():
     assert listed(found) == [("1", [])] * 3
 
 
-@pytest.mark.parametrize("text", ["Kate, Albums, 1978, Lionheart", "", "Kate"])
-def test_a_row_without_headers_stays_without(text):
-    assert "row" not in structured(evidence(text, "table"))
-
-
 @pytest.mark.parametrize("source", ["info", "infobox"])
 def test_an_attribute_is_read_from_its_commas(source):
     text = "Titanic, Release, 1997, London, 1997, , U.S."
@@ -113,11 +98,6 @@ def test_an_attribute_is_read_from_its_commas(source):
     assert found["attribute"]["path"] == ["Release"]
     assert listed(found) == [("1997", ["1997"]), ("London", ["London"]), ("1997", ["1997"]), ("U.S.", [])]
     assert found["source"] == source
-
-
-@pytest.mark.parametrize("text", ["Titanic", "Titanic, Release", "Titanic, ", ""])
-def test_an_attribute_without_values_stays_without(text):
-    assert "attribute" not in structured(evidence(text, "info"))
 
 
 # --- mentions
@@ -151,6 +131,21 @@ def test_mentions_stand_for_themselves(text, entities, mentions):
     assert surfaces(found) == mentions
     if "1997," in text:
         assert found["mentions"][0]["start"] == text.index("1997,")
+
+
+NO_FACTS = ["A film of 1997.", "Titanic", "Titanic, ", "Titanic, a film", "Titanic, year, 19977", "", "x, y, Titanic"]
+FORMLESS = {
+    ("kb", "fact"): NO_FACTS,
+    ("table", "row"): ["Kate, Albums, 1978, Lionheart", "", "Kate"],
+    ("info", "attribute"): ["Titanic", "Titanic, Release", "Titanic, ", ""],
+}
+
+
+@pytest.mark.parametrize(("source", "key"), FORMLESS)
+def test_what_has_no_form_of_its_source_stays_without(source, key):
+    for text, entities in product(FORMLESS[source, key], ([("Titanic", "Q1"), YEAR], [("", "Q1")], [])):
+        found = structured(evidence(text, source, *entities))
+        assert key not in found and fact_of(found) is None, text
 
 
 # --- structure that comes along

@@ -12,10 +12,8 @@ def candidate(item, word, rank=0):
 
 def test_the_string_is_a_rendering_of_the_fields():
     assert render(FIELDS, " || ") == "Titanic || James Cameron || born || date"
-    assert (
-        render({**FIELDS, "context": [], "entities": [CAMERON, TITANIC]}, "##")
-        == "##James Cameron, Titanic##born##date"
-    )
+    fields = {**FIELDS, "context": [], "entities": [CAMERON, TITANIC]}
+    assert render(fields, "##") == "##James Cameron, Titanic##born##date"
 
 
 def test_a_name_of_several_items_stays_as_it_was_written():

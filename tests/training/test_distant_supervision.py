@@ -1,7 +1,6 @@
 """What leads to the gold answers: of questions and their history, over a small world."""
 
 import copy
-import json
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,8 @@ from convinse.language.language import english
 from convinse.support.errors import DataError
 from convinse.training.distant_supervision import Annotator, annotate
 from convinse.training.silver import annotated_path, predicate_words, representation_text, silver_type
+from refusals import refused
+from written import read_json, write
 
 CAMERON, NOLAN, DICAPRIO = ("Q42574", "James Cameron"), ("Q25191", "Christopher Nolan"), ("Q38111", "Leonardo DiCaprio")
 BORN = ("1954-08-16T00:00:00Z", "16 August 1954")
@@ -152,10 +153,8 @@ def test_predicate_words_are_those_in_no_mention():
     ],
 )
 def test_the_type_is_what_is_asked_for_where_it_fits_else_that_of_the_answer(question, answer, types, label):
-    assert (
-        silver_type(question, [{"id": answer, "label": "x"}], english().answer_types, lambda item_id: types).label
-        == label
-    )
+    found = silver_type(question, [{"id": answer, "label": "x"}], english().answer_types, lambda item_id: types)
+    assert found.label == label
 
 
 def test_the_type_can_be_read_back():
@@ -196,7 +195,7 @@ CONVERSATIONS = [
 @pytest.fixture
 def benchmark(config, workdir):
     for part in ("train", "dev", "test"):
-        Path(f"{part}.json").write_text(json.dumps(CONVERSATIONS))
+        write(f"{part}.json", CONVERSATIONS)
     return config(name="mine", benchmark_path=str(workdir))
 
 
@@ -206,7 +205,7 @@ def test_each_part_is_written_with_all_that_it_had(benchmark):
     assert list(done) == paths
     assert done[paths[0]] == {"turns": 2, "annotated": 2, "lean on earlier turns": 1}
     assert sorted(Path("results/mine").iterdir()) == sorted(done)
-    (conversation,) = json.loads(paths[1].read_text())
+    (conversation,) = read_json(paths[1])
     assert conversation["questions"][1]["silver_SR"] == [[[], ["James Cameron"], ["born"], "date"]]
     stripped = copy.deepcopy(conversation)
     for turn in stripped["questions"]:
@@ -217,10 +216,8 @@ def test_each_part_is_written_with_all_that_it_had(benchmark):
 
 def test_nothing_is_written_where_a_part_is_missing(benchmark):
     Path("test.json").unlink()
-    with pytest.raises(
-        DataError, match="test.json: no such file; check test_input_path and benchmark_path, or annotate another"
-    ):
-        annotate(benchmark, ["kb"], quiet=True)
+    message = "test.json: no such file; check test_input_path and benchmark_path, or annotate another"
+    refused(DataError, lambda: annotate(benchmark, ["kb"], quiet=True), message)
     assert not Path("results").exists()
     assert list(annotate(benchmark, ["kb"], ["dev"], quiet=True)) == [annotated_path(benchmark, "dev")]
 
@@ -229,8 +226,7 @@ def test_an_older_file_stays_where_annotation_fails(benchmark):
     (old,) = annotate(benchmark, ["kb"], ["dev"], quiet=True)
     before = old.read_bytes()
     Path("dev.json").write_text("[{")
-    with pytest.raises(DataError, match="dev.json"):
-        annotate(benchmark, ["kb"], ["dev"], quiet=True)
+    refused(DataError, lambda: annotate(benchmark, ["kb"], ["dev"], quiet=True), "dev.json")
     assert old.read_bytes() == before
 
 

@@ -13,6 +13,7 @@ from convinse.support.errors import ModelError
 from convinse.training import loop as module
 from convinse.training.learning import Learning
 from convinse.training.loop import fit
+from refusals import refused
 from tiny_models import tiny, torch
 from trainings import same
 
@@ -22,6 +23,10 @@ RIGHT, WRONG = ["the author wrote a book", "author", "one author two"], ["the fi
 
 class Stopped(BaseException):
     """As if the process were killed."""
+
+
+def surprise(odds):
+    return torch.nn.functional.binary_cross_entropy_with_logits(odds, torch.tensor([1.0] * 3 + [0.0] * 3))
 
 
 class Toy:
@@ -43,9 +48,7 @@ class Toy:
 
     def loss(self, model, step):
         assert model.training
-        loss = torch.nn.functional.binary_cross_entropy_with_logits(
-            self.odds(model), torch.tensor([1.0] * 3 + [0.0] * 3)
-        )
+        loss = surprise(self.odds(model))
         self.losses.append(loss.item())
         return loss * step
 
@@ -56,8 +59,7 @@ class Toy:
         self.validated += 1
         with torch.inference_mode():
             odds = self.odds(model)
-            loss = torch.nn.functional.binary_cross_entropy_with_logits(odds, torch.tensor([1.0] * 3 + [0.0] * 3))
-        return {"loss": loss.item(), "gap": (odds[:3].mean() - odds[3:].mean()).item()}
+        return {"loss": surprise(odds).item(), "gap": (odds[:3].mean() - odds[3:].mean()).item()}
 
     def run(self, run_id="one", settings=SETTINGS, **options):
         learning = Learning(lambda epoch: [1.0] * 5, self.loss, self.validate, self.criterion)
@@ -149,23 +151,20 @@ def test_a_damaged_state_is_an_error(tmp_path, file, change):
         path.unlink()
     else:
         path.write_bytes(path.read_bytes()[:-10] if change == "cut" else b"\x00\xff" * 99)
-    with pytest.raises(ModelError, match="the state of a stopped training is damaged .*; delete it") as caught:
-        Toy(tmp_path).run(settings=FitSettings(epochs=1))
-    assert "\n" not in str(caught.value) and str(tmp_path / "state") in str(caught.value)
+    words = ("the state of a stopped training is damaged ", "; delete it", str(tmp_path / "state"))
+    refused(ModelError, lambda: Toy(tmp_path).run(settings=FitSettings(epochs=1)), *words)
 
 
 def test_a_state_that_does_not_fit_is_an_error(tmp_path):
     from safetensors.torch import load_file, save_file
 
     Toy(tmp_path).run()
-    with pytest.raises(ModelError, match="damaged"):
-        Toy(tmp_path, kind="distilbert").run()
+    refused(ModelError, lambda: Toy(tmp_path, kind="distilbert").run(), "damaged")
     path = tmp_path / "state/optimizer.safetensors"
     tensors = load_file(path)
     del tensors["exp_avg_sq.3"]
     save_file(tensors, path)
-    with pytest.raises(ModelError, match="damaged"):
-        Toy(tmp_path).run()
+    refused(ModelError, lambda: Toy(tmp_path).run(), "damaged")
 
 
 def scripted(toy, values):
@@ -247,8 +246,7 @@ def test_biases_and_norms_do_not_decay(tmp_path):
 def test_a_loss_that_is_no_number_is_an_error(tmp_path):
     toy = Toy(tmp_path)
     toy.loss = lambda model, step: toy.odds(model).sum() * math.nan
-    with pytest.raises(ModelError, match="the loss is nan; lower learning_rate"):
-        toy.run()
+    refused(ModelError, toy.run, "the loss is nan; lower learning_rate")
 
 
 def test_the_state_holds_no_pickle(tmp_path):

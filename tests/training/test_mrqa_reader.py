@@ -1,7 +1,6 @@
 """`train reader`: from a folder of small MRQA files to a model folder and the table."""
 
 import gzip
-import json
 from collections import ChainMap, Counter
 from pathlib import Path
 
@@ -16,7 +15,8 @@ from convinse.support.errors import ConfigError
 from convinse.training import mrqa_reader as mrqa_training
 from convinse.training.mrqa_reader import dev_questions, validate
 from tiny_models import tiny
-from trainings import files, record, write_mrqa
+from trainings import record, write_mrqa
+from written import names, write
 
 DEV = {"dev-in": {"SQuAD": 20, "TriviaQA-web": 10}, "dev-out": {"DROP": 10, "mine": 5}}
 
@@ -38,7 +38,7 @@ BASE = ("--base", str(tiny("bert", "question-answering", initializer_range=0.05)
 def config_file(**changes):
     settings = {"base": BASE[1], "output": "out", "train_folder": "data/train", "dev_folders": ["data/dev-in", "data/dev-out"],
                 "device": "cpu", "max_length": 64, "stride": 8, **changes}  # fmt: skip
-    Path("my.yml").write_text(json.dumps(settings))
+    write("my.yml", settings)
     return "my.yml"
 
 
@@ -64,7 +64,7 @@ def test_tiny_yml_trains_and_prints_the_table(data, capsys, workdir):
     for title, name in titles.items():
         assert rows[title][2] == f"{scores[name]['exact_match']:.1f} / {scores[name]['f1']:.1f}"
     assert rows["mean of 4"][2].endswith(f"{sum(score['f1'] for score in scores.values()) / 4:.1f}")
-    assert files("models") == ["tiny"]
+    assert names("models") == ["tiny"]
     card = Path("models/tiny/README.md").read_text()
     for words in ("SQuAD (260 questions)", "NewsQA (130 questions)", "- learning_rate: 0.0001", "macro F1",
                   "| (I) SQuAD | 78.5 / 86.7 |"):  # fmt: skip
@@ -167,9 +167,8 @@ def test_the_baseline_is_that_of_the_task(name, monkeypatch):
         ({"device": "gpu"}, ["my.yml: device:"]),
     ],
 )
-def test_wrong_settings(workdir, changes, words, capsys):
-    assert train("--config", config_file(**changes)) == 1
-    (line,) = capsys.readouterr().err.splitlines()
+def test_wrong_settings(changes, words, command_error):
+    line = command_error("train", "reader", "--config", config_file(**changes))
     assert all(word in line for word in words), line
 
 
@@ -193,19 +192,9 @@ def test_a_missing_key_is_named(workdir):
         (["--config", "mrqa/tiny.yml"], "train_folder: No such file or directory: data/mrqa-tiny/train"),
     ],
 )
-def test_wrong_use(workdir, arguments, message, capsys):
-    assert train(*arguments) == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert message in line
+def test_wrong_use(arguments, message, command_error):
+    assert message in command_error("train", "reader", *arguments)
 
 
-def test_options_of_the_reader_belong_to_it(workdir, capsys):
-    assert main(["train", "ha", "--data", "x"]) == 1
-    assert "--data belongs to train reader" in capsys.readouterr().err
-
-
-def test_a_broken_line_is_named(data, capsys):
-    path = data / "train/SQuAD.jsonl.gz"
-    path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + b"{\n"))
-    assert train("--config", config_file(), "--quiet") == 1
-    assert "data/train/SQuAD.jsonl.gz:262: not valid JSON" in capsys.readouterr().err
+def test_options_of_the_reader_belong_to_it(command_error):
+    assert "--data belongs to train reader" in command_error("train", "ha", "--data", "x")

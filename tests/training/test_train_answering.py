@@ -1,7 +1,6 @@
 """`train ha`: places of gold answers in evidences, and the command from conversations to a model folder."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -12,17 +11,12 @@ from convinse.support.errors import ConfigError
 from convinse.training.answering import TurnExamples, answer_spans, examples, steps, validate
 from convinse.training.conversations import turns_with_evidences
 from convinse.training.reader import ReadExample
+from evidences import evidence
 from tiny_models import tiny
 from trainings import SOURCES, stage_settings, write_benchmark
+from written import read_json, write
 
 MODEL = str(tiny("bert", "question-answering", initializer_range=0.1))
-
-
-def evidence(text, *mentions, labels=()):
-    """`mentions` are [surface, id]."""
-    named = [*((entity_id, surface) for surface, entity_id in mentions), *labels]
-    return {"evidence_text": text, "source": "text", "disambiguations": [list(pair) for pair in mentions],
-            "wikidata_entities": [{"id": entity_id, "label": name} for entity_id, name in named]}  # fmt: skip
 
 
 def answer(entity_id, label):
@@ -53,11 +47,11 @@ def answer(entity_id, label):
     ],
 )  # fmt: skip
 def test_places_of_gold_answers(text, mentions, gold, found):
-    assert [text[start:end] for start, end in answer_spans(evidence(text, *mentions), gold)] == found
+    assert [text[start:end] for start, end in answer_spans(evidence(text, "text", *mentions), gold)] == found
 
 
 def test_the_label_of_an_item_counts_as_its_name():
-    text = evidence("by Tolkien", labels=[("Q892", "Tolkien")])
+    text = evidence("by Tolkien", wikidata_entities=answer("Q892", "Tolkien"))
     assert answer_spans(text, answer("Q892", "John Tolkien")) == [(3, 10)]
 
 
@@ -84,7 +78,8 @@ def test_evidences_become_examples(ha):
         "structured_representation": "it || wrote",
         "answers": answer("Q892", "Tolkien"),
         "top_evidences": [
-            evidence("by Tolkien"), evidence("a film"), evidence("the writer", labels=[("Q892", "J. R. R. T.")]),
+            evidence("by Tolkien"), evidence("a film"),
+            evidence("the writer", wikidata_entities=answer("Q892", "J. R. R. T.")),
             evidence("by Tolkien"), evidence("a book"),
         ],
     }  # fmt: skip
@@ -97,7 +92,7 @@ def test_evidences_become_examples(ha):
 
 def test_the_same_text_is_not_right_and_wrong(ha):
     turn = {"question": "Where?", "answers": answer("Q1", "Paris")}
-    found = examples(ha(), {**turn, "top_evidences": [evidence("here"), evidence("here", ("here", "Q1"))]})
+    found = examples(ha(), {**turn, "top_evidences": [evidence("here"), evidence("here", "text", ("here", "Q1"))]})
     assert [e.context for e in found.right] == ["here"] and found.wrong == []
 
 
@@ -135,22 +130,18 @@ def test_validation_is_what_the_module_answers(ha, settings, workdir):
     before = json.dumps(dev)
     found = validate(module, module.build_reader(MODEL), dev, SOURCES)
     assert json.dumps(dev) == before and "reader" not in vars(module)
-    Path("my.yml").write_text(json.dumps(settings()))
+    write("my.yml", settings())
     assert main(["pipeline", "kb_text", "my.yml", "--part", "dev", "--quiet"]) == 0
-    metrics = json.loads(Path("results/mine/kb_text/metrics.json").read_text())
+    metrics = read_json("results/mine/kb_text/metrics.json")
     assert {name: round(value, 4) for name, value in found.items()} == {name: metrics[name] for name in found}
-
-
-# --- the command
 
 
 # --- errors
 
 
-def test_no_model_at_all(settings, workdir, capsys):
-    Path("my.yml").write_text(json.dumps(settings(ha_model=None)))
-    assert main(["train", "ha", "kb_text", "my.yml"]) == 1
-    assert "ha: extractive needs ha_model" in capsys.readouterr().err
+def test_no_model_at_all(settings, command_error):
+    write("my.yml", settings(ha_model=None))
+    assert "ha: extractive needs ha_model" in command_error("train", "ha", "kb_text", "my.yml")
 
 
 def test_a_base_is_no_model_to_answer_with(ha):

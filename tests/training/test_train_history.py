@@ -1,11 +1,11 @@
 """`train qu` for `qu: history`: from annotated files to a model that has learned what follow-ups are about."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import written
 from convinse.cli import main
 from convinse.config import parse_config
 from convinse.encoder.checkpoint import folder_id
@@ -16,7 +16,8 @@ from convinse.training.history import best_threshold, measure, train_history
 from convinse.training.trainer import _RECORD
 from histories import BagOfWords
 from opened import resources_of
-from trainings import change_json, files, record
+from refusals import refused
+from trainings import change_json, record
 
 FILMS = {"Titanic": "Q44578", "Avatar": "Q24871", "Inception": "Q25188"}
 DIRECTORS = {"Titanic": ("Q42574", "James Cameron"), "Avatar": ("Q42574", "James Cameron"), "Inception": ("Q25191", "Christopher Nolan")}  # fmt: skip
@@ -37,10 +38,8 @@ FOLLOW_UPS = [("When was he born?", "director"), ("When was it released?", "film
 
 
 def write(folder="results/mine", train=FOLLOW_UPS, dev=FOLLOW_UPS):
-    Path(folder).mkdir(parents=True, exist_ok=True)
     for part, follow_ups in (("train", train), ("dev", dev)):
-        content = [conversation(film, follow_ups) for film in FILMS]
-        Path(folder, f"annotated_{part}.json").write_text(json.dumps(content))
+        written.write(Path(folder, f"annotated_{part}.json"), [conversation(film, follow_ups) for film in FILMS])
 
 
 class Module(TrainedHistory):
@@ -79,7 +78,7 @@ def test_training_twice_gives_the_same_bytes(module):
     folders = [train_history(module(qu_training={"output": f"models/{number}"})) for number in range(2)]
     for name in (FILE, _RECORD, "README.md"):
         assert len({(folder / name).read_bytes() for folder in folders}) == 1
-    assert files("models") == ["0", "1"]
+    assert written.names("models") == ["0", "1"]
 
 
 def test_what_it_was_trained_with_is_written(module, world_kb):
@@ -116,14 +115,13 @@ def test_annotated_files_may_lie_elsewhere(module):
 
 def test_a_missing_file_says_how_to_make_it(module):
     Path("results/mine/annotated_dev.json").unlink()
-    with pytest.raises(DataError, match="annotated_dev.json: no such file; run bash run.sh annotate"):
-        train_history(module())
+    refused(DataError, lambda: train_history(module()), "annotated_dev.json: no such file; run bash run.sh annotate")
 
 
 def test_a_file_without_any_history_is_named(module):
     write(dev=[])
-    with pytest.raises(DataError, match="annotated_dev.json: its silver_mentions tell nothing of the history"):
-        train_history(module())
+    message = "annotated_dev.json: its silver_mentions tell nothing of the history"
+    refused(DataError, lambda: train_history(module()), message)
     assert not Path("results/mine/qu_model").exists()
 
 
@@ -132,18 +130,16 @@ def test_broken_mentions_are_named_with_their_place(module, mentions):
     change_json(
         "results/mine/annotated_train.json", lambda content: content[1]["questions"][2].update(silver_mentions=mentions)
     )
-    with pytest.raises(
-        DataError, match="annotated_train.json: conversation 'Avatar', turn 2: silver_mentions: "
-    ) as caught:
-        train_history(module())
-    assert "\n" not in str(caught.value)
+    place = "annotated_train.json: conversation 'Avatar', turn 2: silver_mentions: "
+    refused(DataError, lambda: train_history(module()), place)
 
 
 def test_a_folder_of_the_user_is_not_replaced(module):
     Path("own").mkdir()
     Path("own/file").write_text("mine")
-    with pytest.raises(OutputError, match="name another qu_training.output"):
-        train_history(module(qu_training={"output": "own"}))
+    refused(
+        OutputError, lambda: train_history(module(qu_training={"output": "own"})), "name another qu_training.output"
+    )
 
 
 # --- the parts

@@ -136,10 +136,8 @@ def test_validation_leaves_the_model_as_it_is(tmp_path):
     model = checkpoint()
     types = [type(module) for module in model.model.modules()]
     train(tmp_path / "model", model, TRAIN[:32], validate, epochs=1)
-    assert (
-        all(copied is not model.model for copied in kept)
-        and [type(module) for module in model.model.modules()] == types
-    )
+    assert all(copied is not model.model for copied in kept)
+    assert [type(module) for module in model.model.modules()] == types
     assert all(parameter.requires_grad for parameter in model.model.parameters())
 
 

@@ -1,6 +1,5 @@
 """`train qu` for `qu: sr`: from annotated files to a model folder that writes representations."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,8 @@ from convinse.support.errors import DataError, ModelError, NothingToTrainError
 from convinse.testing import QuestionUnderstandingContract
 from convinse.training.representation import read_examples, train_representation
 from tiny_seq2seq import writer
-from trainings import files, record, same, silver_conversations, silver_settings, weights, write_silver
+from trainings import record, same, silver_conversations, silver_settings, weights, write_silver
+from written import names, write
 
 
 @pytest.fixture
@@ -54,14 +54,14 @@ def test_annotated_files_may_lie_elsewhere(settings):
 
 
 def test_a_file_without_representations_is_named(settings):
-    Path("results/mine/annotated_dev.json").write_text(json.dumps(silver_conversations([("who", None, "x")])))
+    write("results/mine/annotated_dev.json", silver_conversations([("who", None, "x")]))
     with pytest.raises(DataError, match="annotated_dev.json: no turn has a representation in silver_SR"):
         train_representation(module(settings()))
 
 
 def test_a_broken_representation_is_named_with_its_place(settings):
     broken = silver_conversations([("who", "|| a || b || c", "x")])
-    Path("results/mine/annotated_train.json").write_text(json.dumps(broken))
+    write("results/mine/annotated_train.json", broken)
     with pytest.raises(DataError, match="annotated_train.json: conversation 'a', turn 0: silver_SR is no list of"):
         train_representation(module(settings()))
 
@@ -92,7 +92,7 @@ def test_a_model_learns_to_write(settings, base, epochs):
     understanding = trained.inference_on_turn(turn, history)
     assert understanding["structured_representation"] == "titanic || cameron || born || date"
     assert understanding["history_used"] == [{"turn": 0, "part": "answer", "text": "cameron"}]
-    assert files("results/mine") == ["annotated_dev.json", "annotated_train.json", "qu_model"]
+    assert names("results/mine") == ["annotated_dev.json", "annotated_train.json", "qu_model"]
 
 
 def test_the_same_seed_gives_the_same_model(settings):
@@ -114,7 +114,7 @@ def test_a_model_that_is_not_there_is_named_by_its_key(settings):
 
 
 def test_the_command(settings, capsys):
-    Path("my.yml").write_text(json.dumps(settings(qu_training={"epochs": 1})))  # JSON is YAML
+    write("my.yml", settings(qu_training={"epochs": 1}))
     assert main(["train", "qu", "my.yml"]) == 0
     assert "name it in qu_model" in capsys.readouterr().err
     assert (Path("results/mine/qu_model") / "model.safetensors").is_file()

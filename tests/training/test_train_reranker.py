@@ -17,13 +17,15 @@ from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.records.conversation import asked_in_full
 from convinse.scoring.convqa import has_answer
-from convinse.support.errors import DataError, ModelError
+from convinse.support.errors import DataError
 from convinse.training.conversations import understood_conversations
 from convinse.training.rankers import CrossEncoderLearner
 from convinse.training.ranking import Candidates, Group, draw_groups
 from convinse.training.reranker import examples, validate
-from tiny_models import copy_of, damage, tiny, torch
+from refusals import refused
+from tiny_models import tiny, torch
 from trainings import SOURCES, change_json, record, same, stage_settings, weights, write_benchmark
+from written import write
 
 
 @pytest.fixture
@@ -137,15 +139,10 @@ def test_validation_ranks_anew(monkeypatch):
 # --- the command
 
 
-def train(settings, **keys):
-    Path("my.yml").write_text(json.dumps(settings(**keys)))
-    return main(["train", "ers", "kb_text", "my.yml", "--quiet"])
-
-
 @pytest.mark.parametrize("more", [[], ["--quiet"]])
 def test_quiet_silences_the_progress_bar(settings, workdir, capfd, monkeypatch, more):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    Path("my.yml").write_text(json.dumps(settings(evs_training={"epochs": 1})))
+    write("my.yml", settings(evs_training={"epochs": 1}))
     assert main(["train", "ers", "kb", "my.yml", *more]) == 0
     assert ("train ers, epoch 1" in capfd.readouterr().err) == (not more)
 
@@ -170,34 +167,10 @@ def test_other_heads(ers, workdir, labels, outputs):
 # --- errors
 
 
-def test_no_checkpoint_to_start_from(settings, workdir, capsys):
-    assert train(settings, evs_model=None) == 1
-    assert "set evs_training: {base: FOLDER or hub name}" in capsys.readouterr().err
-
-
-def test_clocq_bm25_is_refused(settings, workdir, capsys):
-    assert train(settings, ers="clocq_bm25") == 1
-    (line,) = capsys.readouterr().err.splitlines()
-    assert "'clocq_bm25' has nothing to train" in line
-
-
-def test_a_missing_part(ers, settings):
-    (Path(settings()["benchmark_path"]) / "dev.json").unlink()
-    with pytest.raises(DataError, match="dev.json: no such file; training needs it"):
-        ers().train(SOURCES)
-
-
 def test_nothing_to_learn_from(ers, settings):
     def nothing(conversations):
         for turn in conversations[0]["questions"]:
             turn["answers"] = [{"id": "Q99999999", "label": "nothing"}]
 
     change_json(Path(settings()["benchmark_path"]) / "dev.json", nothing)
-    with pytest.raises(DataError, match="no turn of the dev part has right and wrong evidences"):
-        ers().train(SOURCES)
-
-
-def test_weights_that_are_no_numbers(ers, tmp_path):
-    damage(copy_of(tiny(), tmp_path / "model"), lambda tensors: tensors["classifier.bias"].fill_(float("nan")))
-    with pytest.raises(ModelError, match="the loss is nan"):
-        ers(evs_model=str(tmp_path / "model")).train(SOURCES)
+    refused(DataError, lambda: ers().train(SOURCES), "no turn of the dev part has right and wrong evidences")
