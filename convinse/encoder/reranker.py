@@ -12,9 +12,8 @@ from ..records.evidence import Evidence
 from ..support.errors import ModelError
 from ..support.evidence_cache import EvidenceCache
 from .checkpoint import Checkpoint
-from .pool import ModelPool, ReadPair, load
+from .pool import HeadOptions, ModelHead, ReadPair
 from .scored_pairs import Scored, ScoredPairs
-from .settings import DEFAULTS, ModelChanges, ModelSettings
 
 if TYPE_CHECKING:
     import torch
@@ -26,7 +25,7 @@ _DIGITS = 5  # of log odds that count
 _SHOWN = 120  # characters of an evidence in a message
 
 
-class BertReranker:
+class BertReranker(ModelHead):
     """Scores (query, evidence) pairs with a Hugging Face sequence-classification checkpoint.
 
     The checkpoint has one logit (relevance) or two (irrelevant, relevant). Pairs are tokenised once, sorted by
@@ -36,39 +35,30 @@ class BertReranker:
     A joint model (`encoder.joint`) of a pool in which a reader wants the spans reads the pairs in the same pass.
 
     Args:
-        model: a folder with `model.safetensors`, a hub name, or a checkpoint in memory (it is changed).
-        device: where to compute, instead of the one of the settings.
-        settings: how to compute.
-        models: where a joint model is shared with others.
         cache: what `rank` has computed is kept here, and found again by later runs.
-        changes: single settings (`precision`, `max_length`, `token_budget` ...) instead; see `ModelSettings`.
+        model, device, options: see `ModelHead`.
 
     Raises:
-        ModelError: no such model, a damaged one, or one with another number of outputs.
-        DependencyError: the extra `neural` is not installed.
+        ModelError: also for a model with another number of outputs.
     """
+
+    task = "sequence-classification"
 
     def __init__(
         self,
         model: str | Path | Checkpoint,
         device: str | None = None,
         *,
-        settings: ModelSettings = DEFAULTS,
-        models: ModelPool | None = None,
         cache: EvidenceCache | None = None,
-        **changes: Unpack[ModelChanges],
+        **options: Unpack[HeadOptions],
     ) -> None:
+        super().__init__(model, device, **options)
         self._cache = cache
-        settings = settings.changed(device, **changes)
-        self._loaded = load(model, "sequence-classification", settings, models)
         outputs = self._loaded.checkpoint.model.config.num_labels
         if outputs not in (1, 2):
             raise ModelError(
-                f"{settings.key}: {model}: has {outputs} outputs; a reranker has one (relevance) or two (no, yes)"
+                f"{self.settings.key}: {model}: has {outputs} outputs; a reranker has one (relevance) or two (no, yes)"
             )
-        self.tokenizer = self._loaded.tokenizer
-        self.engine = self._loaded.engine
-        self.model_id = self._loaded.checkpoint.model_id
 
     def predict(self, pairs: Sequence[tuple[str, str]], *, logits: bool = False) -> np.ndarray:
         """The relevance of each (query, text) pair.
