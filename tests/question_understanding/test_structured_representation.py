@@ -28,7 +28,9 @@ class Writer:
 
 
 def make(writer, **keys):
-    return StructuredRepresentation(parse_config({"qu": "sr", **keys}), writer)
+    module = StructuredRepresentation(parse_config({"qu": "sr", **keys}))
+    module.writer = writer
+    return module
 
 
 # --- what the model is given
@@ -127,8 +129,8 @@ class FixedAnswer(HeterogeneousAnswering):
 @pytest.mark.parametrize(("gold", "answer"), [(True, "one"), (False, "nine")])
 def test_the_pipeline_hands_over_conversations_together(gold, answer):
     writer = Writer()
-    config = parse_config({"qu": "sr", "qu_sr": {"batch_size": 7}})
-    qu = StructuredRepresentation(config, writer)
+    qu = make(writer, qu_sr={"batch_size": 7})
+    config = qu.config
     pipeline = Pipeline(config, qu=qu, ers=OneEvidence(config), ha=FixedAnswer(config))
     assert pipeline.conversations_at_once == 7
     asked = [
