@@ -30,7 +30,7 @@ from convinse.support.errors import ConfigError, ConvinseError, DataError, Model
 from convinse.support.files import remove, replacing
 from convinse.training.learning import FitResult
 from convinse.training.trainer import check_output, state_of, write_trained
-from recipes.embedded.card import model_card
+from recipes.embedded.card import embedded_card
 from recipes.embedded.ranking_sets import Decided, boolq_questions, squad_contexts
 from recipes.embedded.recipe import PSEUDO, Recipe, gather, train_stages
 from recipes.embedded.sets import builders
@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> None:
     head, decided = yes_no(checkpoint, recipe, questions, options)
     sizes = {name: len(examples) for name, examples in data.train.items()} | {PSEUDO: pseudo}
     minutes = (time.perf_counter() - start) / 60
-    card = model_card(
+    card = embedded_card(
         recipe, sizes, results[-1], "all-MiniLM-L6-v2" if recipe.base is None else base.name, minutes, decided
     )
     record = {
@@ -122,17 +122,8 @@ def yes_no(
     """The yes/no head of a trained model, and what its training gave; None where the recipe has none."""
     if recipe.yes_no is None:
         return None, None
-    return train_yes_no(
-        checkpoint,
-        questions,
-        recipe.yes_no,
-        max_length=recipe.max_length,
-        token_budget=recipe.token_budget,
-        device=recipe.device,
-        seed=recipe.seed,
-        state=yes_no_state(options.output),
-        most=_QUICK if options.quick else None,
-    )
+    most = _QUICK if options.quick else None
+    return train_yes_no(checkpoint, questions, recipe, yes_no_state(options.output), most)
 
 
 def check_layer(checkpoint: Checkpoint, recipe: Recipe) -> None:

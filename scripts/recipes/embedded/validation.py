@@ -38,11 +38,6 @@ def _passes(
         yield portion, made, *(array.float().cpu().numpy() for array in arrays)
 
 
-def best_span(start: np.ndarray, end: np.ndarray, first: int, stop: int) -> tuple[int, int, float]:
-    """First and last token of the best span in `first:stop` [t], and its score."""
-    return best_spans(start, end, first, stop, 1)[0]
-
-
 def best_spans(start: np.ndarray, end: np.ndarray, first: int, stop: int, most: int) -> list[tuple[int, int, float]]:
     """First and last token of the best spans in `first:stop` [t], and their scores, the best first."""
     scores = start[first:stop, None] + end[None, first:stop]
@@ -76,7 +71,7 @@ def validate(
                     first.append(float(right[int(own.argmax())]))
                 row = place
                 if made.readable[row]:
-                    one, two, _ = best_span(start[row], end[row], int(made.firsts[row]), int(made.ends[row]))
+                    one, two, _ = best_spans(start[row], end[row], int(made.firsts[row]), int(made.ends[row]), 1)[0]
                     f1.append(max(_overlap((one, two), tuple(span)) for span in made.spans[row].tolist()))
                 place += size
         if first:
