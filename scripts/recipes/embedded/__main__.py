@@ -83,10 +83,8 @@ def run(options: argparse.Namespace) -> None:
         unknown = sorted(names - set(known))
         if unknown:
             raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(known))}")
-        data = gather(
-            {name: known[name] for name in sorted(names)},
-            squad_contexts(options.data, recipe.seed) if PSEUDO in mixed else (),
-        )
+        contexts = squad_contexts(options.data, recipe.seed) if PSEUDO in mixed else ()
+        data = gather({name: known[name] for name in sorted(names)}, contexts)
         # what the last step needs is looked for before the first
         check_layer(checkpoint, recipe)
         questions = [] if recipe.yes_no is None else boolq_questions(options.data)
@@ -97,9 +95,8 @@ def run(options: argparse.Namespace) -> None:
     head, decided = yes_no(checkpoint, recipe, questions, options)
     sizes = {name: len(examples) for name, examples in data.train.items()} | {PSEUDO: pseudo}
     minutes = (time.perf_counter() - start) / 60
-    card = embedded_card(
-        recipe, sizes, results[-1], "all-MiniLM-L6-v2" if recipe.base is None else base.name, minutes, decided
-    )
+    origin = "all-MiniLM-L6-v2" if recipe.base is None else base.name
+    card = embedded_card(recipe, sizes, results[-1], origin, minutes, decided)
     record = {
         "earlier_stages": [result.history for result in results[:-1]],
         "recipe": msgspec.to_builtins(recipe),
@@ -108,9 +105,8 @@ def run(options: argparse.Namespace) -> None:
         "minutes": round(minutes, 1),
         "yes_no": None if decided is None else {"best_epoch": decided.best, "epochs": decided.history},
     }
-    write_trained(
-        checkpoint, options.output, card, results[-1], record, None if head is None else head.save, storage="int8"
-    )
+    more = None if head is None else head.save
+    write_trained(checkpoint, options.output, card, results[-1], record, more, storage="int8")
     remove(state)
     remove(yes_no_state(options.output))
     LOGGER.info("the model is in %s", options.output)

@@ -144,15 +144,14 @@ def calibrate(model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budg
             if made.readable[row] and made.relevant[row]:
                 columns = [0, *range(int(made.firsts[row]), int(made.ends[row]))]
                 place = {column: number for number, column in enumerate(columns)}
-                losses.append(
-                    (start[row, columns], end[row, columns], [(place[a], place[b]) for a, b in spans.tolist()])
-                )
-    wanted = torch.from_numpy(np.concatenate(right)).float()
+                wanted = [(place[a], place[b]) for a, b in spans.tolist()]
+                losses.append((start[row, columns], end[row, columns], wanted))
+    relevant = torch.from_numpy(np.concatenate(right)).float()
     given = torch.from_numpy(np.concatenate(odds))
     steepness, bias, acuity = (torch.zeros((), requires_grad=True) for _ in range(3))
 
     def ranking() -> torch.Tensor:
-        return functional.binary_cross_entropy_with_logits(given * _factor(steepness) + bias, wanted)
+        return functional.binary_cross_entropy_with_logits(given * _factor(steepness) + bias, relevant)
 
     def reading() -> torch.Tensor:
         parts, sharpness = [], _factor(acuity)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,18 +65,13 @@ def train_yes_no(
     parts = {part: [one for one in questions if part_of("boolq", one.key) == part][:most] for part in ("train", "dev")}
     tokenizer = TextTokenizer.of(checkpoint, max_length)
     checkpoint.model.to(find_device(device))
-    train, dev = (
-        read_by_trunk(
-            checkpoint.model, settings.layer, tokenizer, parts[part], recipe.token_budget, f"yes or no: {part}"
-        )
-        for part in ("train", "dev")
-    )
+    read = partial(read_by_trunk, checkpoint.model, settings.layer, tokenizer, budget=recipe.token_budget)
+    train, dev = (read(own, title=f"yes or no: {part}") for part, own in parts.items())
     config = checkpoint.model.to("cpu").config
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        head = YesNoHead(
-            config.hidden_size, config.num_attention_heads, settings.layer, config.intermediate_size, settings.dropout
-        )
+        heads, inner = config.num_attention_heads, config.intermediate_size
+        head = YesNoHead(config.hidden_size, heads, settings.layer, inner, settings.dropout)
     given = hashlib.sha256(repr((parts, settings, max_length, seed)).encode())
     given.update(b"".join(np.ascontiguousarray(one[0]).tobytes() for one in train.states))  # as the trunk reads
     learning = Learning(
