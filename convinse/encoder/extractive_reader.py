@@ -129,10 +129,8 @@ class ExtractiveReader(ModelHead):
         spans = self._loaded.spans
         if spans is None:
             return {}
-        kept = enumerate(spans.get(self._loaded.identity, pairs))
-        return {
-            place: read.logits for place, read in kept if read is not None and read.tokens <= self.tokenizer.max_length
-        }
+        kept, most = enumerate(spans.get(self._loaded.identity, pairs)), self.tokenizer.max_length
+        return {place: read.logits for place, read in kept if read is not None and read.tokens <= most}
 
     def _recalled(self, read: dict[int, np.ndarray]) -> Iterator[WindowLogits]:
         places, logits = np.array(list(read), dtype=np.int64), list(read.values())

@@ -74,11 +74,7 @@ class BertReranker(ModelHead):
             ModelError: a score is not a number; the message names the pair's text.
         """
         place_of: dict[tuple[str, str], int] = {}
-        rows = np.fromiter(
-            (place_of.setdefault((query, text), len(place_of)) for query, text in pairs),
-            dtype=np.int64,
-            count=len(pairs),
-        )
+        rows = np.array([place_of.setdefault((query, text), len(place_of)) for query, text in pairs], dtype=np.int64)
         distinct = list(place_of)
         scores = np.empty(len(distinct), dtype=np.float32)
         if distinct:
@@ -128,15 +124,9 @@ class BertReranker(ModelHead):
                 kept.put(queries[place], texts[place], Scored(odds[place], list(read)))
         if spans is not None:
             for query, own_texts, known in zip(queries, texts, scored, strict=True):
-                if known is not None:
-                    read_pairs = [
-                        (text, read) for text, read in zip(own_texts, known.read, strict=True) if read is not None
-                    ]
-                    spans.put(
-                        self._loaded.identity,
-                        [(query, text) for text, _ in read_pairs],
-                        [read for _, read in read_pairs],
-                    )
+                both = () if known is None else zip(own_texts, known.read, strict=True)
+                read_pairs = {(query, text): read for text, read in both if read is not None}
+                spans.put(self._loaded.identity, read_pairs.keys(), read_pairs.values())
         return odds
 
     @property
@@ -184,10 +174,9 @@ class BertReranker(ModelHead):
             scores = _sigmoid(own)
             if beside is not None and share:
                 own = scores = np.round((1 - share) * scores + share * beside[number], _DIGITS)
-            order = sorted(
-                range(len(candidates)),
-                key=lambda place: (-own[place], candidates[place]["evidence_text"], candidates[place]["source"], place),
-            )[:top_k]
+            sources = [evidence["source"] for evidence in candidates]
+            keys = list(zip((-own).tolist(), texts[number], sources, strict=True))
+            order = sorted(range(len(candidates)), key=keys.__getitem__)[:top_k]
             ranked.append([{**candidates[place], "score": round(float(scores[place]), 6)} for place in order])
         return ranked  # type: ignore[return-value]
 

@@ -177,9 +177,8 @@ class WikipediaRetriever:
                 value = {"missing": item is None, "date": date, **(item._asdict() if item is not None else {})}
                 self.cache.put(*kind, title, value=value)
             items.update(batch)
-        return {
-            title: {"id": item.id, "label": _plain(item.title)} for title, item in items.items() if item is not None
-        }
+        known = ((title, item) for title, item in items.items() if item is not None)
+        return {title: {"id": item.id, "label": _plain(item.title)} for title, item in known}
 
     def _is_fresh(self, kept: dict[str, Any]) -> bool:
         """Whether a cached value counts: what exists does for ever, what is missing for `ers_missing_ttl` days."""

@@ -311,10 +311,8 @@ class EntityLinker:
     ) -> list[LinkedMention]:
         params, stems = self._params, self._language.words.stems
         context = set(stems(text))
-        pools = [
-            sorted(scored, key=lambda pair: (-pair[1], -pair[0].frequency, pair[0].id))[: params.d]
-            for *_, scored in spotted
-        ]
+        ranked = (sorted(own, key=lambda pair: (-pair[1], -pair[0].frequency, pair[0].id)) for *_, own in spotted)
+        pools = [own[: params.d] for own in ranked]
         items = dict.fromkeys(c.id for pool in pools for c, _ in pool)
         neighbors = {item: self._kb.neighbors(item, _NEIGHBOR_LIMIT) for item in items} if len(pools) > 1 else {}
         profiles = {item: self._profile(item) for item in items}
@@ -371,16 +369,9 @@ def _tokens(text: str, start: int, end: int) -> list[_Token]:
     last = start
     for match in _TOKEN.finditer(text, start, end):
         word = match[0]
-        tokens.append(
-            _Token(
-                *match.span(),
-                fold(word),
-                word[0].isupper() or word[0].isdigit(),
-                not tokens,
-                word[-2:] in ("'s", "’s"),
-                not text[last : match.start()].strip(),
-            )
-        )
+        capital, possessive = word[0].isupper() or word[0].isdigit(), word[-2:] in ("'s", "’s")
+        joined = not text[last : match.start()].strip()
+        tokens.append(_Token(*match.span(), fold(word), capital, not tokens, possessive, joined))
         last = match.end()
     return tokens
 

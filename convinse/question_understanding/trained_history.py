@@ -68,9 +68,8 @@ class TrainedHistory(Slots):
         """The configured encoder, whose embeddings the cache keeps, and the id of its weights."""
         name = self.config.qu_history.encoder
         bi_encoder, vectors = self.resources.bi_encoder(name, "qu_history.encoder")
-        return KeptEmbeddings(bi_encoder, vectors), bi_encoder.model_id.rsplit("/", 2)[
-            0
-        ]  # without length and precision
+        weights, _, _ = bi_encoder.model_id.rsplit("/", 2)  # without length and precision
+        return KeptEmbeddings(bi_encoder, vectors), weights
 
     @cached_property
     def reader(self) -> FeatureReader:
