@@ -36,10 +36,8 @@ class Verdict(NamedTuple):
     def candidates(self) -> list[AnswerCandidate]:
         """Both answers, the likelier first; "No" where it is undecided."""
         places = tuple(self.evidences)
-        return ordered(
-            AnswerCandidate(entity, score, places, ("yes_no",))
-            for entity, score in ((_YES, self.yes), (_NO, 1 - self.yes))
-        )
+        both = ((_YES, self.yes), (_NO, 1 - self.yes))
+        return ordered(AnswerCandidate(entity, score, places, ("yes_no",)) for entity, score in both)
 
 
 class _Claim(NamedTuple):
