@@ -113,15 +113,10 @@ def _squad(options: argparse.Namespace) -> int:
     if options.plots and not options.na_probs:
         options.usage_error("--plots needs --na-probs")
     answers = {qid: reference.texts for qid, reference in read_squad_references(Path(options.data)).items()}
-    return _print(
-        evaluate(
-            answers,
-            read_predictions(Path(options.predictions)),
-            read_probabilities(Path(options.na_probs)) if options.na_probs else None,
-            options.na_prob_thresh,
-            Path(options.plots) if options.plots else None,
-        )
-    )
+    predictions = read_predictions(Path(options.predictions))
+    probabilities = read_probabilities(Path(options.na_probs)) if options.na_probs else None
+    plots = Path(options.plots) if options.plots else None
+    return _print(evaluate(answers, predictions, probabilities, options.na_prob_thresh, plots))
 
 
 def _klue_mrc(options: argparse.Namespace) -> int:
@@ -143,16 +138,8 @@ def _klue_mrc(options: argparse.Namespace) -> int:
         {"id": qid, "answers": {"text": reference.texts}, "unanswerable": reference.unanswerable}
         for qid, reference in read_squad_references(Path(options.data)).items()
     ]
-    return _print(
-        evaluate(
-            predictions,
-            references,
-            options.na_prob_thresh,
-            char_f1=options.char_f1,
-            rouge_w=options.rouge_w,
-            keep_articles=options.keep_articles,
-        )
-    )
+    more = {name: getattr(options, name) for name in ("char_f1", "rouge_w", "keep_articles")}
+    return _print(evaluate(predictions, references, options.na_prob_thresh, **more))
 
 
 def _poleval(options: argparse.Namespace) -> int:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..support.errors import ModelError, one_line
-from .pool import ModelPool, load
-from .settings import DEFAULTS, ModelChanges, ModelSettings
+from .checkpoint import Checkpoint
+from .pool import HeadOptions, ModelHead
 
 if TYPE_CHECKING:
     import torch
@@ -21,39 +21,25 @@ if TYPE_CHECKING:
 _SHOWN = 120  # characters of a text in a message
 
 
-class BiEncoder:
-    """Embeds texts; the dot product of two embeddings is their cosine.
+class BiEncoder(ModelHead):
+    """Embeds texts; the dot product of two embeddings is their cosine. See `ModelHead` for the arguments.
 
     Any Hugging Face checkpoint of a BERT-like model, sentence-transformers' folders included: their `1_Pooling`
     says how token vectors become one (mean, or the vector of [CLS]); without it they are averaged. Folders that do
     something else with them are refused.
-
-    Args:
-        model: a folder or a hub name.
-        device: where to compute, instead of the one of the settings.
-        settings: how to compute.
-        models: where a joint model is shared with others.
-        changes: single settings (`precision`, `max_length`, `token_budget` ...) instead; see `ModelSettings`.
     """
 
+    task = "embedding"
+
     def __init__(
-        self,
-        model: str | Path,
-        device: str | None = None,
-        *,
-        settings: ModelSettings = DEFAULTS,
-        models: ModelPool | None = None,
-        **changes: Unpack[ModelChanges],
+        self, model: str | Path | Checkpoint, device: str | None = None, **options: Unpack[HeadOptions]
     ) -> None:
-        settings = settings.changed(device, **changes)
-        loaded = load(model, "embedding", settings, models)
-        checkpoint = loaded.checkpoint
+        super().__init__(model, device, **options)
+        checkpoint = self._loaded.checkpoint
         self.dimension = int(checkpoint.model.config.hidden_size)
-        self._name = f"{settings.key}: {model}"
+        self._name = f"{self.settings.key}: {model}"
         self._pool_first = pools_first(checkpoint.folder or hub_pooling(str(model)), self._name)
-        self._engine = loaded.engine
-        self._tokenizer = loaded.tokenizer
-        self.model_id = f"{checkpoint.model_id}/{self._tokenizer.max_length}/{self._engine.precision}"
+        self.model_id = f"{checkpoint.model_id}/{self.tokenizer.max_length}/{self.engine.precision}"
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """[n, dimension] float32, each row of length 1.
@@ -63,7 +49,7 @@ class BiEncoder:
         """
         distinct = list(dict.fromkeys(texts))
         vectors = np.empty((len(distinct), self.dimension), dtype=np.float32)
-        for places, batch in self._engine.run(self._tokenizer.singles(distinct), self._pool):
+        for places, batch in self.engine.run(self.tokenizer.singles(distinct), self._pool):
             vectors[places] = batch
         wrong = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
         if len(wrong):

@@ -178,9 +178,8 @@ def add_tokens(checkpoint: Checkpoint, tokens: Sequence[str], seed: int) -> Chec
     backend = tokenizer.backend_tokenizer
     new = [token for token in tokens if backend.encode(token, add_special_tokens=False).tokens != [token]]
     if new:
-        tokenizer.add_tokens(
-            [tokenizers.AddedToken(token, special=True, normalized=False) for token in new], special_tokens=True
-        )
+        added = [tokenizers.AddedToken(token, special=True, normalized=False) for token in new]
+        tokenizer.add_tokens(added, special_tokens=True)
         if len(tokenizer) > len(model.get_input_embeddings().weight):  # type: ignore[arg-type]
             with quiet(), torch.random.fork_rng(devices=[]):
                 torch.manual_seed(seed)

@@ -13,8 +13,8 @@ import numpy as np
 from ..support.errors import ModelError
 from .batches import token_batches
 from .checkpoint import Checkpoint
-from .pool import ModelPool, load
-from .settings import OF_WINDOWS, ModelChanges, ModelSettings
+from .pool import HeadOptions, ModelHead
+from .settings import OF_WINDOWS
 from .span_decoding import Span, SpanDecoder, WindowLogits, of_texts, of_windows
 
 if TYPE_CHECKING:
@@ -46,47 +46,35 @@ class AnswerSpan:
     no_answer: float
 
 
-class ExtractiveReader:
+class ExtractiveReader(ModelHead):
     """Reads answers with a Hugging Face question-answering checkpoint.
 
     Questions and texts are tokenised once, sorted by length and computed in batches by token budget; texts that do not
-    fit are read in overlapping windows. "No answer" is the span of [CLS], as in SQuAD 2.0.
+    fit are read in overlapping windows. "No answer" is the span of [CLS], as in SQuAD 2.0. What a joint model has read
+    while it ranked is not read again.
 
     Args:
-        model: a folder with `model.safetensors`, a hub name, or a checkpoint in memory (it is changed).
-        device: where to compute, instead of the one of the settings.
-        settings: how to compute.
         max_answer_length: most tokens of an answer.
         best: spans kept of each text.
-        models: where a joint model is shared with others, and with what it has read while it ranked.
-        changes: single settings (`precision`, `max_length`, `stride` ...) instead; see `ModelSettings`.
-
-    Raises:
-        ModelError: no such model, or a damaged one.
-        DependencyError: the extra `neural` is not installed.
+        model, device, options: see `ModelHead`.
     """
+
+    task = "question-answering"
+    usual = OF_WINDOWS
 
     def __init__(
         self,
         model: str | Path | Checkpoint,
         device: str | None = None,
         *,
-        settings: ModelSettings = OF_WINDOWS,
         max_answer_length: int = 30,
         best: int = 20,
-        models: ModelPool | None = None,
-        **changes: Unpack[ModelChanges],
+        **options: Unpack[HeadOptions],
     ) -> None:
-        settings = settings.changed(device, **changes)
-        self._loaded = load(model, "question-answering", settings, models)
-        self.tokenizer = self._loaded.tokenizer
-        self.engine = self._loaded.engine
-        if self._loaded.pool is None:
-            self._loaded.checkpoint.model.set_attn_implementation(
-                "sdpa"
-            )  # windows are long: a sixth faster on a CPU, too
-        self.model_id = self._loaded.checkpoint.model_id
-        self._stride, self._longest, self._best = settings.stride, max_answer_length, best
+        super().__init__(model, device, **options)
+        if self._loaded.pool is None:  # windows are long: a sixth faster on a CPU, too
+            self._loaded.checkpoint.model.set_attn_implementation("sdpa")
+        self._longest, self._best = max_answer_length, best
 
     def read(self, question: str, contexts: Sequence[str], top_k: int | None = None) -> list[AnswerSpan]:
         """The answers in the contexts, best first: every context's best spans, or the best `top_k` over all.
@@ -141,10 +129,8 @@ class ExtractiveReader:
         spans = self._loaded.spans
         if spans is None:
             return {}
-        kept = enumerate(spans.get(self._loaded.identity, pairs))
-        return {
-            place: read.logits for place, read in kept if read is not None and read.tokens <= self.tokenizer.max_length
-        }
+        kept, most = enumerate(spans.get(self._loaded.identity, pairs)), self.tokenizer.max_length
+        return {place: read.logits for place, read in kept if read is not None and read.tokens <= most}
 
     def _recalled(self, read: dict[int, np.ndarray]) -> Iterator[WindowLogits]:
         places, logits = np.array(list(read), dtype=np.int64), list(read.values())
@@ -152,7 +138,7 @@ class ExtractiveReader:
             yield of_texts(places[batch], [logits[row] for row in batch])
 
     def _computed(self, pairs: list[tuple[str, str]], places: np.ndarray) -> Iterator[WindowLogits]:
-        windows = self.tokenizer.windows(pairs, self._stride)
+        windows = self.tokenizer.windows(pairs, self.settings.stride)
         for batch, logits in self.engine.run(windows.sequences, _start_and_end):
             scored = of_windows(windows, batch, logits)
             yield scored._replace(texts=places[scored.texts])

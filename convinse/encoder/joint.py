@@ -33,6 +33,7 @@ WEIGHTS = "model.safetensors"
 _SCALES = ".int8_scales"  # behind a tensor's name: what its rows are multiplied by
 _LEVELS = 127
 _SMALLEST = 4096  # numbers of a matrix worth rounding
+_FETCHING = ("cache_dir", "revision", "token", "local_files_only")  # options that say how a file is fetched
 
 
 class JointConfig(BertConfig):  # type: ignore[no-untyped-call]
@@ -85,9 +86,8 @@ class JointModel(BertPreTrainedModel):  # type: ignore[no-untyped-call]
         **_: Any,
     ) -> JointOutput:
         """[b, tokens] ids, mask and token types -> the outputs of all heads."""
-        hidden = self.bert(
-            input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids
-        ).last_hidden_state
+        output = self.bert(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)
+        hidden = output.last_hidden_state
         dropped = self.dropout(hidden)
         relevance = self.relevance(self.dropout(torch.tanh(self.relevance_hidden(dropped[:, 0]))))
         start, end = self.span(dropped).unbind(dim=-1)
@@ -98,15 +98,8 @@ class JointModel(BertPreTrainedModel):  # type: ignore[no-untyped-call]
         """As of any Hugging Face model; weights stored in int8 become float32."""
         if pretrained_model_name_or_path is None or options.get("state_dict") is not None:
             return super().from_pretrained(pretrained_model_name_or_path, *args, **options)
-        path = cached_file(
-            pretrained_model_name_or_path,
-            WEIGHTS,
-            **{
-                name: options[name]
-                for name in ("cache_dir", "revision", "token", "local_files_only")
-                if name in options
-            },
-        )
+        fetching = {name: options[name] for name in _FETCHING if name in options}
+        path = cached_file(pretrained_model_name_or_path, WEIGHTS, **fetching)
         assert path is not None  # what is missing is an error
         weights = load_file(path)
         if not any(name.endswith(_SCALES) for name in weights):

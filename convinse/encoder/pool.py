@@ -12,15 +12,17 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from .checkpoint import Checkpoint, Task, folder_id, load_checkpoint
+from .settings import DEFAULTS, ModelChanges, ModelSettings
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from .engine import Engine
-    from .settings import ModelSettings
     from .tokens import TextTokenizer
 
 JOINT = "convinse_joint"  # the `model_type` of a joint model, known here without importing PyTorch
@@ -123,7 +125,7 @@ class ModelPool:
             self.spans.clear()
 
     def load(self, model: str | Path, task: Task, settings: ModelSettings) -> Loaded:
-        """A model for a task; see `load`."""
+        """A model for a task; raises what `ModelHead` does."""
         name = _joint_name(model)
         how = (settings.device, settings.backend, settings.precision, settings.token_budget)
         shared = None if name is None else self._joint.get((name, *how))
@@ -135,28 +137,6 @@ class ModelPool:
             self._joint |= {(name or str(model), *how): shared}
         length = min(settings.max_length, shared.checkpoint.max_length)
         return dataclasses.replace(shared, tokenizer=shared.tokenizer.limited(length))
-
-
-def load(
-    model: str | Path | Checkpoint, task: Task, settings: ModelSettings, models: ModelPool | None = None
-) -> Loaded:
-    """Load a model for a task and place it.
-
-    Args:
-        model: a folder, a hub name, or a checkpoint in memory (it is changed, and never shared).
-        task: which heads it must have.
-        settings: how it computes.
-        models: where joint models are shared; None loads one for this use alone.
-
-    Raises:
-        ModelError: no such model, or a damaged one.
-        ConfigError: the machine has no such device, or it cannot compute in this precision.
-        DependencyError: the extra `neural` is not installed.
-    """
-    if models is not None and not isinstance(model, Checkpoint):
-        return models.load(model, task, settings)
-    checkpoint = model if isinstance(model, Checkpoint) else load_checkpoint(model, task, settings.key)
-    return _made(checkpoint, settings)
 
 
 def _made(checkpoint: Checkpoint, settings: ModelSettings) -> Loaded:
@@ -177,3 +157,49 @@ def _joint_name(model: str | Path) -> str | None:
     except (OSError, ValueError):
         return None  # loading it says what is wrong
     return folder_id(folder) if isinstance(settings, dict) and settings.get("model_type") == JOINT else None
+
+
+class HeadOptions(ModelChanges, total=False):
+    """What every `ModelHead` takes by keyword."""
+
+    settings: ModelSettings | None
+    models: ModelPool | None
+
+
+class ModelHead:
+    """A loaded model for a task; the subclasses compute with it.
+
+    Args:
+        model: a folder with `model.safetensors`, a hub name, or a checkpoint in memory (it is changed, and never shared).
+        device: where to compute, instead of the one of the settings.
+        settings: how to compute; None: as is usual for the task.
+        models: where a joint model is shared with others; None loads one for this use alone.
+        changes: single settings (`precision`, `max_length`, `token_budget` ...) instead; see `ModelSettings`.
+
+    Raises:
+        ModelError: no such model, a damaged one, or one without the head.
+        ConfigError: the machine has no such device, or it cannot compute in this precision.
+        DependencyError: the extra `neural` is not installed.
+    """
+
+    task: ClassVar[Task]
+    usual: ClassVar[ModelSettings] = DEFAULTS
+
+    def __init__(
+        self,
+        model: str | Path | Checkpoint,
+        device: str | None = None,
+        *,
+        settings: ModelSettings | None = None,
+        models: ModelPool | None = None,
+        **changes: Unpack[ModelChanges],
+    ) -> None:
+        self.settings = (settings or self.usual).changed(device, **changes)
+        if isinstance(model, Checkpoint):
+            self._loaded = _made(model, self.settings)
+        elif models is not None:
+            self._loaded = models.load(model, self.task, self.settings)
+        else:
+            self._loaded = _made(load_checkpoint(model, self.task, self.settings.key), self.settings)
+        self.tokenizer, self.engine = self._loaded.tokenizer, self._loaded.engine
+        self.model_id = self._loaded.checkpoint.model_id

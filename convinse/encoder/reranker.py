@@ -12,9 +12,8 @@ from ..records.evidence import Evidence
 from ..support.errors import ModelError
 from ..support.evidence_cache import EvidenceCache
 from .checkpoint import Checkpoint
-from .pool import ModelPool, ReadPair, load
+from .pool import HeadOptions, ModelHead, ReadPair
 from .scored_pairs import Scored, ScoredPairs
-from .settings import DEFAULTS, ModelChanges, ModelSettings
 
 if TYPE_CHECKING:
     import torch
@@ -26,7 +25,7 @@ _DIGITS = 5  # of log odds that count
 _SHOWN = 120  # characters of an evidence in a message
 
 
-class BertReranker:
+class BertReranker(ModelHead):
     """Scores (query, evidence) pairs with a Hugging Face sequence-classification checkpoint.
 
     The checkpoint has one logit (relevance) or two (irrelevant, relevant). Pairs are tokenised once, sorted by
@@ -36,39 +35,30 @@ class BertReranker:
     A joint model (`encoder.joint`) of a pool in which a reader wants the spans reads the pairs in the same pass.
 
     Args:
-        model: a folder with `model.safetensors`, a hub name, or a checkpoint in memory (it is changed).
-        device: where to compute, instead of the one of the settings.
-        settings: how to compute.
-        models: where a joint model is shared with others.
         cache: what `rank` has computed is kept here, and found again by later runs.
-        changes: single settings (`precision`, `max_length`, `token_budget` ...) instead; see `ModelSettings`.
+        model, device, options: see `ModelHead`.
 
     Raises:
-        ModelError: no such model, a damaged one, or one with another number of outputs.
-        DependencyError: the extra `neural` is not installed.
+        ModelError: also for a model with another number of outputs.
     """
+
+    task = "sequence-classification"
 
     def __init__(
         self,
         model: str | Path | Checkpoint,
         device: str | None = None,
         *,
-        settings: ModelSettings = DEFAULTS,
-        models: ModelPool | None = None,
         cache: EvidenceCache | None = None,
-        **changes: Unpack[ModelChanges],
+        **options: Unpack[HeadOptions],
     ) -> None:
+        super().__init__(model, device, **options)
         self._cache = cache
-        settings = settings.changed(device, **changes)
-        self._loaded = load(model, "sequence-classification", settings, models)
         outputs = self._loaded.checkpoint.model.config.num_labels
         if outputs not in (1, 2):
             raise ModelError(
-                f"{settings.key}: {model}: has {outputs} outputs; a reranker has one (relevance) or two (no, yes)"
+                f"{self.settings.key}: {model}: has {outputs} outputs; a reranker has one (relevance) or two (no, yes)"
             )
-        self.tokenizer = self._loaded.tokenizer
-        self.engine = self._loaded.engine
-        self.model_id = self._loaded.checkpoint.model_id
 
     def predict(self, pairs: Sequence[tuple[str, str]], *, logits: bool = False) -> np.ndarray:
         """The relevance of each (query, text) pair.
@@ -84,11 +74,7 @@ class BertReranker:
             ModelError: a score is not a number; the message names the pair's text.
         """
         place_of: dict[tuple[str, str], int] = {}
-        rows = np.fromiter(
-            (place_of.setdefault((query, text), len(place_of)) for query, text in pairs),
-            dtype=np.int64,
-            count=len(pairs),
-        )
+        rows = np.array([place_of.setdefault((query, text), len(place_of)) for query, text in pairs], dtype=np.int64)
         distinct = list(place_of)
         scores = np.empty(len(distinct), dtype=np.float32)
         if distinct:
@@ -138,15 +124,9 @@ class BertReranker:
                 kept.put(queries[place], texts[place], Scored(odds[place], list(read)))
         if spans is not None:
             for query, own_texts, known in zip(queries, texts, scored, strict=True):
-                if known is not None:
-                    read_pairs = [
-                        (text, read) for text, read in zip(own_texts, known.read, strict=True) if read is not None
-                    ]
-                    spans.put(
-                        self._loaded.identity,
-                        [(query, text) for text, _ in read_pairs],
-                        [read for _, read in read_pairs],
-                    )
+                both = () if known is None else zip(own_texts, known.read, strict=True)
+                read_pairs = {(query, text): read for text, read in both if read is not None}
+                spans.put(self._loaded.identity, read_pairs.keys(), read_pairs.values())
         return odds
 
     @property
@@ -194,10 +174,9 @@ class BertReranker:
             scores = _sigmoid(own)
             if beside is not None and share:
                 own = scores = np.round((1 - share) * scores + share * beside[number], _DIGITS)
-            order = sorted(
-                range(len(candidates)),
-                key=lambda place: (-own[place], candidates[place]["evidence_text"], candidates[place]["source"], place),
-            )[:top_k]
+            sources = [evidence["source"] for evidence in candidates]
+            keys = list(zip((-own).tolist(), texts[number], sources, strict=True))
+            order = sorted(range(len(candidates)), key=keys.__getitem__)[:top_k]
             ranked.append([{**candidates[place], "score": round(float(scores[place]), 6)} for place in order])
         return ranked  # type: ignore[return-value]
 

@@ -113,9 +113,8 @@ class _Texts:
             known = self._with_offsets = {text: known[text] for text in dict.fromkeys(texts) if text in known}
             self._offsets = sum(len(ids) for ids, _ in known.values())
         for chunk in _chunks([text for text in dict.fromkeys(texts) if text not in known]):
-            for text, encoding in zip(
-                chunk, self._tokenizer.encode_batch(_unicode(chunk), add_special_tokens=False), strict=True
-            ):
+            encodings = self._tokenizer.encode_batch(_unicode(chunk), add_special_tokens=False)
+            for text, encoding in zip(chunk, encodings, strict=True):
                 offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
                 known[text] = np.array(encoding.ids, dtype=np.int32), offsets
                 self._offsets += len(offsets)
@@ -213,13 +212,8 @@ class TextTokenizer:
                     break
                 start += step
         sequences = Sequences(ids, _lengths(ids), np.array(types, dtype=np.int64), second_type, self._pad_id)
-        return Windows(
-            sequences,
-            np.array(pair_of, dtype=np.int64),
-            np.array(begins, dtype=np.int64),
-            [offsets for _, offsets in encodings],
-            len(after),
-        )
+        owners, starts = np.array(pair_of, dtype=np.int64), np.array(begins, dtype=np.int64)
+        return Windows(sequences, owners, starts, [offsets for _, offsets in encodings], len(after))
 
     def singles(self, texts: Sequence[str]) -> Sequences:
         """`[CLS] text [SEP]` for each text, the text cut to fit."""
@@ -254,16 +248,9 @@ def _template(tokenizer: Tokenizer) -> _Template:
     if alone[: start + len(first_word)] != ids[: start + len(first_word)]:
         raise ModelError("the tokenizer treats one text and two texts differently; such models are not supported")
 
-    def array(part: list[int]) -> np.ndarray:
-        return np.array(part, dtype=np.int32)
-
-    return _Template(
-        array(ids[:start]),
-        array(ids[middle:second]),
-        array(ids[second + len(second_word) :]),
-        types[second],
-        array(alone[middle:]),
-    )
+    parts = (ids[:start], ids[middle:second], ids[second + len(second_word) :], alone[middle:])
+    before, between, after, after_one = (np.array(part, dtype=np.int32) for part in parts)
+    return _Template(before, between, after, types[second], after_one)
 
 
 def _find(ids: list[int], part: list[int], start: int) -> int:

@@ -10,49 +10,34 @@ import numpy as np
 
 from ..support.errors import ModelError
 from .checkpoint import YES_NO, Checkpoint
-from .pool import ModelPool, load
-from .settings import DEFAULTS, ModelChanges, ModelSettings
+from .pool import HeadOptions, ModelHead
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-class YesNoReader:
+class YesNoReader(ModelHead):
     """Reads whether a text answers a question with yes, with a joint model that has a yes/no head (`encoder.yes_no_head`).
 
-    Args:
-        model: the model's folder, or a checkpoint in memory (it is changed).
-        device: where to compute, instead of the one of the settings.
-        settings: how to compute.
-        models: where the trunk is shared with others.
-        changes: single settings (`precision`, `max_length`, `token_budget` ...) instead; see `ModelSettings`.
-
-    Raises:
-        ModelError: no such model, a damaged one, or one without the head.
-        DependencyError: the extra `neural` is not installed.
+    See `ModelHead` for the arguments.
     """
 
+    task = "question-answering"
+
     def __init__(
-        self,
-        model: str | Path | Checkpoint,
-        device: str | None = None,
-        *,
-        settings: ModelSettings = DEFAULTS,
-        models: ModelPool | None = None,
-        **changes: Unpack[ModelChanges],
+        self, model: str | Path | Checkpoint, device: str | None = None, **options: Unpack[HeadOptions]
     ) -> None:
-        settings = settings.changed(device, **changes)
-        self._loaded = load(model, "question-answering", settings, models)
+        super().__init__(model, device, **options)
         from .joint import JointModel
         from .yes_no_head import YesNoModel, load_yes_no
 
         checkpoint, trunk = self._loaded.checkpoint, self._loaded.checkpoint.model
         if checkpoint.folder is None or not has_yes_no(checkpoint.folder) or not isinstance(trunk, JointModel):
             raise ModelError(
-                f"{settings.key}: {checkpoint.folder or model}: has no yes/no head; train one with train embedded"
+                f"{self.settings.key}: {checkpoint.folder or model}: has no yes/no head; train one with train embedded"
             )
-        engine, head = self._loaded.engine, load_yes_no(checkpoint.folder, trunk.config)
-        self._engine = engine.with_model(YesNoModel(trunk, head.to(engine.device)))
+        head = load_yes_no(checkpoint.folder, trunk.config)
+        self.engine = self.engine.with_model(YesNoModel(trunk, head.to(self.engine.device)))
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """[n] probability of "yes" for each (question, text); without words in the text nothing is known: 0.5.
@@ -64,9 +49,9 @@ class YesNoReader:
         places = np.array([place for place, (_, text) in enumerate(pairs) if text.strip()], dtype=np.int64)
         if not len(places):
             return chances
-        sequences = self._loaded.tokenizer.pairs([pairs[place] for place in places])
+        sequences = self.tokenizer.pairs([pairs[place] for place in places])
         odds = np.empty(len(places))
-        for batch, values in self._engine.run(sequences, lambda output, _: output):
+        for batch, values in self.engine.run(sequences, lambda output, _: output):
             odds[batch] = values
         if np.isnan(odds).any():
             text = pairs[places[int(np.isnan(odds).argmax())]][1]

@@ -35,11 +35,10 @@ class QueryExpansion:
                 name_stems = stems(name)
                 # a name of one content word stands for the property; "is a", "of which" and the like say more than that word
                 if len(name_stems) == 1 and not forms.not_bridges.intersection(fold(name).split()):
+                    weights = related[name_stems[0]]
                     for word in label_stems:
                         if word != name_stems[0]:
-                            related[name_stems[0]][word] = max(
-                                related[name_stems[0]].get(word, 0.0), 1 / len(label_stems)
-                            )
+                            weights[word] = max(weights.get(word, 0.0), 1 / len(label_stems))
         for word, names in forms.expansions.items():
             related[word] |= dict.fromkeys(names, 1.0)
         self._related = {

@@ -130,16 +130,12 @@ class Cascade(Scorer):
             if dense is not None:
                 rankings.append(_order(dense[number], texts))
                 limits.append(self._dense)
-            values = _reciprocal_ranks(rankings)
+            values = reciprocal_ranks(rankings)
             chosen = np.full(len(candidates), self._reranker is None)  # without it nothing comes before the fusion
             for ranking, limit in zip(rankings, limits, strict=True):
                 chosen[ranking[:limit]] = True
-            order = np.array(
-                sorted(
-                    range(len(candidates)), key=lambda place: (not chosen[place], -values[place], texts[place], place)
-                ),
-                dtype=np.int64,
-            )
+            ranks = list(zip(~chosen, -values, texts, strict=True))
+            order = np.array(sorted(range(len(candidates)), key=ranks.__getitem__), dtype=np.int64)
             words = np.asarray(lexical_scores, dtype=np.float64) / max(max(lexical_scores, default=0.0), 1e-9)
             fused.append(_Fused(order, values, int(chosen.sum()), words))
         return fused
@@ -163,7 +159,7 @@ def _order(scores: Sequence[float] | np.ndarray, texts: Sequence[str]) -> np.nda
     return np.array(sorted(range(len(texts)), key=lambda place: (-rounded[place], texts[place], place)), dtype=np.int64)
 
 
-def _reciprocal_ranks(rankings: Sequence[np.ndarray]) -> np.ndarray:
+def reciprocal_ranks(rankings: Sequence[np.ndarray | Sequence[int]]) -> np.ndarray:
     """[n] the sum over the rankings of 1 / (60 + rank)."""
     values = np.zeros(len(rankings[0]), dtype=np.float64)
     for ranking in rankings:

@@ -15,7 +15,6 @@ from ..records.evidence import Entity, Evidence, merge_duplicates, normalize_sou
 from ..records.facts import fact_evidence
 from ..records.representation import QuestionEntity, read_slots
 from ..resources import Resources
-from ..support.evidence_cache import EvidenceCache
 from .passage_retriever import PassageRetriever
 from .wikipedia_retriever import WikipediaRetriever
 
@@ -30,28 +29,19 @@ class ClocqRetriever:
 
     Args:
         config: `kb_path`, `clocq_*`, the Wikipedia and the cache settings are used.
-        cache: the cache to use instead of that of the resources.
         wikipedia: the Wikipedia retriever to use instead of one of its own.
-        api: the client to use instead of one of its own, where `clocq_use_api` is set.
         resources: knowledge base, dump, passages and cache; by default its own.
     """
 
     def __init__(
-        self,
-        config: Config,
-        cache: EvidenceCache | None = None,
-        wikipedia: WikipediaRetriever | None = None,
-        api: ClocqApi | None = None,
-        resources: Resources | None = None,
+        self, config: Config, wikipedia: WikipediaRetriever | None = None, resources: Resources | None = None
     ) -> None:
         self.config = config
         self.resources = resources or Resources(config)
         self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
-        self.cache = cache or self.resources.cache
-        self.wikipedia = wikipedia or WikipediaRetriever(config, self.cache, resources=self.resources)
-        self._api: ClocqApi | None = None
-        if config.clocq_use_api:
-            self._api = api or ClocqApi(config.clocq_host, config.clocq_port)
+        self.cache = self.resources.cache
+        self.wikipedia = wikipedia or WikipediaRetriever(config, resources=self.resources)
+        self._api = ClocqApi(config.clocq_host, config.clocq_port) if config.clocq_use_api else None
 
     @property
     def kb(self) -> KnowledgeBase:

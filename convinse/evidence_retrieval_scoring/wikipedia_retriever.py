@@ -16,7 +16,6 @@ from ..config import Config
 from ..records.evidence import Entity, Evidence, Row, merge_duplicates
 from ..resources import Resources
 from ..support.errors import NetworkError, one_line
-from ..support.evidence_cache import EvidenceCache
 from ..wikipedia import page as pages
 from ..wikipedia.api import LinkedItem, MediaWikiApi, until
 
@@ -35,7 +34,6 @@ class WikipediaRetriever:
 
     Args:
         config: `ers_wikipedia_*`, `ers_on_the_fly`, the `evr_*` filters, `kb_path` and the cache settings are used.
-        cache: the cache to use instead of that of the resources.
         titles: item id -> title of its English article, or an empty string; else that of the knowledge base. Wikidata is
             asked for the titles of other items.
         labels: item id -> label, or the id itself or an empty string; else that of the knowledge base. Items without a
@@ -47,7 +45,6 @@ class WikipediaRetriever:
     def __init__(
         self,
         config: Config,
-        cache: EvidenceCache | None = None,
         titles: Callable[[str], str] | None = None,
         labels: Callable[[str], str] | None = None,
         api: MediaWikiApi | None = None,
@@ -56,7 +53,7 @@ class WikipediaRetriever:
         self.config = config
         self.logger = logging.getLogger(f"{__name__}.{type(self).__name__}")
         self.resources = resources or Resources(config)
-        self.cache = cache or self.resources.cache
+        self.cache = self.resources.cache
         self._titles = titles
         self._labels = labels
         self._api = api or MediaWikiApi(config.ers_wikipedia_api, config.ers_wikidata_api, config.ers_user_agent)
@@ -180,9 +177,8 @@ class WikipediaRetriever:
                 value = {"missing": item is None, "date": date, **(item._asdict() if item is not None else {})}
                 self.cache.put(*kind, title, value=value)
             items.update(batch)
-        return {
-            title: {"id": item.id, "label": _plain(item.title)} for title, item in items.items() if item is not None
-        }
+        known = ((title, item) for title, item in items.items() if item is not None)
+        return {title: {"id": item.id, "label": _plain(item.title)} for title, item in known}
 
     def _is_fresh(self, kept: dict[str, Any]) -> bool:
         """Whether a cached value counts: what exists does for ever, what is missing for `ers_missing_ttl` days."""

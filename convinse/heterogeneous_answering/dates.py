@@ -20,9 +20,8 @@ def date_at(text: str, start: int, end: int) -> Entity | None:
 
     None where it marks no date or several, or only a part of a date together with other words.
     """
-    marked = [
-        span for span in find_literals(text) if span.start < end and start < span.end and is_date(span.entity["id"])
-    ]
+    literals = (span for span in find_literals(text) if span.start < end and start < span.end)
+    marked = [span for span in literals if is_date(span.entity["id"])]
     if len({span.entity["id"] for span in marked}) != 1:
         return None
     is_part = marked[0].start <= start and end <= marked[0].end

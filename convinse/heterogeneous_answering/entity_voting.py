@@ -84,9 +84,8 @@ def votes(asked: AskedQuestion) -> list[AnswerCandidate]:
             scores[entity["id"]] += weight * suits / shared
             entities.setdefault(entity["id"], {"id": entity["id"], "label": entity["label"]})
             support[entity["id"]].append(place)
-    return in_shares(
-        [AnswerCandidate(entities[name], scores[name], tuple(support[name]), (reason,)) for name in entities]
-    )
+    given = entities.items()
+    return in_shares([AnswerCandidate(own, scores[name], tuple(support[name]), (reason,)) for name, own in given])
 
 
 def _prior(entity: Entity, asked: AskedQuestion) -> float:

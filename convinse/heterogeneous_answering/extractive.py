@@ -97,18 +97,11 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         """The answers of several turns, whose evidences are read together."""
         asked = [AskedQuestion.of(turn, self.config.sr_delimiter, self.resources) for turn in turns]
         reading = [question for question in asked if question.expected.kind != "yesno"]
-        spans = iter(
-            self.reader.read_all(
-                [question.spoken for question in reading],
-                [
-                    [  # what counts for nothing is not read
-                        evidence["evidence_text"] if share > 0 else ""
-                        for evidence, share in zip(question.evidences, question.shares, strict=True)
-                    ]
-                    for question in reading
-                ],
-            )
-        )
+        texts = [  # what counts for nothing is not read
+            [own["evidence_text"] if share > 0 else "" for own, share in zip(q.evidences, q.shares, strict=True)]
+            for q in reading
+        ]
+        spans = iter(self.reader.read_all([question.spoken for question in reading], texts))
         candidates = (
             yes_or_no(question, self.judge) if question.expected.kind == "yesno" else self._read(question, next(spans))
             for question in asked

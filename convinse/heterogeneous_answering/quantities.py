@@ -133,9 +133,8 @@ def stated(
     entities: dict[str, Entity] = {}
     support: dict[str, list[int]] = defaultdict(list)
     for place, (evidence, share) in enumerate(zip(evidences, score_shares(evidences), strict=True)):
-        fitting = [
-            (value, fits) for value in values(evidence, language) if (fits := _fits(value, asked, names, language)) > 0
-        ]
+        suited = ((value, _fits(value, asked, names, language)) for value in values(evidence, language))
+        fitting = [(value, fits) for value, fits in suited if fits > 0]
         if not fitting:
             continue
         held = language.properties.keywords(evidence["evidence_text"])
@@ -151,14 +150,9 @@ def stated(
             scores[number] = max(scores.get(number, 0.0), score)
             support[number].append(place)
     best = max(scores.values(), default=0.0)
-    return in_shares(
-        [
-            AnswerCandidate(
-                entities[number], (score / best) ** _SHARP, tuple(dict.fromkeys(support[number])), ("numbers",)
-            )
-            for number, score in scores.items()
-        ]
-    )
+    places = {number: tuple(dict.fromkeys(own)) for number, own in support.items()}
+    shares = ((number, (score / best) ** _SHARP) for number, score in scores.items())
+    return in_shares([AnswerCandidate(entities[name], share, places[name], ("numbers",)) for name, share in shares])
 
 
 def counted(
@@ -221,9 +215,8 @@ def _facts(
     if is_number(partner["id"]) or holds(keywords(item["label"]), asked.head):
         return
     group, property_label = (item["id"], fact.predicate["id"]), label_of(fact.predicate)
-    if names.asked(property_label, asked.nouns[-1]) == 1.0 and (
-        not inverse or asked.head in keywords(property_label.text)
-    ):
+    listed = not inverse or asked.head in keywords(property_label.text)
+    if listed and names.asked(property_label, asked.nouns[-1]) == 1.0:
         yield group, partner["id"], 1.0
     elif holds(keywords(partner["label"]), asked.head):  # "how many Oscars": of all awards those of that name
         yield group, " ".join(entity["id"] for entity in fact.entities), 0.9

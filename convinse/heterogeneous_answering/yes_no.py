@@ -36,10 +36,8 @@ class Verdict(NamedTuple):
     def candidates(self) -> list[AnswerCandidate]:
         """Both answers, the likelier first; "No" where it is undecided."""
         places = tuple(self.evidences)
-        return ordered(
-            AnswerCandidate(entity, score, places, ("yes_no",))
-            for entity, score in ((_YES, self.yes), (_NO, 1 - self.yes))
-        )
+        both = ((_YES, self.yes), (_NO, 1 - self.yes))
+        return ordered(AnswerCandidate(entity, score, places, ("yes_no",)) for entity, score in both)
 
 
 class _Claim(NamedTuple):
@@ -90,17 +88,15 @@ def decide(
 
 def _claim(place: int, fact: Fact, words: frozenset[str], names: PropertyNames, language: Language) -> _Claim:
     named = tuple(entity for entity in fact.entities if _is_named(entity, words, language.properties))
-    return _Claim(
-        place, fact, names.asking(label_of(fact.predicate), words - _name_words(named, language.properties)), named
-    )
+    rest = words - _name_words(named, language.properties)
+    return _Claim(place, fact, names.asking(label_of(fact.predicate), rest), named)
 
 
 def _by_facts(
     words: frozenset[str], claims: Sequence[_Claim], compares: bool, language: PropertyWords
 ) -> Verdict | None:
-    holding = [
-        claim for claim in claims if len(_different({_name_words([entity], language) for entity in claim.named})) > 1
-    ]
+    names = ({_name_words([entity], language) for entity in claim.named} for claim in claims)
+    holding = [claim for claim, own in zip(claims, names, strict=True) if len(_different(own)) > 1]
     if places := [claim.place for claim in holding if claim.asked]:
         return Verdict(_CERTAIN, places)
     named = {entity["id"]: entity for claim in claims for entity in claim.named}
@@ -109,21 +105,16 @@ def _by_facts(
         if claim.asked and claim.fact.subject["id"] in named:
             asked[claim.fact.subject["id"]].append(claim)
     if compares and len(asked) > 1:
-        values = [
-            frozenset((claim.fact.predicate["id"], claim.fact.object["id"]) for claim in facts)
-            for facts in asked.values()
-        ]
-        shared = frozenset.intersection(*values)
-        return Verdict(
-            _CERTAIN if shared else 1 - _CERTAIN, [claim.place for facts in asked.values() for claim in facts]
+        values = (
+            {(claim.fact.predicate["id"], claim.fact.object["id"]) for claim in facts} for facts in asked.values()
         )
+        places = [claim.place for facts in asked.values() for claim in facts]
+        return Verdict(_CERTAIN if set.intersection(*values) else 1 - _CERTAIN, places)
     for subject, facts in asked.items():
         left = words - _name_words([named[subject]], language) - frozenset().union(*(claim.asked for claim in facts))
         properties = {claim.fact.predicate["id"] for claim in facts}
-        rivals = {
-            claim.fact.object["id"] for claim in claims if claim.fact.predicate["id"] in properties
-        } & named.keys()
-        if any(_name_words([named[value]], language) & left for value in rivals):
+        rivals = {claim.fact.object["id"] for claim in claims if claim.fact.predicate["id"] in properties}
+        if any(_name_words([named[value]], language) & left for value in rivals & named.keys()):
             return Verdict(1 - _CERTAIN, [claim.place for claim in facts])
         if not left:
             return Verdict(_LIKELY, [claim.place for claim in facts])

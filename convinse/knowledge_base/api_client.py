@@ -66,12 +66,8 @@ class ClocqApi:
             facts.setdefault(tuple(entity["id"] for entity in fact), fact)
         entities: dict[str, QuestionEntity] = {}
         for mentioned in answer.kb_item_tuple:
-            entity = QuestionEntity(
-                item=_entity(mentioned.item),
-                question_word=mentioned.question_word,
-                score=mentioned.score,
-                rank=mentioned.rank,
-            )
+            item, word = _entity(mentioned.item), mentioned.question_word
+            entity = QuestionEntity(item=item, question_word=word, score=mentioned.score, rank=mentioned.rank)
             entities.setdefault(mentioned.item.id, entity)
         question_entities = list(entities.values())
         return of_items(facts.values(), question_entities), question_entities  # an answer does not tell for which item
@@ -107,11 +103,8 @@ def _address(host: str, port: int | str) -> str:
         address = f"{address}:{int(port)}"
     try:
         parts = urlsplit(address)
-        valid = (
-            parts.scheme in ("http", "https")
-            and parts.hostname
-            and not (parts.query or parts.fragment or parts.username)
-        )
+        plain = not (parts.query or parts.fragment or parts.username)
+        valid = plain and parts.hostname and parts.scheme in ("http", "https")
         _ = parts.port  # raises where it is none
     except ValueError:
         valid = False

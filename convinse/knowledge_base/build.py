@@ -12,6 +12,7 @@ import logging
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -120,12 +121,7 @@ class _EntityParser:
         return part
 
 
-def _uint32() -> array[int]:
-    return array("I")
-
-
-def _uint64() -> array[int]:
-    return array("Q")
+_uint32, _uint64 = partial(array, "I"), partial(array, "Q")
 
 
 @dataclass
@@ -257,9 +253,8 @@ class _IndexWriter:
         inverse = np.frombuffer(part.inverse, "<u4").reshape(-1, 3)
         rows = np.empty(len(inverse), [("item", "<u4"), ("key", "<u8")])
         rows["item"] = inverse[:, 0]
-        rows["key"] = (inverse[:, 2].astype("<u8") << np.uint64(63)) | (
-            inverse[:, 1].astype("<u8") + np.uint64(self._token_count)
-        )
+        place, kind = inverse[:, 1].astype("<u8"), inverse[:, 2].astype("<u8")
+        rows["key"] = (kind << np.uint64(63)) | (place + np.uint64(self._token_count))
         self._bucket("postings", rows, rows["item"] >> _BUCKET_SHIFT)
         forms = np.empty(len(part.form_hash), [("hash", "<u8"), ("item", "<u4")])
         forms["hash"] = np.frombuffer(part.form_hash, "<u8")

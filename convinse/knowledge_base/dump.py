@@ -106,12 +106,8 @@ def _document(data: dict[str, Any], languages: tuple[str, ...]) -> EntityDocumen
     if not label or data["type"] not in ("item", "property"):
         return None
     aliases = data.get("aliases") or {}
-    statements = [
-        statement
-        for claims in (data.get("claims") or {}).values()
-        for claim in claims
-        if claim.get("rank") != "deprecated" and (statement := _statement(claim)) is not None
-    ]
+    claims = (claim for own in (data.get("claims") or {}).values() for claim in own)
+    statements = (_statement(claim) for claim in claims if claim.get("rank") != "deprecated")
     return EntityDocument(
         id=data["id"],
         kind=data["type"],
@@ -119,7 +115,7 @@ def _document(data: dict[str, Any], languages: tuple[str, ...]) -> EntityDocumen
         description=term(data.get("descriptions")),
         aliases=[alias["value"] for lang in languages for alias in aliases.get(lang, [])] if aliases else [],
         title=((data.get("sitelinks") or {}).get(f"{languages[0]}wiki") or {}).get("title", ""),
-        statements=statements,
+        statements=[statement for statement in statements if statement is not None],
     )
 
 

@@ -101,15 +101,9 @@ class EntityLinker:
             exact = [span for span in self._exact(text, tokens) if taken.isdisjoint(range(*span[:2]))] + teams
             covered = {place for start, end, _ in exact for place in range(start, end)}
             spans = exact + list(self._partial(text, tokens, covered, bool(exact)))
-            spotted += [
-                (
-                    tokens[start].start,
-                    tokens[end - 1].end,
-                    text[tokens[start].start : tokens[end - 1].end].rstrip("."),
-                    scored,
-                )
-                for start, end, scored in spans
-            ]
+            for start, end, scored in spans:
+                first, stop = tokens[start].start, tokens[end - 1].end
+                spotted.append((first, stop, text[first:stop].rstrip("."), scored))
         if not spotted and classes:
             spotted = list(self._classes(text))
         spotted.sort(key=lambda mention: mention[:2])
@@ -121,11 +115,8 @@ class EntityLinker:
             return
         first, stop = tokens[0].start, tokens[-1].end
         for team in self._national_teams.mentions(text[first:stop]):
-            inside = [
-                place
-                for place, token in enumerate(tokens)
-                if token.start >= first + team.start and token.end <= first + team.end
-            ]
+            start, end = first + team.start, first + team.end
+            inside = [place for place, token in enumerate(tokens) if start <= token.start and token.end <= end]
             if inside:
                 yield inside[0], inside[-1] + 1, [(candidate, 1.0) for candidate in team.candidates]
 
@@ -135,20 +126,18 @@ class EntityLinker:
         start = 0
         while start < len(tokens):
             for end in range(min(len(tokens), start + _MAX_TOKENS), start, -1):
-                form = fold(text[tokens[start].start : tokens[end - 1].end])
-                candidates = [c for c in self._kb.candidates(form) if self._is_name(c)] if form else []
                 surface = text[tokens[start].start : tokens[end - 1].end]
-                candidates = [c for c in candidates if c.is_label or _alias_fits(surface)]
-                if candidates and (
-                    self._plausible(tokens, start, end, cased, any(c.is_label for c in candidates))
-                    or any(c.label == surface and surface[:1].islower() for c in candidates)  # "a-ha", written as it is
-                    or (
-                        not cased
-                        and end - start > 1
-                        and candidates[0].is_label
-                        and candidates[0].frequency >= _WELL_KNOWN
-                    )
-                ):
+                form, fits = fold(surface), _alias_fits(surface)
+                named = (c for c in self._kb.candidates(form) if self._is_name(c)) if form else ()
+                candidates = [c for c in named if c.is_label or fits]
+                if not candidates:
+                    continue
+                best, several = candidates[0], end - start > 1
+                known = not cased and several and best.is_label and best.frequency >= _WELL_KNOWN
+                spelt = any(
+                    c.label == surface and surface[:1].islower() for c in candidates
+                )  # "a-ha", as it is written
+                if known or spelt or self._plausible(tokens, start, end, cased, any(c.is_label for c in candidates)):
                     scored = [(candidate, 1.0 if candidate.is_label else 0.8) for candidate in candidates]
                     yield start, end, scored + self._shorter(text, tokens[start:end])
                     start = end - 1
@@ -157,18 +146,11 @@ class EntityLinker:
 
     def _shorter(self, text: str, tokens: list[_Token]) -> list[tuple[Candidate, float]]:
         """What the name without its last word names, when that is a class: "the ... Trilogy", "the ... series"."""
-        if (
-            len(tokens) < 3
-            or not self._language.answer_types.names_class(tokens[-1].form)
-            or tokens[-2].form in self._not_names
-        ):
+        names_class = self._language.answer_types.names_class
+        if len(tokens) < 3 or not names_class(tokens[-1].form) or tokens[-2].form in self._not_names:
             return []
-        shorter = fold(text[tokens[0].start : tokens[-2].end])
-        return [
-            (candidate, 0.7)
-            for candidate in self._kb.candidates(shorter)
-            if candidate.is_label and self._is_name(candidate)
-        ]
+        shorter = self._kb.candidates(fold(text[tokens[0].start : tokens[-2].end]))
+        return [(candidate, 0.7) for candidate in shorter if candidate.is_label and self._is_name(candidate)]
 
     def _classes(self, text: str) -> Iterator[tuple[int, int, str, list[tuple[Candidate, float]]]]:
         """The common nouns of a text that names nothing: "country", "political party"."""
@@ -192,11 +174,8 @@ class EntityLinker:
     def _plausible(self, segment: list[_Token], start: int, end: int, cased: bool, is_label: bool) -> bool:
         """Whether words that happen to be a name are meant as one."""
         tokens = segment[start:end]
-        if (
-            cased
-            and len(tokens) == 1
-            and (self._is_part_of_name(segment, start, end) or self._is_adjective(segment, start))
-        ):
+        single = cased and len(tokens) == 1
+        if single and (self._is_part_of_name(segment, start, end) or self._is_adjective(segment, start)):
             return False
         content = [token for token in tokens if token.form not in self._not_names]
         if not content:  # "It", "The Who": only where capitals say so
@@ -214,25 +193,15 @@ class EntityLinker:
         first = next(filter(str.isalnum, label), "")
         if first.isupper() or first.isdigit():
             return True
-        kind = self._kind(candidate)
-        return (
-            not label.isalpha()
-            and " " not in label
-            and kind in ("person", "group", "thing")
-            and not self._kb.is_class(candidate.id)
-        )
+        if label.isalpha() or " " in label or self._kind(candidate) not in ("person", "group", "thing"):
+            return False
+        return not self._kb.is_class(candidate.id)
 
     def _is_part_of_name(self, tokens: list[_Token], start: int, end: int) -> bool:
         """Whether capitalised words beside `tokens[start:end]` make it a part of a longer name, as in "European Cup"."""
         before = tokens[start - 1] if start and tokens[start].joined else None
         after = tokens[end] if end < len(tokens) and tokens[end].joined else None
-        if (
-            before is not None
-            and before.capital
-            and not before.possessive
-            and not before.first
-            and self._may_name(before)
-        ):
+        if before is not None and before.capital and not (before.possessive or before.first) and self._may_name(before):
             return True
         return after is not None and after.capital and not tokens[end - 1].possessive and self._may_name(after)
 
@@ -276,10 +245,8 @@ class EntityLinker:
         taken = set(covered)
         for size in range(min(_MAX_PARTIAL, len(tokens)), 0, -1):
             for start in range(len(tokens) - size + 1):
-                window = tokens[start : start + size]
-                if taken.intersection(range(start, start + size)) or not self._usable(
-                    tokens, start, size, cased, linked
-                ):
+                window, free = tokens[start : start + size], taken.isdisjoint(range(start, start + size))
+                if not free or not self._usable(tokens, start, size, cased, linked):
                     continue
                 form = fold(text[window[0].start : window[-1].end])
                 scored = self._close_names(form, window[0].capital)
@@ -299,11 +266,10 @@ class EntityLinker:
             return False
         if size == 1 and window[0].capital and self._is_adjective(tokens, start):  # "German businessman"
             return False
-        if cased or linked:
-            return all(token.capital or token.form in self._language.names.particles for token in content) and not (
-                size == 1 and window[0].first
-            )
-        return True
+        if (cased or linked) and size == 1 and window[0].first:
+            return False
+        particles = self._language.names.particles
+        return not (cased or linked) or all(token.capital or token.form in particles for token in content)
 
     def _close_names(self, form: str, capital: bool) -> list[tuple[Candidate, float]]:
         """Items with a name like a folded form, and how well it matches."""
@@ -348,16 +314,11 @@ class EntityLinker:
     ) -> list[LinkedMention]:
         params, stems = self._params, self._language.words.stems
         context = set(stems(text))
-        pools = [
-            sorted(scored, key=lambda pair: (-pair[1], -pair[0].frequency, pair[0].id))[: params.d]
-            for *_, scored in spotted
-        ]
-        neighbors = (
-            {c.id: self._kb.neighbors(c.id, _NEIGHBOR_LIMIT) for pool in pools for c, _ in pool}
-            if len(pools) > 1
-            else {}
-        )
-        profiles = {c.id: self._profile(c.id) for pool in pools for c, _ in pool}
+        ranked = (sorted(own, key=lambda pair: (-pair[1], -pair[0].frequency, pair[0].id)) for *_, own in spotted)
+        pools = [own[: params.d] for own in ranked]
+        items = dict.fromkeys(c.id for pool in pools for c, _ in pool)
+        neighbors = {item: self._kb.neighbors(item, _NEIGHBOR_LIMIT) for item in items} if len(pools) > 1 else {}
+        profiles = {item: self._profile(item) for item in items}
         mentions = []
         for number, (start, end, surface, _) in enumerate(spotted):
             own = set(stems(surface))
@@ -392,9 +353,8 @@ class EntityLinker:
 
     def _profile(self, entity_id: str) -> set[str]:
         """Stems that say what an item is."""
-        return set(
-            self._language.words.stems(f"{self._kb.description(entity_id)} {' '.join(self._kb.types(entity_id))}")
-        )
+        words = (self._kb.description(entity_id), *self._kb.types(entity_id))
+        return set(self._language.words.stems(" ".join(words)))
 
 
 def repair(text: str) -> str:
@@ -412,16 +372,9 @@ def _tokens(text: str, start: int, end: int) -> list[_Token]:
     last = start
     for match in _TOKEN.finditer(text, start, end):
         word = match[0]
-        tokens.append(
-            _Token(
-                *match.span(),
-                fold(word),
-                word[0].isupper() or word[0].isdigit(),
-                not tokens,
-                word[-2:] in ("'s", "’s"),
-                not text[last : match.start()].strip(),
-            )
-        )
+        capital, possessive = word[0].isupper() or word[0].isdigit(), word[-2:] in ("'s", "’s")
+        joined = not text[last : match.start()].strip()
+        tokens.append(_Token(*match.span(), fold(word), capital, not tokens, possessive, joined))
         last = match.end()
     return tokens
 

@@ -54,8 +54,5 @@ class NationalTeams:
         """The teams of what a folded name calls that fit the phrase."""
         shared = [self._words.shared(country, phrase, name) for name, _ in self._teams]
         best = max(shared, default=0)
-        return [
-            candidate
-            for (name, candidate), number in zip(self._teams, shared, strict=True)
-            if number == best > 0 and self._words.fits(phrase, name)
-        ]
+        named = [team for team, number in zip(self._teams, shared, strict=True) if number == best > 0]
+        return [candidate for name, candidate in named if self._words.fits(phrase, name)]

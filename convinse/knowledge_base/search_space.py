@@ -60,9 +60,8 @@ class SearchSpace:
             known: the items that it is about; None: those that it mentions, which are linked, and those between them.
         """
         entities = self.question_entities(text) if known is None else list(known)
-        facts = best_facts(
-            text, facts_around(self.kb.neighborhood, entities, self._limit), self._params, self._language
-        )
+        around = facts_around(self.kb.neighborhood, entities, self._limit)
+        facts = best_facts(text, around, self._params, self._language)
         return facts, entities + (self._bridges(text, entities) if known is None else [])
 
     def question_entities(self, text: str) -> list[QuestionEntity]:
@@ -90,9 +89,8 @@ class SearchSpace:
         if not wanted or len(named) < 2:
             return []
         own = {entity["item"]["id"] for entity in entities}
-        times = Counter(
-            item for entity in named for item in self.kb.neighbors(entity["item"]["id"], self._limit) if item not in own
-        )
+        near = (item for entity in named for item in self.kb.neighbors(entity["item"]["id"], self._limit))
+        times = Counter(item for item in near if item not in own)
         shared = [item for item, count in times.items() if count > 1 and types.heads(self.kb.types(item)) & wanted]
         shared.sort(key=lambda item: (-times[item], -self.kb.frequency(item), int(item[1:])))
         score = min(entity["score"] for entity in named)

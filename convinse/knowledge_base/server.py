@@ -65,7 +65,7 @@ class ClocqService:
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self._kb = kb
-        self._engine = functools.lru_cache(maxsize=_ENGINES)(self._new_engine)
+        self._engine = functools.lru_cache(maxsize=_ENGINES)(lambda params: SearchSpace(kb, params, params.p_setting))
         self._engine(ClocqParams())  # ready before the first request
 
     @property
@@ -74,7 +74,7 @@ class ClocqService:
         kb = self._kb
         return {
             "/search_space": (_QuestionRequest, self._search_space),
-            "/entity_linking": (_QuestionRequest, self._entity_linking),
+            "/entity_linking": (_QuestionRequest, lambda r: self._search(r)[1]),
             "/neighborhood": (_NeighborhoodRequest, lambda r: self._neighborhood(r, kb.neighborhood)),
             "/two_hop_neighborhood": (_NeighborhoodRequest, lambda r: self._neighborhood(r, kb.two_hop_neighborhood)),
             "/connect": (_PairRequest, lambda r: kb.connect(_checked(r.item1, "item1"), _checked(r.item2, "item2"))),
@@ -88,15 +88,9 @@ class ClocqService:
             "/frequency": (_ItemRequest, lambda r: list(kb.frequencies(_checked(r.item)))),
         }
 
-    def _new_engine(self, params: ClocqParams) -> SearchSpace:
-        return SearchSpace(self._kb, params, params.p_setting)
-
     def _search_space(self, request: _QuestionRequest) -> dict[str, Any]:
         facts, entities = self._search(request)
         return search_space_answer(self._facts([fact.fact for fact in facts], request), entities)
-
-    def _entity_linking(self, request: _QuestionRequest) -> list[QuestionEntity]:
-        return self._search(request)[1]
 
     def _search(self, request: _QuestionRequest) -> tuple[list[Any], list[QuestionEntity]]:
         params = request.parameters or ClocqParams()

@@ -220,16 +220,10 @@ class FeatureReader:
         for referent, profile in zip(referents, profiles, strict=True):
             shares = [len(wanted & self._names.get(name, frozenset())) for name in profile.properties]
             part = 1 / max(1, len(wanted))
-            answers = [
-                share * part * self._best_fit(asked.answer_type, values)
-                for share, values in zip(shares, profile.values, strict=True)
-                if share
-            ]
-            about = [
-                turn["question"]
-                for turn, focus in zip(history, foci, strict=True)
-                if referent in focus.asked or referent in focus.answered
-            ]
+            held = ((share, values) for share, values in zip(shares, profile.values, strict=True) if share)
+            answers = [share * part * self._best_fit(asked.answer_type, values) for share, values in held]
+            turns = zip(history, foci, strict=True)
+            about = [turn["question"] for turn, focus in turns if referent in focus.by_salience]
             matches.append(
                 _Match(
                     has_property=max(shares, default=0) * part,
@@ -242,10 +236,8 @@ class FeatureReader:
 
     def _best_fit(self, wanted: AnswerType, values: Sequence[str]) -> float:
         fit = self._language.answer_types.fit
-        return max(
-            (fit(wanted, value, self._kb.types(value) if value.startswith("Q") else ()) for value in values),
-            default=0.0,
-        )
+        typed = ((value, self._kb.types(value) if value.startswith("Q") else ()) for value in values)
+        return max((fit(wanted, value, types) for value, types in typed), default=0.0)
 
     def _read_profile(self, entity_id: str) -> _Profile:
         properties: dict[str, dict[str, None]] = {}

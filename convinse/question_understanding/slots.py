@@ -71,9 +71,8 @@ class Slots(QuestionUnderstanding):
         asked = Asked(question, tuple(named), tuple(predicate), answer_type, elliptical)
         entities, context, scores = self._choose(asked, foci, history)
         own = {mention.candidates[0].id for mention in mentions}
-        used = origins(
-            [referent for referent in (*entities, *context) if referent.id not in own], foci, history, scores
-        )
+        taken = [referent for referent in (*entities, *context) if referent.id not in own]
+        used = origins(taken, foci, history, scores)
         if elliptical:
             if predicate[number:]:
                 last = len(history) - 1
@@ -110,9 +109,8 @@ class Slots(QuestionUnderstanding):
         return as_referent(self.kb, self._types, entity_id, label)
 
     def _is_a(self, referent: Referent, noun: str) -> bool:
-        return referent.id.startswith("Q") and bool(
-            self._types.noun_types(noun) & self._types.heads(self.kb.types(referent.id))
-        )
+        own = self._types.heads(self.kb.types(referent.id)) if referent.id.startswith("Q") else frozenset[str]()
+        return not own.isdisjoint(self._types.noun_types(noun))
 
     def _representation(self, turn: Turn) -> Representation:
         """The representation of an earlier turn; one that another module gave as a string is linked."""
@@ -174,19 +172,13 @@ class Slots(QuestionUnderstanding):
             known = known_as(mention, foci)
             named.append(known or self._referent(mention.candidates[0].id, mention.candidates[0].label))
         covered = " ".join(fold(mention.surface) for mention in mentions).split()
-        words = (
-            {fold(word) for word in re.findall(r"(?<!^)\b[A-Z][\w'’-]+", question)}
-            - self.language.words.common
-            - set(covered)
-        )
+        words = {fold(word) for word in re.findall(r"(?<!^)\b[A-Z][\w'’-]+", question)}
+        words -= self.language.words.common.union(covered)
         for referent in recent(foci):
-            if (
-                referent not in named
-                and referent.kind not in ("date", "number")
-                and words & set(fold(referent.label).split())
-            ):
+            own = words.intersection(fold(referent.label).split())
+            if own and referent not in named and referent.kind not in ("date", "number"):
                 named.append(referent)
-                words -= set(fold(referent.label).split())
+                words -= own
         single = {fold(name[0]) for name in _CAPITALS.finditer(question) if name.start() and " " not in name[0]}
         if foci and words & single:
             named += self._people_near(words & single, recent(foci))
@@ -216,11 +208,7 @@ class Slots(QuestionUnderstanding):
                 for meant in ("group", "person"):
                     if match := [referent for referent in talked_about if referent.kind == meant]:
                         return match[:1]
-            match = [
-                referent
-                for referent in talked_about
-                if any(may_mean(form, referent, self.language.words) for form in words & forms)
-            ]
+            match = [r for r in talked_about if any(may_mean(form, r, self.language.words) for form in words & forms)]
             if kind == "thing":  # "it" is rather what was asked about than a thing that answered in passing
                 things = ("thing", "group")
                 asked = [referent for focus in reversed(foci) for referent in focus.asked if referent.kind in things]
@@ -244,18 +232,11 @@ class Slots(QuestionUnderstanding):
     ) -> list[Referent]:
         """The topic of the conversation, unless the question turns to another thing of the same class."""
         asked = [referent for focus in foci for referent in focus.asked]
-        topic = next(
-            (referent for referent in asked if referent.kind not in ("place", "people")), next(iter(asked), None)
-        )
+        topic = next((r for r in asked if r.kind not in ("place", "people")), asked[0] if asked else None)
         if topic is None or topic in entities:
             return []
-        if (
-            is_named
-            and not set(fold(question).split()) & self.language.words.personal
-            and self._is_rival(topic, entities)
-        ):
-            return []
-        return [topic]
+        turns = is_named and self.language.words.personal.isdisjoint(fold(question).split())
+        return [] if turns and self._is_rival(topic, entities) else [topic]
 
     def _is_rival(self, topic: Referent, entities: Iterable[Referent]) -> bool:
         """Whether one of the items is of the class of the topic, and shares no fact with it."""
@@ -288,9 +269,8 @@ class Slots(QuestionUnderstanding):
     def _is_elliptical(self, question: str, predicate: Sequence[str]) -> bool:
         """Whether the question leans on the question before for what it asks."""
         patterns, common = self.language.conversation, self.language.words.common
-        return all(fold(word) in common for word in predicate) or bool(
-            patterns.ellipsis.search(question) and not patterns.complete.search(question)
-        )
+        leans = bool(patterns.ellipsis.search(question)) and not patterns.complete.search(question)
+        return leans or all(fold(word) in common for word in predicate)
 
     def _inherit(self, predicate: list[str], answer_type: AnswerType, before: Turn) -> tuple[list[str], AnswerType]:
         representation = before["representation"]

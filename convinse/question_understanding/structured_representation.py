@@ -28,17 +28,14 @@ class StructuredRepresentation(QuestionUnderstanding):
 
     Args:
         config: `qu_model`, `qu_sr`, `history_separator`, `sr_delimiter` and `device` are used.
-        writer: what writes, instead of the configured model.
         resources: what the stages of a pipeline share.
     """
 
     trainer = "convinse.training.representation:train_representation"
 
-    def __init__(self, config: Config, writer: Writer | None = None, resources: Resources | None = None) -> None:
+    def __init__(self, config: Config, resources: Resources | None = None) -> None:
         super().__init__(config, resources)
         self.conversations_at_once = config.qu_sr.batch_size
-        if writer is not None:
-            self.writer = writer
 
     @cached_property
     def writer(self) -> Writer:

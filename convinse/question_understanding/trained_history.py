@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from ..config import Config
 from ..encoder.kept_embeddings import KeptEmbeddings
 from ..language.text import fold
 from ..records.conversation import Turn
-from ..resources import Resources, model_path
+from ..resources import model_path
 from ..support.errors import ModelError
 from .history_features import Embedder, FeatureReader
 from .history_weights import HistoryWeights, read_weights
@@ -35,25 +34,10 @@ class TrainedHistory(Slots):
         config: `qu_model` (a folder of `train qu`; by default the model that ships with the project), `qu_history`, the
             models' keys (`device`, `precision`, `token_budget`, `evs_max_length`), where embeddings are kept
             (`ers_use_cache`, `ers_cache_path`), and those of `Slots`.
-        weights: the model to use instead of the configured one.
-        embedder: what embeds texts, instead of the configured encoder.
         resources: what the stages of a pipeline share.
     """
 
     trainer = "convinse.training.history:train_history"
-
-    def __init__(
-        self,
-        config: Config,
-        weights: HistoryWeights | None = None,
-        embedder: Embedder | None = None,
-        resources: Resources | None = None,
-    ) -> None:
-        super().__init__(config, resources)
-        if weights is not None:
-            self.weights = weights
-        if embedder is not None:
-            self.embedder = embedder
 
     @cached_property
     def weights(self) -> HistoryWeights:
@@ -84,9 +68,8 @@ class TrainedHistory(Slots):
         """The configured encoder, whose embeddings the cache keeps, and the id of its weights."""
         name = self.config.qu_history.encoder
         bi_encoder, vectors = self.resources.bi_encoder(name, "qu_history.encoder")
-        return KeptEmbeddings(bi_encoder, vectors), bi_encoder.model_id.rsplit("/", 2)[
-            0
-        ]  # without length and precision
+        weights, _, _ = bi_encoder.model_id.rsplit("/", 2)  # without length and precision
+        return KeptEmbeddings(bi_encoder, vectors), weights
 
     @cached_property
     def reader(self) -> FeatureReader:

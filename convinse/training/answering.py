@@ -48,9 +48,8 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     """
     config, settings = ha.config, ha.config.ha_training
     start = start_of(config, "ha")
-    checkpoint = load_checkpoint(
-        model_path(start.base), "question-answering", start.key, new_head=True, seed=config.seed
-    )
+    base = model_path(start.base)
+    checkpoint = load_checkpoint(base, "question-answering", start.key, new_head=True, seed=config.seed)
     turns = (examples(ha, turn) for turn in turns_with_evidences(config, "train", sources))
     train = [turn for turn in turns if turn.right]
     if not train:

@@ -127,9 +127,8 @@ class Annotator:
     def _mentions(self, question: str, number: int) -> list[SilverMention]:
         """The items that a question may mention, the likeliest of each mention first."""
         _, entities = self.retriever.retrieve_KB_facts(question)
-        spoken = [
-            (_POSSESSIVE.sub("", entity["question_word"]), entity["item"]) for entity in entities if is_named(entity)
-        ]
+        named = filter(is_named, entities)
+        spoken = ((_POSSESSIVE.sub("", entity["question_word"]), entity["item"]) for entity in named)
         return self._telling(number, "question", spoken)
 
     def _telling(

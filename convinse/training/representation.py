@@ -45,9 +45,8 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
     from ..encoder.precision import inference
     from ..encoder.sequence_to_sequence import writing_loss  # after the check that PyTorch is there
 
-    lengths = [
-        min(most, checkpoint.max_length) for most in (config.qu_sr.max_input_length, config.qu_sr.max_output_length)
-    ]
+    wanted = (config.qu_sr.max_input_length, config.qu_sr.max_output_length)
+    lengths = [min(most, checkpoint.max_length) for most in wanted]
     parameters = [*lengths, config.history_separator, config.sr_delimiter, config.seed]
     identity = run_id(settings, checkpoint.model_id, files, parameters, without=["annotated"])
     run = Run("train qu", start, checkpoint, settings, identity, config.device, config.seed)
@@ -101,9 +100,8 @@ def read_examples(config: Config, path: Path) -> list[WritingExample]:
             wanted = representation_text(turn.get("silver_SR"), config.sr_delimiter, where)
             if wanted is not None:
                 history = [history_turn(earlier, True) for earlier in turns[:number]]
-                examples.append(
-                    WritingExample(model_input(turn["question"], history, config.history_separator), wanted)
-                )
+                given = model_input(turn["question"], history, config.history_separator)
+                examples.append(WritingExample(given, wanted))
     if not examples:
         raise DataError(f"{path}: no turn has a representation in silver_SR; there is nothing to learn from")
     return examples

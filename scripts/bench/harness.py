@@ -31,6 +31,7 @@ from typing import Any, NamedTuple, TypeVar
 from rich.console import Console
 from rich.table import Table
 
+from convinse.cli.arguments import positive
 from convinse.support.errors import ConvinseError
 from convinse.support.files import replacing
 from recipes.sources import BASE_INSTALL, BASE_PACKAGE, needed, shared_data
@@ -230,13 +231,6 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
     except ConvinseError as error:
         raise SystemExit(f"bench {spec.name}: {error}") from None
     print(options.output)
-
-
-def positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least 1")
-    return number
 
 
 def earlier(output: Path) -> Figures:

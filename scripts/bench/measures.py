@@ -62,8 +62,6 @@ def same_share(first: Sequence[object], second: Sequence[object]) -> float:
 
 def spearman(first: Sequence[float] | np.ndarray, second: Sequence[float] | np.ndarray) -> float:
     """The rank correlation of two scorings; equal scores share their mean rank."""
-    import numpy as np
-
     ranks = []
     for scores in (first, second):
         _, places, counts = np.unique(np.asarray(scores), return_inverse=True, return_counts=True)

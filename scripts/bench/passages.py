@@ -17,7 +17,7 @@ import math
 import random
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters
 from convinse.passages.search import candidate_evidences, passage_text
 from convinse.support.errors import DataError
+from convinse.support.jsonlines import read_documents
 from convinse.support.vector_cache import VectorCache
 from recipes.embedded.negatives import part_of
 from recipes.sources import json_lines
@@ -190,7 +191,7 @@ def brute_force(bench: Bench) -> Figures:
     index = PassageIndex(folder / "index")
     ids, counts = [], []
     postings: dict[str, list[int]] = defaultdict(list)
-    for number, passage in enumerate(_records(folder / "passages.jl")):
+    for number, (_, passage) in enumerate(read_documents(folder / "passages.jl")):
         count = Counter(analyzer.terms([passage["text"]]))
         for term in analyzer.terms([passage["title"]]):
             count[term] += parameters.title_weight
@@ -201,7 +202,7 @@ def brute_force(bench: Bench) -> Figures:
     lengths = [count.total() for count in counts]
     mean = sum(lengths) / len(lengths)
     same = 0
-    questions = [question["text"] for question in _records(folder / "questions.jl")]
+    questions = [question["text"] for _, question in read_documents(folder / "questions.jl")]
     for question in questions:
         scores: Counter[int] = Counter()
         for term in dict.fromkeys(analyzer.terms([question])):
@@ -217,11 +218,6 @@ def brute_force(bench: Bench) -> Figures:
         f"{same} of {len(questions)} questions have the top {TOP} of a brute-force BM25 over {len(counts):,} passages"
     )
     return {"passages": len(counts), "questions": len(questions), "same": same}
-
-
-def _records(path: Path) -> Iterator[Any]:
-    with path.open("rb") as file:
-        yield from map(json.loads, file)
 
 
 SPEC = Spec(

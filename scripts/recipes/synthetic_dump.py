@@ -253,9 +253,8 @@ def _terms(rng: np.random.Generator, values: _Values, count: int) -> list[str]:
     found = []
     done = 0
     columns = _columns(counts, *(rng.random(count) < share for share in shares))
-    for place, (label, (size, is_described, has_title, is_multilingual)) in enumerate(
-        zip(labels, columns, strict=True)
-    ):
+    for place, (label, column) in enumerate(zip(labels, columns, strict=True)):
+        size, is_described, has_title, is_multilingual = column
         language = "mul" if is_multilingual else "en"
         last = label.rpartition(" ")[2]
         # every other alias has the last word of the label, as the variants of a name have
@@ -284,13 +283,9 @@ def _claims(plan: Plan, rng: np.random.Generator, values: _Values, start: int, d
     """The statements of each item of a chunk, as the text of a JSON map by property."""
     count, facts = len(degrees), int(degrees.sum())
     external, deprecated = rng.poisson(EXTERNAL_IDS, count), int(facts * DEPRECATED)
-    subject = np.concatenate(
-        (
-            np.repeat(np.arange(count), degrees),
-            np.repeat(np.arange(count), external),
-            rng.integers(0, count, deprecated),
-        )
-    )
+    places = np.arange(count)
+    parts = (np.repeat(places, degrees), np.repeat(places, external), rng.integers(0, count, deprecated))
+    subject = np.concatenate(parts)
     size = len(subject)
     datatype = rng.choice(len(SHARES), p=SHARES, size=size)
     datatype[facts : size - deprecated] = EXTERNAL

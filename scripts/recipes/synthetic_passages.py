@@ -145,10 +145,6 @@ def questions(plan: Plan, number: int) -> Iterator[tuple[str, str, str]]:
 _plan: list[Plan] = []  # of a worker: one
 
 
-def _start(plan: Plan) -> None:
-    _plan[:] = [plan]
-
-
 def _work(number: int) -> bytes:
     return chunk_lines(_plan[0], number)
 
@@ -161,7 +157,7 @@ def write(folder: Path, passages: int, number: int, seed: int, quiet: bool = Fal
         replacing(folder / "passages.jl") as temporary,
         temporary.open("wb") as file,
         progress("writing passages", passages, "passages", quiet) as advance,
-        multiprocessing.Pool(os.cpu_count(), _start, (plan,)) as pool,
+        multiprocessing.Pool(os.cpu_count(), _plan.append, (plan,)) as pool,
     ):
         for lines in pool.imap(_work, chunks):
             file.write(lines)

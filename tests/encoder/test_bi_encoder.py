@@ -79,7 +79,7 @@ def test_other_folders_are_refused(tmp_path, settings, modules, words):
 
 def test_equal_texts_are_computed_once():
     encoder = BiEncoder(tiny("bert", "embedding"), "cpu")
-    counted = Counted(encoder._engine.model)
+    counted = Counted(encoder.engine.model)
     found = encoder.embed([*TEXTS, *reversed(TEXTS)])
     assert counted.sequences == len(TEXTS)
     np.testing.assert_array_equal(found[: len(TEXTS)], found[len(TEXTS) :][::-1])

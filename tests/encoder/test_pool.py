@@ -19,22 +19,18 @@ def users(folder, pool, **options):
     return [kind(folder, "cpu", models=pool, **options) for kind in (BertReranker, BiEncoder, ExtractiveReader)]
 
 
-def engine(user):
-    return user._engine if isinstance(user, BiEncoder) else user.engine
-
-
 def test_the_name_of_the_type_is_the_model_s():
     assert JointConfig.model_type == JOINT
 
 
 def test_a_joint_model_is_loaded_once():
     reranker, encoder, reader = users(joint(), ModelPool())
-    assert reranker.engine is encoder._engine is reader.engine
+    assert reranker.engine is encoder.engine is reader.engine
     assert users(joint(), pool := ModelPool())[0].engine is users(joint(), pool)[2].engine
 
 
 def test_without_a_pool_each_has_its_own():
-    assert len({id(engine(user).model) for user in users(joint(), None)}) == 3
+    assert len({id(user.engine.model) for user in users(joint(), None)}) == 3
     assert users(joint(), ModelPool())[0].engine is not users(joint(), ModelPool())[0].engine
 
 
@@ -90,11 +86,11 @@ def test_each_cuts_to_its_own_length_and_texts_are_tokenised_once():
     reranker = BertReranker(joint(), "cpu", max_length=64, models=pool)
     reader = ExtractiveReader(joint(), "cpu", max_length=10_000, models=pool)
     encoder = BiEncoder(joint(), "cpu", max_length=40, models=pool)
-    lengths = (reranker.tokenizer.max_length, reader.tokenizer.max_length, encoder._tokenizer.max_length)
+    lengths = (reranker.tokenizer.max_length, reader.tokenizer.max_length, encoder.tokenizer.max_length)
     assert lengths == (64, 512, 40)
     assert reranker.tokenizer.pairs([("who", TEXTS[2])]).lengths.tolist() == [64]
-    assert encoder._tokenizer.singles([TEXTS[2]]).lengths.tolist() == [40]
-    assert reader.tokenizer.ids(TEXTS)[2] is encoder._tokenizer.ids(TEXTS)[2]
+    assert encoder.tokenizer.singles([TEXTS[2]]).lengths.tolist() == [40]
+    assert reader.tokenizer.ids(TEXTS)[2] is encoder.tokenizer.ids(TEXTS)[2]
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])

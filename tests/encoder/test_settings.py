@@ -20,27 +20,19 @@ from tiny_models import joint
 OWN = ModelSettings(device="cpu", precision="int8", token_budget=77, max_length=70, stride=9, key="mine")
 
 
-def engine_of(head):
-    return head._engine if isinstance(head, BiEncoder) else head.engine
-
-
-def tokenizer_of(head):
-    return head._tokenizer if isinstance(head, BiEncoder) else head.tokenizer
-
-
 @pytest.mark.parametrize("kind", [BertReranker, BiEncoder, ExtractiveReader])
 def test_a_head_computes_as_its_settings_say(kind):
     head = kind(joint(), settings=OWN)
-    engine = engine_of(head)
+    engine = head.engine
     assert (engine.device.type, engine.precision, engine.token_budget) == ("cpu", "int8", 77)
-    assert tokenizer_of(head).max_length == 70
+    assert head.tokenizer.max_length == 70
 
 
 @pytest.mark.parametrize("kind", [BertReranker, BiEncoder, ExtractiveReader])
 def test_single_settings_are_keyword_arguments(kind):
     head = kind(joint(), device="cpu", settings=OWN, precision="bf16", max_length=40)
-    assert (engine_of(head).precision, engine_of(head).token_budget) == ("bf16", 77)
-    assert tokenizer_of(head).max_length == 40
+    assert (head.engine.precision, head.engine.token_budget) == ("bf16", 77)
+    assert head.tokenizer.max_length == 40
     with pytest.raises(TypeError, match="precison"):
         kind(joint(), precison="fp32")
 
@@ -72,7 +64,7 @@ def test_a_pool_shares_what_computes_alike():
     reranker, encoder, reader = (
         kind(joint(), settings=OWN, models=pool) for kind in (BertReranker, BiEncoder, ExtractiveReader)
     )
-    assert reranker.engine is encoder._engine is reader.engine
+    assert reranker.engine is encoder.engine is reader.engine
     assert BertReranker(joint(), settings=OWN, backend="torch", models=pool).engine is not reader.engine
     assert BertReranker(joint(), settings=OWN, max_length=40, models=pool).engine is reader.engine
 
@@ -87,7 +79,7 @@ def test_a_configuration_says_how_all_its_models_compute(precision, budget):
     bi_encoder, _ = resources.bi_encoder(config.evs_model, "evs_bi_encoder")
     reranker, reader = resources.reranker(), resources.reader(config.ha_model)
     for head, length in ((reranker, 66), (bi_encoder, 66), (reader, 88)):
-        assert (engine_of(head).precision, engine_of(head).token_budget) == ("int8", 99)
-        assert tokenizer_of(head).max_length == length
-    assert reader._stride == 7
+        assert (head.engine.precision, head.engine.token_budget) == ("int8", 99)
+        assert head.tokenizer.max_length == length
+    assert reader.settings.stride == 7
     refused(ModelError, lambda: Resources(load_config("lexical.yml")).reader("./nowhere"), "ha_model: ./nowhere")

@@ -113,7 +113,7 @@ def test_embeddings_are_computed_once(tmp_path, reranker, folder):
     path = tmp_path if folder else None
     vectors = VectorCache(path, made.model_id, made.dimension)
     cascade = Cascade(BM25Scorer(), reranker, made, vectors, lexical=10, dense=10)
-    counted = Counted(made._engine.model)
+    counted = Counted(made.engine.model)
     first = cascade.rank(QUERY, EVIDENCES, 30)
     distinct = len(set(texts(EVIDENCES)))
     assert counted.sequences == distinct + 1

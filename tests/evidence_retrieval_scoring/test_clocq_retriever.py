@@ -5,6 +5,7 @@ import pytest
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.knowledge_base.build import build
+from convinse.resources import Resources
 from convinse.support.evidence_cache import EvidenceCache
 from convinse.wikipedia.dump import write_dump
 from evidences import evidence, texts
@@ -225,7 +226,8 @@ def test_collaborators_can_be_given(make, data):
         def retrieve_wp_evidences(self, item_id):
             return [about(f"page of {item_id}", "text", item_id)]
 
-    retriever = ClocqRetriever(parse_config(data), cache=EvidenceCache(None), wikipedia=NoPages())
+    resources = Resources(parse_config(data), cache=EvidenceCache(None))
+    retriever = ClocqRetriever(resources.config, NoPages(), resources)
     evidences, _ = retriever.retrieve_evidences(QUESTION, ("text",))
     assert sorted(texts(evidences)) == ["page of Q202765", "page of Q44578"]
     assert not Path(data["ers_cache_path"]).exists()

@@ -126,7 +126,7 @@ def test_embeddings_are_kept_in_the_cache_folder(workdir, turns):
     config = parse_config({"ers_cache_path": "mine", "evs_max_evidences": 12, "device": "cpu", **METHODS["cascade"]})
     for expected in (True, False):
         module = NativeERS(config)
-        counted = Counted(module.scorer._embeddings.bi_encoder._engine.model)
+        counted = Counted(module.scorer._embeddings.bi_encoder.engine.model)
         module.inference_on_turns(copy.deepcopy(turns[:1]), ["kb"])
         module.store_cache()
         assert (counted.sequences > 1) == expected

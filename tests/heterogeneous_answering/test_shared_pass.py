@@ -194,7 +194,7 @@ def test_the_model_of_all_stages_is_loaded_once(conversations):
     with Pipeline(config()) as pipeline:
         pipeline.run(conversations[:1], ["kb"])
         scorer = pipeline.ers.scorer
-        assert scorer._reranker.engine is scorer._embeddings.bi_encoder._engine is pipeline.ha.reader.engine
+        assert scorer._reranker.engine is scorer._embeddings.bi_encoder.engine is pipeline.ha.reader.engine
         assert len(pipeline.resources.models.spans) > 0
         pipeline.resources.models.forget()
         assert len(pipeline.resources.models.spans) == 0
@@ -203,7 +203,7 @@ def test_the_model_of_all_stages_is_loaded_once(conversations):
             pipeline.run(conversations[:1], ["kb"])
             assert pipeline.resources.models.spans is None
             scorer = pipeline.ers.scorer
-            assert scorer._reranker.engine is scorer._embeddings.bi_encoder._engine
+            assert scorer._reranker.engine is scorer._embeddings.bi_encoder.engine
 
 
 def test_what_was_read_is_forgotten_with_the_next_turns(conversations):

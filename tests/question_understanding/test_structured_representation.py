@@ -27,7 +27,9 @@ class Writer:
 
 
 def make(writer, **keys):
-    return StructuredRepresentation(parse_config({"qu": "sr", **keys}), writer)
+    module = StructuredRepresentation(parse_config({"qu": "sr", **keys}))
+    module.writer = writer
+    return module
 
 
 # --- what the model is given

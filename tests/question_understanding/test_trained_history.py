@@ -21,12 +21,16 @@ ANSWERS_ONLY = model(answered_last=3.0)  # the turn before was answered with it
 NOTHING = model(bias=-9.0)
 
 
+def made(config, weights, embedder=None, resources=None):
+    module = TrainedHistory(config, resources)
+    module.weights, module.embedder = weights, embedder or BagOfWords()
+    return module
+
+
 @pytest.fixture
 def make(world_kb):
     def module(weights, embedder=None, **keys):
-        return TrainedHistory(
-            parse_config({"qu": "history", **keys}), weights, embedder or BagOfWords(), resources_of(world_kb)
-        )
+        return made(parse_config({"qu": "history", **keys}), weights, embedder, resources_of(world_kb))
 
     return module
 
@@ -120,9 +124,7 @@ def test_a_pronoun_of_the_other_gender_excludes_a_person(kb_of):
     documents = world()
     cameron = next(one for one in documents if one["id"] == CAMERON[0])
     cameron["claims"]["P21"] = [claim("P21", q("Q6581097"))]
-    module = TrainedHistory(
-        parse_config({"qu": "history"}), ANSWERS_ONLY, BagOfWords(), resources_of(kb_of(*documents))
-    )
+    module = made(parse_config({"qu": "history"}), ANSWERS_ONLY, resources=resources_of(kb_of(*documents)))
     for question, entity in {
         "Is he married?": "James Cameron",
         "Is she married?": "Avatar",
@@ -153,9 +155,8 @@ def test_another_topic_ends_what_was_before(make):
 
 
 def test_a_missing_model_is_named(world_kb, workdir):
-    module = TrainedHistory(
-        parse_config({"qu_model": "./none"}), embedder=BagOfWords(), resources=resources_of(world_kb)
-    )
+    module = TrainedHistory(parse_config({"qu_model": "./none"}), resources_of(world_kb))
+    module.embedder = BagOfWords()
     with pytest.raises(ModelError, match="^qu_model: none/history.json: cannot be read"):
         play(module, WHO_DIRECTED, ("When was he born?",))
 
@@ -218,7 +219,7 @@ class TestContract(QuestionUnderstandingContract):
         return super().config(qu="history", **overrides)
 
     def make(self, config):
-        return TrainedHistory(config, weights=read_weights(resolve("snapshot:history")), embedder=BagOfWords())
+        return made(config, read_weights(resolve("snapshot:history")))
 
 
 def test_the_shipped_model_holds_the_conversation_of_the_readme():

@@ -19,7 +19,7 @@ from convinse.config import Config
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
-from convinse.evidence_retrieval_scoring.cascade import Cascade
+from convinse.evidence_retrieval_scoring.cascade import Cascade, reciprocal_ranks
 from convinse.knowledge_base.index import FactEntities, KnowledgeBase
 from convinse.language.language import english
 from convinse.records.evidence import Evidence
@@ -38,7 +38,6 @@ FUSED, CROSS, BLENDED = "BM25 and bi-encoder fused", "cross-encoder", "cross-enc
 SYSTEMS = (BM25, BASE, OWN, FUSED, CROSS, BLENDED)
 TOP = 20  # that the cross-encoder reads
 WEIGHTS = (0.0, 2.5, 5.0, 10.0, 20.0, 40.0)  # of the cosine beside the log odds
-_RRF_K = 60
 _PORTION = 25  # questions computed together
 
 
@@ -100,10 +99,7 @@ def log_odds(reranker: BertReranker, asked: Sequence[Asked], orders: Sequence[Se
 
 def fused(first: Sequence[int], second: Sequence[int], texts: Sequence[str]) -> list[int]:
     """Places by reciprocal rank fusion of two orders, as the cascade fuses them."""
-    values = np.zeros(len(texts))
-    for order in (first, second):
-        values[list(order)] += 1 / (_RRF_K + 1 + np.arange(len(order)))
-    return best_first(values, texts)
+    return best_first(reciprocal_ranks([first, second]), texts)
 
 
 def reordered(order: Sequence[int], scores: np.ndarray, texts: Sequence[str]) -> list[int]:

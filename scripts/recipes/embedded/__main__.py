@@ -30,7 +30,7 @@ from convinse.support.errors import ConfigError, ConvinseError, DataError, Model
 from convinse.support.files import remove, replacing
 from convinse.training.learning import FitResult
 from convinse.training.trainer import check_output, state_of, write_trained
-from recipes.embedded.card import model_card
+from recipes.embedded.card import embedded_card
 from recipes.embedded.ranking_sets import Decided, boolq_questions, squad_contexts
 from recipes.embedded.recipe import PSEUDO, Recipe, gather, train_stages
 from recipes.embedded.sets import builders
@@ -83,10 +83,8 @@ def run(options: argparse.Namespace) -> None:
         unknown = sorted(names - set(known))
         if unknown:
             raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(known))}")
-        data = gather(
-            {name: known[name] for name in sorted(names)},
-            squad_contexts(options.data, recipe.seed) if PSEUDO in mixed else (),
-        )
+        contexts = squad_contexts(options.data, recipe.seed) if PSEUDO in mixed else ()
+        data = gather({name: known[name] for name in sorted(names)}, contexts)
         # what the last step needs is looked for before the first
         check_layer(checkpoint, recipe)
         questions = [] if recipe.yes_no is None else boolq_questions(options.data)
@@ -97,9 +95,8 @@ def run(options: argparse.Namespace) -> None:
     head, decided = yes_no(checkpoint, recipe, questions, options)
     sizes = {name: len(examples) for name, examples in data.train.items()} | {PSEUDO: pseudo}
     minutes = (time.perf_counter() - start) / 60
-    card = model_card(
-        recipe, sizes, results[-1], "all-MiniLM-L6-v2" if recipe.base is None else base.name, minutes, decided
-    )
+    origin = "all-MiniLM-L6-v2" if recipe.base is None else base.name
+    card = embedded_card(recipe, sizes, results[-1], origin, minutes, decided)
     record = {
         "earlier_stages": [result.history for result in results[:-1]],
         "recipe": msgspec.to_builtins(recipe),
@@ -108,9 +105,8 @@ def run(options: argparse.Namespace) -> None:
         "minutes": round(minutes, 1),
         "yes_no": None if decided is None else {"best_epoch": decided.best, "epochs": decided.history},
     }
-    write_trained(
-        checkpoint, options.output, card, results[-1], record, None if head is None else head.save, storage="int8"
-    )
+    more = None if head is None else head.save
+    write_trained(checkpoint, options.output, card, results[-1], record, more, storage="int8")
     remove(state)
     remove(yes_no_state(options.output))
     LOGGER.info("the model is in %s", options.output)
@@ -122,17 +118,8 @@ def yes_no(
     """The yes/no head of a trained model, and what its training gave; None where the recipe has none."""
     if recipe.yes_no is None:
         return None, None
-    return train_yes_no(
-        checkpoint,
-        questions,
-        recipe.yes_no,
-        max_length=recipe.max_length,
-        token_budget=recipe.token_budget,
-        device=recipe.device,
-        seed=recipe.seed,
-        state=yes_no_state(options.output),
-        most=_QUICK if options.quick else None,
-    )
+    most = _QUICK if options.quick else None
+    return train_yes_no(checkpoint, questions, recipe, yes_no_state(options.output), most)
 
 
 def check_layer(checkpoint: Checkpoint, recipe: Recipe) -> None:

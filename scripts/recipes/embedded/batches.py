@@ -92,21 +92,11 @@ def batch(examples: Sequence[Example], tokenizer: TextTokenizer, chance: random.
         spans.append(held.get(place, nothing))
         readable[number] = candidate.readable and (not candidate.relevant or place in held)
     chosen = np.array(kept, dtype=np.int64)
-    sequences = replace(
-        windows.sequences,
-        ids=[windows.sequences.ids[place] for place in kept],
-        lengths=windows.sequences.lengths[chosen],
-        firsts=firsts[chosen],
-    )
-    return Batch(
-        sequences,
-        [len(example.candidates) for example in examples],
-        np.array([candidate.relevant for _, candidate in pairs]),
-        readable,
-        firsts[chosen],
-        ends[chosen],
-        spans,
-    )
+    ids, firsts = [windows.sequences.ids[place] for place in kept], firsts[chosen]
+    sequences = replace(windows.sequences, ids=ids, lengths=windows.sequences.lengths[chosen], firsts=firsts)
+    sizes = [len(example.candidates) for example in examples]
+    relevant = np.array([candidate.relevant for _, candidate in pairs])
+    return Batch(sequences, sizes, relevant, readable, firsts, ends[chosen], spans)
 
 
 def example_batches(examples: Sequence[Example], size: int) -> Iterator[list[Example]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from convinse.training.learning import FitResult
-from convinse.training.trainer import settings_list, validation_table
+from convinse.training.trainer import model_card, settings_list, validation_table
 from recipes.embedded.recipe import PSEUDO, Recipe, Stage
 
 # what each set is, and its licence as its source states it
@@ -29,6 +29,13 @@ SOURCES = {
     "timequestions": ("TimeQuestions (dev), retrieved facts by distant supervision", "MIT repository"),
     "tiq": ("TIQ (dev), retrieved facts by distant supervision", "MIT repository"),
 }
+_LIMITS = """
+Small, trained on questions over single sentences, paragraphs, facts and rows: no reasoning over several evidences, no counting,
+no comparison of rows, no other language. Probabilities were calibrated on held-out examples with a few negatives each; over
+hundreds of candidates they are too high. QAMR's test sentences are in the training data: report no figure on them."""
+_YES_NO = """
+- Yes or no: the same pass as for ranking, then a head of its own (`yes_no.safetensors`), trained on BoolQ over the
+  finished trunk -> log odds that the text answers with yes."""
 
 
 def _drawn(stage: Stage, name: str, sizes: dict[str, int]) -> int:
@@ -36,7 +43,7 @@ def _drawn(stage: Stage, name: str, sizes: dict[str, int]) -> int:
     return min(stage.mixture.get(name, 0), sizes.get(name, 0))
 
 
-def model_card(
+def embedded_card(
     recipe: Recipe, sizes: dict[str, int], last: FitResult, base: str, minutes: float, decided: FitResult | None = None
 ) -> str:
     """What a user of the folder must know.
@@ -62,61 +69,31 @@ def model_card(
         + "".join(f", {share:.0%} of {name} without negatives" for name, share in sorted(stage.alone.items()))
         for number, stage in zip(stages, recipe.stages, strict=True)
     }
-    return f"""---
-license: mit
-language: en
-library_name: transformers
-base_model: {"sentence-transformers/all-MiniLM-L6-v2" if recipe.base is None else base}
----
-# The embedded model
-
+    about = f"""
 A BERT with three heads: it ranks texts for a question, marks answers in them, and embeds them. English only. Trained from
 `{base}` in {minutes:.0f} minutes by `train embedded`; matrices are stored in int8 with a scale per row.
 
 - Ranking: `[CLS] question or representation [SEP] evidence [SEP]` -> `logits`, log odds that the evidence answers.
 - Reading: the same pass -> `start_logits`, `end_logits`; the span of [CLS] says that there is no answer.
-- Embedding: `[CLS] text [SEP]` -> the mean of `last_hidden_state`.{_yes_no_use(decided)}
-
-## Limits
-
-Small, trained on questions over single sentences, paragraphs, facts and rows: no reasoning over several evidences, no counting,
-no comparison of rows, no other language. Probabilities were calibrated on held-out examples with a few negatives each; over
-hundreds of candidates they are too high. QAMR's test sentences are in the training data: report no figure on them.
-
-## Data
-
+- Embedding: `[CLS] text [SEP]` -> the mean of `last_hidden_state`."""
+    sections = {
+        "Limits": _LIMITS,
+        "Data": f"""
 | set | licence | examples to train on |{head}
 |---|---|---:|{"---:|" * len(stages)}
 {rows}
 
 One key of ten (sentence, page, table, item) is held out of all sets; validation and calibration look at up to {recipe.dev_examples}
-held-out examples of each set. Items of the conversations that `bench model` ranks facts for are in no example.
-
-## Settings
-{settings_list(settings)}
-
-## Validation of the last stage on held-out examples
-
+held-out examples of each set. Items of the conversations that `bench model` ranks facts for are in no example.""",
+        "Settings": settings_list(settings),
+        "Validation of the last stage on held-out examples": f"""
 `first`: the relevant text before its negatives; `F1`: of tokens of the span read in it. Epoch 0 is what it began with.
 
-{validation_table(last, shown)}
-{_yes_no_validation(decided)}"""
-
-
-def _yes_no_use(decided: FitResult | None) -> str:
-    if decided is None:
-        return ""
-    return (
-        "\n- Yes or no: the same pass as for ranking, then a head of its own (`yes_no.safetensors`), trained on BoolQ over the\n"
-        "  finished trunk -> log odds that the text answers with yes."
-    )
-
-
-def _yes_no_validation(decided: FitResult | None) -> str:
-    if decided is None:
-        return ""
-    return f"""
-## Validation of the yes/no head on held-out questions of BoolQ
-
-{validation_table(decided)}
-"""
+{validation_table(last, shown)}""",
+    }
+    if decided is not None:
+        about += _YES_NO
+        sections["Validation of the yes/no head on held-out questions of BoolQ"] = validation_table(decided)
+    origin = "sentence-transformers/all-MiniLM-L6-v2" if recipe.base is None else base
+    front = {"license": "mit", "language": "en", "library_name": "transformers", "base_model": origin}
+    return model_card("The embedded model", about, sections, front)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from convinse.language.language import english
+from convinse.records.literals import is_date
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.patterns import (
     BACKWARD,
@@ -25,7 +26,7 @@ from recipes.embedded.patterns import (
     hand_written,
     simple_questions,
 )
-from recipes.embedded.wikidata import SOURCE, Facts, Told, Words, is_date_id, is_item, part_of_fact, values
+from recipes.embedded.wikidata import SOURCE, Facts, Told, Words, is_item, part_of_fact, values
 from recipes.embedded.wording import Wording, kin_of
 
 T = TypeVar("T")
@@ -84,7 +85,7 @@ class Questions:
         subjects = self._shuffled(self._of_property[prop])
         sample = self._known.by_subject[subjects[0]]
         value = next(fact.value for fact in sample if fact.prop == prop)
-        is_number = not is_item(value) and not is_date_id(value)
+        is_number = not is_item(value) and not is_date(value)
         most = _OF_PROPERTY if not is_number else _OF_NUMBER if written else _OF_STATISTIC
         made = 0
         for subject in subjects:

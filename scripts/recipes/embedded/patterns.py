@@ -147,13 +147,8 @@ def simple_questions(data: Path, label: Callable[[str], str]) -> dict[str, tuple
     known = Counter(word for patterns in exact.values() for text in patterns for word in text.split())
     made = {}
     for prop in sorted({*exact, *guessed}):
-        texts = exact[prop] + Counter(
-            {
-                text: count
-                for text, count in guessed[prop].items()
-                if all(known[word] > 2 for word in text.split() if word != _SLOT)
-            }
-        )
+        likely = (text for text in guessed[prop] if all(known[word] > 2 for word in text.split() if word != _SLOT))
+        texts = exact[prop] + Counter({text: guessed[prop][text] for text in likely})
         words = Counter(word for text, count in texts.items() for word in set(text.split()) for _ in range(count))
         slotted: Counter[str] = Counter()
         for text, count in texts.items():

@@ -11,7 +11,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,7 +28,6 @@ from recipes.embedded.batches import batch, drawn, with_foreign
 from recipes.embedded.examples import Example, of_part
 from recipes.embedded.losses import embed, embedding_losses, pair_losses
 from recipes.embedded.validation import calibrate, marked, validate
-from recipes.embedded.yes_no import YesNo
 
 LOGGER = logging.getLogger("convinse.train_embedded")
 PSEUDO = "squad_pseudo"
@@ -49,6 +48,20 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     learning_rate: Weight = 1e-4  # the highest
     alone: dict[str, Share] = {}
     minutes: Weight | None = None  # of training steps, after which the stage ends early; None: no limit
+
+
+class YesNo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the yes/no head is trained.
+
+    Attributes:
+        layer: of the trunk, that the head reads: the last ones know less of what ranking and reading do not ask for.
+    """
+
+    epochs: Positive = 4  # over all questions; the best by log loss on the held-out ones is kept
+    learning_rate: Weight = 3e-4  # the highest
+    batch_size: Positive = 32  # questions of a step
+    dropout: Weight = 0.1  # in the head
+    layer: Positive = 4
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -123,39 +136,29 @@ def train_stages(
     contexts = chance.sample(data.contexts, min(recipe.unmarked, len(data.contexts)))
     results: list[FitResult] = []
     pseudo: list[Example] = []
-    run_id, done = data.run_id, 0
+    learned = replace(data, dev=dev)
     for number, stage in enumerate(recipe.stages, 1):
-        train = data.train
         if PSEUDO in stage.mixture and number > 1:
             pseudo = marked(checkpoint.model, tokenizer, contexts, recipe.sure, recipe.token_budget)
             sure = sum(len(example.candidates[0].spans) == 1 for example in pseudo)
             LOGGER.info("self-training: sure of %d answers in %d texts", sure, len(pseudo))
-            train = {**train, PSEUDO: pseudo}
             run_id = f"{data.run_id} {hashlib.sha256(repr(pseudo).encode()).hexdigest()}"
-        results.append(_stage(number, done, checkpoint, teacher, tokenizer, train, dev, recipe, state, run_id))
-        done += stage.epochs
+            learned = replace(learned, train={**data.train, PSEUDO: pseudo}, run_id=run_id)
+        results.append(_stage(number, checkpoint, teacher, tokenizer, learned, recipe, state))
     checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(True)
     calibrate(checkpoint.model, tokenizer, [example for examples in dev.values() for example in examples])
     return results, len(pseudo)
 
 
 def _stage(
-    place: int,
-    done: int,
-    checkpoint: Checkpoint,
-    teacher: Any,
-    tokenizer: TextTokenizer,
-    train: dict[str, list[Example]],
-    dev: dict[str, list[Example]],
-    recipe: Recipe,
-    state: Path,
-    run_id: str,
+    place: int, checkpoint: Checkpoint, teacher: Any, tokenizer: TextTokenizer, data: Data, recipe: Recipe, state: Path
 ) -> FitResult:
-    """Train one stage, the `place`-th, after `done` epochs of those before."""
-    stage = recipe.stages[place - 1]
-    unknown = sorted(set(stage.mixture) - set(train))
+    """Train one stage, the `place`-th."""
+    *before, stage = recipe.stages[:place]
+    done = sum(earlier.epochs for earlier in before)
+    unknown = sorted(set(stage.mixture) - set(data.train))
     if unknown:
-        raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; known: {', '.join(sorted(train))}")
+        raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; known: {', '.join(sorted(data.train))}")
     unknown = sorted(set(stage.alone) - set(stage.mixture))
     if unknown:
         raise ConfigError(f"stages: alone: {unknown[0]} is not in the mixture; it has {', '.join(stage.mixture)}")
@@ -168,9 +171,9 @@ def _stage(
         weight_decay=recipe.weight_decay,
     )
     learning = Learning(
-        steps=lambda number: _steps(train, stage, recipe, done * stage.validations + number),
+        steps=lambda number: _steps(data.train, stage, recipe, done * stage.validations + number),
         loss=lambda model, step: _losses(model, teacher, tokenizer, step, recipe),
-        validate=lambda model: validate(model, tokenizer, dev, recipe.token_budget),
+        validate=lambda model: validate(model, tokenizer, data.dev, recipe.token_budget),
         criterion=lambda measures: measures["mean"],
     )
     return fit(
@@ -178,7 +181,7 @@ def _stage(
         learning,
         settings,
         state / f"stage {place}",
-        hashlib.sha256(repr((run_id, _shared(recipe), recipe.stages[:place])).encode()).hexdigest()[:32],
+        hashlib.sha256(repr((data.run_id, _shared(recipe), recipe.stages[:place])).encode()).hexdigest()[:32],
         device=recipe.device,
         seed=recipe.seed,
         title=f"stage {place} of {len(recipe.stages)}",

@@ -85,11 +85,9 @@ def conversations(data: Path, work: Path, seed: int) -> Iterator[Example]:
                 chosen = _candidates(ranked, turn["answers"])
                 if chosen:
                     history = [history_turn(one, True) for one in conversation["questions"][:number]]
-                    joined = concat.inference_on_turn({"question": turn["question"]}, history)[
-                        "structured_representation"
-                    ]
+                    joined = concat.inference_on_turn({"question": turn["question"]}, history)
                     key = str(conversation["conv_id"])
-                    for text in dict.fromkeys((query, joined)):
+                    for text in dict.fromkeys((query, joined["structured_representation"])):
                         yield Example(text, chosen, "conversations", key, f"conversations:{key}")
     finally:
         ers.store_cache()
@@ -199,9 +197,8 @@ def _property(evidence: Evidence) -> str:
 
 
 def _is_yes_or_no(question: str, answers: Iterable[Entity]) -> bool:
-    return english().answer_types.is_existential(question) or any(
-        answer["id"].casefold() in ("yes", "no") for answer in answers
-    )
+    decided = any(answer["id"].casefold() in ("yes", "no") for answer in answers)
+    return decided or english().answer_types.is_existential(question)
 
 
 def _entity(text: str, label: Callable[[str], str]) -> Entity | None:

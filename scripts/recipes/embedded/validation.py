@@ -38,11 +38,6 @@ def _passes(
         yield portion, made, *(array.float().cpu().numpy() for array in arrays)
 
 
-def best_span(start: np.ndarray, end: np.ndarray, first: int, stop: int) -> tuple[int, int, float]:
-    """First and last token of the best span in `first:stop` [t], and its score."""
-    return best_spans(start, end, first, stop, 1)[0]
-
-
 def best_spans(start: np.ndarray, end: np.ndarray, first: int, stop: int, most: int) -> list[tuple[int, int, float]]:
     """First and last token of the best spans in `first:stop` [t], and their scores, the best first."""
     scores = start[first:stop, None] + end[None, first:stop]
@@ -76,7 +71,7 @@ def validate(
                     first.append(float(right[int(own.argmax())]))
                 row = place
                 if made.readable[row]:
-                    one, two, _ = best_span(start[row], end[row], int(made.firsts[row]), int(made.ends[row]))
+                    one, two, _ = best_spans(start[row], end[row], int(made.firsts[row]), int(made.ends[row]), 1)[0]
                     f1.append(max(_overlap((one, two), tuple(span)) for span in made.spans[row].tolist()))
                 place += size
         if first:
@@ -149,15 +144,14 @@ def calibrate(model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budg
             if made.readable[row] and made.relevant[row]:
                 columns = [0, *range(int(made.firsts[row]), int(made.ends[row]))]
                 place = {column: number for number, column in enumerate(columns)}
-                losses.append(
-                    (start[row, columns], end[row, columns], [(place[a], place[b]) for a, b in spans.tolist()])
-                )
-    wanted = torch.from_numpy(np.concatenate(right)).float()
+                wanted = [(place[a], place[b]) for a, b in spans.tolist()]
+                losses.append((start[row, columns], end[row, columns], wanted))
+    relevant = torch.from_numpy(np.concatenate(right)).float()
     given = torch.from_numpy(np.concatenate(odds))
     steepness, bias, acuity = (torch.zeros((), requires_grad=True) for _ in range(3))
 
     def ranking() -> torch.Tensor:
-        return functional.binary_cross_entropy_with_logits(given * _factor(steepness) + bias, wanted)
+        return functional.binary_cross_entropy_with_logits(given * _factor(steepness) + bias, relevant)
 
     def reading() -> torch.Tensor:
         parts, sharpness = [], _factor(acuity)

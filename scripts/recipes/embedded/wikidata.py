@@ -13,6 +13,7 @@ from convinse.knowledge_base.build import build
 from convinse.knowledge_base.dump import read_dump
 from convinse.knowledge_base.index import FactEntities, KnowledgeBase
 from convinse.language.language import english
+from convinse.records.literals import is_date
 from convinse.support.errors import IndexFileError
 from convinse.support.files import sha256
 from convinse.support.jsonlines import read_documents
@@ -89,7 +90,7 @@ class Told(NamedTuple):
         for place in places:
             start, end = self.span(place)
             found.append((start, end))
-            if is_date_id(self.ids[place]):
+            if is_date(self.ids[place]):
                 year = _YEAR.search(self.labels[place])
                 if year and year.start() and "year" in asked.lower():
                     found.append((start + year.start(), end))
@@ -98,11 +99,6 @@ class Told(NamedTuple):
                 if number:
                     found.append((start, start + number.end()))
         return tuple(dict.fromkeys(found))
-
-
-def is_date_id(entity_id: str) -> bool:
-    """Whether an id is a time stamp."""
-    return entity_id.endswith("T00:00:00Z")
 
 
 def is_item(entity_id: str) -> bool:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 import torch
 from torch.nn import functional
 
-from convinse.config import FitSettings, Positive, Weight
+from convinse.config import FitSettings
 from convinse.encoder.batches import token_batches
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.engine import model_inputs
@@ -26,22 +26,9 @@ from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
 from recipes.embedded.negatives import part_of
 from recipes.embedded.ranking_sets import Decided
+from recipes.embedded.recipe import Recipe
 
 _POOL = 2048  # examples among which those of a step are of similar length
-
-
-class YesNo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How the head is trained.
-
-    Attributes:
-        layer: of the trunk, that the head reads: the last ones know less of what ranking and reading do not ask for.
-    """
-
-    epochs: Positive = 4  # over all questions; the best by log loss on the held-out ones is kept
-    learning_rate: Weight = 3e-4  # the highest
-    batch_size: Positive = 32  # questions of a step
-    dropout: Weight = 0.1  # in the head
-    layer: Positive = 4
 
 
 class States(NamedTuple):
@@ -65,38 +52,26 @@ class States(NamedTuple):
 
 
 def train_yes_no(
-    checkpoint: Checkpoint,
-    questions: Sequence[Decided],
-    settings: YesNo,
-    *,
-    max_length: int,
-    token_budget: int,
-    device: str,
-    seed: int,
-    state: Path,
-    most: int | None = None,
+    checkpoint: Checkpoint, questions: Sequence[Decided], recipe: Recipe, state: Path, most: int | None = None
 ) -> tuple[YesNoHead, FitResult]:
-    """Train a head for a joint model, which stays as it is; questions of the dev part choose the epoch.
+    """Train the head of a recipe that has one for a joint model, which stays as it is; questions of the dev part choose
+    the epoch.
 
     Args:
-        max_length: tokens of question and passage.
-        token_budget: tokens that the trunk computes at once.
         state: what a stopped run goes on from.
         most: questions of each part; None: all.
     """
+    settings, max_length, device, seed = recipe.yes_no, recipe.max_length, recipe.device, recipe.seed
     parts = {part: [one for one in questions if part_of("boolq", one.key) == part][:most] for part in ("train", "dev")}
     tokenizer = TextTokenizer.of(checkpoint, max_length)
     checkpoint.model.to(find_device(device))
-    train, dev = (
-        read_by_trunk(checkpoint.model, settings.layer, tokenizer, parts[part], token_budget, f"yes or no: {part}")
-        for part in ("train", "dev")
-    )
+    read = partial(read_by_trunk, checkpoint.model, settings.layer, tokenizer, budget=recipe.token_budget)
+    train, dev = (read(own, title=f"yes or no: {part}") for part, own in parts.items())
     config = checkpoint.model.to("cpu").config
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        head = YesNoHead(
-            config.hidden_size, config.num_attention_heads, settings.layer, config.intermediate_size, settings.dropout
-        )
+        heads, inner = config.num_attention_heads, config.intermediate_size
+        head = YesNoHead(config.hidden_size, heads, settings.layer, inner, settings.dropout)
     given = hashlib.sha256(repr((parts, settings, max_length, seed)).encode())
     given.update(b"".join(np.ascontiguousarray(one[0]).tobytes() for one in train.states))  # as the trunk reads
     learning = Learning(

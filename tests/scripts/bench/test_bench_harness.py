@@ -70,7 +70,7 @@ def test_a_file_that_is_none_of_figures_is_kept():
     ("arguments", "words"),
     [
         (["--parts", "firs"], "unknown part 'firs'; valid: first, second"),
-        (["--rounds", "0"], "--rounds: at least 1"),
+        (["--rounds", "0"], "--rounds: must be 1 or more"),
         (["--quick", "--full"], "not allowed with"),
     ],
 )

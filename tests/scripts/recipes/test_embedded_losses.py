@@ -356,14 +356,16 @@ def test_the_best_span_is_that_of_all(first, stop):
         start, end = np.random.default_rng(seed).normal(size=(2, 80)).astype(np.float32)
         spans = [(a, b) for a in range(first, stop) for b in range(a, min(stop, a + 30))]
         best = max(spans, key=lambda span: start[span[0]] + end[span[1]])
-        one, two, score = validation.best_span(start, end, first, stop)
+        one, two, score = validation.best_spans(start, end, first, stop, 1)[0]
         assert (one, two) == best and score == pytest.approx(start[one] + end[two])
         several = validation.best_spans(start, end, first, stop, 7)
         spans.sort(key=lambda span: -(start[span[0]] + end[span[1]]))
         assert [span[:2] for span in several] == spans[:7]
     start, end = np.zeros((2, 80), dtype=np.float32)
     start[first], end[stop - 1] = 1, 1
-    assert validation.best_span(start, end, first, stop)[2] == (2 if stop - first <= 30 else 1)  # too long an answer
+    assert validation.best_spans(start, end, first, stop, 1)[0][2] == (
+        2 if stop - first <= 30 else 1
+    )  # too long an answer
 
 
 def outputs(model, made):
@@ -387,7 +389,7 @@ def test_measures_are_shares_of_first_texts_and_f1_of_spans(checkpoint, tokenize
                 first.append(odds[row] == odds[row : row + size].max())
             if made.readable[row]:
                 low, high = int(made.firsts[row]), int(made.ends[row])
-                one, two, _ = validation.best_span(start[row], end[row], low, high)
+                one, two, _ = validation.best_spans(start[row], end[row], low, high, 1)[0]
                 found = set(range(one, two + 1))
                 wanted = [set(range(a, b + 1)) for a, b in made.spans[row].tolist()]
                 f1.append(max(2 * len(found & other) / (len(found) + len(other)) for other in wanted))

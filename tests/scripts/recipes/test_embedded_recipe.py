@@ -267,7 +267,8 @@ def test_an_unknown_data_set_is_refused_with_the_nearest_name(refused):
 def test_what_a_first_stage_cannot_learn_from(stage, message):
     settings = recipe(recipes.Stage(**stage))
     with pytest.raises(ConfigError, match=message):
-        recipes._stage(1, 0, None, None, None, data(a=4, b=4), {}, settings, Path("state"), "run")
+        given = recipes.Data(data(a=4, b=4), {}, [], "run")
+        recipes._stage(1, None, None, None, given, settings, Path("state"))
 
 
 def test_a_share_of_a_set_is_learned_from_without_negatives():

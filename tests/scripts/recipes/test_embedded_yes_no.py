@@ -12,6 +12,7 @@ from convinse.support.errors import DataError
 from recipes.embedded import __main__ as script
 from recipes.embedded import ranking_sets
 from recipes.embedded import yes_no as training
+from recipes.embedded.recipe import Recipe, YesNo
 from tiny_models import joint, torch
 from written import write_lines
 
@@ -36,16 +37,9 @@ def data(tmp_path_factory):
 def trained(data, state, **settings):
     checkpoint = load_checkpoint(joint(), "question-answering")
     before = {name: tensor.clone() for name, tensor in checkpoint.model.state_dict().items()}
-    head, fitted = training.train_yes_no(
-        checkpoint,
-        ranking_sets.boolq_questions(data),
-        training.YesNo(layer=1, **settings),
-        max_length=64,
-        token_budget=512,
-        device="cpu",
-        seed=3,
-        state=state,
-    )
+    recipe = Recipe(stages=[], max_length=64, token_budget=512, device="cpu", seed=3,
+                    yes_no=YesNo(layer=1, **settings))  # fmt: skip
+    head, fitted = training.train_yes_no(checkpoint, ranking_sets.boolq_questions(data), recipe, state)
     after = checkpoint.model.state_dict()
     assert all(torch.equal(before[name], after[name]) for name in before)  # the trunk stays as it is
     return head, fitted
