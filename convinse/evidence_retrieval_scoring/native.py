@@ -90,8 +90,7 @@ class NativeERS(EvidenceRetrievalScoring):
     def retrieve(self, turn: Turn, sources: Sequence[str]) -> list[Evidence]:
         """The candidate evidences of a turn, not scored; adds `question_entities` to it."""
         representation = turn.get("representation")
-        # of a question that is about no item known by name, the nouns are looked for
-        known = None if representation is None else question_entities(representation) or None
+        known = None if representation is None else question_entities(representation)
         text = turn["structured_representation"]
         evidences, turn["question_entities"] = self.retriever.retrieve_evidences(text, sources, known)
         return evidences

@@ -17,6 +17,7 @@ from ..config import ClocqParams
 from ..language.language import Language, english
 from ..language.text import fold
 from ..records.evidence import Entity
+from ..records.representation import QuestionEntity
 from .index import Candidate, KnowledgeBase
 from .national_teams import NationalTeams
 
@@ -50,12 +51,21 @@ class ScoredCandidate(NamedTuple):
 
 
 class LinkedMention(NamedTuple):
-    """A name in a text: `text[start:end]` is `surface`; candidates are sorted, best first."""
+    """A name, or a common noun, in a text: `text[start:end]` is `surface`; candidates are sorted, best first."""
 
     start: int
     end: int
     surface: str
     candidates: tuple[ScoredCandidate, ...]
+    is_name: bool = True
+
+    @property
+    def meanings(self) -> list[QuestionEntity]:
+        """The candidates as CLOCQ lists them."""
+        return [
+            QuestionEntity(item=candidate.entity, question_word=self.surface, score=candidate.score, rank=rank)
+            for rank, candidate in enumerate(self.candidates)
+        ]
 
 
 class _Token(NamedTuple):
@@ -104,10 +114,11 @@ class EntityLinker:
             for start, end, scored in spans:
                 first, stop = tokens[start].start, tokens[end - 1].end
                 spotted.append((first, stop, text[first:stop].rstrip("."), scored))
-        if not spotted and classes:
+        is_named = bool(spotted)
+        if not is_named and classes:
             spotted = list(self._classes(text))
         spotted.sort(key=lambda mention: mention[:2])
-        return tuple(self._disambiguate(text, spotted))
+        return tuple(mention._replace(is_name=is_named) for mention in self._disambiguate(text, spotted))
 
     def _teams(self, text: str, tokens: list[_Token]) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
         """National teams by other names than their labels; spans as those of `_exact`."""

@@ -68,13 +68,10 @@ class SearchSpace:
         """The items that the mentions of a text may stand for, best first; an item of two mentions counts once."""
         entities: dict[str, QuestionEntity] = {}
         for mention in self._linker.link(text, classes=True):
-            for rank, candidate in enumerate(mention.candidates):
-                new = QuestionEntity(
-                    item=candidate.entity, question_word=mention.surface, score=candidate.score, rank=rank
-                )
-                old = entities.get(candidate.id)
-                if old is None or old["score"] < candidate.score:
-                    entities[candidate.id] = new
+            for entity in mention.meanings:
+                known = entities.get(entity["item"]["id"])
+                if known is None or known["score"] < entity["score"]:
+                    entities[entity["item"]["id"]] = entity
         return sorted(entities.values(), key=lambda e: (e["rank"], -e["score"], e["item"]["id"]))
 
     def _bridges(self, text: str, entities: list[QuestionEntity]) -> list[QuestionEntity]:

@@ -62,7 +62,8 @@ class Slots(QuestionUnderstanding):
         foci = [self._focus(earlier) for earlier in history]
         start = self._topic_start(foci, history)
         foci, history = foci[start:], history[start:]
-        mentions = self._meant(self.resources.linker.link(question), foci)
+        linked = self.resources.linker.link(question, classes=True)
+        mentions = self._meant([mention for mention in linked if mention.is_name], foci)
         named = self._named(question, mentions, foci)
         predicate, answer_type = self._predicate(question, mentions, named), self._types.expected_type(question)
         number, elliptical = len(predicate), bool(history) and self._is_elliptical(question, predicate)
@@ -87,7 +88,10 @@ class Slots(QuestionUnderstanding):
             "entities": [referent.entity for referent in entities],
             "predicate": " ".join(predicate),
             "answer_type": answer_type.label,
-            "candidates": candidates([*entities, *context], mentions, set(recent(foci)), scores),
+            "candidates": candidates([*entities, *context], mentions, set(recent(foci)), scores)
+            or [
+                meaning for mention in linked for meaning in mention.meanings
+            ],  # it is about nothing, but may mean these
         }
         return {
             "structured_representation": render(representation, self.config.sr_delimiter),
@@ -315,10 +319,7 @@ def candidates(
     for referent in referents:
         mention = meanings.get(referent.id)
         if mention is not None and referent not in known:
-            entities += [
-                QuestionEntity(item=candidate.entity, question_word=mention.surface, score=candidate.score, rank=rank)
-                for rank, candidate in enumerate(mention.candidates)
-            ]
+            entities += mention.meanings
         elif referent.id.startswith("Q"):
             score = scores.get(referent.id, 1.0)
             entities.append(QuestionEntity(item=referent.entity, question_word=referent.label, score=score, rank=0))
