@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import time
 from collections.abc import Iterable, Sequence
 from types import TracebackType
@@ -16,6 +15,7 @@ from .question_understanding.base import QuestionUnderstanding, understand
 from .records.conversation import Conversation, Turn, check_conversations
 from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .resources import Resources
+from .stage import build
 from .support.registry import find_module
 from .turn_results import all_returned, keep_all_evidences, keep_answers, without_results
 
@@ -128,15 +128,5 @@ class Pipeline:
 
 
 def build_stage(stage: str, config: Config, resources: Resources | None = None) -> Any:
-    """The module of a stage (`qu`, `ers`, `ha`) that the configuration names; it inherits the stage's base class.
-
-    It is given what the stages share: by its constructor, or, where that takes the configuration alone, before it is called.
-    """
-    kind = find_module(stage, getattr(config, stage), STAGES[stage])
-    resources = resources or Resources(config)
-    if "resources" in inspect.signature(kind).parameters:
-        return kind(config, resources=resources)
-    module: Any = object.__new__(kind)
-    module.handed = resources
-    module.__init__(config)
-    return module
+    """The module of a stage (`qu`, `ers`, `ha`) that the configuration names; it inherits the stage's base class."""
+    return build(find_module(stage, getattr(config, stage), STAGES[stage]), config, resources or Resources(config))

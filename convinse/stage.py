@@ -70,6 +70,17 @@ class Stage(ABC):
             find_trainer(self.stage, self.trainer)(self, sources)
 
 
+def build(kind: type, config: Config, resources: Resources) -> Any:
+    """A module of a class. It is given what the stages share: by its constructor, or, where that takes the configuration
+    alone, before it is called."""
+    if "resources" in inspect.signature(kind).parameters:
+        return kind(config, resources=resources)
+    module: Any = object.__new__(kind)
+    module.handed = resources
+    module.__init__(config)
+    return module
+
+
 def train(module: Stage, sources: Sequence[str]) -> None:
     """Call the `train` of a module; a method without parameters, as CONVINSE's own modules have, is given none."""
     method: Callable[..., None] = module.train

@@ -43,8 +43,3 @@ class KeptEmbeddings:
             vectors[places] = self.bi_encoder.embed(fresh).astype(np.float16)
             self._vectors.put(fresh, vectors[places])
         return vectors
-
-    def close(self) -> None:
-        """Close the cache; the next use opens it again."""
-        if self._vectors is not None:
-            self._vectors.close()

@@ -109,13 +109,6 @@ class Cascade(Scorer):
             best.extend(with_score(candidates[place], 0.0) for place in rest)
         return ranked
 
-    def close(self) -> None:
-        """Close the caches; the next use opens them again."""
-        if self._reranker is not None:
-            self._reranker.close()
-        if self._embeddings is not None:
-            self._embeddings.close()
-
     def _fuse(
         self, queries: Sequence[str], questions: Sequence[str], evidences: Sequence[Sequence[Evidence]]
     ) -> list[_Fused]:

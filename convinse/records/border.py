@@ -52,8 +52,8 @@ def _mentions(evidence: Evidence) -> list[Mention]:
     mentions: list[Mention] = []
     spent: set[str] = set()  # surfaces that stand nowhere else
     for surface, entity_id in evidence["disambiguations"]:
-        if surface in spent:
-            continue
+        if surface in spent or not isinstance(surface, str) or not isinstance(entity_id, str):
+            continue  # CONVINSE's annotator also notes links without an item
         for start in itertools.chain(_words(text, surface, place), _words(text, surface, 0)):
             end = start + len(surface)
             if not any(taken[start:end]):

@@ -50,13 +50,13 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     start = start_of(config, "ha")
     base = model_path(start.base)
     checkpoint = load_checkpoint(base, "question-answering", start.key, new_head=True, seed=config.seed)
-    turns = (examples(ha, turn) for turn in turns_with_evidences(config, "train", sources))
+    turns = (examples(ha, turn) for turn in turns_with_evidences(config, "train", sources, ha.resources))
     train = [turn for turn in turns if turn.right]
     if not train:
         raise DataError(
             "train ha: no evidence of the train part names a gold answer; is it retrieved from these sources?"
         )
-    dev: list[Turn] = [{**turn} for turn in turns_with_evidences(config, "dev", sources)]
+    dev: list[Turn] = [{**turn} for turn in turns_with_evidences(config, "dev", sources, ha.resources)]
     if not dev:
         raise DataError(f"{config.input_path('dev')}: no turns; training needs some to choose the best epoch")
     identity = run_id(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))

@@ -9,43 +9,49 @@ from ..evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from ..formats.conversations.benchmark import read_benchmark
 from ..question_understanding.base import QuestionUnderstanding, understand
 from ..records.conversation import Conversation, Turn
+from ..resources import Resources
+from ..stage import build
 from ..support.errors import DataError
 from ..support.registry import find_module
+from ..turn_results import keep_all_evidences, without_results
 from .learning import batches
 
 
-def understood_conversations(config: Config, part: str) -> list[Conversation]:
+def understood_conversations(config: Config, part: str, resources: Resources | None = None) -> list[Conversation]:
     """The conversations of `train`, `dev` or `test`, each turn with its `structured_representation`.
 
-    Raises `DataError` where the part's file is missing, or a turn has no gold answers.
+    `resources` are what the modules share, by default those of this call. Raises `DataError` where the part's file is missing, or a turn has no gold answers.
     """
     path = config.input_path(part)
     if not path.is_file():
         raise DataError(f"{path}: no such file; training needs it, check {part}_input_path and benchmark_path")
     conversations = read_benchmark(path, config.benchmark)
-    module = find_module("qu", config.qu, QuestionUnderstanding)(config)
+    module = build(find_module("qu", config.qu, QuestionUnderstanding), config, resources or Resources(config))
     for conversation in conversations:
         for number, turn in enumerate(conversation["questions"]):
             if not turn.get("answers"):
                 raise DataError(
                     f"{path}: conversation {conversation['conv_id']}, turn {number} has no answers; training needs them"
                 )
-            for key in ("structured_representation", "resolved_question", "history_used"):
-                turn.pop(key, None)  # type: ignore[misc] # results of the pipeline may be trained on
+            without_results(turn)  # results of the pipeline may be trained on
     for number in range(max((len(conversation["questions"]) for conversation in conversations), default=0)):
         understand(module, conversations, number, use_gold_answers=True)
     module.store_cache()
     return conversations
 
 
-def turns_with_evidences(config: Config, part: str, sources: Sequence[str]) -> Iterator[Turn]:
+def turns_with_evidences(
+    config: Config, part: str, sources: Sequence[str], resources: Resources | None = None
+) -> Iterator[Turn]:
     """The turns of a part, understood, each with the `top_evidences` of the configured ERS; a few at a time."""
-    module = find_module("ers", config.ers, EvidenceRetrievalScoring)(config)
-    conversations = understood_conversations(config, part)
+    resources = resources or Resources(config)
+    module = build(find_module("ers", config.ers, EvidenceRetrievalScoring), config, resources)
+    conversations = understood_conversations(config, part, resources)
     try:
         for batch in batches(conversations, module.conversations_at_once):
             turns = [turn for conversation in batch for turn in conversation["questions"]]
-            module.inference_on_turns(turns, sources)
+            retrieved = module.inference_on_turns(turns, sources)
+            keep_all_evidences(module, turns, retrieved, sources, config.evs_max_evidences)
             yield from turns
             for turn in turns:
                 turn.pop("top_evidences", None)  # whoever needs them has a copy; all of a large part are too many

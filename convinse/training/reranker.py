@@ -71,7 +71,7 @@ without a gold answer. Evidences with one count as relevant (distant supervision
 def examples(ers: NativeERS, sources: Sequence[str], part: str) -> list[Candidates]:
     """The turns of a part that have right and wrong evidences among their candidates."""
     turns = []
-    for conversation in understood_conversations(ers.config, part):
+    for conversation in understood_conversations(ers.config, part, ers.resources):
         for turn in conversation["questions"]:
             candidates = ers.retrieve(turn, sources)
             ranked: list[Evidence] = ers.bm25.rank(turn["structured_representation"], candidates, len(candidates))

@@ -122,7 +122,7 @@ def test_embeddings_are_computed_once(tmp_path, reranker, folder):
     cascade.rank(QUERY, [*EVIDENCES, *many(3, seed=9)], 30)
     assert counted.sequences == distinct + 3 + 3
     if folder:  # and the next process finds them
-        cascade.close()
+        vectors.close()
         other = VectorCache(path, made.model_id, made.dimension)
         again = Cascade(BM25Scorer(), reranker, made, other, lexical=10, dense=10)
         assert again.rank(QUERY, EVIDENCES, 30) == first

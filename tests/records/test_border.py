@@ -236,3 +236,9 @@ def test_very_many_mentions_take_no_time():
     start = time.monotonic()
     assert len(structured(many)["mentions"]) == 20_000
     assert time.monotonic() - start < 5
+
+
+def test_a_link_without_an_item_is_no_mention():
+    linked = evidence("Fargo, by the Coens", "text", ("Fargo", "Q222720"))
+    linked["disambiguations"] += [["Coens", None], [None, "Q1"]]
+    assert structured(linked)["mentions"] == [{"start": 0, "end": 5, "id": "Q222720"}]

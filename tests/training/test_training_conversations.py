@@ -50,8 +50,10 @@ def test_each_turn_knows_the_gold_answers_of_those_before(config, part):
 
 def test_an_earlier_representation_is_not_kept(config):
     conversations = copy.deepcopy(CONVERSATIONS)
-    conversations[1]["questions"][0]["structured_representation"] = "old"
+    old = {"context": [], "entities": [], "predicate": "", "answer_type": ""}
+    conversations[1]["questions"][0] |= {"structured_representation": "old", "representation": old}
     found = understood_conversations(config(conversations), "train")
+    assert "representation" not in found[1]["questions"][0]
     assert json.loads(found[1]["questions"][0]["structured_representation"]) == ["three?", []]
 
 
