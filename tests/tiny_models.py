@@ -157,14 +157,16 @@ def own_forward(folder: Path, pairs, max_length: int, task: str = "sequence-clas
 
 
 class Counted:
-    """What a model computes from now on: its batches, as arrays of ids."""
+    """What an engine computes from now on: its batches, as arrays of ids."""
 
-    def __init__(self, model):
+    def __init__(self, engine):
         self.batches = []
-        self._hook = model.register_forward_pre_hook(self._note, with_kwargs=True)
+        self._start = engine.backend.start
+        engine.backend.start = self._noted
 
-    def _note(self, _, __, arguments):
-        self.batches.append(arguments["input_ids"].cpu().numpy())
+    def _noted(self, sequences, places, wanted):
+        self.batches.append(sequences.padded(places)[0])
+        return self._start(sequences, places, wanted)
 
     @property
     def sequences(self):

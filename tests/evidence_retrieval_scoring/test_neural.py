@@ -57,7 +57,7 @@ def test_turns_together_are_as_turn_by_turn(turns, method):
 
 def test_turns_are_computed_together_and_equal_pairs_once(turns):
     module = ers(evs="cross_encoder", evs_model=str(tiny()))
-    counted = Counted(module.scorer.reranker.engine.model)
+    counted = Counted(module.scorer.reranker.engine)
     module.inference_on_turns(copy.deepcopy(turns[:2]), SOURCES)
     once = counted.sequences
     module.inference_on_turns([*copy.deepcopy(turns[:2]), *copy.deepcopy(turns[:2])], SOURCES)
@@ -126,7 +126,7 @@ def test_embeddings_are_kept_in_the_cache_folder(workdir, turns):
     config = parse_config({"ers_cache_path": "mine", "evs_max_evidences": 12, "device": "cpu", **METHODS["cascade"]})
     for expected in (True, False):
         module = NativeERS(config)
-        counted = Counted(module.scorer._embeddings.bi_encoder.engine.model)
+        counted = Counted(module.scorer._embeddings.bi_encoder.engine)
         module.inference_on_turns(copy.deepcopy(turns[:1]), ["kb"])
         module.store_cache()
         assert (counted.sequences > 1) == expected

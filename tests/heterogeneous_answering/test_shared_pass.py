@@ -47,7 +47,7 @@ def evidences(texts):
 @pytest.mark.parametrize(("reranker_length", "reader_length"), [(64, 64), (64, 128), (128, 64), (256, 512), (100, 101)])
 def test_the_answers_are_those_of_a_pass_of_the_reader_s_own(reranker_length, reader_length):
     pool, reranker, reader = both(reranker_length, reader_length)
-    counted = Counted(reader.engine.model)
+    counted = Counted(reader.engine)
     expected = reader.read_all(QUERIES, [TEXTS] * len(QUERIES))
     alone = counted.sequences
     ranked = reranker.rank_all(QUERIES, [evidences(TEXTS)] * len(QUERIES))
@@ -84,7 +84,7 @@ def test_in_int8_too():
 
 def test_nothing_is_computed_where_all_was_read():
     _, reranker, reader = both(256, 512)
-    counted = Counted(reader.engine.model)
+    counted = Counted(reader.engine)
     texts = [text for text in TEXTS[:20] if text.strip()]
     reranker.rank("who", evidences(TEXTS[:20]))
     before = counted.sequences
@@ -106,7 +106,7 @@ def test_another_model_or_precision_reads_itself():
     reranker.predict([("who", text) for text in TEXTS])
     for model, precision in ((joint(), "int8"), (joint(), "bf16"), (joint(seed=1), "fp32")):
         other = ExtractiveReader(model, "cpu", models=pool, precision=precision)
-        counted = Counted(other.engine.model)
+        counted = Counted(other.engine)
         other.read("who", TEXTS[:4])
         assert counted.sequences == 4
 
@@ -128,7 +128,7 @@ def test_spans_that_are_not_numbers_are_an_error(tmp_path):
     pool.share_spans()
     reranker, reader = (kind(folder, "cpu", models=pool) for kind in (BertReranker, ExtractiveReader))
     assert np.isfinite(reranker.predict([("who", "the author")])).all()
-    counted = Counted(reader.engine.model)
+    counted = Counted(reader.engine)
     with pytest.raises(ModelError, match="the author.*not numbers"):
         reader.read("who", ["the author"])
     assert counted.sequences == 0
@@ -157,9 +157,9 @@ def conversations():
 
 def run(conversations, **keys):
     with Pipeline(config(**keys)) as pipeline:
-        counted = Counted(pipeline.ers.scorer._reranker.engine.model)
+        counted = Counted(pipeline.ers.scorer._reranker.engine)
         own = pipeline.ha.reader.engine is not pipeline.ers.scorer._reranker.engine
-        reading = Counted(pipeline.ha.reader.engine.model) if own else None
+        reading = Counted(pipeline.ha.reader.engine) if own else None
         done = pipeline.run(conversations, SOURCES)
     return done, counted.sequences + (reading.sequences if own else 0)
 
@@ -249,7 +249,7 @@ def test_evidences_that_count_for_nothing_are_not_read(scores):
     found = [evidence(text, score=score) for text, score in zip(TEXTS, scores, strict=False)]
     turn = {"question": "Who?", "top_evidences": found}
     made = ExtractiveAnswering(config())
-    counted = Counted(made.reader.engine.model)
+    counted = Counted(made.reader.engine)
     found = made.inference_on_turn(turn, SOURCES)
     assert counted.sequences == (2 if max(scores) > 0 else 4)
     places = {place for answer in found for place in answer["evidences"]}

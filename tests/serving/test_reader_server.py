@@ -210,7 +210,7 @@ def test_requests_that_wait_are_read_together(reader, expected):
         found = while_held(port, held, [json.dumps(context) for context in CONTEXTS])
         assert held.calls == [2, 10]
         assert found == [(200, answers_of(context, expected)) for context in CONTEXTS]
-        counted = Counted(reader.engine.model)
+        counted = Counted(reader.engine)
         assert post(port, json.dumps(CONTEXTS[1]))[0] == 200  # and on it goes
         assert held.calls == [2, 10, 2] and len(counted.batches) == 1
 
