@@ -90,11 +90,11 @@ def test_the_scorer_is_the_configured_one():
     assert isinstance(ers(**METHODS["cascade"]).scorer, Cascade)
     assert isinstance(ers(evs_model=str(tiny())).scorer, Cascade)
     assert ers(**METHODS["cascade"]).conversations_at_once > 1 == ers().conversations_at_once
-    module = ers(**METHODS["cross_encoder"], evs_max_length=77, token_budget=99, precision="int8")
+    module = ers(**METHODS["cross_encoder"], evs_max_length=77, token_budget=99, precision="bf16")
     reranker = module.scorer.reranker
     assert isinstance(reranker, BertReranker)
     assert reranker.tokenizer.max_length == 77
-    assert (reranker.engine.token_budget, reranker.engine.precision) == (99, "int8")
+    assert (reranker.engine.token_budget, reranker.engine.precision) == (99, "bf16")
     assert ers(evs="bm25", evs_model=str(tiny())).scorer is not None
     assert not isinstance(ers(evs="bm25", evs_model=str(tiny())).scorer, Cascade | CrossEncoder)
 

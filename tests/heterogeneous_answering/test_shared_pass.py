@@ -68,12 +68,12 @@ def test_the_answers_are_those_of_a_pass_of_the_reader_s_own(reranker_length, re
     assert 0 < len(cut) < len(asked)
 
 
-def test_in_int8_too():
-    _, reranker, reader = both(128, 200, "int8", best=5)
+def test_in_half_precision_too():
+    _, reranker, reader = both(128, 200, "bf16", best=5)
     expected = reader.read_all(QUERIES[:3], [TEXTS] * 3)
     reranker.rank_all(QUERIES[:3], [evidences(TEXTS)] * 3)
     found = reader.read_all(QUERIES[:3], [TEXTS] * 3)
-    # a rounding of 1e-6 may become one of a level of 127, in few places
+    # another batch, another order of sums, and half precision keeps three digits
     scores = {(number, s.context, s.start, s.end): s.score for number, one in enumerate(expected) for s in one}
     shared = [
         abs(scores[number, s.context, s.start, s.end] - s.score)
@@ -104,14 +104,14 @@ def test_without_a_reader_that_asks_nothing_is_kept():
 def test_another_model_or_precision_reads_itself():
     pool, reranker, _ = both(256, 512)
     reranker.predict([("who", text) for text in TEXTS])
-    for model, precision in ((joint(), "int8"), (joint(), "bf16"), (joint(seed=1), "fp32")):
+    for model, precision in ((joint(), "bf16"), (joint(seed=1), "fp32")):
         other = ExtractiveReader(model, "cpu", models=pool, precision=precision)
         counted = Counted(other.engine)
         other.read("who", TEXTS[:4])
         assert counted.sequences == 4
 
 
-@pytest.mark.parametrize("precision", ["fp32", "int8", "bf16"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_no_score_of_an_empty_or_very_long_text_is_not_a_number(precision):
     _, reranker, reader = both(256, 512, precision)
     texts = ["", " ", "\n", "\u200b", "the", " ".join(WORDS * 12), "#" * 600, "中" * 600]
@@ -227,7 +227,7 @@ class Odd(NativeERS):
         return evidences(["", " ", "\u200b", " ".join(WORDS * 12), "中" * 600, "the author"])
 
 
-@pytest.mark.parametrize("precision", ["fp32", "int8"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
 @pytest.mark.parametrize("evs", ["cross_encoder", "cascade"])
 def test_odd_evidences_go_through_the_pipeline(conversations, precision, evs):
     results, short = [], [{**conversations[0], "questions": conversations[0]["questions"][:2]}]

@@ -305,8 +305,8 @@ def test_the_model_of_a_configuration(command, monkeypatch):
         given.update(reader=reader, rest=rest, **more)
 
     monkeypatch.setattr(reader_server, "serve", serve)
-    command("serve", "reader", "--config", config, *"--device cpu --precision int8 --max-body 2MB".split())
-    assert given["reader"].engine.precision == "int8"
+    command("serve", "reader", "--config", config, *"--device cpu --precision bf16 --max-body 2MB".split())
+    assert given["reader"].engine.precision == "bf16"
     assert given["rest"][:2] == ("127.0.0.1", 8888) and given["most"] == 2_000_000
 
 
