@@ -5,6 +5,7 @@ What a folder then holds is told by `encoder.exported`.
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -37,7 +38,7 @@ _CLOSE = 1e-4  # to PyTorch's numbers; of those above 1 this part
 _ALIKE = 0.98  # correlation of int8 with fp32
 _ORDER: tuple[Output, ...] = ("relevance", "spans", "embedding", "yes_no")
 _ON_CPU = ModelSettings(device="cpu", precision="fp32", backend="torch")
-_COPIED = ("*.json", "*.txt", "*.model", "*.md", "1_Pooling/config.json", YES_NO)  # of a folder, beside its weights
+_COPIED = ("*.json", "*.md", "1_Pooling/config.json", YES_NO)  # of a folder, beside its weights
 _QUESTIONS = (
     "Who wrote The Hobbit?",
     "The Hobbit, J. R. R. Tolkien: when was the book published, and is it a novel for children?",
@@ -237,8 +238,8 @@ def _write_checkpoint(checkpoint: Checkpoint, name: str, task: Task, folder: Pat
         for path in folder.glob("model*.safetensors*"):
             path.unlink()
         save_checkpoint(checkpoint, folder)
-    elif not (folder / "tokenizer.json").is_file():
-        checkpoint.tokenizer.save_pretrained(folder)
+    else:
+        checkpoint.tokenizer.save_pretrained(folder)  # as PyTorch's users get it, also of a folder without tokenizer.json
     if source is None and task == "embedding":
         first = pools_first(hub_pooling(name), f"model: {name}")
         write_pooling(folder, checkpoint.model.config.hidden_size, first)
@@ -246,16 +247,15 @@ def _write_checkpoint(checkpoint: Checkpoint, name: str, task: Task, folder: Pat
 
 def _task(model: str | Path) -> Task:
     """What a checkpoint is for, by the architecture that its `config.json` names."""
-    from transformers import AutoConfig
+    from transformers.utils.hub import cached_file
 
-    _require()
+    folder = Path(model).expanduser()
     try:
-        architectures = AutoConfig.from_pretrained(
-            str(Path(model).expanduser() if Path(model).expanduser().exists() else model)
-        ).architectures
-    except Exception:  # loading the model says what is wrong
-        architectures = None
-    name = (architectures or [""])[0]
+        path = folder / "config.json" if folder.is_dir() else cached_file(str(model), "config.json")
+        architectures = json.loads(Path(path or "").read_bytes())["architectures"]
+        name = str((architectures or [""])[0])
+    except (OSError, ValueError, LookupError, TypeError):  # loading the model says what is wrong
+        return "embedding"
     if name.endswith("ForQuestionAnswering"):
         return "question-answering"
     return "sequence-classification" if name.endswith(("ForSequenceClassification", "JointModel")) else "embedding"
