@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -26,11 +26,6 @@ from .onnx_backend import OnnxBackend
 from .pooling import hub_pooling, pools_first, write_pooling
 from .settings import ModelSettings
 from .tokens import Sequences, TextTokenizer
-
-if TYPE_CHECKING:
-    import onnx
-
-    from .onnx_graph import StoredTensor
 
 Graph = Literal["fp32", "int8"]
 GRAPHS: dict[Graph, str] = {"fp32": "model.onnx", "int8": "model_int8.onnx"}
@@ -108,7 +103,7 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
     task = task or _task(folder)
     where = f"model: {name or folder}"
     checkpoint = load_checkpoint(folder, task)
-    from .onnx_graph import stored_weights, traced_model, trunk_of
+    from .onnx_graph import over_weights, stored_weights, traced_model, trunk_of
     from .torch_backend import TorchBackend
 
     backend = TorchBackend(checkpoint, task, _ON_CPU, name or str(folder))
@@ -125,7 +120,9 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
     manifest = _manifest(checkpoint, task, folder, outputs, [entry.name for entry in traced.graph.input])
     with ExitStack() as stack:
         places = {graph: stack.enter_context(replacing(folder / file)) for graph, file in GRAPHS.items()}
-        _write(traced, stored, trunk_of(checkpoint.model), places)
+        for graph, path in places.items():
+            rounded = trunk_of(checkpoint.model) if graph == "int8" else None
+            path.write_bytes(over_weights(traced, stored, rounded).SerializeToString())
         computed = {graph: _by_onnx(manifest, graph, path, checkpoint, where) for graph, path in places.items()}
         difference, correlation = _compared(computed, expected, checkpoint, where)
         digests = {GRAPHS[graph]: sha256(path) for graph, path in places.items()}
@@ -134,16 +131,6 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
         content = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
         stack.enter_context(replacing(folder / MANIFEST)).write_bytes(content + b"\n")
     return ExportReport(folder, manifest, difference, correlation)
-
-
-def _write(
-    traced: onnx.ModelProto, stored: Mapping[str, StoredTensor], trunk: str, places: Mapping[Graph, Path]
-) -> None:
-    from .onnx_graph import over_weights
-
-    for graph, path in places.items():
-        rounded = trunk if graph == "int8" else None
-        path.write_bytes(over_weights(traced, stored, rounded).SerializeToString())
 
 
 def _by_onnx(manifest: ExportedModel, graph: Graph, path: Path, checkpoint: Checkpoint, where: str) -> list[np.ndarray]:

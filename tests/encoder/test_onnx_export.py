@@ -2,11 +2,12 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from convinse.encoder.checkpoint import YES_NO, quiet
+from convinse.encoder.checkpoint import YES_NO, load_checkpoint, quiet
 from convinse.encoder.onnx_export import export_model, write_graphs
 from convinse.encoder.pool import ModelHead
 from convinse.encoder.pooling import write_pooling
@@ -15,7 +16,7 @@ from convinse.support.errors import DependencyError, ModelError
 from convinse.support.files import sha256
 from places import SNAPSHOT
 from refusals import refused
-from tiny_models import CHANGES, copy_of, damage, joint_model, tiny, torch, transformers
+from tiny_models import CHANGES, copy_of, damage, joint_model, tiny, torch, transformers, word_pieces
 from written import names
 
 TASKS = ("sequence-classification", "question-answering", "embedding")
@@ -178,6 +179,35 @@ def test_the_task_may_be_given(tmp_path):
     report = export_model(calm(), tmp_path / "made", "embedding")
     assert report.manifest.outputs == ["embedding"]
     check_alike(tmp_path / "made", calm(), "embedding", "embedding")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_model_of_the_hub_is_saved_whole(task, tmp_path, monkeypatch):
+    model = copy_of(calm("bert", task), tmp_path / "model")
+    if task == "embedding":
+        write_pooling(model, 32, first=True)
+
+    def load(name, *arguments):
+        at_hub = name == "org/it"
+        checkpoint = load_checkpoint(model if at_hub else name, *arguments)
+        return replace(checkpoint, folder=None) if at_hub else checkpoint
+
+    monkeypatch.setattr("convinse.encoder.onnx_export.load_checkpoint", load)
+    monkeypatch.setattr("convinse.encoder.onnx_export.hub_pooling", lambda _: model)
+    report = export_model("org/it", tmp_path / "made", task)
+    assert report.manifest.pooling == ("cls" if task == "embedding" else None)
+    check_alike(tmp_path / "made", model, task, *report.manifest.outputs)
+
+
+def test_a_model_that_also_writes_is_one_line(tmp_path):
+    model = transformers.T5ForConditionalGeneration(
+        transformers.T5Config(vocab_size=300, d_model=32, d_kv=16, d_ff=64, num_layers=1, num_heads=2)
+    )
+    with quiet():
+        model.save_pretrained(tmp_path / "model")
+        word_pieces().save_pretrained(tmp_path / "model")
+    refused(ModelError, lambda: export_model(tmp_path / "model", tmp_path / "made"), "T5Model", "backend: torch")
+    assert not (tmp_path / "made").exists()
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
