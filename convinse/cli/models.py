@@ -35,7 +35,8 @@ def _export(options: argparse.Namespace) -> int:
     sizes = {name: f"{(output / name).stat().st_size / 1e6:.1f} MB" for name in sorted(report.manifest.files)}
     measured = {
         "fp32, greatest difference from PyTorch": f"{report.difference:.1e}",
-        "int8, least correlation with PyTorch": f"{report.correlation:.4f}",
+        "int8, least correlation with PyTorch": f"{report.correlation:.4f}"
+        + ("" if "int8" in report.manifest.graphs else ": too coarse, left out"),
     }
     print_pairs(f"{output}: {', '.join(report.manifest.outputs)}", sizes | measured)
     return 0

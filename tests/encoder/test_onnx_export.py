@@ -232,8 +232,11 @@ def test_what_computes_something_else_is_not_kept(tmp_path, monkeypatch):
 
 def test_a_coarse_int8_is_not_kept(tmp_path, monkeypatch):
     monkeypatch.setattr("convinse.encoder.onnx_graph.LEVELS", 1)
-    refused(ModelError, lambda: export_model(calm(), tmp_path / "made"), "in int8", "backend: torch")
-    assert names(tmp_path) == []
+    report = export_model(calm(), tmp_path / "made")
+    assert set(report.manifest.graphs) == {"fp32"} and not (tmp_path / "made/model_int8.onnx").exists()
+    assert "model_int8.onnx" not in report.manifest.files
+    assert Head(tmp_path / "made", TASKS[0]).engine.precision == "fp32"
+
 
 
 def test_a_model_that_cannot_be_traced_is_one_line(tmp_path, monkeypatch):
