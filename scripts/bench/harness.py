@@ -53,6 +53,9 @@ MODELS = ("torch", "transformers")
 _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_vnni", "avx_vnni", "amx_int8", "asimd")
 _SETTINGS = {"HF_HUB_OFFLINE": "1", "HAYSTACK_TELEMETRY_ENABLED": "False", "TOKENIZERS_PARALLELISM": "true"}
 _CHILD = "from bench.harness import child; child()"
+_NOT_HERE = (
+    "import sys; sys.path = list(filter(None, sys.path)); "  # the code in the working directory is not that version's
+)
 _DATA = "The data lies in ../shared/data or CONVINSE_DATA."
 _EVERY = 0.2  # seconds between two looks at the memory of a process
 _SCRIPTS = Path(__file__).resolve().parents[1]
@@ -406,7 +409,8 @@ def apart(function: Callable[..., Any], *arguments: Any, tree: bool = False, che
     if module == "__main__":
         module = sys.modules[module].__spec__.name  # type: ignore[union-attr]
     call = json.dumps([module, function.__name__, arguments], default=str)
-    usage = _process(["-c", _CHILD], f"{module}.{function.__name__}", call, tree=tree, checkout=checkout)
+    program = _CHILD if checkout is None else _NOT_HERE + _CHILD
+    usage = _process(["-c", program], f"{module}.{function.__name__}", call, tree=tree, checkout=checkout)
     seconds, peak, result = json.loads(usage.result.splitlines()[-1])
     # what is done before the next look at the tree knows its own peak
     return Usage(seconds, max(usage.peak, peak) if tree else peak, usage.anonymous, result)
