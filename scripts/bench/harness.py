@@ -42,6 +42,7 @@ PACKAGES = {
     "bs4": "beautifulsoup4",
     "haystack_integrations.components.readers.transformers": "haystack-ai transformers-haystack",
     "lxml": "lxml",
+    "onnx": "onnx",
     "rank_bm25": "rank_bm25==0.2.2",
     "sentence_transformers": "sentence-transformers==6.2.0",
     "tantivy": "tantivy",
@@ -49,7 +50,7 @@ PACKAGES = {
     "transformers": "transformers",
     BASE_PACKAGE: BASE_INSTALL,
 }
-MODELS = ("torch", "transformers")
+MODELS = ("onnx", "torch", "transformers")
 _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_vnni", "avx_vnni", "amx_int8", "asimd")
 _SETTINGS = {"HF_HUB_OFFLINE": "1", "HAYSTACK_TELEMETRY_ENABLED": "False", "TOKENIZERS_PARALLELISM": "true"}
 _CHILD = "from bench.harness import child; child()"

@@ -227,7 +227,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 SPEC = Spec(
     "read", __doc__, {"reading": reading}, (20, 100, 300), (1, 3, 3), _options, needs={"reading": MODELS},
-    peers=(*MODELS, "haystack-ai", "transformers-haystack"),
+    peers=("onnxruntime", *MODELS, "haystack-ai", "transformers-haystack"),
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -233,7 +233,7 @@ SPEC = Spec(
     {"bm25": bm25_part, "pairs": pairs_part, "turn": turn_part, "presence": presence_part},
     (QUICK, DEFAULT, Size()), (1, 3, 3), _options, prepare=Setup,
     needs={"bm25": ("rank_bm25",), "pairs": ("sentence_transformers", *BASE), "turn": BASE, "presence": BASE},
-    peers=(*MODELS, "sentence-transformers", "rank_bm25"),
+    peers=("onnxruntime", *MODELS, "sentence-transformers", "rank_bm25"),
 )  # fmt: skip
 
 if __name__ == "__main__":
