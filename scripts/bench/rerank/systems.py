@@ -45,7 +45,7 @@ class Size:
     pairs: int = 2000
     tried: int = 100  # pairs to find the peer's best batch size with
     batches: tuple[int, ...] = (8, 16, 64)
-    list_pairs: int = 1000
+    list_pairs: int = 6000  # some lists have hundreds
     candidates: int = 3000
     warm_turns: int = 5
     questions: int | None = None
@@ -56,7 +56,7 @@ class Size:
 
 
 DEFAULT = Size(
-    pairs=1000, tried=60, list_pairs=400, warm_turns=3, questions=40, cross_candidates=300, cross_pairs=6000,
+    pairs=1000, tried=60, list_pairs=1500, warm_turns=3, questions=40, cross_candidates=300, cross_pairs=6000,
 )  # fmt: skip
 QUICK = Size(
     pairs=60, tried=20, batches=(16,), list_pairs=100, candidates=120, warm_turns=1, questions=4, cross_candidates=60,
@@ -250,9 +250,8 @@ def _measure(bench: Bench, name: str, folder: Path, material: Material) -> Figur
     systems: dict[str, System] = {default: peer, best: peer if batch == DEFAULT_BATCH else peer.with_batch(batch)}
     systems |= ours | {PLAIN.format(graph): PlainOnnx(folder, graph, MAX_LENGTH) for graph in graphs}
     reference = Peer(folder, device) if on_gpu else peer  # bf16 is compared with fp32
-    compared = [system for system in systems if on_gpu or system not in (default, best)]
     exact_lists = material.by_list(reference.odds(material.listed))
-    of_lists = {system: material.by_list(systems[system].odds(material.listed)) for system in compared}
+    of_lists = {system: material.by_list(own.odds(material.listed)) for system, own in ours.items()}
     for own in systems.values():
         own.odds(pairs[:64])  # the first calls choose kernels
         own.padding.clear()
@@ -274,14 +273,14 @@ def _measure(bench: Bench, name: str, folder: Path, material: Material) -> Figur
         }  # fmt: skip
         if ceiling is not None:
             row["of_ceiling"] = work / median[system] / ceiling
-        if system in compared:
-            both = zip(of_lists[system], exact_lists, strict=True)
+        if on_gpu or own not in (systems[default], systems[best]):
             row |= {
                 "difference": float(np.abs(1 / (1 + np.exp(-odds[system])) - 1 / (1 + np.exp(-exact))).max()),
-                "logit_difference": float(np.abs(odds[system] - exact).max()),
-                "spearman": spearman(odds[system], exact),
-                "top_overlap": statistics.fmean(top_overlap(*scores, TOP) for scores in both),
-            }
+                "logit_difference": float(np.abs(odds[system] - exact).max()), "spearman": spearman(odds[system], exact),
+            }  # fmt: skip
+        if system in of_lists:
+            both = zip(of_lists[system], exact_lists, strict=True)
+            row["top_overlap"] = statistics.fmean(top_overlap(*scores, TOP) for scores in both)
     for graph in graphs:
         rows[f"BertReranker {graph}"]["times_plain"] = median[PLAIN.format(graph)] / median[f"BertReranker {graph}"]
     tokens = {f"p{share}": float(np.percentile(lengths, share)) for share in (5, 50, 95)}
