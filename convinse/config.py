@@ -25,7 +25,7 @@ Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/]+")]
 Device = Annotated[str, msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
 RankingLoss = Literal["listwise", "pairwise"]
 Precision = Literal["auto", "fp32", "fp16", "bf16", "int8"]
-Backend = Literal["auto", "torch"]
+Backend = Literal["auto", "onnx", "torch"]
 _ALIASES = {"evs_precision": "precision", "evs_token_budget": "token_budget"}
 
 

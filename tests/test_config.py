@@ -282,7 +282,7 @@ def test_live_pages_can_be_asked_for():
         ("evs: bert", ["evs", "bm25"]),
         ("precision: fp8", ["precision", "fp32", "int8"]),
         ("evs_precision: fp8", ["precision", "fp32", "int8"]),
-        ("backend: onnx", ["backend", "'onnx'", "valid: auto, torch"]),
+        ("backend: jax", ["backend", "'jax'", "valid: auto, onnx, torch"]),
         ("device: gpu", ["device", "'gpu'"]),
         ("custom: [1]", ["custom"]),
         ("custom: {1: x}", ["custom"]),

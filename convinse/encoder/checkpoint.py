@@ -152,8 +152,8 @@ def _libraries() -> tuple[Any, Any]:
         from .joint import register
     except ImportError as error:
         raise DependencyError(
-            f"models need PyTorch and transformers ({error.name} is missing); run pip install 'convinse[neural]', "
-            "or take a configuration without models, such as lexical.yml"
+            f"this needs PyTorch and transformers ({error.name} is missing): run pip install 'convinse[neural]', or name a "
+            "model that convinse export has made for ONNX Runtime"
         ) from error
     register()
     return torch, transformers

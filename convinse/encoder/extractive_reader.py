@@ -6,19 +6,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..support.errors import ModelError
 from .batches import token_batches
 from .checkpoint import Checkpoint
+from .engine import prepared
 from .pool import HeadOptions, ModelHead
 from .settings import OF_WINDOWS
 from .span_decoding import Span, SpanDecoder, WindowLogits, of_texts, of_windows
+from .tokens import Windows
 
 if TYPE_CHECKING:
-    import torch
     from typing_extensions import Unpack
 
 _DECODED = 16384  # tokens decoded together
@@ -72,8 +73,6 @@ class ExtractiveReader(ModelHead):
         **options: Unpack[HeadOptions],
     ) -> None:
         super().__init__(model, device, **options)
-        if self._loaded.pool is None:  # windows are long: a sixth faster on a CPU, too
-            self._loaded.checkpoint.model.set_attn_implementation("sdpa")
         self._longest, self._best = max_answer_length, best
 
     def read(self, question: str, contexts: Sequence[str], top_k: int | None = None) -> list[AnswerSpan]:
@@ -112,19 +111,27 @@ class ExtractiveReader(ModelHead):
 
     def _spans(self, pairs: list[tuple[str, str]]) -> list[list[Span]]:
         """Of each pair the best spans: of what was read before, or by the model."""
-        texts = [text for _, text in pairs]
-        decoder = SpanDecoder(texts, self.tokenizer.offsets(texts), self._longest, self._best)
+        spans: list[list[Span]] = []
+        for start, block in prepared(pairs, self._block):
+            texts = [text for _, text in pairs[start : start + len(block.offsets)]]
+            decoder = SpanDecoder(texts, block.offsets, self._longest, self._best)
+            for windows in chain(_recalled(block.read), self._computed(block)):
+                wrong = decoder.add(windows)
+                if wrong is not None:
+                    raise ModelError(
+                        f"the scores of '{texts[wrong][:120]}' are not numbers; the model's weights are broken, or try fp32"
+                    )
+            spans += decoder.spans()
+        return spans
+
+    def _block(self, pairs: Sequence[tuple[str, str]]) -> _Block:
+        offsets = self.tokenizer.offsets([text for _, text in pairs])
         read = self._read_before(pairs)
         unread = np.array([place for place in range(len(pairs)) if place not in read], dtype=np.int64)
-        for windows in chain(self._recalled(read), self._computed([pairs[place] for place in unread], unread)):
-            wrong = decoder.add(windows)
-            if wrong is not None:
-                raise ModelError(
-                    f"the scores of '{texts[wrong][:120]}' are not numbers; the model's weights are broken, or try fp32"
-                )
-        return decoder.spans()
+        windows = self.tokenizer.windows([pairs[place] for place in unread], self.settings.stride)
+        return _Block(offsets, read, unread, windows)
 
-    def _read_before(self, pairs: list[tuple[str, str]]) -> dict[int, np.ndarray]:
+    def _read_before(self, pairs: Sequence[tuple[str, str]]) -> dict[int, np.ndarray]:
         """Logits of pairs that the reranker has just read, by place, where the pair is one window here, too."""
         spans = self._loaded.spans
         if spans is None:
@@ -132,19 +139,22 @@ class ExtractiveReader(ModelHead):
         kept, most = enumerate(spans.get(self._loaded.identity, pairs)), self.tokenizer.max_length
         return {place: read.logits for place, read in kept if read is not None and read.tokens <= most}
 
-    def _recalled(self, read: dict[int, np.ndarray]) -> Iterator[WindowLogits]:
-        places, logits = np.array(list(read), dtype=np.int64), list(read.values())
-        for batch in token_batches([len(rows) for rows in logits], _DECODED):
-            yield of_texts(places[batch], [logits[row] for row in batch])
-
-    def _computed(self, pairs: list[tuple[str, str]], places: np.ndarray) -> Iterator[WindowLogits]:
-        windows = self.tokenizer.windows(pairs, self.settings.stride)
-        for batch, logits in self.engine.run(windows.sequences, _start_and_end):
-            scored = of_windows(windows, batch, logits)
-            yield scored._replace(texts=places[scored.texts])
+    def _computed(self, block: _Block) -> Iterator[WindowLogits]:
+        for batch, (logits,) in self.engine.run(block.windows.sequences, ["spans"]):
+            scored = of_windows(block.windows, batch, logits)
+            yield scored._replace(texts=block.unread[scored.texts])
 
 
-def _start_and_end(output: Any, _: torch.Tensor) -> torch.Tensor:
-    import torch
+class _Block(NamedTuple):
+    """Some pairs: offsets of their texts' tokens, what was read of them before, the places of the others, their windows."""
 
-    return torch.stack((output.start_logits, output.end_logits), dim=-1)
+    offsets: list[np.ndarray]
+    read: dict[int, np.ndarray]
+    unread: np.ndarray
+    windows: Windows
+
+
+def _recalled(read: dict[int, np.ndarray]) -> Iterator[WindowLogits]:
+    places, logits = np.array(list(read), dtype=np.int64), list(read.values())
+    for batch in token_batches([len(rows) for rows in logits], _DECODED):
+        yield of_texts(places[batch], [logits[row] for row in batch])

@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..support.errors import ModelError
 from .checkpoint import Checkpoint, Task, folder_id, load_checkpoint
-from .settings import DEFAULTS, ModelChanges, ModelSettings
+from .engine import Engine, ModelBackend
+from .exported import OUTPUT_OF, is_exported, read_exported
+from .onnx_backend import OnnxBackend
+from .settings import DEFAULTS, ModelChanges, ModelSettings, gpu_for_torch
+from .tokens import TextTokenizer
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from .engine import Engine
-    from .tokens import TextTokenizer
 
 JOINT = "convinse_joint"  # the `model_type` of a joint model, known here without importing PyTorch
 _KEPT_TOKENS = 8_000_000  # of pairs: about 200,000 evidences, 64 MB
@@ -34,15 +36,17 @@ class Loaded:
     """A model ready to compute.
 
     Attributes:
-        checkpoint: what it was made of; its model is on the engine's device, in its precision.
         engine: runs it.
         tokenizer: cuts to the wanted length.
-        pool: where the engine is shared with others; it must stay as it is.
+        model_id: changes when the weights do.
+        max_length: most tokens that the model can take.
+        pool: where the engine is shared with others.
     """
 
-    checkpoint: Checkpoint
     engine: Engine
     tokenizer: TextTokenizer
+    model_id: str
+    max_length: int
     pool: ModelPool | None = None
 
     @property
@@ -53,7 +57,7 @@ class Loaded:
     @property
     def identity(self) -> str:
         """The weights and how they compute."""
-        return f"{self.checkpoint.model_id}/{self.engine.precision}"
+        return f"{self.model_id}/{self.engine.backend.identity}"
 
 
 class ReadPair(NamedTuple):
@@ -130,21 +134,53 @@ class ModelPool:
         how = (settings.device, settings.backend, settings.precision, settings.token_budget)
         shared = None if name is None else self._joint.get((name, *how))
         if shared is None:
-            made = _made(load_checkpoint(model, task, settings.key), settings)
-            if made.checkpoint.model.config.model_type != JOINT:
+            made = _loaded(model, task, settings)
+            if name is None or "spans" not in made.engine.backend.outputs or len(made.engine.backend.outputs) == 1:
                 return made
             shared = dataclasses.replace(made, pool=self)
-            self._joint |= {(name or str(model), *how): shared}
-        length = min(settings.max_length, shared.checkpoint.max_length)
-        return dataclasses.replace(shared, tokenizer=shared.tokenizer.limited(length))
+            self._joint |= {(name, *how): shared}
+        _check_task(shared.engine.backend, task, settings, str(model))
+        return dataclasses.replace(
+            shared, tokenizer=shared.tokenizer.limited(min(settings.max_length, shared.max_length))
+        )
 
 
-def _made(checkpoint: Checkpoint, settings: ModelSettings) -> Loaded:
-    from .engine import Engine
-    from .tokens import TextTokenizer
+def _loaded(model: str | Path | Checkpoint, task: Task, settings: ModelSettings) -> Loaded:
+    """A model, by the backend that the settings, the folder and the machine ask for."""
+    folder = None if isinstance(model, Checkpoint) else Path(model).expanduser()
+    where = f"{settings.key}: {model}"
+    if folder is None or not _by_onnx(folder, settings):
+        return _by_torch(model, task, settings)
+    exported = read_exported(folder, where)
+    backend = OnnxBackend(exported, folder, settings, where)
+    _check_task(backend, task, settings, str(model))
+    tokenizer = exported.tokenizer(folder, settings.max_length, where)
+    return Loaded(Engine(backend, settings.token_budget), tokenizer, folder_id(folder), exported.max_length)
 
-    engine = Engine(checkpoint.model, settings)
-    return Loaded(checkpoint, engine, TextTokenizer.of(checkpoint, settings.max_length))
+
+def _by_onnx(folder: Path, settings: ModelSettings) -> bool:
+    if settings.backend != "auto":
+        return settings.backend == "onnx"
+    on_cpu = settings.device == "cpu" or (settings.device == "auto" and not gpu_for_torch())
+    return on_cpu and settings.precision in ("auto", "fp32", "int8") and is_exported(folder)
+
+
+def _by_torch(model: str | Path | Checkpoint, task: Task, settings: ModelSettings) -> Loaded:
+    checkpoint = model if isinstance(model, Checkpoint) else load_checkpoint(model, task, settings.key)
+    from .torch_backend import TorchBackend
+
+    name = str(checkpoint.folder or "a model") if isinstance(model, Checkpoint) else str(model)
+    backend = TorchBackend(checkpoint, task, settings, name)
+    tokenizer = TextTokenizer.of(checkpoint, settings.max_length)
+    return Loaded(Engine(backend, settings.token_budget), tokenizer, checkpoint.model_id, checkpoint.max_length)
+
+
+def _check_task(backend: ModelBackend, task: Task, settings: ModelSettings, name: str) -> None:
+    if OUTPUT_OF[task] not in backend.outputs:
+        has = ", ".join(sorted(backend.outputs))
+        raise ModelError(
+            f"{settings.key}: {name}: is no {task} model: its graphs compute {has}; export another checkpoint"
+        )
 
 
 def _joint_name(model: str | Path) -> str | None:
@@ -179,7 +215,7 @@ class ModelHead:
     Raises:
         ModelError: no such model, a damaged one, or one without the head.
         ConfigError: the machine has no such device, or it cannot compute in this precision.
-        DependencyError: the extra `neural` is not installed.
+        DependencyError: the model has no ONNX files, and the extra `neural` is not installed.
     """
 
     task: ClassVar[Task]
@@ -195,11 +231,8 @@ class ModelHead:
         **changes: Unpack[ModelChanges],
     ) -> None:
         self.settings = (settings or self.usual).changed(device, **changes)
-        if isinstance(model, Checkpoint):
-            self._loaded = _made(model, self.settings)
-        elif models is not None:
-            self._loaded = models.load(model, self.task, self.settings)
+        if models is None or isinstance(model, Checkpoint):
+            self._loaded = _loaded(model, self.task, self.settings)
         else:
-            self._loaded = _made(load_checkpoint(model, self.task, self.settings.key), self.settings)
-        self.tokenizer, self.engine = self._loaded.tokenizer, self._loaded.engine
-        self.model_id = self._loaded.checkpoint.model_id
+            self._loaded = models.load(model, self.task, self.settings)
+        self.tokenizer, self.engine, self.model_id = self._loaded.tokenizer, self._loaded.engine, self._loaded.model_id

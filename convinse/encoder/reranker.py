@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from ..records.evidence import Evidence
 from ..support.errors import ModelError
 from ..support.evidence_cache import EvidenceCache
 from .checkpoint import Checkpoint
+from .engine import Output, prepared
 from .pool import HeadOptions, ModelHead, ReadPair
 from .scored_pairs import Scored, ScoredPairs
 
 if TYPE_CHECKING:
-    import torch
     from typing_extensions import Unpack
 
     from .tokens import Sequences
@@ -54,11 +54,6 @@ class BertReranker(ModelHead):
     ) -> None:
         super().__init__(model, device, **options)
         self._cache = cache
-        outputs = self._loaded.checkpoint.model.config.num_labels
-        if outputs not in (1, 2):
-            raise ModelError(
-                f"{self.settings.key}: {model}: has {outputs} outputs; a reranker has one (relevance) or two (no, yes)"
-            )
 
     def predict(self, pairs: Sequence[tuple[str, str]], *, logits: bool = False) -> np.ndarray:
         """The relevance of each (query, text) pair.
@@ -77,15 +72,12 @@ class BertReranker(ModelHead):
         rows = np.array([place_of.setdefault((query, text), len(place_of)) for query, text in pairs], dtype=np.int64)
         distinct = list(place_of)
         scores = np.empty(len(distinct), dtype=np.float32)
-        if distinct:
-            sequences = self.tokenizer.pairs(distinct)
-            if self._loaded.spans is None:
-                for places, batch in self.engine.run(sequences, log_odds):
-                    scores[places] = batch
-            else:
-                for places, batch in self.engine.run(sequences, _odds_and_spans):
-                    scores[places] = batch[:, 0, 0]
-                    self._keep(distinct, sequences, places, batch[:, 1:])
+        wanted: list[Output] = ["relevance"] if self._loaded.spans is None else ["relevance", "spans"]
+        for start, sequences in prepared(distinct, self.tokenizer.pairs):
+            for places, (odds, *spans) in self.engine.run(sequences, wanted):
+                scores[start + places] = odds
+                if spans:
+                    self._keep(distinct[start:], sequences, places, spans[0])
         wrong = np.flatnonzero(np.isnan(scores))
         if len(wrong):
             query, text = distinct[int(wrong[0])]
@@ -179,21 +171,6 @@ class BertReranker(ModelHead):
             order = sorted(range(len(candidates)), key=keys.__getitem__)[:top_k]
             ranked.append([{**candidates[place], "score": round(float(scores[place]), 6)} for place in order])
         return ranked  # type: ignore[return-value]
-
-
-def log_odds(output: Any, _: torch.Tensor | None) -> torch.Tensor:
-    """[b] the relevance of a checkpoint with one logit or two, before the sigmoid."""
-    logits: torch.Tensor = output.logits.float()
-    return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
-
-
-def _odds_and_spans(output: Any, mask: torch.Tensor) -> torch.Tensor:
-    """[b, 1 + tokens, 2]: the relevance, twice, then each token's start and end logits."""
-    import torch
-
-    odds = log_odds(output, mask)
-    spans = torch.stack((output.start_logits, output.end_logits), dim=-1).float()
-    return torch.cat((odds[:, None, None].expand(-1, 1, 2), spans), dim=1)
 
 
 def _sigmoid(odds: np.ndarray) -> np.ndarray:

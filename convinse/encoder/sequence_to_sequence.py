@@ -10,7 +10,7 @@ import torch
 from ..config import QuSr
 from ..support.errors import ModelError
 from .checkpoint import Checkpoint, quiet
-from .precision import find_device
+from .devices import find_device
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast

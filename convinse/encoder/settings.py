@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypedDict
 
@@ -9,6 +11,10 @@ from ..config import Backend, Precision
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+
+# drivers of NVIDIA, of AMD, of NVIDIA below WSL
+_GPU_SIGNS = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
 
 
 class ModelChanges(TypedDict, total=False):
@@ -28,8 +34,10 @@ class ModelSettings:
 
     Attributes:
         device: `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:1`.
-        backend: what computes: `torch`, or `auto`, which is the same.
-        precision: `auto` (bf16 on a GPU, fp32 on a CPU), `fp32`, `fp16`, `bf16`, `int8` (CPU only).
+        backend: what computes: `onnx` (a folder that has its graphs), `torch` (any checkpoint), or `auto`: on a CPU `onnx` where
+            there are graphs, else `torch`.
+        precision: `fp32`, `int8` (`onnx` only), `fp16` (GPU only), `bf16` (`torch` only), or `auto`: int8 for `onnx` on a CPU with
+            VNNI instructions where the model has it, else fp32; for `torch` bf16 on a GPU and fp32 on a CPU.
         token_budget: most tokens of a batch, padding counted; None for the device's default.
         max_length: most tokens of an input, lowered to what the model can take. Of a pair the text is cut, not the query;
             a reader of answers takes windows instead.
@@ -52,3 +60,12 @@ class ModelSettings:
 
 DEFAULTS = ModelSettings()
 OF_WINDOWS = ModelSettings(max_length=512)
+
+
+def gpu_for_torch() -> bool:
+    """Whether there is a GPU that PyTorch can use. Without signs of one PyTorch, which takes a second, is not asked."""
+    if importlib.util.find_spec("torch") is None or not any(map(os.path.exists, _GPU_SIGNS)):
+        return False
+    import torch
+
+    return torch.cuda.is_available()

@@ -28,16 +28,8 @@ class YesNoReader(ModelHead):
         self, model: str | Path | Checkpoint, device: str | None = None, **options: Unpack[HeadOptions]
     ) -> None:
         super().__init__(model, device, **options)
-        from .joint import JointModel
-        from .yes_no_head import YesNoModel, load_yes_no
-
-        checkpoint, trunk = self._loaded.checkpoint, self._loaded.checkpoint.model
-        if checkpoint.folder is None or not has_yes_no(checkpoint.folder) or not isinstance(trunk, JointModel):
-            raise ModelError(
-                f"{self.settings.key}: {checkpoint.folder or model}: has no yes/no head; train one with train embedded"
-            )
-        head = load_yes_no(checkpoint.folder, trunk.config)
-        self.engine = self.engine.with_model(YesNoModel(trunk, head.to(self.engine.device)))
+        if "yes_no" not in self.engine.backend.outputs:
+            raise ModelError(f"{self.settings.key}: {model}: has no yes/no head; train one with train embedded")
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """[n] probability of "yes" for each (question, text); without words in the text nothing is known: 0.5.
@@ -51,7 +43,7 @@ class YesNoReader(ModelHead):
             return chances
         sequences = self.tokenizer.pairs([pairs[place] for place in places])
         odds = np.empty(len(places))
-        for batch, values in self.engine.run(sequences, lambda output, _: output):
+        for batch, (values,) in self.engine.run(sequences, ["yes_no"]):
             odds[batch] = values
         if np.isnan(odds).any():
             text = pairs[places[int(np.isnan(odds).argmax())]][1]

@@ -14,7 +14,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from ..config import FitSettings
-from ..encoder.precision import autocast, find_device
+from ..encoder.devices import autocast, find_device
 from ..support.errors import ModelError, one_line
 from ..support.files import replacing
 from ..support.progress import progress

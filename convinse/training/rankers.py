@@ -66,8 +66,7 @@ class CrossEncoderLearner:
         yield torch.stack(losses).mean()
 
     def _odds(self, model: Any, pairs: Sequence[tuple[str, str]]) -> torch.Tensor:
-        from ..encoder.engine import computed
-        from ..encoder.reranker import log_odds
+        from ..encoder.torch_backend import computed, log_odds
 
         return computed(model, self._tokenizer.pairs(pairs), _TOKENS, log_odds)
 
@@ -79,7 +78,7 @@ class BiEncoderLearner:
     use, library = "Input: a text; output: its embedding.", "sentence-transformers"
 
     def __init__(self, base: str, key: str, max_length: int) -> None:
-        from ..encoder.bi_encoder import hub_pooling, pools_first
+        from ..encoder.pooling import hub_pooling, pools_first
         from ..encoder.tokens import TextTokenizer
 
         self.checkpoint = load_checkpoint(model_path(base), "embedding", key)
@@ -117,8 +116,7 @@ class BiEncoderLearner:
         """[n, d] of length 1."""
         import torch
 
-        from ..encoder.bi_encoder import pooled
-        from ..encoder.engine import computed
+        from ..encoder.torch_backend import computed, pooled
 
         def pool(output: Any, mask: torch.Tensor) -> torch.Tensor:
             return pooled(output.last_hidden_state.float(), mask, self._pool_first)
@@ -127,7 +125,7 @@ class BiEncoderLearner:
 
     def write_more(self, folder: Path) -> None:
         """See `write_pooling`."""
-        from ..encoder.bi_encoder import write_pooling
+        from ..encoder.pooling import write_pooling
 
         write_pooling(folder, int(self.checkpoint.model.config.hidden_size), self._pool_first)
 

@@ -90,7 +90,7 @@ def ranked_anew(
 
     `scores` gives [n] scores of texts for a query by the model, of which so many `digits` count (None: all).
     """
-    from ..encoder.precision import inference
+    from ..encoder.devices import inference
 
     ranked = []
     with inference(model):

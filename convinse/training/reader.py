@@ -89,7 +89,7 @@ def reader_learning(
         build_reader: makes the reader to validate; it may change the checkpoint that it is given.
         measure: measures of that reader.
     """
-    from ..encoder.precision import find_device
+    from ..encoder.devices import find_device
     from ..encoder.tokens import TextTokenizer
 
     tokenizer = TextTokenizer.of(run.checkpoint, windows.max_length)
@@ -153,7 +153,7 @@ def losses(model: Any, step: MarkedWindows, token_budget: int) -> Iterator[torch
     """
     import torch
 
-    from ..encoder.engine import model_inputs
+    from ..encoder.torch_backend import model_inputs
 
     for batch in token_batches(step.sequences.lengths[step.kept], token_budget):
         places = step.kept[batch]

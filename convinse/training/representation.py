@@ -42,7 +42,7 @@ def train_representation(qu: StructuredRepresentation, sources: Sequence[str] = 
     files = annotated_parts(config)
     train, dev = (read_examples(config, path) for path in files)
     checkpoint = load_checkpoint(model_path(start.base), "sequence-to-sequence", start.key)
-    from ..encoder.precision import inference
+    from ..encoder.devices import inference
     from ..encoder.sequence_to_sequence import writing_loss  # after the check that PyTorch is there
 
     wanted = (config.qu_sr.max_input_length, config.qu_sr.max_output_length)

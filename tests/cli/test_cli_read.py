@@ -157,8 +157,8 @@ def test_the_model_of_a_configuration(workdir, reader):
 
 
 def test_precision(workdir):
-    assert read(mrqa(workdir / "x.jsonl"), "--precision", "int8", "--quiet") == 0
-    assert predictions() == expected(ExtractiveReader(MODEL, "cpu", precision="int8"))
+    assert read(mrqa(workdir / "x.jsonl"), "--precision", "bf16", "--quiet") == 0
+    assert predictions() == expected(ExtractiveReader(MODEL, "cpu", precision="bf16"))
 
 
 def test_predictions_can_be_evaluated(workdir, command):

@@ -1,179 +1,153 @@
+"""The engine: batches by token budget, over a backend that only counts."""
+
 import logging
+import threading
 
 import numpy as np
 import pytest
 
-from convinse.encoder.checkpoint import load_checkpoint
-from convinse.encoder.engine import Engine
-from convinse.encoder.precision import _Int8Linear, _OneDnnLinear, find_device, find_precision
-from convinse.encoder.settings import ModelSettings
-from convinse.encoder.tokens import TextTokenizer
-from convinse.support.errors import ConfigError, ModelError
-from refusals import refused
-from tiny_models import Counted, own_forward, tiny, torch
+from convinse.encoder import engine as engine_module
+from convinse.encoder.engine import DeviceMemoryError, Engine, ModelBackend, prepared
+from convinse.encoder.tokens import Sequences
+from convinse.support.errors import ModelError
 
-PAIRS = [
-    ("who wrote the hobbit", " ".join(["the", "author", "peter", "song"][n % 4] for n in range(length * 7 % 90)))
-    for length in range(60)
-]
+LENGTHS = [length * 7 % 90 + 3 for length in range(60)]
 
 
-def logits(output, mask):
-    assert mask.shape == (len(output.logits), mask.shape[1])
-    return output.logits
+def sequences_of(lengths):
+    ids = [np.arange(length, dtype=np.int32) for length in lengths]
+    return Sequences(ids, np.array(lengths, dtype=np.int64), np.array(lengths, dtype=np.int64), 0, 0)
 
 
-def parts(kind="bert", budget=None, precision="auto", **options):
-    checkpoint = load_checkpoint(tiny(kind, **options), "sequence-classification")
-    return Engine(
-        checkpoint.model, ModelSettings(device="cpu", precision=precision, token_budget=budget)
-    ), TextTokenizer.of(checkpoint, 128)
+class Adding(ModelBackend):
+    """Gives the sum of the ids of each sequence; its memory holds so many tokens at once."""
+
+    device, precision, identity, dimension, budget = "cuda:0", "fp32", "fp32", 1, 1024
+    outputs = frozenset({"relevance", "embedding"})
+
+    def __init__(self, memory=10**9, ahead=1):
+        self.memory, self.ahead = memory, ahead
+        self.batches, self.failed, self.freed, self.flying, self.most_flying = [], 0, 0, 0, 0
+
+    def start(self, sequences, places, wanted):
+        ids, mask, _ = sequences.padded(places)
+        if ids.size > self.memory:
+            self.failed += 1
+            raise DeviceMemoryError("out of memory")
+        self.batches.append(ids)
+        self.flying += 1
+        self.most_flying = max(self.flying, self.most_flying)
+
+        def finish():
+            self.flying -= 1
+            return tuple((ids * mask).sum(axis=1).astype(np.float32) + place for place in range(len(wanted)))
+
+        return finish
+
+    def free(self):
+        self.freed += 1
 
 
-def computed(engine, sequences):
-    found, places = np.full((len(sequences.ids), 1), np.nan, dtype=np.float32), []
-    for batch, result in engine.run(sequences, logits):
-        assert result.dtype == np.float32
+def computed(engine, lengths=LENGTHS):
+    sums, places = np.full(len(lengths), np.nan, dtype=np.float32), []
+    for batch, (values, more) in engine.run(sequences_of(lengths), ["relevance", "embedding"]):
         places.extend(batch.tolist())
-        found[batch] = result
-    assert sorted(places) == list(range(len(sequences.ids)))
-    return found
+        sums[batch] = values
+        np.testing.assert_array_equal(more, values + 1)
+    assert sorted(places) == list(range(len(lengths)))
+    return sums
 
 
-@pytest.mark.parametrize("kind", ["bert", "roberta", "distilbert"])
-def test_results_are_those_of_transformers(kind):
-    expected = np.array(own_forward(tiny(kind), PAIRS, 128))
-    assert expected.std() > 0.1  # else all would be equal to all
-    for budget in (1, 100, 512, None):
-        engine, tokenizer = parts(kind, budget)
-        np.testing.assert_allclose(computed(engine, tokenizer.pairs(PAIRS)), expected, atol=1e-5)
+EXPECTED = np.array([length * (length - 1) / 2 for length in LENGTHS], dtype=np.float32)
+
+
+@pytest.mark.parametrize("ahead", [1, 2])
+@pytest.mark.parametrize("budget", [1, 100, 512, None])
+def test_each_sequence_is_computed_once_whatever_the_batches(budget, ahead):
+    backend = Adding(ahead=ahead)
+    np.testing.assert_array_equal(computed(Engine(backend, budget)), EXPECTED)
+    assert backend.most_flying == ahead and backend.flying == 0
 
 
 def test_the_budget_holds():
-    engine, tokenizer = parts(budget=300)
-    sequences = tokenizer.pairs(PAIRS)
-    counted = Counted(engine.model)
-    computed(engine, sequences)
-    assert all(batch.size <= 300 for batch in counted.batches)
-    assert len(counted.batches) < len(PAIRS) / 2
-    widths = [batch.shape[1] for batch in counted.batches]
+    backend = Adding()
+    computed(Engine(backend, 300))
+    assert all(batch.size <= 300 for batch in backend.batches)
+    assert len(backend.batches) < len(LENGTHS) / 2
+    widths = [batch.shape[1] for batch in backend.batches]
     assert widths == sorted(widths, reverse=True)
-    assert sum(batch.size for batch in counted.batches) < 1.2 * sequences.lengths.sum()
+    assert sum(batch.size for batch in backend.batches) < 1.2 * sum(LENGTHS)
+
+
+def test_a_backend_names_the_budget_unless_told():
+    assert Engine(Adding()).token_budget == 1024 and Engine(Adding(), 3).token_budget == 3
 
 
 def test_nothing_computes_nothing():
-    engine, tokenizer = parts()
-    counted = Counted(engine.model)
-    assert list(engine.run(tokenizer.pairs([]), logits)) == []
-    assert not counted.batches
-
-
-class SmallMemory:
-    """A model that holds so many tokens at once."""
-
-    def __init__(self, model, tokens):
-        self.tokens = tokens
-        model.register_forward_pre_hook(self._check, with_kwargs=True)
-        self.failed = 0
-
-    def _check(self, _, __, arguments):
-        if arguments["input_ids"].numel() > self.tokens:
-            self.failed += 1
-            raise torch.OutOfMemoryError("CUDA out of memory")
+    backend = Adding()
+    assert list(Engine(backend).run(sequences_of([]), ["relevance"])) == []
+    assert not backend.batches
 
 
 def test_out_of_memory_halves_the_budget_and_goes_on(caplog):
     caplog.set_level(logging.WARNING, "convinse")
-    expected = own_forward(tiny(), PAIRS, 128)
-    engine, tokenizer = parts(budget=4000)
-    memory = SmallMemory(engine.model, 600)
-    sequences = tokenizer.pairs(PAIRS)
-    np.testing.assert_allclose(computed(engine, sequences), expected, atol=1e-5)
-    assert memory.failed == 3 and 300 < engine.token_budget <= 600
-    assert len(caplog.messages) == 3 and "out of memory" in caplog.messages[0]
-    computed(engine, sequences)
-    assert memory.failed == 3  # it has learned
+    backend = Adding(memory=600)
+    engine = Engine(backend, 4000)
+    np.testing.assert_array_equal(computed(engine), EXPECTED)
+    assert backend.failed == backend.freed == 3 and 300 < engine.token_budget <= 600
+    assert len(caplog.messages) == 3 and "cuda:0: out of memory" in caplog.messages[0]
+    computed(engine)
+    assert backend.failed == 3  # it has learned
 
 
 def test_out_of_memory_in_the_midst():
     """The memory may shrink while others use the GPU; what is computed stays computed."""
-    expected = own_forward(tiny(), PAIRS, 128)
-    engine, tokenizer = parts(budget=800)
-    memory = SmallMemory(engine.model, 10_000)
-    sequences = tokenizer.pairs(PAIRS)
-    found, places = np.empty((len(PAIRS), 1), np.float32), []
-    for batch, result in engine.run(sequences, logits):
-        found[batch] = result
+    backend = Adding(memory=10_000, ahead=2)
+    sums, places = np.empty(len(LENGTHS), np.float32), []
+    for batch, (values,) in Engine(backend, 800).run(sequences_of(LENGTHS), ["relevance"]):
+        sums[batch] = values
         places.extend(batch.tolist())
-        memory.tokens = 200
-    assert sorted(places) == list(range(len(PAIRS))) and memory.failed
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+        backend.memory = 200
+    assert sorted(places) == list(range(len(LENGTHS))) and backend.failed
+    np.testing.assert_array_equal(sums, EXPECTED)
 
 
-def test_one_sequence_that_does_not_fit_is_an_error():
-    engine, tokenizer = parts(budget=400)
-    SmallMemory(engine.model, 50)
-    sequences = tokenizer.pairs(PAIRS)
-    with pytest.raises(ModelError, match=rf"one sequence of {sequences.lengths.max()} tokens; lower evs_max_length"):
-        computed(engine, sequences)
+def test_a_sequence_that_does_not_fit_is_an_error():
+    with pytest.raises(ModelError, match=rf"cuda:0: .* one sequence of {max(LENGTHS)} tokens; lower evs_max_length"):
+        computed(Engine(Adding(memory=50), 400))
 
 
-@pytest.mark.parametrize(("precision", "least"), [("int8", 0.95), ("bf16", 0.98)])
-def test_lower_precisions_rank_alike(precision, least):
-    engine, tokenizer = parts(precision=precision)
-    assert engine.precision == precision
-    found = computed(engine, tokenizer.pairs(PAIRS))
-    expected = np.array(own_forward(tiny(), PAIRS, 128))
-    ranks = [values[:, 0].argsort().argsort() for values in (found, expected)]
-    assert np.corrcoef(*ranks)[0, 1] > least
-    assert 1e-5 < np.abs(found - expected).max() < 0.6 * expected.std()
+def test_a_block_is_prepared_while_the_one_before_is_computed(monkeypatch):
+    monkeypatch.setattr(engine_module, "_BLOCK", 10)
+    began = [threading.Event() for _ in range(4)]
+
+    def prepare(block):
+        began[block[0] // 10].set()
+        return [threading.current_thread() is threading.main_thread(), *block]
+
+    starts, items = [], []
+    for start, (in_main, *block) in prepared(range(35), prepare):
+        assert not in_main
+        if start + 10 < 35:
+            assert began[start // 10 + 1].wait(5)  # while this one is still in use
+        starts.append(start)
+        items += block
+    assert starts == [0, 10, 20, 30] and items == list(range(35))
 
 
-def test_fp32_is_what_auto_means_on_a_cpu():
-    assert find_precision("auto", torch.device("cpu")) == "fp32"
-    assert parts()[0].precision == "fp32"
+def test_a_single_block_needs_no_thread():
+    assert list(prepared([1, 2], lambda block: threading.current_thread() is threading.main_thread())) == [(0, True)]
+    assert list(prepared([], len)) == []
 
 
-def test_what_a_device_cannot_do_is_refused():
-    refused(ConfigError, lambda: find_precision("fp16", torch.device("cpu")), "precision: fp16 is for GPUs")
-    refused(ConfigError, lambda: find_precision("int8", torch.device("cuda")), "precision: int8 is for CPUs")
-    with pytest.raises(ConfigError, match=f"device: cuda:99: this PyTorch sees {torch.cuda.device_count()} GPUs"):
-        find_device("cuda:99")
-    assert find_device("cpu") == torch.device("cpu")
+def test_an_error_of_preparing_comes_through(monkeypatch):
+    monkeypatch.setattr(engine_module, "_BLOCK", 1)
 
+    def prepare(block):
+        if block == [2]:
+            raise ModelError("no tokens")
+        return block
 
-def test_int8_rounds_by_half_a_level():
-    """Weights and activations lose half a level of 127 each at most, and errors of many inputs cancel."""
-    generator = torch.Generator().manual_seed(0)
-    linear = torch.nn.Linear(64, 48)
-    torch.nn.init.normal_(linear.weight, generator=generator)
-    x = torch.randn(3, 5, 64, generator=generator) * torch.tensor([1e-3, 1, 1e3]).reshape(3, 1, 1)
-    with torch.inference_mode():
-        found, expected = _Int8Linear(linear)(x), linear(x)
-    assert found.shape == (3, 5, 48)
-    for one, other in zip(found, expected, strict=True):
-        assert (one - other).abs().max() < 0.03 * other.abs().max()
-
-
-def test_int8_keeps_nan():
-    """Else broken weights would give scores."""
-    linear = torch.nn.Linear(32, 32)
-    x = torch.zeros(2, 32)
-    x[1, 3] = torch.nan
-    found = _Int8Linear(linear.requires_grad_(False))(x)
-    assert not found[0].isnan().any() and found[1].isnan().all()
-    linear.weight[4, 0] = torch.nan
-    assert _Int8Linear(linear)(torch.ones(1, 32))[0].isnan().nonzero().tolist() == [[4]]
-
-
-@pytest.mark.parametrize(("kind", "layers", "exact"), [("bert", 12, 2), ("roberta", 6, 1), ("bert", 2, 0)])
-def test_int8_leaves_the_first_sixth_of_the_layers_in_fp32(kind, layers, exact):
-    engine, _ = parts(kind, precision="int8", num_hidden_layers=layers)
-    kinds = [
-        {type(one) for one in layer.modules() if isinstance(one, (torch.nn.Linear, _Int8Linear, _OneDnnLinear))}
-        for layer in engine.model.base_model.encoder.layer
-    ]
-    assert kinds == [{_OneDnnLinear}] * exact + [{_Int8Linear}] * (layers - exact)
-    exactly, _ = parts(kind, precision="fp32", num_hidden_layers=layers)
-    for layer in exactly.model.base_model.encoder.layer:
-        assert not any(isinstance(one, _Int8Linear) for one in layer.modules())
+    with pytest.raises(ModelError, match="no tokens"):
+        list(prepared([1, 2, 3], prepare))
+    assert "tokenising" not in " ".join(thread.name for thread in threading.enumerate())

@@ -76,7 +76,7 @@ def test_the_order_given_does_not_matter(reranker):
 
 def test_equal_pairs_are_computed_once():
     made = BertReranker(tiny(), "cpu")
-    counted = Counted(made.engine.model)
+    counted = Counted(made.engine)
     scores = made.predict([*PAIRS, *PAIRS[::-1], *map(list, PAIRS)])
     assert counted.sequences == len(PAIRS)
     own = scores[: len(PAIRS)]
@@ -133,7 +133,7 @@ def test_together_is_as_one_by_one(reranker):
 
 def test_a_long_evidence_is_cut_and_not_the_query():
     made = BertReranker(tiny(), "cpu", max_length=64)
-    counted = Counted(made.engine.model)
+    counted = Counted(made.engine)
     query = "who wrote the book of the rings"
     made.predict([(query, "the author " * 5000)])
     ((ids,),) = counted.batches
@@ -141,10 +141,10 @@ def test_a_long_evidence_is_cut_and_not_the_query():
     assert made.tokenizer.pairs([(query, "")]).ids[0].tolist()[:-1] == ids[: len(query.split()) + 2].tolist()
 
 
-def test_int8_ranks_nearly_alike():
+def test_half_precision_ranks_nearly_alike():
     candidates = many(300, seed=2)
     exact = {one["evidence_text"] for one in BertReranker(tiny(), "cpu").rank(QUERY, candidates, 60)}
-    rough = {one["evidence_text"] for one in BertReranker(tiny(), "cpu", precision="int8").rank(QUERY, candidates, 60)}
+    rough = {one["evidence_text"] for one in BertReranker(tiny(), "cpu", precision="bf16").rank(QUERY, candidates, 60)}
     assert len(exact & rough) >= 48
 
 
@@ -155,7 +155,7 @@ def test_scores_that_are_no_numbers_are_an_error(tmp_path):
     made = BertReranker(tiny(), "cpu")
     broken = BertReranker(damage(copy_of(tiny(), tmp_path / "model"), change), "cpu", token_budget=1)
     broken.predict([("who", "the author")])
-    for precision in ("fp32", "int8"):
+    for precision in ("fp32", "bf16"):
         broken = BertReranker(tmp_path / "model", "cpu", token_budget=1, precision=precision)
         rank = partial(broken.rank, "who", [said("the author"), said("a hobbit")], 5)
         refused(ModelError, rank, "'a hobbit'", "1 of 2 pairs", "broken")

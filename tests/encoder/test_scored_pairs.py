@@ -32,7 +32,7 @@ def reranker(path, model=None, reads=True, **options):
         pool.share_spans()
     cache = EvidenceCache(path)
     made = BertReranker(model or joint(), "cpu", models=pool, cache=cache, **{"max_length": 64, **options})
-    return made, pool, Counted(made.engine.model)
+    return made, pool, Counted(made.engine)
 
 
 def test_a_second_run_computes_nothing_and_finds_the_same(tmp_path):
@@ -60,7 +60,7 @@ def test_another_question_text_model_or_setting_is_computed(tmp_path, change):
     first.close()
     query = QUERIES[0] + "?" * (change == "query")
     texts = TEXTS[0][::-1] if change == "order" else [text + " x" * (change == "text") for text in TEXTS[0]]
-    settings = {"length": ("max_length", 65), "precision": ("precision", "int8"), "reading": ("reads", False)}
+    settings = {"length": ("max_length", 65), "precision": ("precision", "bf16"), "reading": ("reads", False)}
     options = dict([settings[change]]) if change in settings else {}
     if change == "model":
         options = {"model": joint(seed=9)}

@@ -95,7 +95,7 @@ def test_without_a_cross_encoder_the_best_come_first(bi_encoder):
 
 def test_the_cross_encoder_computes_what_was_chosen_only(bi_encoder):
     made = BertReranker(tiny(), "cpu")
-    counted = Counted(made.engine.model)
+    counted = Counted(made.engine)
     Cascade(BM25Scorer(), made, bi_encoder, lexical=10, dense=10).rank(QUERY, EVIDENCES, 100)
     assert 10 <= counted.sequences <= 20
 
@@ -113,7 +113,7 @@ def test_embeddings_are_computed_once(tmp_path, reranker, folder):
     path = tmp_path if folder else None
     vectors = VectorCache(path, made.model_id, made.dimension)
     cascade = Cascade(BM25Scorer(), reranker, made, vectors, lexical=10, dense=10)
-    counted = Counted(made.engine.model)
+    counted = Counted(made.engine)
     first = cascade.rank(QUERY, EVIDENCES, 30)
     distinct = len(set(texts(EVIDENCES)))
     assert counted.sequences == distinct + 1

@@ -57,7 +57,7 @@ def test_turns_together_are_as_turn_by_turn(turns, method):
 
 def test_turns_are_computed_together_and_equal_pairs_once(turns):
     module = ers(evs="cross_encoder", evs_model=str(tiny()))
-    counted = Counted(module.scorer.reranker.engine.model)
+    counted = Counted(module.scorer.reranker.engine)
     module.inference_on_turns(copy.deepcopy(turns[:2]), SOURCES)
     once = counted.sequences
     module.inference_on_turns([*copy.deepcopy(turns[:2]), *copy.deepcopy(turns[:2])], SOURCES)
@@ -90,11 +90,11 @@ def test_the_scorer_is_the_configured_one():
     assert isinstance(ers(**METHODS["cascade"]).scorer, Cascade)
     assert isinstance(ers(evs_model=str(tiny())).scorer, Cascade)
     assert ers(**METHODS["cascade"]).conversations_at_once > 1 == ers().conversations_at_once
-    module = ers(**METHODS["cross_encoder"], evs_max_length=77, token_budget=99, precision="int8")
+    module = ers(**METHODS["cross_encoder"], evs_max_length=77, token_budget=99, precision="bf16")
     reranker = module.scorer.reranker
     assert isinstance(reranker, BertReranker)
     assert reranker.tokenizer.max_length == 77
-    assert (reranker.engine.token_budget, reranker.engine.precision) == (99, "int8")
+    assert (reranker.engine.token_budget, reranker.engine.precision) == (99, "bf16")
     assert ers(evs="bm25", evs_model=str(tiny())).scorer is not None
     assert not isinstance(ers(evs="bm25", evs_model=str(tiny())).scorer, Cascade | CrossEncoder)
 
@@ -126,7 +126,7 @@ def test_embeddings_are_kept_in_the_cache_folder(workdir, turns):
     config = parse_config({"ers_cache_path": "mine", "evs_max_evidences": 12, "device": "cpu", **METHODS["cascade"]})
     for expected in (True, False):
         module = NativeERS(config)
-        counted = Counted(module.scorer._embeddings.bi_encoder.engine.model)
+        counted = Counted(module.scorer._embeddings.bi_encoder.engine)
         module.inference_on_turns(copy.deepcopy(turns[:1]), ["kb"])
         module.store_cache()
         assert (counted.sequences > 1) == expected

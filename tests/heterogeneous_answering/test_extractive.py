@@ -58,7 +58,7 @@ def test_turns_together_are_as_turn_by_turn(turns):
 
 def test_all_turns_are_read_together_and_evidences_once(turns):
     made = module(token_budget=10**6)
-    counted = Counted(made.reader.engine.model)
+    counted = Counted(made.reader.engine)
     made.inference_on_turns([copy.deepcopy(turn) for turn in (*turns[:2], *turns[:2])], SOURCES)
     assert len(counted.batches) == 1
     pairs = {

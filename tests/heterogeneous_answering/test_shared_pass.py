@@ -47,7 +47,7 @@ def evidences(texts):
 @pytest.mark.parametrize(("reranker_length", "reader_length"), [(64, 64), (64, 128), (128, 64), (256, 512), (100, 101)])
 def test_the_answers_are_those_of_a_pass_of_the_reader_s_own(reranker_length, reader_length):
     pool, reranker, reader = both(reranker_length, reader_length)
-    counted = Counted(reader.engine.model)
+    counted = Counted(reader.engine)
     expected = reader.read_all(QUERIES, [TEXTS] * len(QUERIES))
     alone = counted.sequences
     ranked = reranker.rank_all(QUERIES, [evidences(TEXTS)] * len(QUERIES))
@@ -68,12 +68,12 @@ def test_the_answers_are_those_of_a_pass_of_the_reader_s_own(reranker_length, re
     assert 0 < len(cut) < len(asked)
 
 
-def test_in_int8_too():
-    _, reranker, reader = both(128, 200, "int8", best=5)
+def test_in_half_precision_too():
+    _, reranker, reader = both(128, 200, "bf16", best=5)
     expected = reader.read_all(QUERIES[:3], [TEXTS] * 3)
     reranker.rank_all(QUERIES[:3], [evidences(TEXTS)] * 3)
     found = reader.read_all(QUERIES[:3], [TEXTS] * 3)
-    # a rounding of 1e-6 may become one of a level of 127, in few places
+    # another batch, another order of sums, and half precision keeps three digits
     scores = {(number, s.context, s.start, s.end): s.score for number, one in enumerate(expected) for s in one}
     shared = [
         abs(scores[number, s.context, s.start, s.end] - s.score)
@@ -84,7 +84,7 @@ def test_in_int8_too():
 
 def test_nothing_is_computed_where_all_was_read():
     _, reranker, reader = both(256, 512)
-    counted = Counted(reader.engine.model)
+    counted = Counted(reader.engine)
     texts = [text for text in TEXTS[:20] if text.strip()]
     reranker.rank("who", evidences(TEXTS[:20]))
     before = counted.sequences
@@ -104,14 +104,14 @@ def test_without_a_reader_that_asks_nothing_is_kept():
 def test_another_model_or_precision_reads_itself():
     pool, reranker, _ = both(256, 512)
     reranker.predict([("who", text) for text in TEXTS])
-    for model, precision in ((joint(), "int8"), (joint(), "bf16"), (joint(seed=1), "fp32")):
+    for model, precision in ((joint(), "bf16"), (joint(seed=1), "fp32")):
         other = ExtractiveReader(model, "cpu", models=pool, precision=precision)
-        counted = Counted(other.engine.model)
+        counted = Counted(other.engine)
         other.read("who", TEXTS[:4])
         assert counted.sequences == 4
 
 
-@pytest.mark.parametrize("precision", ["fp32", "int8", "bf16"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
 def test_no_score_of_an_empty_or_very_long_text_is_not_a_number(precision):
     _, reranker, reader = both(256, 512, precision)
     texts = ["", " ", "\n", "\u200b", "the", " ".join(WORDS * 12), "#" * 600, "中" * 600]
@@ -128,7 +128,7 @@ def test_spans_that_are_not_numbers_are_an_error(tmp_path):
     pool.share_spans()
     reranker, reader = (kind(folder, "cpu", models=pool) for kind in (BertReranker, ExtractiveReader))
     assert np.isfinite(reranker.predict([("who", "the author")])).all()
-    counted = Counted(reader.engine.model)
+    counted = Counted(reader.engine)
     with pytest.raises(ModelError, match="the author.*not numbers"):
         reader.read("who", ["the author"])
     assert counted.sequences == 0
@@ -157,9 +157,9 @@ def conversations():
 
 def run(conversations, **keys):
     with Pipeline(config(**keys)) as pipeline:
-        counted = Counted(pipeline.ers.scorer._reranker.engine.model)
+        counted = Counted(pipeline.ers.scorer._reranker.engine)
         own = pipeline.ha.reader.engine is not pipeline.ers.scorer._reranker.engine
-        reading = Counted(pipeline.ha.reader.engine.model) if own else None
+        reading = Counted(pipeline.ha.reader.engine) if own else None
         done = pipeline.run(conversations, SOURCES)
     return done, counted.sequences + (reading.sequences if own else 0)
 
@@ -227,7 +227,7 @@ class Odd(NativeERS):
         return evidences(["", " ", "\u200b", " ".join(WORDS * 12), "中" * 600, "the author"])
 
 
-@pytest.mark.parametrize("precision", ["fp32", "int8"])
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
 @pytest.mark.parametrize("evs", ["cross_encoder", "cascade"])
 def test_odd_evidences_go_through_the_pipeline(conversations, precision, evs):
     results, short = [], [{**conversations[0], "questions": conversations[0]["questions"][:2]}]
@@ -249,7 +249,7 @@ def test_evidences_that_count_for_nothing_are_not_read(scores):
     found = [evidence(text, score=score) for text, score in zip(TEXTS, scores, strict=False)]
     turn = {"question": "Who?", "top_evidences": found}
     made = ExtractiveAnswering(config())
-    counted = Counted(made.reader.engine.model)
+    counted = Counted(made.reader.engine)
     found = made.inference_on_turn(turn, SOURCES)
     assert counted.sequences == (2 if max(scores) > 0 else 4)
     places = {place for answer in found for place in answer["evidences"]}

@@ -210,7 +210,7 @@ def test_requests_that_wait_are_read_together(reader, expected):
         found = while_held(port, held, [json.dumps(context) for context in CONTEXTS])
         assert held.calls == [2, 10]
         assert found == [(200, answers_of(context, expected)) for context in CONTEXTS]
-        counted = Counted(reader.engine.model)
+        counted = Counted(reader.engine)
         assert post(port, json.dumps(CONTEXTS[1]))[0] == 200  # and on it goes
         assert held.calls == [2, 10, 2] and len(counted.batches) == 1
 
@@ -305,8 +305,8 @@ def test_the_model_of_a_configuration(command, monkeypatch):
         given.update(reader=reader, rest=rest, **more)
 
     monkeypatch.setattr(reader_server, "serve", serve)
-    command("serve", "reader", "--config", config, *"--device cpu --precision int8 --max-body 2MB".split())
-    assert given["reader"].engine.precision == "int8"
+    command("serve", "reader", "--config", config, *"--device cpu --precision bf16 --max-body 2MB".split())
+    assert given["reader"].engine.precision == "bf16"
     assert given["rest"][:2] == ("127.0.0.1", 8888) and given["most"] == 2_000_000
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from convinse.config import FitSettings
 from convinse.encoder.checkpoint import load_checkpoint
-from convinse.encoder.engine import model_inputs
+from convinse.encoder.torch_backend import model_inputs
 from convinse.encoder.tokens import TextTokenizer
 from convinse.support.errors import ModelError
 from convinse.training import loop as module

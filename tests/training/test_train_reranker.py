@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from convinse.cli import main
 from convinse.config import parse_config
-from convinse.encoder import precision
+from convinse.encoder import devices
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.reranker import BertReranker
 from convinse.evidence_retrieval_scoring.native import NativeERS
@@ -121,7 +121,7 @@ def test_the_losses_are_their_formulas(loss):
 
 
 def test_validation_ranks_anew(monkeypatch):
-    monkeypatch.setattr(precision, "autocast", lambda device: torch.inference_mode())  # exact scores
+    monkeypatch.setattr(devices, "autocast", lambda device: torch.inference_mode())  # exact scores
     learner = CrossEncoderLearner(str(tiny()), "key", 64, "listwise", 1)
     reranker = BertReranker(tiny(), "cpu", max_length=64)
     texts = [f"{word} {other}" for word in ("author", "film", "france", "song") for other in ("one", "two", "three")]

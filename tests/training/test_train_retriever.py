@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from convinse.config import RetrieverTraining
-from convinse.encoder import precision
+from convinse.encoder import devices
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.reranker import BertReranker
 from convinse.passages.build import build_index
@@ -30,7 +30,7 @@ from written import json_lines, names, write, write_lines
 @pytest.fixture(autouse=True)
 def exact(monkeypatch):
     """No bf16, so that scores are those of the same model at work."""
-    monkeypatch.setattr(precision, "autocast", lambda device: nullcontext())
+    monkeypatch.setattr(devices, "autocast", lambda device: nullcontext())
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_a_bi_encoder_keeps_its_pooling(data, tmp_path, pooling):
     base = pooled({"cls": "pooling_mode_cls_token", "mean": "pooling_mode_mean_tokens"}[pooling], tmp_path / "base")
     trained = train(base, bi_encoder=True, epochs=3)
     encoder = BiEncoder("new", "cpu", precision="fp32")
-    assert encoder._pool_first == (pooling == "cls")
+    assert encoder.engine.backend._pool_first == (pooling == "cls")
     found = own_measures(lambda query, texts: encoder.embed(texts) @ encoder.embed([query])[0])
     assert found == pytest.approx(trained.fitted.history[trained.fitted.best])
     assert len({tuple(measures.values()) for measures in trained.fitted.history}) > 1  # it learned

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from convinse.config import Precision, resolve
 from convinse.encoder.bi_encoder import BiEncoder
-from convinse.encoder.precision import find_device, find_precision
+from convinse.encoder.devices import find_device, find_precision
 from convinse.support.errors import ModelError
 from recipes.sources import BASE_PACKAGE, minilm
 

@@ -16,7 +16,7 @@ import numpy as np
 from convinse.config import Config
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
-from convinse.encoder.precision import find_device
+from convinse.encoder.devices import find_device
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.tokens import TextTokenizer
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer

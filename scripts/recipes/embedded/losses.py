@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from convinse.encoder.batches import token_batches
-from convinse.encoder.bi_encoder import pooled
-from convinse.encoder.engine import computed, model_inputs
+from convinse.encoder.torch_backend import pooled
+from convinse.encoder.torch_backend import computed, model_inputs
 from convinse.encoder.tokens import Sequences
 from recipes.embedded.batches import Batch
 

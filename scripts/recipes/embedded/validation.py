@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from convinse.encoder.engine import model_inputs
-from convinse.encoder.precision import autocast
+from convinse.encoder.torch_backend import model_inputs
+from convinse.encoder.devices import autocast
 from convinse.encoder.tokens import TextTokenizer
 from recipes.embedded.batches import Batch, batch, example_batches
 from recipes.embedded.examples import Candidate, Example

@@ -16,8 +16,8 @@ from torch.nn import functional
 from convinse.config import FitSettings
 from convinse.encoder.batches import token_batches
 from convinse.encoder.checkpoint import Checkpoint
-from convinse.encoder.engine import model_inputs
-from convinse.encoder.precision import autocast, find_device
+from convinse.encoder.torch_backend import model_inputs
+from convinse.encoder.devices import autocast, find_device
 from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.yes_no_head import YesNoHead
 from convinse.encoder.yes_no_head import states as states_of

@@ -10,7 +10,7 @@ import pytest
 
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
-from convinse.encoder.engine import model_inputs
+from convinse.encoder.torch_backend import model_inputs
 from convinse.encoder.joint import JointOutput
 from convinse.encoder.tokens import TextTokenizer
 from recipes.embedded import batches, losses, validation

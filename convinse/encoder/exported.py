@@ -1,0 +1,117 @@
+"""Model folders that ONNX Runtime computes: their manifest, read and checked without PyTorch.
+
+Beside the files of a Hugging Face checkpoint such a folder has a graph for each precision, whose weights lie in the
+checkpoint's safetensors files, and the manifest `onnx.json` (`encoder.onnx_export` writes both).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from ..support.errors import ModelError, one_line
+from ..support.files import sha256
+from .engine import Output
+from .tokens import TextTokenizer
+
+if TYPE_CHECKING:
+    from .checkpoint import Task
+
+MANIFEST = "onnx.json"
+FORMAT = 1
+_AGAIN = "export the model again, or use backend: torch"
+OUTPUT_OF: dict[Task, Output] = {
+    "sequence-classification": "relevance",
+    "question-answering": "spans",
+    "embedding": "embedding",
+}
+
+
+class ExportedModel(msgspec.Struct, frozen=True, kw_only=True):
+    """The manifest of an exported model.
+
+    Attributes:
+        outputs: what its graphs compute.
+        inputs: what they take.
+        graphs: file of the graph for each precision.
+        files: SHA-256 of the graphs and of all that they read.
+        max_length: most tokens of an input.
+        hidden_size: numbers of an embedding.
+        pad_id: what fills a batch.
+        task: the task of the checkpoint; a joint model has several outputs.
+        made_by: versions of what made it.
+        labels: outputs of a relevance head.
+        pooling: how token vectors become an embedding.
+        format: of this file.
+    """
+
+    outputs: list[Output]
+    inputs: list[str]
+    graphs: dict[Literal["fp32", "int8"], str]
+    files: dict[str, str]
+    max_length: int
+    hidden_size: int
+    pad_id: int
+    task: str = ""
+    made_by: dict[str, str] = {}
+    labels: int | None = None
+    pooling: Literal["mean", "cls"] | None = None
+    format: int = FORMAT
+
+    def check(self, folder: Path, graph: str, where: str) -> None:
+        """That a graph and what it reads are those that belong together. Raises `ModelError`."""
+        for name, digest in self.files.items():
+            if name in self.graphs.values() and name != graph:
+                continue
+            path = folder / name
+            if not path.is_file():
+                raise ModelError(f"{where}: no {name} there, which {MANIFEST} lists; copy it, {_AGAIN}")
+            if sha256(path) != digest:
+                raise ModelError(f"{where}: {name} is damaged, or not the one that {MANIFEST} was made for; {_AGAIN}")
+
+    def tokenizer(self, folder: Path, max_length: int, where: str) -> TextTokenizer:
+        """The folder's tokenizer, cut to at most so many tokens. Raises `ModelError`."""
+        from tokenizers import Tokenizer
+
+        try:
+            tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # the library raises nothing narrower
+            raise ModelError(f"{where}: tokenizer.json cannot be read ({one_line(error)}); {_AGAIN}") from error
+        return TextTokenizer(tokenizer, min(max_length, self.max_length), self.pad_id)
+
+
+def is_exported(folder: Path) -> bool:
+    """Whether a folder has what ONNX Runtime needs."""
+    return (folder / MANIFEST).is_file()
+
+
+def read_exported(folder: Path, where: str) -> ExportedModel:
+    """The manifest of a folder.
+
+    Args:
+        folder: of the model.
+        where: the key and the name that the user gave, for messages.
+
+    Raises:
+        ModelError: it is missing, damaged or of another format.
+    """
+    path = folder / MANIFEST
+    if not folder.is_dir():
+        raise ModelError(f"{where}: no such folder; train a model first or give another folder or hub name")
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(
+            f"{where}: has no ONNX files ({MANIFEST}: {error.strerror}); convinse export makes them, or use backend: torch"
+        ) from error
+    try:
+        made = msgspec.json.decode(content, type=ExportedModel)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ModelError(f"{where}: {MANIFEST} cannot be read ({one_line(error)}); {_AGAIN}") from error
+    if made.format != FORMAT:
+        raise ModelError(f"{where}: {MANIFEST} has format {made.format}, this version reads {FORMAT}; {_AGAIN}")
+    if any(Path(name).name != name for name in (*made.files, *made.graphs.values())):
+        raise ModelError(f"{where}: {MANIFEST} names a file of another folder; {_AGAIN}")
+    return made

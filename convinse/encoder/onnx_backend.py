@@ -1,0 +1,131 @@
+"""ONNX Runtime computes: the default on a CPU, which needs neither PyTorch nor transformers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..config import Precision
+from ..support.errors import ConfigError, ModelError, one_line
+from .engine import Arrays, ModelBackend, Output
+from .exported import ExportedModel
+from .tokens import Sequences
+
+if TYPE_CHECKING:
+    from .settings import ModelSettings
+
+# A batch that stays in the cache of a core; 1,024 tokens are a tenth slower, 2,048 a quarter.
+_CPU_BUDGET = 512
+_GPU_BUDGET = 65536
+_ERRORS_ONLY = 3
+_PROBED = 64  # products of a sum in largest_products.onnx
+
+
+class OnnxBackend(ModelBackend):
+    """A session of ONNX Runtime over an exported model.
+
+    Args:
+        exported: the manifest of the folder.
+        folder: of the model.
+        settings: the device and the precision are used.
+        where: the key and the name that the user gave, for messages.
+
+    Raises:
+        ConfigError: this ONNX Runtime cannot compute on the device, or the model not in the precision.
+        ModelError: a file is missing, damaged or of another model.
+    """
+
+    def __init__(self, exported: ExportedModel, folder: Path, settings: ModelSettings, where: str) -> None:
+        import onnxruntime
+
+        on_gpu = settings.device.startswith("cuda")
+        self.device = settings.device if on_gpu else "cpu"
+        self.precision = _precision(exported, settings.precision, on_gpu, where)
+        self.outputs, self.dimension = frozenset(exported.outputs), exported.hidden_size
+        self.budget = _GPU_BUDGET if on_gpu else _CPU_BUDGET
+        graph = exported.graphs[self.precision]  # type: ignore[index] # one of its keys
+        exported.check(folder, graph, where)
+        self.identity = self.precision if self.precision == "fp32" else f"int8-{exported.files[graph][:12]}"
+        self._inputs = frozenset(exported.inputs)
+        options = onnxruntime.SessionOptions()
+        # A batch for each core is faster than all cores on a batch, and nobody waits by spinning: processes may share the cores.
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        cores = 1 if on_gpu else available_cores()
+        self.ahead = cores + 1
+        self._workers = ThreadPoolExecutor(cores, "computing")
+        options.log_severity_level = _ERRORS_ONLY
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(folder / graph), options, providers=_providers(settings.device, onnxruntime)
+            )
+        except ConfigError:
+            raise
+        except Exception as error:  # what the library raises has no common class
+            raise ModelError(
+                f"{where}: {graph} cannot be loaded ({one_line(error)}); export the model again, or use backend: torch"
+            ) from error
+        made = {output.name for output in self._session.get_outputs()}
+        if not self.outputs <= made:
+            raise ModelError(
+                f"{where}: {graph} has no output {min(self.outputs - made)}; export the model again, or use backend: torch"
+            )
+
+    def start(self, sequences: Sequences, places: np.ndarray, wanted: Sequence[Output]) -> Callable[[], Arrays]:
+        """See the base class."""
+        names = ("input_ids", "attention_mask", "token_type_ids")
+        arguments = dict(zip(names, sequences.padded(places), strict=True))
+        arguments["yes_no_rows"] = np.arange(len(places) if "yes_no" in wanted else 0)
+        feed = {name: array for name, array in arguments.items() if name in self._inputs}
+        running = self._workers.submit(self._session.run, list(wanted), feed)
+        return lambda: tuple(running.result())
+
+
+def available_cores() -> int:
+    """The cores that this process may use: those it is bound to, at most `OMP_NUM_THREADS` where that is set."""
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    wanted = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(bound, int(wanted))) if wanted.isdigit() else bound
+
+
+@cache
+def multiplies_exactly() -> bool:
+    """Whether this processor adds products of 8-bit numbers without overflow. Those without VNNI instructions do not.
+
+    Two products of the largest levels, 255 and 127, do not fit into 16 bits, where such processors add them.
+    """
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    path = Path(__file__).with_name("largest_products.onnx")
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    levels = np.full((1, _PROBED), 255, np.uint8)
+    return bool((session.run(None, {"levels": levels})[0] == 255 * 127 * _PROBED).all())
+
+
+def _precision(exported: ExportedModel, wanted: Precision, on_gpu: bool, where: str) -> Precision:
+    if wanted == "auto":
+        return "int8" if "int8" in exported.graphs and not on_gpu and multiplies_exactly() else "fp32"
+    if wanted not in ("fp32", "int8"):
+        raise ConfigError(f"precision: {wanted} is for PyTorch; use backend: torch, or fp32 or int8")
+    if wanted not in exported.graphs:
+        raise ConfigError(f"precision: {where} has no {wanted} graph; it has {', '.join(sorted(exported.graphs))}")
+    return wanted
+
+
+def _providers(device: str, onnxruntime: Any) -> list[Any]:
+    if not device.startswith("cuda"):
+        return ["CPUExecutionProvider"]
+    if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
+        raise ConfigError(
+            f"device: {device}: this ONNX Runtime has no CUDAExecutionProvider; install onnxruntime-gpu, "
+            "use backend: torch or device: cpu"
+        )
+    number = device.partition(":")[2] or "0"
+    return [("CUDAExecutionProvider", {"device_id": number}), "CPUExecutionProvider"]

@@ -1,0 +1,144 @@
+"""PyTorch computes: on a GPU, while training, and any Hugging Face checkpoint as it is."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from ..support.errors import ModelError
+from .batches import token_batches
+from .checkpoint import YES_NO, Checkpoint, Task
+from .devices import find_device, find_precision
+from .engine import Arrays, DeviceMemoryError, ModelBackend, Output
+from .exported import OUTPUT_OF
+from .joint import JointModel
+from .pooling import hub_pooling, pools_first
+from .settings import ModelSettings
+from .tokens import Sequences
+from .yes_no_head import YesNoHead, load_yes_no, states
+
+if TYPE_CHECKING:
+    from torch import nn
+
+_CPU_BUDGET = 1024
+_GPU_BUDGET = 65536
+_DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
+
+
+class TorchBackend(ModelBackend):
+    """A checkpoint on a device, in a precision.
+
+    Args:
+        checkpoint: its model is moved and changed.
+        task: the task that it was loaded for; a joint model has the others, too.
+        settings: the device and the precision are used.
+        name: what the user named, for messages.
+
+    Raises:
+        ConfigError: the machine has no such device, or it cannot compute in this precision.
+        ModelError: the model has another number of outputs, or it pools as nobody here can.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, task: Task, settings: ModelSettings, name: str) -> None:
+        device = find_device(settings.device)
+        self.device, self._on = str(device), device
+        self.precision = self.identity = find_precision(settings.precision, device)
+        on_gpu = device.type == "cuda"
+        self.budget, self.ahead = (_GPU_BUDGET, 2) if on_gpu else (_CPU_BUDGET, 1)
+        is_joint = isinstance(checkpoint.model, JointModel)
+        model, where = checkpoint.model, f"{settings.key}: {name}"
+        self.dimension = int(model.config.hidden_size)
+        self.outputs = frozenset(OUTPUT_OF.values()) if is_joint else frozenset({OUTPUT_OF[task]})
+        if "relevance" in self.outputs and model.config.num_labels not in (1, 2):
+            raise ModelError(
+                f"{where}: has {model.config.num_labels} outputs; a reranker has one (relevance) or two (no, yes)"
+            )
+        self._pool_first = False
+        if "embedding" in self.outputs:
+            local = is_joint or checkpoint.folder is not None
+            self._pool_first = pools_first(checkpoint.folder if local else hub_pooling(name), where)
+        self._yes_no: YesNoHead | None = None
+        if isinstance(model, JointModel) and checkpoint.folder is not None and (checkpoint.folder / YES_NO).is_file():
+            self._yes_no = load_yes_no(checkpoint.folder, model.config).to(device)
+            self.outputs |= {"yes_no"}
+        if model._supports_sdpa:
+            model.set_attn_implementation("sdpa")
+        module: nn.Module = model  # transformers wraps the methods of torch without types
+        self.model = module.eval().requires_grad_(False).to(device=device, dtype=_DTYPES.get(self.precision))
+
+    def start(self, sequences: Sequences, places: np.ndarray, wanted: Sequence[Output]) -> Callable[[], Arrays]:
+        """See the base class; a GPU computes on while others are begun."""
+        try:
+            with torch.inference_mode():
+                tensors = self._computed(model_inputs(self.model, sequences, places, self._on), wanted)
+        except torch.OutOfMemoryError as error:
+            raise DeviceMemoryError(str(error)) from error
+        return lambda: tuple(tensor.float().cpu().numpy() for tensor in tensors)
+
+    def _computed(self, arguments: dict[str, torch.Tensor], wanted: Sequence[Output]) -> list[torch.Tensor]:
+        mask = arguments["attention_mask"]
+        made: dict[str, torch.Tensor] = {}
+        if "yes_no" in wanted:
+            assert self._yes_no is not None and isinstance(self.model, JointModel)
+            made["yes_no"] = self._yes_no(states(self.model.bert, self._yes_no.layer, **arguments), mask)
+        if set(wanted) - {"yes_no"}:
+            output = self.model(**arguments)
+            for name in wanted:
+                if name == "relevance":
+                    made[name] = log_odds(output, mask)
+                elif name == "spans":
+                    made[name] = torch.stack((output.start_logits, output.end_logits), dim=-1)
+                elif name == "embedding":
+                    made[name] = pooled(output.last_hidden_state, mask, self._pool_first)
+        return [made[name] for name in wanted]
+
+    def free(self) -> None:
+        """See the base class."""
+        if self._on.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+def log_odds(output: Any, _: torch.Tensor | None) -> torch.Tensor:
+    """[b] the relevance of a checkpoint with one logit or two, before the sigmoid."""
+    logits: torch.Tensor = output.logits.float()
+    return logits[:, 0] if logits.shape[1] == 1 else logits[:, 1] - logits[:, 0]
+
+
+def pooled(hidden: torch.Tensor, mask: torch.Tensor, first: bool = False) -> torch.Tensor:
+    """[b, d] of [b, tokens, d]: the vector of [CLS], or the mean of those that the mask [b, tokens] keeps."""
+    if first:
+        return hidden[:, 0]
+    weights = mask.unsqueeze(-1).to(hidden.dtype)
+    return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
+
+
+def model_inputs(
+    model: nn.Module, sequences: Sequences, places: np.ndarray, device: torch.device
+) -> dict[str, torch.Tensor]:
+    """What a model's `forward` takes, for some sequences: [b, longest] each, on the device."""
+    input_ids, mask, types = (torch.from_numpy(array) for array in sequences.padded(places))
+    arguments = {"input_ids": input_ids, "attention_mask": mask}
+    if "token_type_ids" in inspect.signature(model.forward).parameters:
+        arguments["token_type_ids"] = types
+    if device.type == "cuda":
+        return {name: array.pin_memory().to(device, non_blocking=True) for name, array in arguments.items()}
+    return arguments
+
+
+def computed(
+    model: Any, sequences: Sequences, budget: int, output: Callable[[Any, torch.Tensor], torch.Tensor]
+) -> torch.Tensor:
+    """[n, ...] what `output` makes of all sequences, gradients kept, in batches of similar length by token budget.
+
+    output: of what the model returns, and of the attention mask [b, longest].
+    """
+    places, parts = list(token_batches(sequences.lengths, budget)), []
+    for batch in places:
+        inputs = model_inputs(model, sequences, batch, model.device)
+        parts.append(output(model(**inputs), inputs["attention_mask"]))
+    inverse = torch.from_numpy(np.argsort(np.concatenate(places)))
+    return torch.cat(parts)[inverse.to(model.device)]

@@ -1,0 +1,232 @@
+"""ONNX Runtime as the backend: the embedded model, and folders that are not what they should be."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from convinse.config import resolve
+from convinse.encoder import onnx_backend
+from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.exported import MANIFEST, is_exported, read_exported
+from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.encoder.onnx_backend import available_cores
+from convinse.encoder.pool import ModelPool
+from convinse.encoder.reranker import BertReranker
+from convinse.encoder.yes_no_reader import YesNoReader
+from convinse.support.errors import ConfigError, ModelError
+from refusals import refused
+
+QUERY = "Who directed the film Titanic?"
+TEXTS = [
+    "Titanic is a 1997 American film directed, written and produced by James Cameron.",
+    "Titanic (1997 film), director, James Cameron",
+    "The ship sank in 1912.",
+    "Kate Winslet played Rose. " * 12,
+    "Käse",
+]
+PAIRS = [(QUERY, text) for text in TEXTS]
+
+
+@pytest.fixture(scope="module")
+def model() -> Path:
+    return resolve("snapshot:model")
+
+
+@pytest.fixture
+def copied(model, tmp_path) -> Path:
+    return Path(shutil.copytree(model, tmp_path / "model"))
+
+
+def manifest(folder, **changes):
+    path = folder / MANIFEST
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def test_all_heads_compute_with_one_session(model):
+    pool = ModelPool()
+    reranker, encoder = (kind(model, "cpu", models=pool) for kind in (BertReranker, BiEncoder))
+    reader, yes_no = (kind(model, "cpu", models=pool) for kind in (ExtractiveReader, YesNoReader))
+    assert reranker.engine is encoder.engine is reader.engine is yes_no.engine
+    assert reranker.engine.precision == "int8" and reranker.engine.backend.identity.startswith("int8-")
+    chances = reranker.predict(PAIRS)
+    assert sorted(np.argsort(-chances)[:2].tolist()) == [0, 1]
+    assert reader.read(QUERY, TEXTS, 1)[0].text == "James Cameron"
+    assert encoder.embed(TEXTS).shape == (5, 384)
+    assert yes_no.probabilities([("is titanic a film", TEXTS[0]), ("is titanic a film", " ")])[1] == 0.5
+
+
+def test_a_score_does_not_depend_on_its_batch(model):
+    reranker = BertReranker(model, "cpu")
+    together = reranker.predict(PAIRS, logits=True)
+    alone = [reranker.predict([pair], logits=True)[0] for pair in PAIRS]
+    np.testing.assert_allclose(together, alone, atol=2e-4)  # of the padding's sums, not of the others' ranges
+
+
+def test_fp32_is_what_pytorch_computes(model):
+    pytest.importorskip("torch", reason="needs the extra neural")
+
+    def heads(**options):
+        reranker, encoder = BertReranker(model, "cpu", **options), BiEncoder(model, "cpu", **options)
+        reader, yes_no = ExtractiveReader(model, "cpu", **options), YesNoReader(model, "cpu", **options)
+        spans = [(span.context, span.start, span.end) for span in reader.read(QUERY, TEXTS, 5)]
+        scores = [span.score for span in reader.read(QUERY, TEXTS, 5)]
+        return [reranker.predict(PAIRS), encoder.embed(TEXTS), yes_no.probabilities(PAIRS), np.array(scores)], spans
+
+    (by_onnx, spans), (by_torch, same_spans) = heads(precision="fp32"), heads(backend="torch")
+    assert spans == same_spans
+    for computed, expected in zip(by_onnx, by_torch, strict=True):
+        np.testing.assert_allclose(computed, expected, atol=1e-4)
+
+
+def test_int8_is_near_fp32(model):
+    exact, rounded = (BertReranker(model, "cpu", precision=name).predict(PAIRS) for name in ("fp32", "int8"))
+    assert 1e-6 < np.abs(exact - rounded).max() < 0.05
+
+
+def test_a_folder_with_graphs_needs_no_pytorch(model):
+    code = (
+        "import sys\n"
+        "from convinse.encoder.reranker import BertReranker\n"
+        f"print(BertReranker({str(model)!r}, 'cpu').predict([('who', 'a film')]).shape)\n"
+        "print(sorted({'torch', 'transformers', 'safetensors'} & set(sys.modules)))\n"
+    )
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert made.stdout.splitlines() == ["(1,)", "[]"]
+
+
+@pytest.mark.parametrize("name", ["model_int8.onnx", "model.safetensors", "yes_no.safetensors"])
+@pytest.mark.parametrize("fault", ["missing", "cut", "foreign"])
+def test_files_that_do_not_belong_together(copied, name, fault):
+    path = copied / name
+    if fault == "missing":
+        path.unlink()
+        words = f"no {name} there, which onnx.json lists"
+    else:
+        content = path.read_bytes()
+        path.write_bytes(content[:-100] if fault == "cut" else b"\x00" * len(content))
+        words = f"{name} is damaged, or not the one that onnx.json was made for"
+    message = refused(ModelError, lambda: BertReranker(copied, "cpu", key="evs_model"), words, "backend: torch")
+    assert message.startswith(f"evs_model: {copied}: ") and "\n" not in message
+
+
+def test_only_what_the_graph_reads_is_asked_for(copied):
+    (copied / "model.onnx").unlink()  # the graph of the other precision
+    assert BertReranker(copied, "cpu").predict(PAIRS[:1]).shape == (1,)
+    refused(ModelError, lambda: BertReranker(copied, "cpu", precision="fp32"), "no model.onnx there")
+
+
+def test_a_graph_that_is_none(copied):
+    from convinse.support.files import sha256
+
+    (copied / "model_int8.onnx").write_bytes(b"no graph at all")
+    digests = read_exported(copied, "x").files | {"model_int8.onnx": sha256(copied / "model_int8.onnx")}
+    manifest(copied, files=digests)
+    refused(
+        ModelError, lambda: BertReranker(copied, "cpu"), "model_int8.onnx cannot be loaded", "export the model again"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"format": 9}, "onnx.json has format 9, this version reads 1"),
+        ({"outputs": "all"}, "onnx.json cannot be read"),
+        ({"outputs": ["telepathy"]}, "onnx.json cannot be read"),
+        ({"files": {"../model.safetensors": "0"}}, "names a file of another folder"),
+        ({"outputs": ["relevance"]}, "is no question-answering model: its graphs compute relevance"),
+    ],
+)
+def test_a_manifest_that_does_not_fit(copied, changes, words):
+    manifest(copied, **changes)
+    for models in (None, ModelPool()):
+        refused(
+            ModelError, partial(ExtractiveReader, copied, "cpu", models=models, key="ha_model"), "ha_model: ", words
+        )
+
+
+def test_a_manifest_that_is_no_json(copied):
+    (copied / MANIFEST).write_bytes(b"{\xff")
+    refused(ModelError, lambda: BertReranker(copied, "cpu"), "onnx.json cannot be read")
+
+
+def test_a_tokenizer_that_is_none(copied):
+    (copied / "tokenizer.json").write_text("{}")
+    refused(ModelError, lambda: BertReranker(copied, "cpu"), "tokenizer.json cannot be read")
+
+
+def test_a_folder_without_graphs(copied, tmp_path):
+    (copied / MANIFEST).unlink()
+    assert not is_exported(copied)
+    words = "has no ONNX files", "convinse export", "backend: torch"
+    refused(ModelError, lambda: BertReranker(copied, "cpu", backend="onnx"), *words)
+    refused(ModelError, lambda: BertReranker(tmp_path / "none", "cpu", backend="onnx"), "no such folder")
+
+
+def test_without_pytorch_both_remedies_are_named(copied, monkeypatch):
+    from convinse.support.errors import DependencyError
+
+    (copied / MANIFEST).unlink()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    refused(DependencyError, lambda: BertReranker(copied, "cpu"), "pip install 'convinse[neural]'", "convinse export")
+
+
+def test_precisions_and_devices_that_there_are_not(model, copied):
+    refused(ConfigError, lambda: BertReranker(model, "cpu", backend="onnx", precision="bf16"), "bf16 is for PyTorch")
+    refused(ConfigError, lambda: BertReranker(model, "cuda:0", backend="onnx"), "has no CUDAExecutionProvider")
+    manifest(copied, graphs={"fp32": "model.onnx"})
+    assert BertReranker(copied, "cpu").engine.precision == "fp32"
+    refused(ConfigError, lambda: BertReranker(copied, "cpu", precision="int8"), "has no int8 graph; it has fp32")
+
+
+def test_the_cores_are_those_that_the_process_may_use(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(12)), raising=False)
+    assert available_cores() == 12
+    for wanted, expected in {"3": 3, "40": 12, "0": 1, "2,1": 12, "": 12}.items():
+        monkeypatch.setenv("OMP_NUM_THREADS", wanted)
+        assert available_cores() == expected
+
+
+def test_a_gpu_is_asked_for_by_its_provider(model, monkeypatch):
+    """What a session is given where ONNX Runtime has the provider; no GPU is at hand."""
+    import onnxruntime
+
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
+    providers = onnx_backend._providers("cuda:1", onnxruntime)
+    assert providers == [("CUDAExecutionProvider", {"device_id": "1"}), "CPUExecutionProvider"]
+
+
+def test_a_processor_that_overflows_computes_in_fp32(model, monkeypatch):
+    monkeypatch.setattr(onnx_backend, "multiplies_exactly", lambda: False)
+    assert BertReranker(model, "cpu").engine.precision == "fp32"
+    assert BertReranker(model, "cpu", precision="int8").engine.precision == "int8"
+
+
+def test_the_probe_sees_an_overflow(monkeypatch):
+    """Of 64 products in pairs, each pair cut at 32,767, as processors without VNNI add them."""
+    import onnxruntime
+
+    class Saturating:
+        def __init__(self, *_, **__):
+            pass
+
+        def run(self, _, feed):
+            pairs = (feed["levels"].astype(int) * 127).reshape(1, -1, 2).sum(axis=2)
+            return [np.minimum(pairs, 32767).sum(axis=1, keepdims=True).astype(np.float32)]
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", Saturating)
+    assert not onnx_backend.multiplies_exactly.__wrapped__()
+
+
+def test_the_probe_runs_and_answers_once():
+    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").is_file() else ""
+    exact = onnx_backend.multiplies_exactly()
+    assert exact or not {"avx512_vnni", "avx_vnni"} & set(flags.split())
+    assert onnx_backend.multiplies_exactly.cache_info().currsize == 1
