@@ -132,7 +132,7 @@ def test_what_is_no_module_of_the_stage(module, name, words):
 
 def test_an_installed_plug_in_is_a_name(module, monkeypatch):
     point = EntryPoint("plugged", f"{module(GOOD)}:MyERS", "convinse.ers")
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point] if group == "convinse.ers" else [])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point] if group == "convinse.ers" else [])
     assert find_module("ers", "plugged", EvidenceRetrievalScoring).__name__ == "MyERS"
     assert "plugged" in module_names("ers")
     assert "plugged" not in module_names("ha")
