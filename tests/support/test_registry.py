@@ -9,7 +9,6 @@ from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.heterogeneous_answering.base import HeterogeneousAnswering
 from convinse.pipeline import STAGES
 from convinse.question_understanding.base import QuestionUnderstanding
-from convinse.support import registry
 from convinse.support.errors import ModuleError
 from convinse.support.registry import find_module, module_names
 from refusals import refused
