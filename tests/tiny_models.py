@@ -41,6 +41,15 @@ def byte_pairs(max_length: int = LONG):
     return transformers.RobertaTokenizerFast(vocab=vocabulary, merges=merges, model_max_length=max_length)
 
 
+_PREFIXES = {
+    "bert": "Bert",
+    "deberta-v2": "DebertaV2",
+    "distilbert": "DistilBert",
+    "electra": "Electra",
+    "mpnet": "MPNet",
+    "roberta": "Roberta",
+    "xlm-roberta": "XLMRoberta",
+}
 _CLASSIFIER, _READER = "ForSequenceClassification", "ForQuestionAnswering"
 _HEADS = {"sequence-classification": _CLASSIFIER, "question-answering": _READER, "embedding": "Model"}
 
@@ -58,14 +67,15 @@ def save_model(
 
     `task` is `joint`, too: all three heads on a BERT; `storage` is then how its weights are stored.
     """
-    prefix = {"bert": "Bert", "roberta": "Roberta", "distilbert": "DistilBert"}[kind]
-    tokenizer = byte_pairs() if kind == "roberta" else word_pieces()
+    prefix = _PREFIXES[kind]
+    like_roberta = kind in ("roberta", "xlm-roberta", "mpnet")
+    tokenizer = byte_pairs() if like_roberta else word_pieces()
     sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
     if kind == "distilbert":
         sizes = {"dim": 32, "n_layers": 2, "n_heads": 2, "hidden_dim": 64}
-    if kind == "roberta":
+    if like_roberta:
         sizes |= {"type_vocab_size": 1, "pad_token_id": tokenizer.pad_token_id}
-    positions = LONG + 2 if kind == "roberta" else LONG
+    positions = LONG + 2 if like_roberta else LONG
     sizes |= {"vocab_size": len(tokenizer), "max_position_embeddings": positions}
     settings = {"initializer_range": 0.4, **sizes, **config}
     if task == "sequence-classification":

@@ -14,7 +14,7 @@ from typing import TextIO
 
 from ..support.errors import ConvinseError, OutputError, one_line
 from . import annotate as annotation
-from . import datasets, develop, evaluate, experiments, kb, passages, wikipedia
+from . import datasets, develop, evaluate, experiments, kb, models, passages, wikipedia
 from . import read as reading
 from . import serve as serving
 from .arguments import Commands
@@ -108,6 +108,6 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     adder = Commands(commands, common)
-    for group in (experiments, annotation, kb, wikipedia, passages, datasets, evaluate, reading, serving, develop):
+    for group in (experiments, annotation, kb, wikipedia, passages, datasets, evaluate, reading, models, serving, develop):
         group.add(adder)
     return parser

@@ -30,8 +30,8 @@ from transformers.utils.hub import cached_file
 
 Storage = Literal["float32", "float16", "int8"]
 WEIGHTS = "model.safetensors"
-_SCALES = ".int8_scales"  # behind a tensor's name: what its rows are multiplied by
-_LEVELS = 127
+SCALES = ".int8_scales"  # behind a tensor's name: what its rows are multiplied by
+LEVELS = 127
 _SMALLEST = 4096  # numbers of a matrix worth rounding
 _FETCHING = ("cache_dir", "revision", "token", "local_files_only")  # options that say how a file is fetched
 
@@ -53,12 +53,14 @@ class JointOutput(ModelOutput):
         logits: [b, 1] log odds that the text is relevant.
         start_logits, end_logits: [b, tokens] of the answer's first and last token; [CLS] stands for no answer.
         last_hidden_state: [b, tokens, hidden], of which an embedding is the mean.
+        hidden_states: the same of each layer, from the embeddings on; where they are asked for.
     """
 
     logits: torch.Tensor | None = None
     start_logits: torch.Tensor | None = None
     end_logits: torch.Tensor | None = None
     last_hidden_state: torch.Tensor | None = None
+    hidden_states: tuple[torch.Tensor, ...] | None = None
 
 
 class JointModel(BertPreTrainedModel):  # type: ignore[no-untyped-call]
@@ -83,15 +85,21 @@ class JointModel(BertPreTrainedModel):  # type: ignore[no-untyped-call]
         input_ids: torch.Tensor,
         attention_mask: torch.Tensor | None = None,
         token_type_ids: torch.Tensor | None = None,
+        output_hidden_states: bool = False,
         **_: Any,
     ) -> JointOutput:
         """[b, tokens] ids, mask and token types -> the outputs of all heads."""
-        output = self.bert(input_ids=input_ids, attention_mask=attention_mask, token_type_ids=token_type_ids)
+        output = self.bert(
+            input_ids=input_ids,
+            attention_mask=attention_mask,
+            token_type_ids=token_type_ids,
+            output_hidden_states=output_hidden_states,
+        )
         hidden = output.last_hidden_state
         dropped = self.dropout(hidden)
         relevance = self.relevance(self.dropout(torch.tanh(self.relevance_hidden(dropped[:, 0]))))
         start, end = self.span(dropped).unbind(dim=-1)
-        return JointOutput(logits=relevance, start_logits=start, end_logits=end, last_hidden_state=hidden)
+        return JointOutput(relevance, start, end, hidden, output.hidden_states)
 
     @classmethod
     def from_pretrained(cls, pretrained_model_name_or_path: Any, *args: Any, **options: Any) -> Any:
@@ -102,7 +110,7 @@ class JointModel(BertPreTrainedModel):  # type: ignore[no-untyped-call]
         path = cached_file(pretrained_model_name_or_path, WEIGHTS, **fetching)
         assert path is not None  # what is missing is an error
         weights = load_file(path)
-        if not any(name.endswith(_SCALES) for name in weights):
+        if not any(name.endswith(SCALES) for name in weights):
             return super().from_pretrained(pretrained_model_name_or_path, *args, **options)
         if options.get("config") is None:
             options["config"] = JointConfig.from_pretrained(pretrained_model_name_or_path)
@@ -133,9 +141,9 @@ def stored(weights: Mapping[str, torch.Tensor], storage: Storage) -> dict[str, t
         elif storage == "float16":
             kept[name] = tensor.half().contiguous()
         else:
-            scales = (tensor.abs().amax(dim=1) / _LEVELS).clamp_min(torch.finfo(torch.float32).tiny)
+            scales = (tensor.abs().amax(dim=1) / LEVELS).clamp_min(torch.finfo(torch.float32).tiny)
             kept[name] = (tensor / scales[:, None]).round().to(torch.int8).contiguous()
-            kept[name + _SCALES] = scales
+            kept[name + SCALES] = scales
     return kept
 
 
@@ -143,11 +151,11 @@ def restored(weights: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """What `stored` was made of, in float32 where it was rounded."""
     whole = {}
     for name, tensor in weights.items():
-        if name.endswith(_SCALES):
+        if name.endswith(SCALES):
             continue
-        scales = weights.get(name + _SCALES)
+        scales = weights.get(name + SCALES)
         if scales is None and not tensor.is_floating_point():
-            raise ValueError(f"{name} is stored in {tensor.dtype} without {name}{_SCALES}")
+            raise ValueError(f"{name} is stored in {tensor.dtype} without {name}{SCALES}")
         whole[name] = tensor.float() if scales is None else tensor.float() * scales[:, None]
     return whole
 

@@ -13,6 +13,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
+from torch.nn import functional
 from transformers import BertConfig, BertModel
 
 from ..support.errors import ModelError, one_line
@@ -47,10 +48,26 @@ class YesNoHead(nn.Module):
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """[b, tokens, hidden] states and the [b, tokens] mask of what is no padding -> [b] log odds."""
         first = hidden[:, :1]
-        seen, _ = self.attention(first, hidden, hidden, key_padding_mask=mask == 0, need_weights=False)
-        state = self.attended(first + seen)
+        state = self.attended(first + self._seen(first, hidden, mask))
         odds: torch.Tensor = self.odds(self.dropout(self.thought(state + self.inner(state))))
         return odds[:, 0, 0]
+
+    def _seen(self, first: torch.Tensor, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """[b, 1, hidden] what [CLS] sees; written out, for PyTorch's own attention exports with the shapes of one batch."""
+        attention, width = self.attention, hidden.shape[-1]
+        size = width // self.heads
+        of_query, of_key, of_value = zip(
+            attention.in_proj_weight.chunk(3), attention.in_proj_bias.chunk(3), strict=True
+        )
+        query, key, value = (
+            functional.linear(states, *weights).reshape(-1, states.shape[1], self.heads, size).transpose(1, 2)
+            for states, weights in ((first, of_query), (hidden, of_key), (hidden, of_value))
+        )
+        scores = (query / size**0.5) @ key.transpose(-1, -2)
+        scores = scores.masked_fill(mask[:, None, None, :] == 0, torch.finfo(scores.dtype).min)
+        shares = functional.dropout(scores.softmax(dim=-1), attention.dropout, self.training)
+        seen: torch.Tensor = attention.out_proj((shares @ value).transpose(1, 2).reshape(-1, 1, width))
+        return seen
 
     def save(self, folder: Path, storage: Storage = "int8") -> None:
         """Write the head into a model folder."""

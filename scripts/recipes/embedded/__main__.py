@@ -26,6 +26,7 @@ import msgspec
 
 from convinse.config import load_settings
 from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
+from convinse.encoder.onnx_export import write_graphs
 from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
 from convinse.support.files import remove, replacing
 from convinse.training.learning import FitResult
@@ -105,7 +106,12 @@ def run(options: argparse.Namespace) -> None:
         "minutes": round(minutes, 1),
         "yes_no": None if decided is None else {"best_epoch": decided.best, "epochs": decided.history},
     }
-    more = None if head is None else head.save
+
+    def more(folder: Path) -> None:
+        if head is not None:
+            head.save(folder)
+        write_graphs(folder)
+
     write_trained(checkpoint, options.output, card, results[-1], record, more, storage="int8")
     remove(state)
     remove(yes_no_state(options.output))
@@ -146,6 +152,7 @@ def only_yes_no(options: argparse.Namespace, recipe: Recipe) -> None:
     with replacing(options.output) as temporary:
         shutil.copytree(checkpoint.folder, temporary)
         head.save(temporary)
+        write_graphs(temporary)
     remove(yes_no_state(options.output))
     LOGGER.info("the model with its yes/no head is in %s: %s", options.output, decided.history[decided.best])
 

@@ -1,0 +1,276 @@
+"""Models for ONNX Runtime: graphs over the weights of a Hugging Face folder, written and verified.
+
+What a folder then holds is told by `encoder.exported`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+import numpy as np
+
+from ..support.errors import DependencyError, ModelError, one_line
+from ..support.files import replacing, sha256
+from .checkpoint import YES_NO, Checkpoint, Task, load_checkpoint, save_checkpoint
+from .engine import ModelBackend, Output
+from .exported import MANIFEST, ExportedModel
+from .onnx_backend import OnnxBackend
+from .pooling import hub_pooling, pools_first, write_pooling
+from .settings import ModelSettings
+from .tokens import Sequences, TextTokenizer
+
+if TYPE_CHECKING:
+    import onnx
+
+    from .onnx_graph import StoredTensor
+
+Graph = Literal["fp32", "int8"]
+GRAPHS: dict[Graph, str] = {"fp32": "model.onnx", "int8": "model_int8.onnx"}
+_CLOSE = 1e-4  # to PyTorch's numbers; of those above 1 this part
+_ALIKE = 0.98  # correlation of int8 with fp32
+_ORDER: tuple[Output, ...] = ("relevance", "spans", "embedding", "yes_no")
+_ON_CPU = ModelSettings(device="cpu", precision="fp32", backend="torch")
+_COPIED = ("*.json", "*.md", "1_Pooling/config.json", YES_NO)  # of a folder, beside its weights
+_QUESTIONS = (
+    "Who wrote The Hobbit?",
+    "The Hobbit, J. R. R. Tolkien: when was the book published, and is it a novel for children?",
+    "Wann wurde die Stadt gegründet?",
+    "Is the capital on a river?",
+)
+_TEXTS = (
+    "The Hobbit is a novel by J. R. R. Tolkien, published in 1937.",
+    "Titanic, director, James Cameron",
+    "Paris, the capital of France, lies on the Seine. " * 12,
+    "1937",
+)
+
+
+@dataclass(frozen=True)
+class ExportReport:
+    """What an export gave.
+
+    Attributes:
+        folder: of the model.
+        manifest: what its graphs compute, and from which files.
+        difference: the greatest between the fp32 graph and PyTorch; of numbers above 1 their part.
+        correlation: the least of an output of the int8 graph with PyTorch's.
+    """
+
+    folder: Path
+    manifest: ExportedModel
+    difference: float
+    correlation: float
+
+
+def export_model(model: str | Path, folder: Path, task: Task | None = None) -> ExportReport:
+    """Write a checkpoint as a folder that ONNX Runtime and PyTorch compute.
+
+    Args:
+        model: a folder with safetensors, or a hub name.
+        folder: to write; it appears whole or not at all, and replaces one that is there.
+        task: what the checkpoint is for; None: as its `config.json` says.
+
+    Raises:
+        ModelError: it cannot be loaded, or ONNX cannot say what it computes.
+        DependencyError: the extra `neural` is not installed.
+        OutputError: it cannot be written.
+    """
+    _require()
+    task = task or _task(model)
+    checkpoint = load_checkpoint(model, task)
+    with replacing(folder) as temporary:
+        temporary.mkdir()
+        _write_checkpoint(checkpoint, str(model), task, temporary)
+        report = write_graphs(temporary, task, str(model))
+    return ExportReport(folder, report.manifest, report.difference, report.correlation)
+
+
+def write_graphs(folder: Path, task: Task | None = None, name: str | None = None) -> ExportReport:
+    """Add the graphs and the manifest to a model folder, or replace them; they are verified before they are kept.
+
+    Args:
+        folder: with `config.json`, `tokenizer.json` and safetensors whose tensors are named as the model's.
+        task: as of `export_model`.
+        name: of the model, for messages; None: the folder.
+
+    Raises:
+        ModelError, DependencyError, OutputError: as `export_model`.
+    """
+    _require()
+    task = task or _task(folder)
+    where = f"model: {name or folder}"
+    checkpoint = load_checkpoint(folder, task)
+    from .onnx_graph import stored_weights, traced_model, trunk_of
+    from .torch_backend import TorchBackend
+
+    backend = TorchBackend(checkpoint, task, _ON_CPU, str(folder))
+    stored = stored_weights(checkpoint, folder)
+    if stored is None:
+        raise ModelError(f"{where}: its tensors are not named as the model's; export it to another folder")
+    outputs: list[Output] = sorted(backend.outputs, key=_ORDER.index)
+    samples = _samples(TextTokenizer.of(checkpoint, _ON_CPU.max_length))
+    expected = _computed(backend, samples, outputs)
+    try:
+        traced = traced_model(checkpoint, folder, samples[0], outputs)
+    except Exception as error:  # tracing runs the code of any model
+        raise _no_onnx(checkpoint, where, error) from error
+    manifest = _manifest(checkpoint, task, folder, outputs, [entry.name for entry in traced.graph.input])
+    with ExitStack() as stack:
+        places = {graph: stack.enter_context(replacing(folder / file)) for graph, file in GRAPHS.items()}
+        _write(traced, stored, trunk_of(checkpoint.model), places)
+        found = {graph: _by_onnx(manifest, graph, path, checkpoint, where) for graph, path in places.items()}
+        difference, correlation = _compared(found, expected, checkpoint, where)
+        digests = {GRAPHS[graph]: sha256(path) for graph, path in places.items()}
+        digests |= {file: sha256(folder / file) for file in sorted({tensor.file for tensor in stored.values()})}
+        manifest = msgspec.structs.replace(manifest, files=digests)
+        content = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
+        stack.enter_context(replacing(folder / MANIFEST)).write_bytes(content + b"\n")
+    return ExportReport(folder, manifest, difference, correlation)
+
+
+def _write(
+    traced: onnx.ModelProto, stored: Mapping[str, StoredTensor], trunk: str, places: Mapping[Graph, Path]
+) -> None:
+    from .onnx_graph import over_weights
+
+    for graph, path in places.items():
+        rounded = trunk if graph == "int8" else None
+        path.write_bytes(over_weights(traced, stored, rounded).SerializeToString())
+
+
+def _by_onnx(manifest: ExportedModel, graph: Graph, path: Path, checkpoint: Checkpoint, where: str) -> list[np.ndarray]:
+    """What a graph computes, through all that will compute it later."""
+    trial = msgspec.structs.replace(manifest, graphs={graph: path.name}, files={path.name: sha256(path)})
+    samples = _samples(trial.tokenizer(path.parent, _ON_CPU.max_length, where))
+    for own, theirs in zip(samples, _samples(TextTokenizer.of(checkpoint, _ON_CPU.max_length)), strict=True):
+        if any(not np.array_equal(*ids) for ids in zip(own.ids, theirs.ids, strict=True)):
+            raise ModelError(
+                f"{where}: its tokenizer.json makes other tokens than its tokenizer; save the tokenizer anew"
+            )
+    backend = OnnxBackend(trial, path.parent, replace(_ON_CPU, precision=graph), where)
+    try:
+        backend.start(samples[0], np.arange(2), trial.outputs[:1])()  # yes/no of no row
+        return _computed(backend, samples, trial.outputs)
+    except Exception as error:  # what the library raises has no common class
+        raise _no_onnx(checkpoint, where, error) from error
+
+
+def _compared(
+    found: Mapping[Graph, list[np.ndarray]], expected: list[np.ndarray], checkpoint: Checkpoint, where: str
+) -> tuple[float, float]:
+    """The greatest difference of fp32, and the least correlation of int8. Raises `ModelError` where they are other models."""
+    pairs = list(zip(found["fp32"], expected, strict=True))
+    difference = max(float(np.max(np.abs(mine - own) / np.maximum(1, np.abs(own)))) for mine, own in pairs)
+    if not difference <= _CLOSE:
+        raise _no_onnx(checkpoint, where, f"its scores are off by {difference:.2g}")
+    correlations = [
+        float(np.corrcoef(mine, own)[0, 1])
+        for mine, own in zip(found["int8"], expected, strict=True)
+        if np.ptp(own) > _CLOSE
+    ]
+    correlation = min(correlations, default=1.0)
+    if not correlation > _ALIKE:
+        raise _no_onnx(checkpoint, where, f"in int8 its scores correlate {correlation:.3f} only")
+    return difference, correlation
+
+
+def _samples(tokenizer: TextTokenizer) -> list[Sequences]:
+    """Texts and pairs of different lengths, each set a batch; and one pair alone."""
+    pairs = [(question, text) for question in _QUESTIONS for text in _TEXTS]
+    return [tokenizer.pairs(pairs), tokenizer.singles((*_QUESTIONS, *_TEXTS)), tokenizer.pairs(pairs[:1])]
+
+
+def _computed(backend: ModelBackend, samples: Sequence[Sequences], outputs: Sequence[Output]) -> list[np.ndarray]:
+    """All numbers of each output, padding left out."""
+    made: list[list[np.ndarray]] = [[] for _ in outputs]
+    for sequences in samples:
+        places = np.arange(len(sequences.ids))
+        kept = sequences.padded(places)[1] > 0
+        for numbers, output, array in zip(made, outputs, backend.start(sequences, places, outputs)(), strict=True):
+            numbers.append((array[kept] if output == "spans" else array).ravel())
+    return [np.concatenate(numbers) for numbers in made]
+
+
+def _manifest(
+    checkpoint: Checkpoint, task: Task, folder: Path, outputs: list[Output], inputs: list[str]
+) -> ExportedModel:
+    from .. import __version__
+
+    config = checkpoint.model.config
+    made_by = {name: version(name) for name in ("torch", "transformers", "onnx")}
+    return ExportedModel(
+        outputs=outputs,
+        inputs=inputs,
+        graphs=dict(GRAPHS),
+        files={},
+        max_length=checkpoint.max_length,
+        hidden_size=config.hidden_size,
+        pad_id=checkpoint.tokenizer.pad_token_id or 0,
+        task="joint" if len(outputs) > 1 else task,
+        made_by={"convinse": __version__, **made_by},
+        labels=config.num_labels if "relevance" in outputs else None,
+        pooling=("cls" if pools_first(folder, "model") else "mean") if "embedding" in outputs else None,
+    )
+
+
+def _write_checkpoint(checkpoint: Checkpoint, name: str, task: Task, folder: Path) -> None:
+    """A model folder of a checkpoint: its weight files as they are where a graph can read them, else saved anew."""
+    from .onnx_graph import stored_weights
+
+    source = checkpoint.folder
+    if source is not None:
+        weights = [path.relative_to(source) for path in source.glob("model*.safetensors")]
+        more = [
+            path.relative_to(source) for pattern in _COPIED for path in source.glob(pattern) if path.name != MANIFEST
+        ]
+        for path in (*more, *weights):
+            (folder / path).parent.mkdir(exist_ok=True)
+            shutil.copyfile(source / path, folder / path)
+    if source is None or stored_weights(checkpoint, folder) is None:
+        for path in folder.glob("model*.safetensors*"):
+            path.unlink()
+        save_checkpoint(checkpoint, folder)
+    else:
+        checkpoint.tokenizer.save_pretrained(folder)  # as PyTorch's users get it, also of a folder without tokenizer.json
+    if source is None and task == "embedding":
+        first = pools_first(hub_pooling(name), f"model: {name}")
+        write_pooling(folder, checkpoint.model.config.hidden_size, first)
+
+
+def _task(model: str | Path) -> Task:
+    """What a checkpoint is for, by the architecture that its `config.json` names."""
+    from transformers.utils.hub import cached_file
+
+    folder = Path(model).expanduser()
+    try:
+        path = folder / "config.json" if folder.is_dir() else cached_file(str(model), "config.json")
+        architectures = json.loads(Path(path or "").read_bytes())["architectures"]
+        name = str((architectures or [""])[0])
+    except (OSError, ValueError, LookupError, TypeError):  # loading the model says what is wrong
+        return "embedding"
+    if name.endswith("ForQuestionAnswering"):
+        return "question-answering"
+    return "sequence-classification" if name.endswith(("ForSequenceClassification", "JointModel")) else "embedding"
+
+
+def _no_onnx(checkpoint: Checkpoint, where: str, cause: object) -> ModelError:
+    said = f"{type(cause).__name__}: {one_line(cause)}" if isinstance(cause, Exception) else cause
+    name = type(checkpoint.model).__name__
+    return ModelError(f"{where}: {name} does not export to ONNX ({said}); compute it with backend: torch")
+
+
+def _require() -> None:
+    try:
+        from . import onnx_graph  # noqa: F401
+    except ImportError as error:
+        raise DependencyError(
+            f"export needs PyTorch, transformers and onnx ({error.name} is missing): run pip install 'convinse[neural]'"
+        ) from error

@@ -1,0 +1,353 @@
+"""ONNX graphs of models: traced with their heads, over the weights in a checkpoint's safetensors files, also in true int8."""
+
+from __future__ import annotations
+
+import json
+import struct
+import tempfile
+import warnings
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+import torch
+from onnx import TensorProto, helper, numpy_helper
+from safetensors.torch import load_file
+from torch import nn
+
+from .checkpoint import YES_NO, Checkpoint
+from .engine import Output
+from .joint import LEVELS, SCALES, restored
+from .pooling import pools_first
+from .tokens import Sequences
+from .torch_backend import log_odds, model_inputs, pooled
+from .yes_no_head import YesNoHead, load_yes_no
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+_OPSET = 17
+_ROWS = "yes_no_rows"
+
+_TYPES = {"F32": TensorProto.FLOAT, "F16": TensorProto.FLOAT16, "BF16": TensorProto.BFLOAT16, "I8": TensorProto.INT8}
+_SMALLEST = 1e-12  # what divides a token is never less
+_INTEGER_PRODUCT = "com.microsoft"  # where ONNX Runtime has MatMulIntegerToFloat
+
+
+class ExportedHeads(nn.Module):
+    """A model with what is computed of its outputs.
+
+    Args:
+        model: of a checkpoint.
+        yes_no: its yes/no head, if it has one.
+        first: whether [CLS] is the embedding.
+        inputs: names of the arguments, in order.
+        outputs: names of the results, in order.
+    """
+
+    def __init__(
+        self,
+        model: PreTrainedModel,
+        yes_no: YesNoHead | None,
+        first: bool,
+        inputs: Sequence[str],
+        outputs: Sequence[Output],
+    ) -> None:
+        super().__init__()
+        self.model, self.yes_no = model, yes_no
+        self._first, self._inputs, self._outputs = first, inputs, outputs
+
+    def forward(self, *arguments: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """[b, tokens] each, and the rows of which yes/no is asked."""
+        named = dict(zip(self._inputs, arguments, strict=True))
+        rows, mask = named.pop(_ROWS, None), named["attention_mask"]
+        output = self.model(**named, **({} if rows is None else {"output_hidden_states": True}))
+        made: dict[str, torch.Tensor] = {}
+        for name in self._outputs:
+            if name == "relevance":
+                made[name] = log_odds(output, mask)
+            elif name == "spans":
+                made[name] = torch.stack((output.start_logits, output.end_logits), dim=-1)
+            elif name == "embedding":
+                made[name] = pooled(output.last_hidden_state, mask, self._first)
+            elif self.yes_no is not None and rows is not None:
+                states = output.hidden_states[self.yes_no.layer].index_select(0, rows)
+                made[name] = self.yes_no(states, mask.index_select(0, rows))
+        return tuple(made[name] for name in self._outputs)
+
+
+def traced_model(checkpoint: Checkpoint, folder: Path, sample: Sequences, outputs: Sequence[Output]) -> onnx.ModelProto:
+    """A model with its heads as PyTorch exports it: the weights in float32 and named as in `stored_weights`.
+
+    Args:
+        checkpoint: its model gets PyTorch's plain attention.
+        folder: of the model.
+        sample: what it computes while it is traced; two sequences or more.
+        outputs: what it shall compute.
+    """
+    model = checkpoint.model
+    model.set_attn_implementation("eager")  # the others fix shapes
+    yes_no = load_yes_no(folder, model.config) if "yes_no" in outputs else None  # type: ignore[arg-type] # a BERT's
+    arguments = model_inputs(model, sample, np.arange(2), torch.device("cpu"))
+    axes: dict[str, dict[int, str]] = {name: {0: "batch", 1: "tokens"} for name in (*arguments, "spans")}
+    axes |= {"relevance": {0: "batch"}, "embedding": {0: "batch"}, "yes_no": {0: "asked"}, _ROWS: {0: "asked"}}
+    if yes_no is not None:
+        arguments[_ROWS] = torch.tensor([1, 0, 1])
+    module = ExportedHeads(model, yes_no, pools_first(folder, "model"), list(arguments), outputs)
+    with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings(), torch.no_grad():
+        warnings.simplefilter("ignore")  # of what a trace takes for constant; the graph is tried with other inputs
+        path = Path(temporary) / "model.onnx"  # with the weights beside it where they exceed 2 GB
+        torch.onnx.export(
+            module.eval(),
+            tuple(arguments.values()),
+            str(path),
+            input_names=list(arguments),
+            output_names=list(outputs),
+            dynamic_axes={name: axes[name] for name in (*arguments, *outputs)},
+            opset_version=_OPSET,
+            dynamo=False,
+            do_constant_folding=False,  # it would change weights and their names
+        )
+        return onnx.load(str(path))
+
+
+def trunk_of(model: PreTrainedModel) -> str:
+    """What the names of a traced model's weights begin with, but for those of its heads."""
+    prefix = model.base_model_prefix
+    return f"model.{prefix}." if prefix and hasattr(model, prefix) else "model."
+
+
+@dataclass(frozen=True)
+class StoredTensor:
+    """Where a tensor lies.
+
+    Attributes:
+        file: name of the safetensors file.
+        type: of its numbers, as ONNX counts types.
+        shape: of the tensor.
+        offset: of its first byte in the file.
+        length: in bytes.
+    """
+
+    file: str
+    type: int
+    shape: tuple[int, ...]
+    offset: int
+    length: int
+
+
+def stored_weights(checkpoint: Checkpoint, folder: Path) -> dict[str, StoredTensor] | None:
+    """Where the weights of a model and of its yes/no head lie in the files of a folder, by their names in a traced model.
+
+    None: the files have other weights, or under other names.
+    """
+    stored: dict[str, StoredTensor] = {}
+    weights: dict[str, torch.Tensor] = {}
+    for path in sorted(folder.glob("model*.safetensors")):
+        stored |= _tensors(path)
+        weights |= load_file(path)
+    try:
+        whole = restored({name: tensor for name, tensor in weights.items() if name in stored})
+    except ValueError:
+        return None
+    for name, parameter in checkpoint.model.named_parameters():
+        if name not in whole or not torch.equal(whole[name], parameter):
+            return None
+    named = {f"model.{name}": tensor for name, tensor in stored.items()}
+    if (folder / YES_NO).is_file():
+        named |= {f"yes_no.{name}": tensor for name, tensor in _tensors(folder / YES_NO).items()}
+    return named
+
+
+def _tensors(path: Path) -> dict[str, StoredTensor]:
+    """The tensors of a safetensors file that a graph can read."""
+    with path.open("rb") as file:
+        (size,) = struct.unpack("<Q", file.read(8))
+        header = json.loads(file.read(size))
+    tensors = {}
+    for name, entry in header.items():
+        if entry.get("dtype") in _TYPES:
+            start, end = entry["data_offsets"]
+            place = 8 + size + start
+            tensors[name] = StoredTensor(path.name, _TYPES[entry["dtype"]], tuple(entry["shape"]), place, end - start)
+    return tensors
+
+
+def over_weights(
+    traced: onnx.ModelProto, stored: Mapping[str, StoredTensor], rounded: str | None = None
+) -> onnx.ModelProto:
+    """A traced model as a graph over stored weights.
+
+    Args:
+        traced: the model with float32 weights; opset 13 to 17.
+        stored: where weights lie, by their names in `traced`; those stored in int8 have row scales, `NAME` + `SCALES`.
+        rounded: what the names of the matrices begin with whose products are computed in int8; None: of none. The inputs are
+            rounded token by token, so that a text's score does not depend on its batch. Matrices that are not stored in int8
+            lie rounded in the graph.
+    """
+    return _Rewriting(traced, stored, rounded).model
+
+
+class _Rewriting:
+    def __init__(self, traced: onnx.ModelProto, stored: Mapping[str, StoredTensor], rounded: str | None) -> None:
+        self._stored = stored
+        self._nodes: list[onnx.NodeProto] = []
+        self._tensors: dict[str, TensorProto] = {}
+        self._matrices: dict[str, tuple[str, np.ndarray]] = {}  # by the name of what is transposed: the weight
+        self._tokens: set[str] = set()
+        self._readers: dict[str, list[onnx.NodeProto]] = defaultdict(list)
+        for node in traced.graph.node:
+            for name in node.input:
+                self._readers[name].append(node)
+        for initializer in traced.graph.initializer:
+            self._weight(initializer, rounded)
+        for node in traced.graph.node:
+            self._rewrite(node)
+        graph = helper.make_graph(
+            self._nodes, "model", traced.graph.input, traced.graph.output, list(self._tensors.values())
+        )
+        opsets = [*traced.opset_import, helper.make_opsetid(_INTEGER_PRODUCT, 1)]
+        self.model = helper.make_model(graph, opset_imports=opsets, ir_version=traced.ir_version)
+
+    def _weight(self, initializer: TensorProto, rounded: str | None) -> None:
+        """Take a weight from where it is stored, as its readers need it."""
+        name, tensor = initializer.name, self._stored.get(initializer.name)
+        if tensor is None:
+            self._tensors[name] = initializer
+            return
+        if rounded is not None and name.startswith(rounded) and self._multiplies(name):
+            weight = numpy_helper.to_array(initializer)
+            self._matrices |= {reader.output[0]: (name, weight) for reader in self._readers[name]}
+            return
+        if tensor.type == TensorProto.FLOAT:
+            self._external(name, name)
+            return
+        stored = self._external(f"{name}.stored", name)
+        scales = self._external(name + SCALES, name + SCALES) if tensor.type == TensorProto.INT8 else None
+        if not self._is_table(name):
+            self._widen(stored, scales, name)
+
+    def _rewrite(self, node: onnx.NodeProto) -> None:
+        source = node.input[0] if node.input else ""
+        if node.op_type == "Gather" and f"{source}.stored" in self._tensors and self._is_table(source):
+            output, scales = node.output[0], source + SCALES
+            rows = self._add("Gather", [f"{source}.stored", node.input[1]], f"{output}.stored")
+            if scales in self._tensors:
+                scales = self._add("Gather", [scales, node.input[1]], f"{output}.scales")
+            self._widen(rows, scales if source + SCALES in self._tensors else None, output)
+        elif node.op_type == "MatMul" and node.input[1] in self._matrices:
+            self._product(source, node.input[1], node.output[0])
+        elif not (node.output and node.output[0] in self._matrices):
+            self._nodes.append(node)
+
+    def _product(self, source: str, transposed: str, output: str) -> None:
+        """`output` = source [..., in] times a matrix [in, out], in int8."""
+        name, weight = self._matrices[transposed]
+        levels, scales, sums = self._levels(transposed)
+        wide = weight.shape[1] > weight.shape[0]  # behind an activation function, most numbers of which are near zero
+        step, zero = ("step_255", "zero_0") if wide else ("step_127", "zero_128")
+        token = self._token(source, step, zero, wide)
+        self._add("MatMulIntegerToFloat", [f"{token}.levels", levels, step, scales, zero], f"{output}.product", domain=_INTEGER_PRODUCT)  # fmt: skip
+        if wide:
+            self._add("Mul", [f"{output}.product", f"{token}.size"], f"{output}.scaled")
+            self._add("Mul", [f"{token}.least", sums], f"{output}.least")
+            self._add("Add", [f"{output}.scaled", f"{output}.least"], output)
+        else:
+            self._add("Mul", [f"{output}.product", f"{token}.size"], output)
+
+    def _token(self, source: str, step: str, zero: str, wide: bool) -> str:
+        """Round each token of `source`; the name under which its `levels`, `size` and, if wide, `least` are."""
+        token = f"{source}.{step}"
+        if token in self._tokens:
+            return token
+        self._tokens.add(token)
+        self._constant(step, 1 / (255 if wide else LEVELS))
+        self._constant(zero, np.uint8(0 if wide else 128))
+        self._constant("smallest", _SMALLEST)
+        last = {"axes": [-1], "keepdims": 1}
+        if wide:
+            self._add("ReduceMax", [source], f"{token}.most", **last)
+            self._add("ReduceMin", [source], f"{token}.least", **last)
+            self._add("Sub", [f"{token}.most", f"{token}.least"], f"{token}.span")
+            shifted = self._add("Sub", [source, f"{token}.least"], f"{token}.shifted")
+        else:
+            self._add("Abs", [source], f"{token}.absolute")
+            self._add("ReduceMax", [f"{token}.absolute"], f"{token}.span", **last)
+            shifted = source
+        self._add("Max", [f"{token}.span", "smallest"], f"{token}.size")
+        self._add("Reciprocal", [f"{token}.size"], f"{token}.inverse")
+        self._add("Mul", [shifted, f"{token}.inverse"], f"{token}.unit")
+        self._add("QuantizeLinear", [f"{token}.unit", step, zero], f"{token}.levels")
+        return token
+
+    def _levels(self, transposed: str) -> tuple[str, str, str]:
+        """Names of a matrix's levels [in, out], of the scales [out] and of the sums over `in` [out]."""
+        name, weight = self._matrices[transposed]
+        scales, sums = name + SCALES, f"{name}.sums"
+        if f"{name}.levels" not in self._tensors:
+            if self._stored[name].type == TensorProto.INT8:
+                self._external(f"{name}.levels", name)
+                self._external(scales, scales)
+            else:
+                row_scales = np.maximum(np.abs(weight).max(axis=1) / LEVELS, np.finfo(np.float32).tiny)
+                levels = np.round(weight / row_scales[:, None]).astype(np.int8)
+                weight = levels * row_scales[:, None]
+                self._constant(f"{name}.levels", levels)
+                self._constant(scales, row_scales)
+            self._add("Transpose", [f"{name}.levels"], f"{name}.transposed", perm=[1, 0])
+            if weight.shape[1] > weight.shape[0]:
+                self._constant(sums, weight.sum(axis=1, dtype=np.float64))
+        return f"{name}.transposed", scales, sums
+
+    def _widen(self, stored: str, scales: str | None, output: str) -> None:
+        """Stored numbers [..., d] as float32; times the scales [...] if there are any."""
+        if scales is None:
+            self._add("Cast", [stored], output, to=TensorProto.FLOAT)
+            return
+        self._constant("last", np.array([-1]))
+        self._add("Cast", [stored], f"{output}.cast", to=TensorProto.FLOAT)
+        self._add("Unsqueeze", [scales, "last"], f"{output}.column")
+        self._add("Mul", [f"{output}.cast", f"{output}.column"], output)
+
+    def _is_table(self, name: str) -> bool:
+        """Whether only rows of a weight are read."""
+        return all(
+            reader.op_type == "Gather"
+            and reader.input[0] == name
+            and not any(attribute.name == "axis" and attribute.i for attribute in reader.attribute)
+            for reader in self._readers[name]
+        )
+
+    def _multiplies(self, name: str) -> bool:
+        """Whether a weight is only what something is multiplied with, transposed."""
+        return all(
+            reader.op_type == "Transpose"
+            and all(
+                product.op_type == "MatMul" and product.input[1] == reader.output[0]
+                for product in self._readers[reader.output[0]]
+            )
+            for reader in self._readers[name]
+        )
+
+    def _add(self, kind: str, inputs: list[str], output: str, **attributes: Any) -> str:
+        self._nodes.append(helper.make_node(kind, inputs, [output], name=output, **attributes))
+        return output
+
+    def _constant(self, name: str, value: np.ndarray | np.generic | float) -> None:
+        array = np.asarray(value)
+        if array.dtype == np.float64:
+            array = array.astype(np.float32)
+        self._tensors.setdefault(name, numpy_helper.from_array(array, name))
+
+    def _external(self, name: str, key: str) -> str:
+        """A weight that stays where it is stored."""
+        place = self._stored[key]
+        tensor = TensorProto(name=name, data_type=place.type, dims=place.shape, data_location=TensorProto.EXTERNAL)
+        for field, value in (("location", place.file), ("offset", place.offset), ("length", place.length)):
+            tensor.external_data.add(key=field, value=str(value))
+        self._tensors[name] = tensor
+        return name
