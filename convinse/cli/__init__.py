@@ -110,6 +110,18 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     adder = Commands(commands, common)
-    for group in (experiments, annotation, kb, wikipedia, passages, datasets, evaluate, reading, models, serving, develop):
+    for group in (
+        experiments,
+        annotation,
+        kb,
+        wikipedia,
+        passages,
+        datasets,
+        evaluate,
+        reading,
+        models,
+        serving,
+        develop,
+    ):
         group.add(adder)
     return parser

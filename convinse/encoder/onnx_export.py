@@ -239,7 +239,9 @@ def _write_checkpoint(checkpoint: Checkpoint, name: str, task: Task, folder: Pat
             path.unlink()
         save_checkpoint(checkpoint, folder)
     else:
-        checkpoint.tokenizer.save_pretrained(folder)  # as PyTorch's users get it, also of a folder without tokenizer.json
+        checkpoint.tokenizer.save_pretrained(
+            folder
+        )  # as PyTorch's users get it, also of a folder without tokenizer.json
     if source is None and task == "embedding":
         first = pools_first(hub_pooling(name), f"model: {name}")
         write_pooling(folder, checkpoint.model.config.hidden_size, first)

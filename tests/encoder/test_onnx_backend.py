@@ -128,7 +128,9 @@ def test_a_graph_that_is_none(copied):
     (copied / "model_int8.onnx").write_bytes(b"no graph at all")
     digests = read_exported(copied, "x").files | {"model_int8.onnx": sha256(copied / "model_int8.onnx")}
     manifest(copied, files=digests)
-    refused(ModelError, lambda: BertReranker(copied, "cpu"), "model_int8.onnx cannot be loaded", "export the model again")
+    refused(
+        ModelError, lambda: BertReranker(copied, "cpu"), "model_int8.onnx cannot be loaded", "export the model again"
+    )
 
 
 @pytest.mark.parametrize(
@@ -144,7 +146,9 @@ def test_a_graph_that_is_none(copied):
 def test_a_manifest_that_does_not_fit(copied, changes, words):
     manifest(copied, **changes)
     for models in (None, ModelPool()):
-        refused(ModelError, partial(ExtractiveReader, copied, "cpu", models=models, key="ha_model"), "ha_model: ", words)
+        refused(
+            ModelError, partial(ExtractiveReader, copied, "cpu", models=models, key="ha_model"), "ha_model: ", words
+        )
 
 
 def test_a_manifest_that_is_no_json(copied):
@@ -197,3 +201,32 @@ def test_a_gpu_is_asked_for_by_its_provider(model, monkeypatch):
     monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: ["CUDAExecutionProvider"])
     providers = onnx_backend._providers("cuda:1", onnxruntime)
     assert providers == [("CUDAExecutionProvider", {"device_id": "1"}), "CPUExecutionProvider"]
+
+
+def test_a_processor_that_overflows_computes_in_fp32(model, monkeypatch):
+    monkeypatch.setattr(onnx_backend, "multiplies_exactly", lambda: False)
+    assert BertReranker(model, "cpu").engine.precision == "fp32"
+    assert BertReranker(model, "cpu", precision="int8").engine.precision == "int8"
+
+
+def test_the_probe_sees_an_overflow(monkeypatch):
+    """Of 64 products in pairs, each pair cut at 32,767, as processors without VNNI add them."""
+    import onnxruntime
+
+    class Saturating:
+        def __init__(self, *_, **__):
+            pass
+
+        def run(self, _, feed):
+            pairs = (feed["levels"].astype(int) * 127).reshape(1, -1, 2).sum(axis=2)
+            return [np.minimum(pairs, 32767).sum(axis=1, keepdims=True).astype(np.float32)]
+
+    monkeypatch.setattr(onnxruntime, "InferenceSession", Saturating)
+    assert not onnx_backend.multiplies_exactly.__wrapped__()
+
+
+def test_the_probe_runs_and_answers_once():
+    flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").is_file() else ""
+    exact = onnx_backend.multiplies_exactly()
+    assert exact or not {"avx512_vnni", "avx_vnni"} & set(flags.split())
+    assert onnx_backend.multiplies_exactly.cache_info().currsize == 1

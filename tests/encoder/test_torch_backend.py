@@ -75,7 +75,9 @@ def test_fp32_is_what_auto_means_on_a_cpu():
 def test_what_a_device_cannot_do_is_refused():
     refused(ConfigError, lambda: find_precision("fp16", torch.device("cpu")), "precision: fp16 is for GPUs")
     for device in ("cpu", "cuda"):
-        refused(ConfigError, lambda d=device: find_precision("int8", torch.device(d)), "int8 needs ONNX Runtime", "export")
+        refused(
+            ConfigError, lambda d=device: find_precision("int8", torch.device(d)), "int8 needs ONNX Runtime", "export"
+        )
     with pytest.raises(ConfigError, match=f"device: cuda:99: this PyTorch sees {torch.cuda.device_count()} GPUs"):
         find_device("cuda:99")
     assert find_device("cpu") == torch.device("cpu")
