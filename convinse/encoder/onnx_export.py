@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -26,11 +26,6 @@ from .onnx_backend import OnnxBackend
 from .pooling import hub_pooling, pools_first, write_pooling
 from .settings import ModelSettings
 from .tokens import Sequences, TextTokenizer
-
-if TYPE_CHECKING:
-    import onnx
-
-    from .onnx_graph import StoredTensor
 
 Graph = Literal["fp32", "int8"]
 GRAPHS: dict[Graph, str] = {"fp32": "model.onnx", "int8": "model_int8.onnx"}
@@ -108,42 +103,34 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
     task = task or _task(folder)
     where = f"model: {name or folder}"
     checkpoint = load_checkpoint(folder, task)
-    from .onnx_graph import stored_weights, traced_model, trunk_of
+    from .onnx_graph import over_weights, stored_weights, traced_model, trunk_of
     from .torch_backend import TorchBackend
 
-    backend = TorchBackend(checkpoint, task, _ON_CPU, str(folder))
+    backend = TorchBackend(checkpoint, task, _ON_CPU, name or str(folder))
     stored = stored_weights(checkpoint, folder)
     if stored is None:
         raise ModelError(f"{where}: its tensors are not named as the model's; export it to another folder")
     outputs: list[Output] = sorted(backend.outputs, key=_ORDER.index)
     samples = _samples(TextTokenizer.of(checkpoint, _ON_CPU.max_length))
-    expected = _computed(backend, samples, outputs)
     try:
+        expected = _computed(backend, samples, outputs)
         traced = traced_model(checkpoint, folder, samples[0], outputs)
     except Exception as error:  # tracing runs the code of any model
         raise _no_onnx(checkpoint, where, error) from error
     manifest = _manifest(checkpoint, task, folder, outputs, [entry.name for entry in traced.graph.input])
     with ExitStack() as stack:
         places = {graph: stack.enter_context(replacing(folder / file)) for graph, file in GRAPHS.items()}
-        _write(traced, stored, trunk_of(checkpoint.model), places)
-        found = {graph: _by_onnx(manifest, graph, path, checkpoint, where) for graph, path in places.items()}
-        difference, correlation = _compared(found, expected, checkpoint, where)
+        for graph, path in places.items():
+            rounded = trunk_of(checkpoint.model) if graph == "int8" else None
+            path.write_bytes(over_weights(traced, stored, rounded).SerializeToString())
+        computed = {graph: _by_onnx(manifest, graph, path, checkpoint, where) for graph, path in places.items()}
+        difference, correlation = _compared(computed, expected, checkpoint, where)
         digests = {GRAPHS[graph]: sha256(path) for graph, path in places.items()}
         digests |= {file: sha256(folder / file) for file in sorted({tensor.file for tensor in stored.values()})}
         manifest = msgspec.structs.replace(manifest, files=digests)
         content = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
         stack.enter_context(replacing(folder / MANIFEST)).write_bytes(content + b"\n")
     return ExportReport(folder, manifest, difference, correlation)
-
-
-def _write(
-    traced: onnx.ModelProto, stored: Mapping[str, StoredTensor], trunk: str, places: Mapping[Graph, Path]
-) -> None:
-    from .onnx_graph import over_weights
-
-    for graph, path in places.items():
-        rounded = trunk if graph == "int8" else None
-        path.write_bytes(over_weights(traced, stored, rounded).SerializeToString())
 
 
 def _by_onnx(manifest: ExportedModel, graph: Graph, path: Path, checkpoint: Checkpoint, where: str) -> list[np.ndarray]:
@@ -164,16 +151,16 @@ def _by_onnx(manifest: ExportedModel, graph: Graph, path: Path, checkpoint: Chec
 
 
 def _compared(
-    found: Mapping[Graph, list[np.ndarray]], expected: list[np.ndarray], checkpoint: Checkpoint, where: str
+    computed: Mapping[Graph, list[np.ndarray]], expected: list[np.ndarray], checkpoint: Checkpoint, where: str
 ) -> tuple[float, float]:
     """The greatest difference of fp32, and the least correlation of int8. Raises `ModelError` where they are other models."""
-    pairs = list(zip(found["fp32"], expected, strict=True))
+    pairs = list(zip(computed["fp32"], expected, strict=True))
     difference = max(float(np.max(np.abs(mine - own) / np.maximum(1, np.abs(own)))) for mine, own in pairs)
     if not difference <= _CLOSE:
         raise _no_onnx(checkpoint, where, f"its scores are off by {difference:.2g}")
     correlations = [
         float(np.corrcoef(mine, own)[0, 1])
-        for mine, own in zip(found["int8"], expected, strict=True)
+        for mine, own in zip(computed["int8"], expected, strict=True)
         if np.ptp(own) > _CLOSE
     ]
     correlation = min(correlations, default=1.0)
@@ -237,11 +224,10 @@ def _write_checkpoint(checkpoint: Checkpoint, name: str, task: Task, folder: Pat
     if source is None or stored_weights(checkpoint, folder) is None:
         for path in folder.glob("model*.safetensors*"):
             path.unlink()
-        save_checkpoint(checkpoint, folder)
+        save_checkpoint(checkpoint, folder, save_original_format=False)  # under the names of the model
     else:
-        checkpoint.tokenizer.save_pretrained(
-            folder
-        )  # as PyTorch's users get it, also of a folder without tokenizer.json
+        # as PyTorch's users get it; the folder may have a vocabulary only
+        checkpoint.tokenizer.save_pretrained(folder)
     if source is None and task == "embedding":
         first = pools_first(hub_pooling(name), f"model: {name}")
         write_pooling(folder, checkpoint.model.config.hidden_size, first)
@@ -271,7 +257,9 @@ def _no_onnx(checkpoint: Checkpoint, where: str, cause: object) -> ModelError:
 
 def _require() -> None:
     try:
-        from . import onnx_graph  # noqa: F401
+        import onnx  # noqa: F401
+        import torch  # noqa: F401
+        import transformers  # noqa: F401
     except ImportError as error:
         raise DependencyError(
             f"export needs PyTorch, transformers and onnx ({error.name} is missing): run pip install 'convinse[neural]'"

@@ -36,8 +36,8 @@ class ModelSettings:
         device: `auto` (a GPU where there is one), `cpu`, `cuda`, `cuda:1`.
         backend: what computes: `onnx` (a folder that has its graphs), `torch` (any checkpoint), or `auto`: on a CPU `onnx` where
             there are graphs, else `torch`.
-        precision: `fp32`, `int8` (`onnx` only), `fp16` (GPU only), `bf16` (`torch` only), or `auto`: int8 for `onnx` on a CPU with
-            VNNI instructions where the model has it, else fp32; for `torch` bf16 on a GPU and fp32 on a CPU.
+        precision: `fp32`, `int8` (`onnx` only), `fp16` (GPU only), `bf16` (`torch` only), or `auto`: int8 for `onnx` on a CPU
+            where the model has it, for `torch` bf16 on a GPU and fp32 on a CPU.
         token_budget: most tokens of a batch, padding counted; None for the device's default.
         max_length: most tokens of an input, lowered to what the model can take. Of a pair the text is cut, not the query;
             a reader of answers takes windows instead.

@@ -1,19 +1,22 @@
 """Exported models: they compute what PyTorch does, over the weights as they are stored."""
 
 import json
-import shutil
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from convinse.encoder.checkpoint import YES_NO, folder_id
+from convinse.encoder.checkpoint import YES_NO, load_checkpoint, quiet
 from convinse.encoder.onnx_export import export_model, write_graphs
 from convinse.encoder.pool import ModelHead
+from convinse.encoder.pooling import write_pooling
 from convinse.encoder.yes_no_head import YesNoHead
-from convinse.support.errors import ModelError
+from convinse.support.errors import DependencyError, ModelError
 from convinse.support.files import sha256
+from places import SNAPSHOT
 from refusals import refused
-from tiny_models import CHANGES, copy_of, damage, joint, tiny, torch
+from tiny_models import CHANGES, copy_of, damage, joint_model, tiny, torch, transformers, word_pieces
 from written import names
 
 TASKS = ("sequence-classification", "question-answering", "embedding")
@@ -56,17 +59,207 @@ def with_yes_no(folder, storage="int8"):
     return folder
 
 
+def calm(*arguments, **options):
+    """A tiny model with weights small enough that the rounding of an input is not all that is seen at the end."""
+    return tiny(*arguments, initializer_range=0.2, **options)
+
+
 @pytest.mark.parametrize("kind", ["bert", "roberta", "xlm-roberta", "distilbert", "electra", "mpnet", "deberta-v2"])
 @pytest.mark.parametrize(("task", "output"), list(zip(TASKS, ("relevance", "spans", "embedding"), strict=True)))
 def test_families(kind, task, output, tmp_path):
     folder = tmp_path / "made"
-    report = export_model(tiny(kind, task), folder)
+    report = export_model(calm(kind, task), folder)
     assert report.manifest.outputs == [output] and report.difference <= 1e-4 and report.correlation > ALIKE
     assert ("token_type_ids" in report.manifest.inputs) == (kind not in ("distilbert", "mpnet", "deberta-v2"))
-    check_alike(folder, tiny(kind, task), task, output)
+    weights = {path.name: path.read_bytes() for path in calm(kind, task).glob("*.safetensors")}
+    assert {path.name: path.read_bytes() for path in folder.glob("*.safetensors")} == weights
+    check_alike(folder, calm(kind, task), task, output)
 
 
 def test_two_logits(tmp_path):
-    report = export_model(tiny(labels=2), tmp_path / "made")
+    report = export_model(calm(labels=2), tmp_path / "made")
     assert report.manifest.labels == 2
-    check_alike(tmp_path / "made", tiny(labels=2), TASKS[0], "relevance")
+    check_alike(tmp_path / "made", calm(labels=2), TASKS[0], "relevance")
+
+
+@pytest.mark.parametrize("storage", ["float32", "float16", "int8"])
+@pytest.mark.parametrize("yes_no", [False, True])
+def test_a_joint_model_as_it_is_stored(storage, yes_no, tmp_path, monkeypatch):
+    monkeypatch.setattr("convinse.encoder.joint._SMALLEST", 512)  # the matrices of a tiny model, too
+    folder = copy_of(calm("bert", "joint"), tmp_path / "model")
+    joint_model(calm("bert", "joint")).save_pretrained(folder, storage=storage)
+    if yes_no:
+        with_yes_no(folder, storage)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    report = write_graphs(folder)
+    assert report.manifest.task == "joint" and ("yes_no_rows" in report.manifest.inputs) == yes_no
+    outputs = ("relevance", "spans", "embedding", *(["yes_no"] if yes_no else []))
+    assert tuple(report.manifest.outputs) == outputs
+    assert {name: (folder / name).read_bytes() for name in before} == before
+    assert set(names(folder)) - set(before) == {"onnx.json", "model.onnx", "model_int8.onnx"}
+    assert report.manifest.files == {name: sha256(folder / name) for name in report.manifest.files}
+    assert (YES_NO in report.manifest.files) == yes_no
+    # in int8 the levels of the file are those of the graph; else the graph has its own
+    levels = 2 * (4 * 32 * 32 + 2 * 32 * 64)
+    assert ((folder / "model_int8.onnx").stat().st_size - (folder / "model.onnx").stat().st_size > levels) == (
+        storage != "int8"
+    )
+    check_alike(folder, folder, TASKS[0], *outputs)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 3])
+def test_yes_no_of_the_rows_that_ask(rows, tmp_path):
+    import onnxruntime
+
+    folder = with_yes_no(copy_of(calm("bert", "joint"), tmp_path / "model"))
+    write_graphs(folder)
+    head = Head(folder, backend="onnx", precision="fp32")
+    everything = head.numbers("yes_no")[0]
+    session = onnxruntime.InferenceSession(str(folder / "model.onnx"), providers=["CPUExecutionProvider"])
+    arrays = head.tokenizer.pairs(PAIRS).padded(np.arange(3))
+    asked = np.array([2, 0, 0][:rows], dtype=np.int64)
+    inputs = dict(zip(("input_ids", "attention_mask", "token_type_ids"), arrays, strict=True))
+    odds, relevance = session.run(["yes_no", "relevance"], {**inputs, "yes_no_rows": asked})
+    np.testing.assert_allclose(odds, everything[asked], atol=1e-5)
+    np.testing.assert_allclose(relevance, head.numbers("relevance")[0], atol=1e-5)
+
+
+def test_in_int8_a_score_does_not_depend_on_its_batch(tmp_path):
+    export_model(calm(), tmp_path / "made")
+    head = Head(tmp_path / "made", TASKS[0], backend="onnx", precision="int8")
+    sequences = head.tokenizer.pairs(PAIRS)
+    alone = [head.engine.backend.start(sequences, np.array([place]), ["relevance"])()[0][0] for place in range(3)]
+    np.testing.assert_allclose(head.numbers("relevance")[0], alone, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_weights_stay_where_they_are(dtype, tmp_path):
+    def halved(tensors):
+        tensors |= {name: tensor.to(dtype) for name, tensor in tensors.items()}
+
+    model = damage(copy_of(calm(), tmp_path / "model"), halved)
+    export_model(model, tmp_path / "made")
+    assert (tmp_path / "made/model.safetensors").read_bytes() == (model / "model.safetensors").read_bytes()
+    check_alike(tmp_path / "made", model, TASKS[0], "relevance")
+
+
+def test_shards(tmp_path):
+    model = copy_of(calm(), tmp_path / "model")
+    (model / "model.safetensors").unlink()
+    with quiet():
+        whole = transformers.AutoModelForSequenceClassification.from_pretrained(calm())
+        whole.save_pretrained(model, max_shard_size="20KB")
+    report = export_model(model, tmp_path / "made")
+    assert len([name for name in report.manifest.files if name.startswith("model-0")]) > 1
+    check_alike(tmp_path / "made", calm(), TASKS[0], "relevance")
+
+
+def test_weights_under_older_names_are_saved_anew(tmp_path):
+    def renamed(tensors):
+        for name in [name for name in tensors if "LayerNorm" in name]:
+            tensors[name.replace(".weight", ".gamma").replace(".bias", ".beta")] = tensors.pop(name)
+
+    model = damage(copy_of(calm(), tmp_path / "model"), renamed)
+    assert "export it to another folder" in refused(ModelError, lambda: write_graphs(model))
+    assert "onnx.json" not in names(model)
+    export_model(model, tmp_path / "made")
+    check_alike(tmp_path / "made", calm(), TASKS[0], "relevance")
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_pooling(first, tmp_path):
+    model = copy_of(calm("bert", "embedding"), tmp_path / "model")
+    write_pooling(model, 32, first)
+    report = export_model(model, tmp_path / "made")
+    assert report.manifest.pooling == ("cls" if first else "mean")
+    check_alike(tmp_path / "made", model, "embedding", "embedding")
+
+
+def test_the_task_may_be_given(tmp_path):
+    report = export_model(calm(), tmp_path / "made", "embedding")
+    assert report.manifest.outputs == ["embedding"]
+    check_alike(tmp_path / "made", calm(), "embedding", "embedding")
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_a_model_of_the_hub_is_saved_whole(task, tmp_path, monkeypatch):
+    model = copy_of(calm("bert", task), tmp_path / "model")
+    if task == "embedding":
+        write_pooling(model, 32, first=True)
+
+    def load(name, *arguments):
+        at_hub = name == "org/it"
+        checkpoint = load_checkpoint(model if at_hub else name, *arguments)
+        return replace(checkpoint, folder=None) if at_hub else checkpoint
+
+    monkeypatch.setattr("convinse.encoder.onnx_export.load_checkpoint", load)
+    monkeypatch.setattr("convinse.encoder.onnx_export.hub_pooling", lambda _: model)
+    report = export_model("org/it", tmp_path / "made", task)
+    assert report.manifest.pooling == ("cls" if task == "embedding" else None)
+    check_alike(tmp_path / "made", model, task, *report.manifest.outputs)
+
+
+def test_a_model_that_also_writes_is_one_line(tmp_path):
+    model = transformers.T5ForConditionalGeneration(
+        transformers.T5Config(vocab_size=300, d_model=32, d_kv=16, d_ff=64, num_layers=1, num_heads=2)
+    )
+    with quiet():
+        model.save_pretrained(tmp_path / "model")
+        word_pieces().save_pretrained(tmp_path / "model")
+    refused(ModelError, lambda: export_model(tmp_path / "model", tmp_path / "made"), "T5Model", "backend: torch")
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_damaged_weights(change, tmp_path):
+    model = copy_of(calm(), tmp_path / "model")
+    (model / "model.safetensors").write_bytes(change((model / "model.safetensors").read_bytes()))
+    refused(ModelError, lambda: export_model(model, tmp_path / "made"), str(model), "cannot be loaded")
+    assert names(tmp_path) == names(model.parent) and not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize(("labels", "message"), [(3, "has 3 outputs")])
+def test_heads_that_nobody_can_use(labels, message, tmp_path):
+    refused(ModelError, lambda: export_model(calm(labels=labels), tmp_path / "made"), str(calm(labels=labels)), message)
+    assert names(tmp_path) == []
+
+
+def test_what_computes_something_else_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("convinse.encoder.onnx_graph.log_odds", lambda output, _: output.logits[:, 0] * 1.01)
+    refused(ModelError, lambda: export_model(calm(), tmp_path / "made"), "BertForSequenceClassification", "off by", "backend: torch")  # fmt: skip
+    assert names(tmp_path) == []
+
+
+def test_a_coarse_int8_is_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr("convinse.encoder.onnx_graph.LEVELS", 1)
+    refused(ModelError, lambda: export_model(calm(), tmp_path / "made"), "in int8", "backend: torch")
+    assert names(tmp_path) == []
+
+
+def test_a_model_that_cannot_be_traced_is_one_line(tmp_path, monkeypatch):
+    def no_trace(*_, **__):
+        raise RuntimeError("no such\noperator")
+
+    monkeypatch.setattr("torch.onnx.export", no_trace)
+    refused(
+        ModelError, lambda: export_model(calm(), tmp_path / "made"), "BertForSequenceClassification does not export"
+    )
+    assert names(tmp_path) == []
+
+
+def test_without_the_package(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    refused(
+        DependencyError,
+        lambda: export_model(calm(), tmp_path / "made"),
+        "onnx is missing",
+        "pip install 'convinse[neural]'",
+    )
+    assert names(tmp_path) == []
+
+
+def test_the_shipped_graphs_are_those_of_the_shipped_weights():
+    folder = SNAPSHOT / "model"
+    manifest = json.loads((folder / "onnx.json").read_text())
+    assert manifest["files"] == {name: sha256(folder / name) for name in manifest["files"]}
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 27_000_000

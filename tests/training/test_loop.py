@@ -7,8 +7,8 @@ import pytest
 
 from convinse.config import FitSettings
 from convinse.encoder.checkpoint import load_checkpoint
-from convinse.encoder.torch_backend import model_inputs
 from convinse.encoder.tokens import TextTokenizer
+from convinse.encoder.torch_backend import model_inputs
 from convinse.support.errors import ModelError
 from convinse.training import loop as module
 from convinse.training.learning import Learning

@@ -11,9 +11,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from convinse.encoder.batches import token_batches
-from convinse.encoder.torch_backend import pooled
-from convinse.encoder.torch_backend import computed, model_inputs
 from convinse.encoder.tokens import Sequences
+from convinse.encoder.torch_backend import computed, model_inputs, pooled
 from recipes.embedded.batches import Batch
 
 _LOWEST = -1e4

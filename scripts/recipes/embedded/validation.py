@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from convinse.encoder.torch_backend import model_inputs
 from convinse.encoder.devices import autocast
 from convinse.encoder.tokens import TextTokenizer
+from convinse.encoder.torch_backend import model_inputs
 from recipes.embedded.batches import Batch, batch, example_batches
 from recipes.embedded.examples import Candidate, Example
 

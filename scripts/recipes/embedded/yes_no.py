@@ -16,9 +16,9 @@ from torch.nn import functional
 from convinse.config import FitSettings
 from convinse.encoder.batches import token_batches
 from convinse.encoder.checkpoint import Checkpoint
-from convinse.encoder.torch_backend import model_inputs
 from convinse.encoder.devices import autocast, find_device
 from convinse.encoder.tokens import TextTokenizer
+from convinse.encoder.torch_backend import model_inputs
 from convinse.encoder.yes_no_head import YesNoHead
 from convinse.encoder.yes_no_head import states as states_of
 from convinse.support.progress import progress

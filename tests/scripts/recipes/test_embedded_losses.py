@@ -10,9 +10,9 @@ import pytest
 
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.checkpoint import load_checkpoint
-from convinse.encoder.torch_backend import model_inputs
 from convinse.encoder.joint import JointOutput
 from convinse.encoder.tokens import TextTokenizer
+from convinse.encoder.torch_backend import model_inputs
 from recipes.embedded import batches, losses, validation
 from recipes.embedded.examples import Candidate, Example
 from tiny_models import WORDS, joint, torch

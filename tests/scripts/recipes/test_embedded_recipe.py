@@ -362,6 +362,7 @@ def test_the_trained_folder_is_a_model_for_all_three_tasks(trained):
     folder = trained / "model"
     names = {path.name for path in folder.iterdir()}
     assert {"config.json", "model.safetensors", "tokenizer.json", "README.md", "training.json"} <= names
+    assert {"onnx.json", "model.onnx", "model_int8.onnx"} <= names
     assert [path.name for path in trained.iterdir() if path.name != "mine.yml"] == ["model"]  # nothing else is left
     odds = BertReranker(folder, "cpu").predict([("who wrote it", "the author"), ("who wrote it", "a song")])
     assert odds.shape == (2,) and (odds > 0).all() and (odds < 1).all() and odds[0] != odds[1]
