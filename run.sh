@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The one door: prepares .venv beside this file when needed, then runs the convinse command.
 #   bash run.sh COMMAND [ARGUMENT ...]
-# CONVINSE_EXTRAS=neural adds optional packages (those of `train` are added by themselves).
+# CONVINSE_EXTRAS=neural adds PyTorch: any Hugging Face checkpoint, a GPU (`train`, `export` and `test` add it by themselves).
 # CONVINSE_NO_VENV=1 uses the Python environment as it is.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -26,15 +26,14 @@ fi
 extras=${CONVINSE_EXTRAS:-}
 case " ${1:-} " in
     " test ") extras="${extras:+$extras,}test" ;;
-    " pipeline " | " ask " | " train " | " read " | " serve ") extras="${extras:+$extras,}neural" ;;
-    " retrieve ") case " $* " in *" --rerank "*) extras="${extras:+$extras,}neural" ;; esac ;;
-    " bench ") case " ${2:-} " in " kb " | " linking " | " wikipedia " | " datasets ") ;; *) extras="${extras:+$extras,}neural" ;; esac ;;
+    " train " | " export ") extras="${extras:+$extras,}neural" ;;
+    " bench ") case " ${2:-} " in " rerank " | " read " | " model ") extras="${extras:+$extras,}neural" ;; esac ;;
     " evaluate ") case " ${2:-} " in " poleval " | " compare ") extras="${extras:+$extras,}ir" ;; esac ;;
 esac
 venv="$root/.venv"
 wanted=$(cat "$root/setup.cfg" "$root/pyproject.toml" "$root/constraints.txt" | cksum)
 # the stamp of an extra (and of "base") holds what was installed; the extra test has neural and ir in it
-stamped() { [ "$(cat "$venv/.convinse-stamp-$1" 2>/dev/null)" = "$wanted" ]; }
+stamped() { [ -f "$venv/.convinse-stamp-$1" ] && [ "$(<"$venv/.convinse-stamp-$1")" = "$wanted" ]; }
 ready() {
     local extra
     [ -x "$venv/bin/python" ] && stamped base || return 1
@@ -48,7 +47,7 @@ if ! ready; then
     exec 9>"$root/.venv.lock"
     if command -v flock >/dev/null 2>&1; then flock 9; fi
     if ! ready; then
-        printf 'run.sh: preparing %s (once; about a minute)\n' "$venv" >&2
+        printf 'run.sh: preparing %s (once; half a minute, with PyTorch two)\n' "$venv" >&2
         if ! "$venv/bin/python" -m pip --version >/dev/null 2>&1; then
             python=$(find_python)
             "$python" -m venv --clear "$venv" >&2 || "$python" -m virtualenv --clear "$venv" >&2 \

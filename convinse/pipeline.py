@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -81,9 +81,7 @@ class Pipeline:
         # with gold answers nothing of a turn waits for the evidences of those before it
         gold = use_gold_answers and all(turn.get("answers") for c in done for turn in c["questions"])
         for number in range(max((len(conversation["questions"]) for conversation in done), default=0)):
-            start = time.perf_counter()
-            turns = understand(self.qu, done, number, use_gold_answers)
-            self.seconds["qu"] += time.perf_counter() - start
+            turns = self._understood(done, number, use_gold_answers)
             if not gold:
                 self._answer(turns, wanted)
         if gold:
@@ -92,8 +90,23 @@ class Pipeline:
 
     def ask(self, questions: Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Conversation:
         """Answer the questions of one conversation; earlier turns count with their predicted answers."""
+        return {"conv_id": "ask", "questions": list(self.turns(questions, sources))}
+
+    def turns(self, questions: Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Iterator[Turn]:
+        """As `ask`: the turns, each as soon as it is answered and before the next is begun."""
+        wanted = parse_sources(sources)
         turns: list[Turn] = [{"turn": number, "question": question} for number, question in enumerate(questions)]
-        return self.run([{"conv_id": "ask", "questions": turns}], sources, use_gold_answers=False)[0]
+        asked = check_conversations([{"conv_id": "ask", "questions": turns}], "conversations")
+        for number in range(len(turns)):
+            (turn,) = self._understood(asked, number, use_gold_answers=False)
+            self._answer([turn], wanted)
+            yield turn
+
+    def _understood(self, conversations: list[Conversation], number: int, use_gold_answers: bool) -> list[Turn]:
+        start = time.perf_counter()
+        turns = understand(self.qu, conversations, number, use_gold_answers)
+        self.seconds["qu"] += time.perf_counter() - start
+        return turns
 
     def _answer(self, turns: list[Turn], sources: Sequence[str]) -> None:
         self.resources.models.forget()  # what was read for other turns

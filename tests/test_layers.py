@@ -100,7 +100,7 @@ def test_encoders_alone_know_torch_beside_training():
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and not node.level:
                 names = [node.module]
-            if {part.split(".")[0] for part in names} & {"torch", "transformers", "safetensors"}:
+            if {part.split(".")[0] for part in names} & {"torch", "transformers", "safetensors", "onnx", "onnxruntime"}:
                 knowing.add(name.split(".")[1])
     assert knowing == {"encoder", "training"}
 

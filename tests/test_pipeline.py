@@ -145,6 +145,19 @@ def test_the_default_pipeline_answers_a_follow_up():
     assert "16 August 1954" in supporting["evidence_text"]
 
 
+def test_the_turns_of_a_conversation_come_as_they_are_answered():
+    """The same as all at once; before a turn is asked for, nothing of it is understood."""
+    questions = ["Who directed the film Titanic?", "When was he born?"]
+    with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
+        turns = pipeline.turns(questions, "kb_text")
+        first = copy.deepcopy(next(turns))
+        assert first["pred_answers"][0]["answer"]["label"] == "James Cameron"
+        seconds = dict(pipeline.seconds)
+        assert [first, *turns] == pipeline.ask(questions, "kb_text")["questions"]
+        assert all(pipeline.seconds[stage] > seconds[stage] > 0 for stage in seconds)
+        refused(ConfigError, lambda: next(pipeline.turns(questions, "kb_txt")), "kb, text, table, info")
+
+
 def test_results_do_not_depend_on_the_cache(tmp_path):
     data = read_conversations(load_config().input_path("dev"))[:1]
     plain = Pipeline(load_config(ers_use_cache=False)).run(data)

@@ -71,8 +71,27 @@ def test_answering_without_a_model_loads_no_neural_package(run_python):
         "assert main(['ask', *asked, '--sources', 'kb', '--config', 'lexical.yml']) == 0\n"
         "print(*sys.modules)"
     )
-    loaded = run_python(HERE + code).split()
-    assert "numpy" in loaded and not {"torch", "transformers", "tokenizers", "safetensors"} & set(loaded)
+    loaded = set(run_python(HERE + code).split())
+    assert "numpy" in loaded and not {"torch", "transformers", "tokenizers", "safetensors", "onnxruntime"} & loaded
+    assert (
+        not {"http.client", "importlib.metadata", "requests", "rich", "starlette", "tantivy"} & loaded
+    )  # nor what is slow
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_answering_with_the_model_of_the_package_needs_no_pytorch(run_python, installed):
+    code = (
+        "import sys\n"
+        "from convinse.cli import main\n"
+        "packages = {'torch', 'transformers', 'safetensors'}\n"
+        f"if not {installed}: sys.modules |= dict.fromkeys(packages)\n"  # importing them fails
+        "assert main(['ask', 'Who directed the film Titanic?', 'When was he born?']) == 0\n"
+        "print(*(name for name, module in sys.modules.items() if module))"
+    )
+    output = run_python(HERE + code)
+    loaded = set(output.splitlines()[-1].split())
+    assert "onnxruntime" in loaded and not {"torch", "transformers", "safetensors"} & loaded
+    assert "1. James Cameron (Q42574)" in output and "16 August 1954" in output
 
 
 def test_importing_every_module_has_no_side_effect(workdir):

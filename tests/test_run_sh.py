@@ -104,21 +104,18 @@ def checkout(workdir):
     return Checkout(workdir)
 
 
-TAKE_A_MODEL = [
-    ["pipeline", "kb_text", "my.yml"],
-    ["ask", "who wrote the hobbit?"],
+NEED_PYTORCH = [
     ["bench", "rerank"],
+    ["bench", "read"],
+    ["bench", "model"],
     ["train", "ers", "kb", "my.yml"],
     ["train", "embedded", "--data", "d", "--output", "o"],
-    ["read", "input.json"],
-    ["serve", "reader"],
-    ["retrieve", "search", "index", "questions.tsv", "out.tsv", "--rerank"],
-    ["retrieve", "search", "--rerank", "index", "questions.tsv", "out.tsv"],
+    ["export", "folder", "--to", "onnx", "--output", "o"],
 ]
 
 
-@pytest.mark.parametrize("command", TAKE_A_MODEL)
-def test_commands_that_take_a_model_get_the_extra_neural(checkout, command):
+@pytest.mark.parametrize("command", NEED_PYTORCH)
+def test_commands_that_need_pytorch_get_the_extra_neural(checkout, command):
     assert checkout.run(*command) == "neural"
     assert checkout.run(*command) is None  # once
 
@@ -127,7 +124,13 @@ def test_commands_that_take_a_model_get_the_extra_neural(checkout, command):
     ("command", "extras"),
     [
         ([], ""),
+        (["pipeline", "kb_text", "my.yml"], ""),
+        (["ask", "who wrote the hobbit?"], ""),
+        (["read", "input.json"], ""),
+        (["serve", "reader"], ""),
+        (["retrieve", "search", "index", "questions.tsv", "out.tsv", "--rerank"], ""),
         (["bench", "kb"], ""),
+        (["bench", "start"], ""),
         (["--version"], ""),
         (["--help", "pipeline"], ""),
         (["kb", "build", "dump", "out"], ""),
@@ -145,12 +148,20 @@ def test_other_commands_do_not(checkout, command, extras):
 
 
 def test_named_extras_come_with_those_of_the_command(checkout):
-    assert checkout.run("read", CONVINSE_EXTRAS="plots") == "plots,neural"
-    assert checkout.run("read") is None is checkout.run("--version", CONVINSE_EXTRAS="plots")
+    assert checkout.run("train", CONVINSE_EXTRAS="plots") == "plots,neural"
+    assert checkout.run("train") is None is checkout.run("--version", CONVINSE_EXTRAS="plots")
     assert checkout.run("kb", CONVINSE_EXTRAS="ir,plots") == "ir,plots"
+    assert checkout.run("ask", CONVINSE_EXTRAS="neural") is None  # it came with `train`
 
 
 def test_the_extra_of_the_tests_has_those_of_the_commands_in_it(checkout):
     assert checkout.run("test") == "test"
-    assert checkout.run("read", "input.json") is None is checkout.run("evaluate", "poleval", "gold", "found")
+    assert checkout.run("train", "qu") is None is checkout.run("evaluate", "poleval", "gold", "found")
     assert checkout.run("kb", CONVINSE_EXTRAS="plots") == "plots"
+
+
+def test_other_versions_are_installed_anew(checkout):
+    assert checkout.run("kb") == "" and checkout.run("kb") is None
+    with (checkout.folder / "constraints.txt").open("a") as constraints:
+        constraints.write("numpy==0.0.1\n")
+    assert checkout.run("kb") == ""

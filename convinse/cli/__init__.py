@@ -30,6 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(sys.argv[1:] if arguments is None else list(arguments))
     finally:
+        if arguments is None:
+            gc.freeze()  # the process ends: what it made is looked through no more
         gc.set_threshold(*before)
         for stream in (sys.stdout, sys.stderr):
             _give_up_unwritable(stream)

@@ -131,14 +131,14 @@ def _ask(options: argparse.Namespace) -> int:
 
     sources = parse_sources(options.sources or DEFAULT_SOURCES)
     with Pipeline(load_config(options.config)) as pipeline:
-        conversation = pipeline.ask(options.questions, sources)
-    if options.json:
-        import msgspec
+        if options.json:
+            import msgspec
 
-        sys.stdout.write(msgspec.json.encode(conversation).decode() + "\n")
-        return 0
-    for turn in conversation["questions"]:
-        _print_turn(turn)
+            sys.stdout.write(msgspec.json.encode(pipeline.ask(options.questions, sources)).decode() + "\n")
+        else:
+            for turn in pipeline.turns(options.questions, sources):
+                _print_turn(turn)
+                sys.stdout.flush()  # read while the next turn is computed
     return 0
 
 

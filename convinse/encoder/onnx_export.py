@@ -124,8 +124,8 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
         places = {graph: stack.enter_context(replacing(folder / file)) for graph, file in GRAPHS.items()}
         for graph, path in places.items():
             path.write_bytes(over_weights(traced, stored, trunk if graph == "int8" else None).SerializeToString())
-        found = {graph: _by_onnx(manifest, graph, path, checkpoint, where) for graph, path in places.items()}
-        difference, correlation = _compared(found, expected, checkpoint, where)
+        computed = {graph: _by_onnx(manifest, graph, path, checkpoint, where) for graph, path in places.items()}
+        difference, correlation = _compared(computed, expected, checkpoint, where)
         if not correlation > _ALIKE:
             del graphs["int8"]
         digests = {file: sha256(places[graph]) for graph, file in graphs.items()}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..language.language import Language
 from ..language.property_names import PropertyNames
 from ..records.evidence import Entity, Evidence
-from ..records.literals import find_literals, is_date
+from ..records.literals import LiteralSpan, find_literals, is_date
 from .values import values
 
 _UNNAMED, _OTHER = 0.4, 0.1  # weight of a date without a name, and of a date of another property
@@ -20,13 +21,17 @@ def date_at(text: str, start: int, end: int) -> Entity | None:
 
     None where it marks no date or several, or only a part of a date together with other words.
     """
-    literals = (span for span in find_literals(text) if span.start < end and start < span.end)
-    marked = [span for span in literals if is_date(span.entity["id"])]
+    marked = [span for span in _dates(text) if span.start < end and start < span.end]
     if len({span.entity["id"] for span in marked}) != 1:
         return None
     is_part = marked[0].start <= start and end <= marked[0].end
-    is_date_itself = any(is_date(span.entity["id"]) for span in find_literals(text[start:end]))
-    return marked[0].entity if is_part or is_date_itself else None
+    return marked[0].entity if is_part or _dates(text[start:end]) else None
+
+
+@lru_cache(maxsize=1024)  # a reader marks several spans of an evidence
+def _dates(text: str) -> tuple[LiteralSpan, ...]:
+    """The dates of a text, from left to right."""
+    return tuple(span for span in find_literals(text) if is_date(span.entity["id"]))
 
 
 class DateQuestion(NamedTuple):

@@ -66,19 +66,20 @@ def votes(asked: AskedQuestion) -> list[AnswerCandidate]:
     scores: dict[str, float] = defaultdict(float)
     entities: dict[str, Entity] = {}
     support: dict[str, list[int]] = defaultdict(list)
+    known: dict[tuple[str, str], tuple[float, float, float]] = {}  # what is the same in all evidences
     for place, (evidence, share) in enumerate(zip(asked.evidences, asked.shares, strict=True)):
         weight = max(_FLOOR, share**_SHARPNESS)
         candidates = [entity for entity in evidence["wikidata_entities"] if entity["id"] not in asked.own]
         near = nearness(evidence, asked.stems, asked.language.words)
         dates = {} if meant is None else date_weights(evidence, meant, asked.names, asked.language)
-        fits = [
-            asked.fit(entity)
-            * _prior(entity, asked)
-            * dates.get(entity["id"], 1.0)
-            * near.get(entity["id"], FAR)
-            * (1.0 if echo.isdisjoint(stems(entity["label"])) else _ECHO)
-            for entity in candidates
-        ]
+        fits = []
+        for entity in candidates:
+            name, label = entity["id"], entity["label"]
+            if (name, label) not in known:
+                new = 1.0 if echo.isdisjoint(stems(label)) else _ECHO
+                known[name, label] = asked.fit(entity), _prior(entity, asked), new
+            suits, prior, new = known[name, label]
+            fits.append(suits * prior * dates.get(name, 1.0) * near.get(name, FAR) * new)
         shared = max(1.0, sum(fits)) ** 0.5
         for entity, suits in zip(candidates, fits, strict=True):
             scores[entity["id"]] += weight * suits / shared

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rapidfuzz import fuzz, process
@@ -171,6 +172,7 @@ def _names(evidence: Evidence) -> dict[str, Entity]:
     return names
 
 
+@lru_cache(maxsize=4096)  # the turns of a conversation see the same spans again
 def _literal(text: str) -> Entity | None:
     """The one date or number that a span is, whatever words stand around it: "on 11 June 1969", "about 300"."""
     literals: dict[str, Entity] = {}

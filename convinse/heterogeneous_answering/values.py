@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -82,7 +83,8 @@ def nearness(evidence: Evidence, wanted: AbstractSet[str], language: Words) -> d
 
     In "Year is 1996, Film is Basquiat, Role is Andy Warhol", a question for the role prefers the value beside it.
     """
-    words, before = _words(evidence)
+    borders = {side for mention in evidence["mentions"] for side in (mention["start"], mention["end"])}
+    words, before = _words(evidence["evidence_text"], frozenset(borders))
     hits = [place for place, word in enumerate(words) if language.stem(word) in wanted]
     near: dict[str, float] = {}
     for mention in evidence["mentions"]:
@@ -94,14 +96,14 @@ def nearness(evidence: Evidence, wanted: AbstractSet[str], language: Words) -> d
     return near
 
 
-def _words(evidence: Evidence) -> tuple[list[str], dict[int, int]]:
-    """The folded words of a text, and how many of them stand before the start and the end of each mention."""
-    text = evidence["evidence_text"]
-    borders = sorted({0, len(text), *(mention[side] for mention in evidence["mentions"] for side in ("start", "end"))})
-    pieces = iter(folded_words([text[start:end] for start, end in pairwise(borders)]))
+@lru_cache(maxsize=4096)  # the turns of a conversation see the same evidences again
+def _words(text: str, borders: frozenset[int]) -> tuple[Sequence[str], Mapping[int, int]]:
+    """The folded words of a text, and how many of them stand before each border, the starts and ends of its mentions."""
+    places = sorted({0, len(text), *borders})
+    pieces = iter(folded_words([text[start:end] for start, end in pairwise(places)]))
     words: list[str] = []
     before: dict[int, int] = {}
-    for border in borders:
+    for border in places:
         before[border] = len(words)
         words += iter(lambda: next(pieces, END), END)
     return words, before

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -187,7 +187,12 @@ class AnswerTypes:
 
     def heads(self, types: Iterable[str]) -> WordSet:
         """The stems of the nouns that class names are built on: a "film director" is no film."""
-        return frozenset(self.words.stem(self.head(name)) for name in types if fold(name))
+        return frozenset(stem for stem in map(self._head_stem, types) if stem is not None)
+
+    @cached_property
+    def _head_stem(self) -> Callable[[str], str | None]:
+        """The stem of the noun that the name of a class is built on; None of a name without words."""
+        return lru_cache(maxsize=50_000)(lambda name: self.words.stem(self.head(name)) if fold(name) else None)
 
     def is_character(self, types: Iterable[str]) -> bool:
         """Whether an item is a made-up being."""

@@ -21,6 +21,7 @@ _LOWER_OR_BLANK = bytes(
 )
 
 
+@lru_cache(maxsize=50_000)  # labels and class names come back all the time
 def fold(text: str) -> str:
     """Lower case without accents, punctuation, possessives or repeated blanks: the form in which names are compared.
 

@@ -35,6 +35,8 @@ _LITERAL = re.compile(
     | (?P<number>[0-9]{{1,3}}(?:,[0-9]{{3}})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?)(?![\w%]|[.,][0-9]|-\w))""",
     re.IGNORECASE | re.VERBOSE,
 )
+_DATE_ID = re.compile(r"-?[0-9]{4,}-[0-9][0-9]-[0-9][0-9]T00:00:00Z")
+_NUMBER_ID = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
 class LiteralSpan(NamedTuple):
@@ -80,7 +82,7 @@ def wikidata_time(time: str, precision: int) -> Entity | None:
 
 def is_date(entity_id: str) -> bool:
     """Whether an id is a time stamp."""
-    return re.fullmatch(r"-?[0-9]{4,}-[0-9][0-9]-[0-9][0-9]T00:00:00Z", entity_id) is not None
+    return _DATE_ID.fullmatch(entity_id) is not None
 
 
 def year_of(entity_id: str) -> Entity:
@@ -90,7 +92,7 @@ def year_of(entity_id: str) -> Entity:
 
 def is_number(entity_id: str) -> bool:
     """Whether an id is a number."""
-    return re.fullmatch(r"-?[0-9]+(?:\.[0-9]+)?", entity_id) is not None
+    return _NUMBER_ID.fullmatch(entity_id) is not None
 
 
 def find_literals(text: str) -> Iterator[LiteralSpan]:

@@ -7,11 +7,15 @@ import hashlib
 import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 
 from .errors import OutputError, one_line
+
+_SETTLED = 2.0  # seconds after a change in which another one may bear the same time
 
 
 @contextmanager
@@ -83,7 +87,16 @@ def remove(path: Path) -> None:
 
 
 def sha256(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
+    """The SHA-256 of a file, in hexadecimal; a process reads a file once while nothing about it changes."""
+    status = path.stat()
+    if time.time() - status.st_ctime < _SETTLED:
+        return hexdigest(path, hashlib.sha256())
+    return _sha256_of(path, (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
+
+
+@lru_cache(maxsize=1024)
+def _sha256_of(path: Path, state: tuple[int, ...]) -> str:
+    """The SHA-256 of a file in a state."""
     return hexdigest(path, hashlib.sha256())
 
 

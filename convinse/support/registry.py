@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +40,8 @@ def module_names(stage: str) -> list[str]:
 
 
 def _plugins(stage: str) -> dict[str, str]:
+    from importlib.metadata import entry_points  # slow to import; the names of the project need none
+
     return {point.name: point.value for point in entry_points(group=f"convinse.{stage}")}
 
 

@@ -7,7 +7,6 @@ usual environment variables (`HTTPS_PROXY`, `NO_PROXY`, `REQUESTS_CA_BUNDLE`); l
 
 from __future__ import annotations
 
-import http.client
 import logging
 import os
 import random
@@ -224,6 +223,8 @@ class WebSession:
         receive: Callable[[requests.Response, Deadline], bytes | None] | None,
     ) -> WebAnswer:
         """Send once. Raises `PassingError` where another attempt may help, else `NetworkError`."""
+        import http.client
+
         import requests
         import urllib3
 

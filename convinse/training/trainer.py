@@ -14,6 +14,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -21,7 +22,7 @@ import msgspec
 
 from ..config import Config, FitSettings, StageTraining
 from ..encoder.checkpoint import Checkpoint, save_checkpoint
-from ..support.errors import NothingToTrainError, OutputError
+from ..support.errors import DependencyError, ModelError, NothingToTrainError, OutputError
 from ..support.files import remove, replacing, sha256
 from .learning import FitResult, Learning, Measures, shown
 
@@ -123,9 +124,22 @@ class Run:
             },
             {"library_name": library, "pipeline_tag": task},
         )
-        write_trained(self.checkpoint, self.start.output, card, fitted, record, more)
+        write_trained(self.checkpoint, self.start.output, card, fitted, record, partial(self._with_graphs, more))
         LOGGER.info("%s: %s %d is in %s%s", self.name, unit, fitted.best, self.start.output, remark)
         return self.start.output
+
+    def _with_graphs(self, more: Callable[[Path], None] | None, folder: Path) -> None:
+        """Add what ONNX Runtime needs; a model that it cannot compute is left to PyTorch."""
+        if more is not None:
+            more(folder)
+        if self.checkpoint.model.config.is_encoder_decoder:
+            return
+        from ..encoder.onnx_export import write_graphs
+
+        try:
+            write_graphs(folder, name=str(self.start.output))
+        except (ModelError, DependencyError) as error:
+            LOGGER.warning("%s: no ONNX files: %s", self.name, error)
 
 
 def start_of(config: Config, stage: Literal["qu", "evs", "ha"], kind: str = "") -> Start:

@@ -117,6 +117,28 @@ def test_ask_json_is_one_object(small, command):
     assert {evidence["source"] for evidence in turn["top_evidences"]} == {"info"}
 
 
+def test_ask_prints_a_turn_before_the_next_is_begun(start, monkeypatch):
+    """The second turn waits for a line of standard input, which comes when the first answer has been read."""
+    monkeypatch.setenv("PYTHONUNBUFFERED", "")
+    asking = start(
+        f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
+        "from convinse import pipeline\n"
+        "from convinse.cli import main\n"
+        "understand = pipeline.understand\n"
+        "def waiting(module, conversations, number, use_gold_answers):\n"
+        "    if number == 1: assert sys.stdin.readline() == 'go\\n'\n"
+        "    return understand(module, conversations, number, use_gold_answers)\n"
+        "pipeline.understand = waiting\n"
+        "sys.exit(main(['ask', 'Who directed Titanic?', 'When was he born?', '--config', 'lexical.yml']))"
+    )
+    while not (line := asking.stdout.readline()).startswith("  1. "):
+        assert line, asking.stderr.read()
+    assert "James Cameron (Q42574)" in line
+    rest, errors = asking.communicate("go\n", timeout=60)
+    assert asking.returncode == 0, errors
+    assert "> When was he born?" in rest and "16 August 1954" in rest
+
+
 def test_ask_about_nothing_known(small, command):
     assert "no answer found" in command("ask", "how are you today?")
 
@@ -289,7 +311,7 @@ def test_bench_with_an_unknown_name(command_error):
 
 
 def test_benches_are_those_that_can_be_run():
-    names = "conversations datasets kb linking model passages pipeline read rerank wikipedia"
+    names = "conversations datasets kb linking model passages pipeline read rerank start wikipedia"
     assert develop.benches(develop.root() / "scripts" / "bench") == names.split()
 
 

@@ -238,7 +238,6 @@ def test_a_coarse_int8_is_not_kept(tmp_path, monkeypatch):
     assert Head(tmp_path / "made", TASKS[0]).engine.precision == "fp32"
 
 
-
 def test_a_model_that_cannot_be_traced_is_one_line(tmp_path, monkeypatch):
     def no_trace(*_, **__):
         raise RuntimeError("no such\noperator")

@@ -143,6 +143,16 @@ def test_nearness_to_the_asked_words_decides_within_an_evidence(voting):
     assert answer(voting, "Who is the actor in Titanic?", [row])[0]["answer"]["id"] == "Q202765"
 
 
+def test_each_label_of_an_item_is_held_against_the_question(voting):
+    plain, echoing = said("Titanic, x", "Q202765"), said("Titanic, y", "Q202765")
+    echoing["wikidata_entities"][0]["label"] = "Starring Kate"
+    cameron = said("Titanic, z", "Q42574")
+    for evidences in ([plain, echoing, cameron, cameron], [echoing, plain, cameron, cameron]):
+        answers = answer(voting, "Who is starring?", evidences)
+        scores = {ranked["answer"]["id"]: ranked["score"] for ranked in answers}
+        assert scores["Q202765"] / scores["Q42574"] == pytest.approx(1.1 / 2, abs=1e-5)  # an echo counts a tenth
+
+
 def test_ranked_answers_have_falling_scores_and_the_evidences_that_hold_them(voting):
     answers = answer(voting, "Who was in Titanic?", CAST)
     assert [ranked["rank"] for ranked in answers] == [1, 2, 3, 4]  # no date and no number is one to "who"

@@ -101,6 +101,12 @@ def test_nearness_is_that_of_the_nearest_mention_and_counts_words():
     assert nearness(evidence("", "text"), {"book"}, ENGLISH.words) == {}
 
 
+def test_nearness_is_that_of_the_mentions_at_hand_whatever_the_text_was_read_with_before():
+    given = evidence("The book of Anna and of Bo", "text")
+    for names in (["Anna"], ["Bo"], ["Anna", "Bo"]):
+        assert set(nearness(mentioning(given, *names), {"book"}, ENGLISH.words)) == {f"Q {name}" for name in names}
+
+
 @pytest.mark.parametrize(
     ("label", "question", "share"),
     [

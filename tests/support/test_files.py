@@ -1,5 +1,6 @@
 import hashlib
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,26 @@ def test_sha256(workdir, size):
     path = workdir / "data"
     path.write_bytes(content)
     assert sha256(path) == hashlib.sha256(content).hexdigest()
+
+
+def test_a_file_that_is_written_again_at_once_has_another_sha256(workdir):
+    path = workdir / "data"
+    for content in (b"first", b"other"):  # of one size, perhaps within one tick of the file system's clock
+        path.write_bytes(content)
+        assert sha256(path) == hashlib.sha256(content).hexdigest()
+
+
+def test_a_file_that_has_settled_is_read_once_until_it_changes(workdir, monkeypatch):
+    path, now = workdir / "data", time.time
+    monkeypatch.setattr(time, "time", lambda: now() + 3600)
+    path.write_bytes(b"first")
+    expected = sha256(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", lambda *_: pytest.fail("it was read again"))
+        assert sha256(path) == expected
+    time.sleep(0.05)  # the clock of a file system may tick every hundredth of a second
+    path.write_bytes(b"other")
+    assert sha256(path) == hashlib.sha256(b"other").hexdigest()
 
 
 KILLED = """

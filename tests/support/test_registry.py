@@ -9,7 +9,6 @@ from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.heterogeneous_answering.base import HeterogeneousAnswering
 from convinse.pipeline import STAGES
 from convinse.question_understanding.base import QuestionUnderstanding
-from convinse.support import registry
 from convinse.support.errors import ModuleError
 from convinse.support.registry import find_module, module_names
 from refusals import refused
@@ -132,7 +131,7 @@ def test_what_is_no_module_of_the_stage(module, name, words):
 
 def test_an_installed_plug_in_is_a_name(module, monkeypatch):
     point = EntryPoint("plugged", f"{module(GOOD)}:MyERS", "convinse.ers")
-    monkeypatch.setattr(registry, "entry_points", lambda group: [point] if group == "convinse.ers" else [])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point] if group == "convinse.ers" else [])
     assert find_module("ers", "plugged", EvidenceRetrievalScoring).__name__ == "MyERS"
     assert "plugged" in module_names("ers")
     assert "plugged" not in module_names("ha")

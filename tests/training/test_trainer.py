@@ -9,6 +9,7 @@ import pytest
 from convinse.cli import main
 from convinse.config import RetrieverTraining, parse_config
 from convinse.encoder.checkpoint import load_checkpoint
+from convinse.encoder.exported import is_exported
 from convinse.support.errors import DataError, ModelError, OutputError
 from convinse.training import loop, trainer
 from convinse.training.learning import FitResult
@@ -107,6 +108,17 @@ def test_an_encoder_gets_a_head(kind):
     assert load_checkpoint("new", kind.task).missing == ()
     if kind.task == "sequence-classification":
         assert load_checkpoint("new", kind.task).model.config.num_labels == 1
+    assert is_exported(Path("new"))  # PyTorch has trained it, who uses it needs none
+
+
+def test_a_model_that_onnx_cannot_say_is_kept_for_pytorch(workdir, monkeypatch, caplog):
+    def refuse(*_, **__):
+        raise ModelError("model: new: BertForQuestionAnswering does not export to ONNX; compute it with backend: torch")
+
+    monkeypatch.setattr("convinse.encoder.onnx_export.write_graphs", refuse)
+    KINDS["ha"]().run("new", epochs=1)
+    assert not is_exported(Path("new")) and load_checkpoint("new", "question-answering")
+    assert any("no ONNX files" in message and "does not export" in message for message in caplog.messages)
 
 
 @pytest.mark.parametrize("kind", ["ers", "ha"], indirect=True)

@@ -115,7 +115,13 @@ def test_a_finished_model_gets_a_head(run, tmp_path, workdir):
     for file in joint().iterdir():
         assert (output / file.name).read_bytes() == file.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "recipe.yml"]  # nothing else is left
-    assert {path.name for path in output.iterdir()} == {YES_NO, *(path.name for path in joint().iterdir())}
+    assert {path.name for path in output.iterdir()} == {
+        YES_NO,
+        "onnx.json",
+        "model.onnx",
+        "model_int8.onnx",
+        *(path.name for path in joint().iterdir()),
+    }
 
 
 @pytest.mark.parametrize(
