@@ -203,7 +203,7 @@ def over_weights(
 
 @contextmanager
 def widest_channels(model: nn.Module) -> Iterator[dict[str, np.ndarray]]:
-    """What a model computes meanwhile tells the widest channels behind each layer normalisation, by its weight in a traced model.
+    """What a model computes meanwhile tells which channels [d] behind each layer normalisation are widest, by its weight's name.
 
     A few channels of a BERT are several times as wide as all others, and would make the levels of a token as much coarser.
     """
@@ -227,7 +227,8 @@ def widest_channels(model: nn.Module) -> Iterator[dict[str, np.ndarray]]:
         numbers = torch.cat(parts)
         width = (numbers - numbers.mean(dim=1, keepdim=True)).abs().quantile(_USUAL, dim=0)
         if len(width) > _WIDEST:
-            widest[name] = np.sort(width.topk(_WIDEST).indices.numpy())
+            widest[name] = np.zeros(len(width), dtype=bool)
+            widest[name][width.topk(_WIDEST).indices.numpy()] = True
 
 
 class _Rewriting:
@@ -245,7 +246,6 @@ class _Rewriting:
         self._tokens: set[str] = set()
         self._readers: dict[str, list[onnx.NodeProto]] = defaultdict(list)
         self._made_by = {output: node for node in traced.graph.node for output in node.output}
-        self._traced = {initializer.name: initializer for initializer in traced.graph.initializer}
         for node in traced.graph.node:
             for name in node.input:
                 self._readers[name].append(node)
@@ -311,10 +311,8 @@ class _Rewriting:
         rounded, exact = source, [f"{token}.least"]
         widest = self._widest(source)
         if widest is not None:
-            others = np.ones(self._traced[self._made_by[source].input[1]].dims[0], np.float32)
-            others[widest] = 0
-            self._constant(f"{token}.others", others)
-            self._constant(f"{token}.places", widest)
+            self._constant(f"{token}.others", (~widest).astype(np.float32))
+            self._constant(f"{token}.places", np.flatnonzero(widest))
             rounded = self._add("Mul", [source, f"{token}.others"], f"{token}.narrow")
             exact.append(self._add("Gather", [source, f"{token}.places"], f"{token}.wide", axis=-1))
         self._constant("step", 1 / 255)

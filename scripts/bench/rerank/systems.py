@@ -45,7 +45,7 @@ class Size:
     pairs: int = 2000
     tried: int = 100  # pairs to find the peer's best batch size with
     batches: tuple[int, ...] = (8, 16, 64)
-    list_pairs: int = 4000  # some lists have hundreds
+    list_pairs: int = 12000  # some lists have hundreds
     candidates: int = 3000
     warm_turns: int = 5
     questions: int | None = None
@@ -56,7 +56,7 @@ class Size:
 
 
 DEFAULT = Size(
-    pairs=500, tried=60, list_pairs=1500, warm_turns=3, questions=40, cross_candidates=300, cross_pairs=6000,
+    pairs=500, tried=60, list_pairs=4000, warm_turns=3, questions=40, cross_candidates=300, cross_pairs=6000,
 )  # fmt: skip
 QUICK = Size(
     pairs=60, tried=20, batches=(16,), list_pairs=100, candidates=120, warm_turns=1, questions=4, cross_candidates=60,
