@@ -171,7 +171,9 @@ def _contexts(data: Path) -> dict[str, list[_Context]]:
                 continue
             for span in (span for asked in line.qas for answer in asked.detected_answers for span in answer.char_spans):
                 if not 0 <= span[0] <= span[1] < len(line.context):
-                    raise DataError(f"{path}:{number}: the characters {span[0]} to {span[1]} are outside of the context")
+                    raise DataError(
+                        f"{path}:{number}: the characters {span[0]} to {span[1]} are outside of the context"
+                    )
             line.title = html.unescape(line.title) if file.titled and line.title else line.context
             pairs.append((line.title, line.context))
             pairs += ((line.title, text) for text in line.context.splitlines() if len(text.split()) >= _LEAST_WORDS)

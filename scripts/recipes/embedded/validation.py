@@ -49,11 +49,7 @@ def best_spans(start: np.ndarray, end: np.ndarray, first: int, stop: int, most: 
 
 
 def validate(
-    model: Any,
-    tokenizer: TextTokenizer,
-    dev: Mapping[str, Sequence[Example]],
-    budget: int,
-    stride: int = STRIDE,
+    model: Any, tokenizer: TextTokenizer, dev: Mapping[str, Sequence[Example]], budget: int, stride: int = STRIDE
 ) -> dict[str, float]:
     """Of each data set: the share of examples whose relevant text is first, and the token F1 of the spans read in it.
 

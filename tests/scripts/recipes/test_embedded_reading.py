@@ -98,7 +98,9 @@ def test_answers_that_are_all_needed_are_ranked_and_not_read(tmp_path):
     line["qas"][0]["all_needed"] = True
     other = context("Ida left.", ("Who left?", "Ida"), title="t")
     more = context("Nobody was there.", ("Who was there?", "Nobody"), title="t")
-    found = {one.query: one for one in examples(SQUAD, write_files(tmp_path, squad_train_44articles=[line, other, more]))}
+    found = {
+        one.query: one for one in examples(SQUAD, write_files(tmp_path, squad_train_44articles=[line, other, more]))
+    }
     assert found["Who came?"].candidates[0] == Candidate("Ada and Ida came.", True, readable=False)
     assert texts(found["Who came?"], False) == ["Nobody was there."]  # "Ida left." holds a part of the answer
     assert found["Who was first?"].candidates[0] == Candidate("Ada and Ida came.", True, ((0, 3),))
@@ -151,7 +153,7 @@ def test_unanswerable_questions_have_no_relevant_text(tmp_path):
 
 def test_mismatched_paragraphs_are_of_the_article_and_hold_no_answer(tmp_path, monkeypatch):
     monkeypatch.setattr(reading_files, "_MISMATCHED", 1.0)
-    data = write_files(tmp_path, squad_train_44articles=[*RIVERS, *OTHERS], tatqa_text=RIVERS)
+    data = write_files(tmp_path, squad_train_44articles=[*RIVERS, *OTHERS])
     found = {one.query: one for one in mismatched(data, 5)}
     assert found.keys() == {line["qas"][0]["question"] for line in RIVERS}  # a hill has no other paragraph
     for one in found.values():
@@ -248,7 +250,9 @@ def test_negatives_do_not_hold_the_answer(built):
         for one in found:
             candidates = one.candidates[0]
             answers = [candidates.text[start:end] for start, end in candidates.spans]
-            patterns = [re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)", re.I) for answer in answers if answer.isalnum()]
+            patterns = [
+                re.compile(rf"(?<!\w){re.escape(answer)}(?!\w)", re.I) for answer in answers if answer.isalnum()
+            ]
             for text in texts(one, False):
                 assert text.strip() and not any(pattern.search(text) for pattern in patterns), (name, one.query)
 

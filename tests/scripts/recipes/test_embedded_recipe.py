@@ -219,7 +219,11 @@ def test_held_out_texts_are_left_out_of_text_sets_and_contexts():
     def asked(name, wrong):
         return Example(f"who {name}", (Candidate(sentence(name), True), Candidate(sentence(wrong))), "a", name)
 
-    train = {"a": [asked("x", "y"), asked("y", "x"), asked("x", "z")], "b": [asked("y", "y")], "facts": [asked("y", "x")]}
+    train = {
+        "a": [asked("x", "y"), asked("y", "x"), asked("x", "z")],
+        "b": [asked("y", "y")],
+        "facts": [asked("y", "x")],
+    }
     dev = {"a": [asked("u", "v")], "b": [asked("y", "w")], "facts": [asked("x", "x")]}
     contexts = [(example, (0, 2)) for example in train["a"]]
     found = recipes.without_held_out(recipes.Data(train, dev, contexts, "run"), {"a", "b"}, {"a", "facts"})
