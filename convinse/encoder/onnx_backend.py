@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _CPU_BUDGET = 512
 _GPU_BUDGET = 65536
 _ERRORS_ONLY = 3
+_EXACT = "session.x64quantprecision"
+_PROBED = 64  # products of a sum in largest_products.onnx
 
 
 class OnnxBackend(ModelBackend):
@@ -58,8 +61,8 @@ class OnnxBackend(ModelBackend):
         self.ahead = cores + 1
         self._workers = ThreadPoolExecutor(cores, "computing")
         options.log_severity_level = _ERRORS_ONLY
-        # Without VNNI instructions sums of 8-bit products would overflow; so they are slower there, but the same everywhere.
-        options.add_session_config_entry("session.x64quantprecision", "1")
+        if self.precision == "int8" and not adds_exactly():
+            options.add_session_config_entry(_EXACT, "1")  # slower, but the scores are the same everywhere
         try:
             self._session = onnxruntime.InferenceSession(
                 str(folder / graph), options, providers=_providers(settings.device, onnxruntime)
@@ -91,6 +94,20 @@ def available_cores() -> int:
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     wanted = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, min(bound, int(wanted))) if wanted.isdigit() else bound
+
+
+@cache
+def adds_exactly() -> bool:
+    """Whether this processor adds products of 8-bit numbers without overflow. Those without VNNI instructions do not.
+
+    Two products of the largest levels, 255 and 127, do not fit into 16 bits, in which such processors add them.
+    """
+    import onnxruntime
+
+    path = Path(__file__).with_name("largest_products.onnx")
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    levels = np.full((1, _PROBED), 255, np.uint8)
+    return bool((session.run(None, {"levels": levels})[0] == 255 * 127 * _PROBED).all())
 
 
 def _precision(exported: ExportedModel, wanted: Precision, on_gpu: bool, where: str) -> Precision:

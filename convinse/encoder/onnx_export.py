@@ -103,7 +103,7 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
     task = task or _task(folder)
     where = f"model: {name or folder}"
     checkpoint = load_checkpoint(folder, task)
-    from .onnx_graph import over_weights, stored_weights, traced_model, trunk_of
+    from .onnx_graph import over_weights, stored_weights, traced_model, trunk_of, widest_channels
     from .torch_backend import TorchBackend
 
     backend = TorchBackend(checkpoint, task, _ON_CPU, name or str(folder))
@@ -113,7 +113,8 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
     outputs: list[Output] = sorted(backend.outputs, key=_ORDER.index)
     samples = _samples(TextTokenizer.of(checkpoint, _ON_CPU.max_length))
     try:
-        expected = _computed(backend, samples, outputs)
+        with widest_channels(checkpoint.model) as wide:
+            expected = _computed(backend, samples, outputs)
         traced = traced_model(checkpoint, folder, samples[0], outputs)
     except Exception as error:  # tracing runs the code of any model
         raise _no_onnx(checkpoint, where, error) from error
@@ -123,7 +124,8 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
         graphs = dict(GRAPHS)
         places = {graph: stack.enter_context(replacing(folder / file)) for graph, file in GRAPHS.items()}
         for graph, path in places.items():
-            path.write_bytes(over_weights(traced, stored, trunk if graph == "int8" else None).SerializeToString())
+            rounded = trunk if graph == "int8" else None
+            path.write_bytes(over_weights(traced, stored, rounded, wide).SerializeToString())
         computed = {graph: _by_onnx(manifest, graph, path, checkpoint, where) for graph, path in places.items()}
         difference, correlation = _compared(computed, expected, checkpoint, where)
         if not correlation > _ALIKE:

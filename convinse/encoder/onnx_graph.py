@@ -7,7 +7,8 @@ import struct
 import tempfile
 import warnings
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,10 @@ _ROWS = "yes_no_rows"
 
 _TYPES = {"F32": TensorProto.FLOAT, "F16": TensorProto.FLOAT16, "BF16": TensorProto.BFLOAT16, "I8": TensorProto.INT8}
 _SMALLEST = 1e-12  # what divides a token is never less
+# Channels behind a layer normalisation that are not rounded. On 2,700 pairs of the embedded train part the scores' error (root mean
+# square) was 0.050 with none, 0.036 with 2, 0.034 with 4, 0.031 with 8, 0.026 with 16 and as many before every product.
+_WIDEST = 8
+_USUAL = 0.99  # share of a channel's numbers that its width is judged by
 _INTEGER_PRODUCT = "com.microsoft"  # where ONNX Runtime has MatMulIntegerToFloat
 
 
@@ -178,7 +183,10 @@ def _tensors(path: Path) -> dict[str, StoredTensor]:
 
 
 def over_weights(
-    traced: onnx.ModelProto, stored: Mapping[str, StoredTensor], rounded: str | None = None
+    traced: onnx.ModelProto,
+    stored: Mapping[str, StoredTensor],
+    rounded: str | None = None,
+    wide: Mapping[str, np.ndarray] | None = None,
 ) -> onnx.ModelProto:
     """A traced model as a graph over stored weights.
 
@@ -188,18 +196,56 @@ def over_weights(
         rounded: what the names of the matrices begin with whose products are computed in int8; None: of none. The inputs are
             rounded token by token, so that a text's score does not depend on its batch. Matrices that are not stored in int8
             lie rounded in the graph.
+        wide: channels that are not rounded; see `widest_channels`.
     """
-    return _Rewriting(traced, stored, rounded).model
+    return _Rewriting(traced, stored, rounded, wide or {}).model
+
+
+@contextmanager
+def widest_channels(model: nn.Module) -> Iterator[dict[str, np.ndarray]]:
+    """What a model computes meanwhile tells which channels [d] behind each layer normalisation are widest, by its weight's name.
+
+    A few channels of a BERT are several times as wide as all others, and would make the levels of a token as much coarser.
+    """
+    widest: dict[str, np.ndarray] = {}
+    seen: dict[str, list[torch.Tensor]] = defaultdict(list)
+
+    def watch(name: str) -> Callable[[nn.Module, Any, torch.Tensor], None]:
+        return lambda _, __, output: seen[name].append(output.flatten(0, -2).float())
+
+    hooks = [
+        module.register_forward_hook(watch(f"model.{name}.weight"))
+        for name, module in model.named_modules()
+        if isinstance(module, nn.LayerNorm)
+    ]
+    try:
+        yield widest
+    finally:
+        for hook in hooks:
+            hook.remove()
+    for name, parts in seen.items():
+        numbers = torch.cat(parts)
+        width = (numbers - numbers.mean(dim=1, keepdim=True)).abs().quantile(_USUAL, dim=0)
+        if len(width) > _WIDEST:
+            widest[name] = np.zeros(len(width), dtype=bool)
+            widest[name][width.topk(_WIDEST).indices.numpy()] = True
 
 
 class _Rewriting:
-    def __init__(self, traced: onnx.ModelProto, stored: Mapping[str, StoredTensor], rounded: str | None) -> None:
-        self._stored = stored
+    def __init__(
+        self,
+        traced: onnx.ModelProto,
+        stored: Mapping[str, StoredTensor],
+        rounded: str | None,
+        wide: Mapping[str, np.ndarray],
+    ) -> None:
+        self._stored, self._wide = stored, wide
         self._nodes: list[onnx.NodeProto] = []
         self._tensors: dict[str, TensorProto] = {}
         self._matrices: dict[str, tuple[str, np.ndarray]] = {}  # by the name of what is transposed: the weight
         self._tokens: set[str] = set()
         self._readers: dict[str, list[onnx.NodeProto]] = defaultdict(list)
+        self._made_by = {output: node for node in traced.graph.node for output in node.output}
         for node in traced.graph.node:
             for name in node.input:
                 self._readers[name].append(node)
@@ -246,48 +292,53 @@ class _Rewriting:
 
     def _product(self, source: str, transposed: str, output: str) -> None:
         """`output` = source [..., in] times a matrix [in, out], in int8."""
-        name, weight = self._matrices[transposed]
-        levels, scales, sums = self._levels(transposed)
-        wide = weight.shape[1] > weight.shape[0]  # behind an activation function, most numbers of which are near zero
-        step, zero = ("step_255", "zero_0") if wide else ("step_127", "zero_128")
-        token = self._token(source, step, zero, wide)
-        self._add("MatMulIntegerToFloat", [f"{token}.levels", levels, step, scales, zero], f"{output}.product", domain=_INTEGER_PRODUCT)  # fmt: skip
-        if wide:
-            self._add("Mul", [f"{output}.product", f"{token}.size"], f"{output}.scaled")
-            self._add("Mul", [f"{token}.least", sums], f"{output}.least")
-            self._add("Add", [f"{output}.scaled", f"{output}.least"], output)
-        else:
-            self._add("Mul", [f"{output}.product", f"{token}.size"], output)
+        levels, scales, exact = self._levels(transposed, source)
+        token = self._token(source)
+        self._add("MatMulIntegerToFloat", [f"{token}.levels", levels, "step", scales, "zero"], f"{output}.product", domain=_INTEGER_PRODUCT)  # fmt: skip
+        self._add("Mul", [f"{output}.product", f"{token}.size"], f"{output}.scaled")
+        self._add("MatMul", [f"{token}.exact", exact], f"{output}.exact")
+        self._add("Add", [f"{output}.scaled", f"{output}.exact"], output)
 
-    def _token(self, source: str, step: str, zero: str, wide: bool) -> str:
-        """Round each token of `source`; the name under which its `levels`, `size` and, if wide, `least` are."""
-        token = f"{source}.{step}"
+    def _token(self, source: str) -> str:
+        """Round each token of `source` between its least and its largest number, but for its widest channels.
+
+        Under the name that is returned are its `levels`, its `size`, and what is `exact`: the least number and the widest channels.
+        """
+        token = f"{source}.rounded"
         if token in self._tokens:
             return token
         self._tokens.add(token)
-        self._constant(step, 1 / (255 if wide else LEVELS))
-        self._constant(zero, np.uint8(0 if wide else 128))
+        rounded, exact = source, [f"{token}.least"]
+        widest = self._widest(source)
+        if widest is not None:
+            self._constant(f"{token}.others", (~widest).astype(np.float32))
+            self._constant(f"{token}.places", np.flatnonzero(widest))
+            rounded = self._add("Mul", [source, f"{token}.others"], f"{token}.narrow")
+            exact.append(self._add("Gather", [source, f"{token}.places"], f"{token}.wide", axis=-1))
+        self._constant("step", 1 / 255)
+        self._constant("zero", np.uint8(0))
         self._constant("smallest", _SMALLEST)
         last = {"axes": [-1], "keepdims": 1}
-        if wide:
-            self._add("ReduceMax", [source], f"{token}.most", **last)
-            self._add("ReduceMin", [source], f"{token}.least", **last)
-            self._add("Sub", [f"{token}.most", f"{token}.least"], f"{token}.span")
-            shifted = self._add("Sub", [source, f"{token}.least"], f"{token}.shifted")
-        else:
-            self._add("Abs", [source], f"{token}.absolute")
-            self._add("ReduceMax", [f"{token}.absolute"], f"{token}.span", **last)
-            shifted = source
+        self._add("ReduceMax", [rounded], f"{token}.most", **last)
+        self._add("ReduceMin", [rounded], f"{token}.least", **last)
+        self._add("Sub", [f"{token}.most", f"{token}.least"], f"{token}.span")
+        self._add("Sub", [rounded, f"{token}.least"], f"{token}.shifted")
         self._add("Max", [f"{token}.span", "smallest"], f"{token}.size")
         self._add("Reciprocal", [f"{token}.size"], f"{token}.inverse")
-        self._add("Mul", [shifted, f"{token}.inverse"], f"{token}.unit")
-        self._add("QuantizeLinear", [f"{token}.unit", step, zero], f"{token}.levels")
+        self._add("Mul", [f"{token}.shifted", f"{token}.inverse"], f"{token}.unit")
+        self._add("QuantizeLinear", [f"{token}.unit", "step", "zero"], f"{token}.levels")
+        self._add("Concat", exact, f"{token}.exact", axis=-1)
         return token
 
-    def _levels(self, transposed: str) -> tuple[str, str, str]:
-        """Names of a matrix's levels [in, out], of the scales [out] and of the sums over `in` [out]."""
+    def _widest(self, source: str) -> np.ndarray | None:
+        """Of what a layer normalisation gives the channels that are not rounded; None: of something else."""
+        node = self._made_by.get(source)
+        return self._wide.get(node.input[1]) if node is not None and len(node.input) > 1 else None
+
+    def _levels(self, transposed: str, source: str) -> tuple[str, str, str]:
+        """Names of a matrix's levels [in, out], of the scales [out] and of what the exact part of `source` is multiplied with."""
         name, weight = self._matrices[transposed]
-        scales, sums = name + SCALES, f"{name}.sums"
+        scales, exact = name + SCALES, f"{name}.exact"
         if f"{name}.levels" not in self._tensors:
             if self._stored[name].type == TensorProto.INT8:
                 self._external(f"{name}.levels", name)
@@ -299,9 +350,10 @@ class _Rewriting:
                 self._constant(f"{name}.levels", levels)
                 self._constant(scales, row_scales)
             self._add("Transpose", [f"{name}.levels"], f"{name}.transposed", perm=[1, 0])
-            if weight.shape[1] > weight.shape[0]:
-                self._constant(sums, weight.sum(axis=1, dtype=np.float64))
-        return f"{name}.transposed", scales, sums
+            widest = self._widest(source)
+            rows = [] if widest is None else list(weight[:, widest].T)
+            self._constant(exact, np.stack([weight.sum(axis=1, dtype=np.float64), *rows]))
+        return f"{name}.transposed", scales, exact
 
     def _widen(self, stored: str, scales: str | None, output: str) -> None:
         """Stored numbers [..., d] as float32; times the scales [...] if there are any."""

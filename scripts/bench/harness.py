@@ -42,6 +42,7 @@ PACKAGES = {
     "bs4": "beautifulsoup4",
     "haystack_integrations.components.readers.transformers": "haystack-ai transformers-haystack",
     "lxml": "lxml",
+    "onnx": "onnx",
     "rank_bm25": "rank_bm25==0.2.2",
     "sentence_transformers": "sentence-transformers==6.2.0",
     "tantivy": "tantivy",
@@ -49,10 +50,13 @@ PACKAGES = {
     "transformers": "transformers",
     BASE_PACKAGE: BASE_INSTALL,
 }
-MODELS = ("torch", "transformers")
+MODELS = ("onnx", "torch", "transformers")
 _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_vnni", "avx_vnni", "amx_int8", "asimd")
 _SETTINGS = {"HF_HUB_OFFLINE": "1", "HAYSTACK_TELEMETRY_ENABLED": "False", "TOKENIZERS_PARALLELISM": "true"}
 _CHILD = "from bench.harness import child; child()"
+_NOT_HERE = (
+    "import sys; sys.path = list(filter(None, sys.path)); "  # the code in the working directory is not that version's
+)
 _DATA = "The data lies in ../shared/data or CONVINSE_DATA."
 _EVERY = 0.2  # seconds between two looks at the memory of a process
 _SCRIPTS = Path(__file__).resolve().parents[1]
@@ -318,18 +322,59 @@ def interleaved(systems: Mapping[str, Callable[[], R]], rounds: int) -> tuple[di
     return seconds, results
 
 
+def add_against(parser: argparse.ArgumentParser) -> None:
+    """The option that compares with another version, see `other_version`."""
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="CHECKOUT",
+        help="a folder with another version of the project, measured besides",
+    )
+
+
+def other_version(bench: Bench) -> Path | None:
+    """The checkout of `--against`, or None. Raises `ConvinseError` where it is none of the project."""
+    given: Path | None = getattr(bench.options, "against", None)
+    if given is None:
+        return None
+    checkout = given.expanduser().resolve()
+    if not all((checkout / part).is_dir() for part in ("convinse", "scripts/bench")):
+        raise ConvinseError(
+            f"--against {given}: no checkout of the project; make one with: git worktree add DIR COMMIT"
+        )
+    return checkout
+
+
+def versions(bench: Bench) -> Iterator[list[Path | None]]:
+    """For each round the versions to be measured in turn: this one (None), and that of `--against`."""
+    own = dict.fromkeys((None, other_version(bench)))
+    for number in range(bench.rounds):
+        yield list(own) if number % 2 == 0 else list(reversed(own))
+
+
 def commands(bench: Bench, title: str, cases: Mapping[str, Sequence[str]], prepare: Callable[[], object]) -> Figures:
-    """Commands of the project timed in rounds, each begun by `prepare`, in the folder of the bench."""
-    usages: dict[str, list[Usage]] = {name: [] for name in cases}
-    for _ in range(bench.rounds):
-        prepare()
-        for name, arguments in cases.items():  # in this order: one may need what another has written
-            usages[name].append(command(arguments, bench.work))
-    figures = {
-        name: {"seconds": Spread.of([usage.seconds for usage in runs]), "peak_mb": max(usage.peak for usage in runs) / 1e6}
-        for name, runs in usages.items()
+    """Commands of the project timed in rounds, each begun by `prepare`, in the folder of the bench.
+
+    With `--against` the commands of that version are timed in the same rounds.
+    """
+    usages: dict[Path | None, dict[str, list[Usage]]] = {}
+    for checkouts in versions(bench):
+        for checkout in checkouts:
+            prepare()
+            for name, arguments in cases.items():  # in this order: one may need what another has written
+                usage = command(arguments, bench.work, checkout)
+                usages.setdefault(checkout, {}).setdefault(name, []).append(usage)
+    figures: dict[str, Figures] = {}
+    for name, runs in usages.pop(None).items():
+        seconds = Spread.of([usage.seconds for usage in runs])
+        figures[name] = {"seconds": seconds, "peak_mb": max(usage.peak for usage in runs) / 1e6}
+        for others in usages.values():
+            theirs = Spread.of([usage.seconds for usage in others[name]])
+            figures[name] |= {"theirs": theirs, "times": theirs.median / seconds.median}
+    columns = {
+        "seconds": ("seconds", "{:.2f}"), "peak MB": ("peak_mb", "{:.0f}"), "that version's": ("theirs", "{:.2f}"),
+        "times faster": ("times", "{:.2f}"),
     }  # fmt: skip
-    columns = {"seconds": ("seconds", "{:.2f}"), "peak MB": ("peak_mb", "{:.0f}")}
     bench.compare(title, ("command",), columns, {(): figures})
     return figures
 
@@ -354,37 +399,49 @@ class Usage(NamedTuple):
     result: Any
 
 
-def apart(function: Callable[..., Any], *arguments: Any, tree: bool = False) -> Usage:
+def apart(function: Callable[..., Any], *arguments: Any, tree: bool = False, checkout: Path | None = None) -> Usage:
     """Call a function of a module in a new process, with arguments and a result that JSON can hold (or paths).
 
-    The seconds are those of the call. With `tree`, processes that it starts count, pages shared by them once. Raises
-    `ChildError` with the last line that the process wrote to standard error.
+    The seconds are those of the call. With `tree`, processes that it starts count, pages shared by them once. With
+    `checkout` it is the function of that version's module. Raises `ChildError` with the last line that the process wrote to
+    standard error.
     """
     module = function.__module__
     if module == "__main__":
         module = sys.modules[module].__spec__.name  # type: ignore[union-attr]
     call = json.dumps([module, function.__name__, arguments], default=str)
-    usage = _process(["-c", _CHILD], f"{module}.{function.__name__}", call, tree=tree)
+    program = _CHILD if checkout is None else _NOT_HERE + _CHILD
+    usage = _process(["-c", program], f"{module}.{function.__name__}", call, tree=tree, checkout=checkout)
     seconds, peak, result = json.loads(usage.result.splitlines()[-1])
     # what is done before the next look at the tree knows its own peak
     return Usage(seconds, max(usage.peak, peak) if tree else peak, usage.anonymous, result)
 
 
-def command(arguments: Sequence[str], folder: Path | None = None) -> Usage:
-    """Run a command of the project; the seconds are those of the whole process."""
-    return _process(["-m", "convinse", *arguments], f"convinse {' '.join(arguments)}", folder=folder)
+def command(arguments: Sequence[str], folder: Path | None = None, checkout: Path | None = None) -> Usage:
+    """Run a command of the project, of another version with `checkout`; the seconds are those of the whole process."""
+    what = f"convinse {' '.join(arguments)}"
+    return _process(["-m", "convinse", *arguments], what, folder=folder, checkout=checkout)
 
 
 def _process(
-    arguments: Sequence[str], what: str, given: str = "", folder: Path | None = None, tree: bool = False
+    arguments: Sequence[str],
+    what: str,
+    given: str = "",
+    folder: Path | None = None,
+    tree: bool = False,
+    checkout: Path | None = None,
 ) -> Usage:
     """Run Python; the result is what it writes. Without `tree` the memory is that of the process alone."""
-    path = os.pathsep.join(filter(None, [str(_SCRIPTS), os.environ.get("PYTHONPATH")]))
+    if checkout is None:
+        code = {"PYTHONPATH": os.pathsep.join(filter(None, [str(_SCRIPTS), os.environ.get("PYTHONPATH")]))}
+    else:
+        paths = (checkout / "scripts", checkout)
+        code = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "CONVINSE_ROOT": str(checkout)}
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         start = time.perf_counter()
         process = subprocess.Popen(
             [sys.executable, *arguments], cwd=folder, stdin=subprocess.PIPE, stdout=out, stderr=errors, text=True,
-            env={**os.environ, "PYTHONPATH": path},
+            env={**os.environ, **code},
         )  # fmt: skip
         with process.stdin:  # type: ignore[union-attr]
             process.stdin.write(given)  # type: ignore[union-attr]
@@ -400,7 +457,7 @@ def _process(
         if status:
             errors.seek(0)
             last = (errors.read().strip().splitlines() or [f"status {process.returncode}"])[-1]
-            raise ChildError(f"{what}: {last}")
+            raise ChildError(f"{what}{'' if checkout is None else f' of {checkout}'}: {last}")
         out.seek(0)
         return Usage(seconds, peak or 1024 * used.ru_maxrss, anonymous, out.read())
 

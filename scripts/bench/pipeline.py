@@ -1,36 +1,49 @@
 """Whole commands, timed from outside: start-up, a cold and a warm cache, no cache; medians of interleaved runs.
 
-bash run.sh bench pipeline [--rounds N]
+    bash run.sh bench pipeline [--rounds N]
+    bash run.sh bench pipeline --against CHECKOUT
+
+With --against the same commands of another version are timed in the same rounds. `with the model` is the default
+configuration, `without` the lexical one.
 """
 
 from __future__ import annotations
 
 import shutil
 
-from .harness import Bench, Figures, Spec, commands, run
+from .harness import Bench, Figures, Spec, add_against, commands, run
 
-CASES = {
-    "convinse --help": ["--help"],
-    "ask, one question": ["ask", "Who directed Titanic?"],
-    "pipeline, cold cache": ["pipeline", "kb_text_table_info", "bench.yml", "--quiet"],
-    "pipeline, warm cache": ["pipeline", "kb_text_table_info", "bench.yml", "--quiet", "--restart"],
-    "pipeline, no cache": ["pipeline", "kb_text_table_info", "nocache.yml", "--quiet", "--restart"],
-}
+COLD, WARM = "pipeline with the model, cold cache", "pipeline with the model, warm cache"
+SECONDS = {COLD: 30, WARM: 6}
+_ALL, _NO_CACHE, _OLD = "kb_text_table_info", "nocache.yml", ("cache", "lexical-cache", "results")
 
 
 def pipeline(bench: Bench) -> Figures:
     """In every round the first command with a cache finds none."""
-    (bench.work / "bench.yml").write_text("name: bench\n")
-    (bench.work / "nocache.yml").write_text("name: nocache\ners_use_cache: false\n")
+    (bench.work / "bench.yml").write_text("name: bench\ners_cache_path: lexical-cache\n")
+    (bench.work / _NO_CACHE).write_text("name: nocache\ners_use_cache: false\n")
+    end = ["--quiet", *([] if bench.size is None else ["--limit", str(bench.size)])]
+    cases = {
+        "convinse --help": ["--help"],
+        "ask, one question": ["ask", "Who directed Titanic?"],
+        COLD: ["pipeline", _ALL, "config.yml", *end],
+        WARM: ["pipeline", _ALL, "config.yml", "--restart", *end],
+        "pipeline without, cold cache": ["pipeline", _ALL, "bench.yml", *end],
+        "pipeline without, warm cache": ["pipeline", _ALL, "bench.yml", "--restart", *end],
+        "pipeline without, no cache": ["pipeline", _ALL, _NO_CACHE, "--restart", *end],
+    }
 
     def forget() -> None:
-        for rest in ("cache", "results"):
+        for rest in _OLD:
             shutil.rmtree(bench.work / rest, ignore_errors=True)
 
-    return commands(bench, f"{bench.rounds} interleaved runs", CASES, forget)
+    figures = commands(bench, f"{bench.rounds} interleaved runs", cases, forget)
+    for name, most in SECONDS.items() if bench.size is None else ():
+        bench.want(f"{name}: seconds", figures[name]["seconds"].median, most, at_least=False)
+    return figures
 
 
-SPEC = Spec("pipeline", __doc__, {"commands": pipeline}, rounds=(1, 5, 5))
+SPEC = Spec("pipeline", __doc__, {"commands": pipeline}, (3, None, None), rounds=(1, 3, 5), options=add_against)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
 """The extractive reader beside the usual loop over transformers, and Haystack's reader: questions a second, answers.
 
     bash run.sh bench read [--full] [--model FOLDER]
+    bash run.sh bench read --device cuda
 
 All read the same questions with the same weights, one passage a question, in turn, with windows of 384 tokens that share
 128; tokenising is counted. The weights are those of all-MiniLM-L6-v2 with a random span head, or --model. The questions
-are BoolQ's with their passages and QED's with their paragraphs: 100, with --full 300.
+are BoolQ's with their passages and QED's with their paragraphs: 100, with --full 300. On a GPU all but the loop compute in
+bf16.
 
 The loop is what transformers' users write since its question-answering pipeline is gone: windows by the tokenizer, in
 the order of the data, batches of 16 padded to the longest, of each window the 20 best starts with the 20 best ends. A
 random head scores so evenly that these often miss the best span: its answers are compared with the loop's when it tries
 all starts and ends, those of a trained one with the loop's as it is.
-Haystack's reader takes one question at a time; it is measured where it is installed.
+Haystack's reader takes one question at a time; it is measured where it is installed, on a GPU at its best batch size.
 """
 
 from __future__ import annotations
@@ -24,24 +26,28 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from convinse.config import Backend, Precision
 from convinse.encoder.checkpoint import load_checkpoint, save_checkpoint
+from convinse.encoder.devices import find_device
+from convinse.encoder.exported import read_exported
 from convinse.encoder.extractive_reader import ExtractiveReader
-from convinse.encoder.tokens import TextTokenizer
 from recipes.sources import json_lines, minilm
 
+from .exported import exported, tokenizers
 from .harness import MODELS, Bench, Figures, Spec, Spread, interleaved, note, run
 from .measures import same_share
 
 SEED = 6
 MAX_LENGTH, STRIDE, ANSWER = 384, 128, 30
 BATCH, BEST = 16, 20  # of the loop
-OURS = ("fp32", "bf16", "int8")
 LOOP, HAYSTACK = "loop over transformers", "Haystack"
 HAYSTACK_MODULE = "haystack_integrations.components.readers.transformers"
-TIMES = {LOOP: 2.0, HAYSTACK: 3.0}  # what the fp32 reader's questions a second should be, times theirs
+HAYSTACK_BATCHES = (1, 8, 32)  # tried on a GPU
+TIMES = {LOOP: 2.0, HAYSTACK: 3.0}  # what our questions a second should be, times theirs
+TIMES_ON_GPU = {HAYSTACK: 2.5}
 SAME = 0.99  # of the loop's answers
 COLUMNS = {
-    "questions a second": ("rate", "{:.1f}"), "fp32 is faster": ("fp32_is_faster", "{:.2f}x"),
+    "questions a second": ("rate", "{:.1f}"), "{} is faster": ("ours_is_faster", "{:.2f}x"),
     "the loop's answers": ("as_loop", "{:.1%}"), "all spans tried": ("all_spans", "{:.1%}"),
 }  # fmt: skip
 
@@ -65,27 +71,28 @@ def questions(bench: Bench, number: int) -> list[Asked]:
     return drawn
 
 
-def ours(folder: Path, precision: Any) -> System:
+def ours(folder: Path, device: str, precision: Precision, backend: Backend) -> System:
     reader = ExtractiveReader(
-        folder, "cpu", precision=precision, max_length=MAX_LENGTH, stride=STRIDE, max_answer_length=ANSWER
-    )
-    checkpoint = load_checkpoint(folder, "question-answering")
+        folder, device, precision=precision, backend=backend, max_length=MAX_LENGTH, stride=STRIDE,
+        max_answer_length=ANSWER,
+    )  # fmt: skip
+    new_tokenizer = tokenizers(folder, MAX_LENGTH)
 
     def read(asked: Sequence[Asked]) -> list[str]:
-        reader.tokenizer = TextTokenizer.of(checkpoint, MAX_LENGTH)
+        reader.tokenizer = new_tokenizer()
         best = reader.read_all([row.question for row in asked], [[row.passage] for row in asked], top_k=1)
         return [spans[0].text if spans else "" for spans in best]
 
     return read
 
 
-def loop(folder: Path, most: int = BEST) -> System:
+def loop(folder: Path, device: str, most: int = BEST) -> System:
     """What users of transformers write themselves; `most` starts and ends of a window are tried."""
     import torch
     import transformers
 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder).eval()
+    model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder).eval().to(device)
 
     def read(asked: Sequence[Asked]) -> list[str]:
         windows = tokenizer(
@@ -100,8 +107,8 @@ def loop(folder: Path, most: int = BEST) -> System:
                 {name: [windows[name][place] for place in places] for name in names}, return_tensors="pt"
             )
             with torch.inference_mode():
-                output = model(**batch)
-            starts, ends = output.start_logits.numpy(), output.end_logits.numpy()
+                output = model(**batch.to(device))
+            starts, ends = output.start_logits.cpu().numpy(), output.end_logits.cpu().numpy()
             for row, place in enumerate(places):
                 number = windows["overflow_to_sample_mapping"][place]
                 inside = [part == 1 for part in windows.sequence_ids(place)]
@@ -126,8 +133,11 @@ def _best_span(start: Any, end: Any, inside: list[bool], most: int) -> tuple[flo
     return best
 
 
-def haystack(folder: Path) -> System:
-    """Haystack's reader as its users call it, for the one best answer."""
+def haystack(folder: Path, device: str, batch: int | None = None) -> System:
+    """Haystack's reader as its users call it, for the one best answer; on a GPU in bf16."""
+    import torch
+
+    options = {} if device == "cpu" else {"dtype": torch.bfloat16}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from haystack import Document
@@ -135,8 +145,8 @@ def haystack(folder: Path) -> System:
         from haystack_integrations.components.readers.transformers import TransformersExtractiveReader
 
         reader = TransformersExtractiveReader(
-            str(folder), device=ComponentDevice.from_str("cpu"), top_k=1, max_seq_length=MAX_LENGTH, stride=STRIDE,
-            no_answer=False,
+            str(folder), device=ComponentDevice.from_str(device), top_k=1, max_seq_length=MAX_LENGTH, stride=STRIDE,
+            no_answer=False, max_batch_size=batch, model_kwargs=options,
         )  # fmt: skip
         reader.warm_up()
 
@@ -147,49 +157,77 @@ def haystack(folder: Path) -> System:
     return read
 
 
+def best_haystack(folder: Path, device: str, asked: Sequence[Asked]) -> System:
+    """Haystack's reader, on a GPU at the fastest of some batch sizes: the better of two passes, in turn."""
+    if device == "cpu":
+        return haystack(folder, device)
+    tried = {batch: haystack(folder, device, batch) for batch in HAYSTACK_BATCHES}
+    seconds, _ = interleaved({batch: partial(read, asked) for batch, read in tried.items()}, 2)
+    return tried[min(tried, key=lambda batch: min(seconds[batch]))]
+
+
+def readers(folder: Path, device: str) -> dict[str, System]:
+    """Ours; the first one is compared with the others."""
+    if device != "cpu":
+        return {"ExtractiveReader bf16": ours(folder, device, "bf16", "torch")}
+    graphs = sorted(read_exported(folder, str(folder)).graphs)  # fp32 is the first
+    made = {f"ExtractiveReader {graph}": ours(folder, device, graph, "onnx") for graph in graphs}
+    return {**made, "ExtractiveReader fp32, PyTorch": ours(folder, device, "fp32", "torch")}
+
+
 def reading(bench: Bench) -> Figures:
     """All readers on the same questions; how often they answer as the loop."""
     from transformers.utils import logging as transformers_logging
 
     transformers_logging.disable_progress_bar()
     transformers_logging.set_verbosity_error()
-    model = bench.options.model
+    model, device = bench.options.model, bench.options.device
+    find_device(device)  # or an error at once
     asked = questions(bench, bench.size)
     folder = model or bench.work / "reader"
     if model is None:
         save_checkpoint(load_checkpoint(minilm(), "question-answering", new_head=True, seed=SEED), folder)
-    systems: dict[str, System] = {f"ExtractiveReader {name}": ours(folder, name) for name in OURS}
-    systems[LOOP] = loop(folder)
+    folder = exported(folder, bench.work / "reader-onnx", "question-answering")
+    systems = readers(folder, device)
+    first = next(iter(systems))
+    systems[LOOP] = loop(folder, device)
     if bench.has(HAYSTACK_MODULE):
-        systems[HAYSTACK] = haystack(folder)
+        systems[HAYSTACK] = best_haystack(folder, device, asked)
     for read in systems.values():
         read(asked[:8])  # chooses kernels
     note(f"reading {len(asked)} questions, {bench.rounds} rounds of {len(systems)} systems ...")
     seconds, answers = interleaved({name: partial(read, asked) for name, read in systems.items()}, bench.rounds)
     medians = {name: statistics.median(times) for name, times in seconds.items()}
     note("reading once more, all spans tried ...")
-    whole = loop(folder, MAX_LENGTH)(asked)
-    fp32, figures = f"ExtractiveReader {OURS[0]}", {}
+    whole = loop(folder, device, MAX_LENGTH)(asked)
+    figures: dict[str, Figures] = {}
     for name, times in seconds.items():
         rate = Spread.of([len(asked) / spent for spent in times])
         same = {"as_loop": same_share(answers[LOOP], answers[name]), "all_spans": same_share(whole, answers[name])}
-        figures[name] = {"rate": rate, **same, "seconds": times}
-        if name in TIMES:
-            figures[name]["fp32_is_faster"] = faster = medians[name] / medians[fp32]
-            bench.want(f"fp32: times {name}", faster, TIMES[name])
-    bench.want("fp32: share of the loop's answers", figures[fp32]["all_spans" if model is None else "as_loop"], SAME)
+        faster = medians[name] / medians[first]
+        figures[name] = {"rate": rate, **same, "seconds": times, "ours_is_faster": faster}
+    for name, least in (TIMES if device == "cpu" else TIMES_ON_GPU).items():
+        if name in figures:
+            bench.want(f"{first}: times {name}", figures[name]["ours_is_faster"], least)
+    if device == "cpu":
+        own = figures[first]["all_spans" if model is None else "as_loop"]
+        bench.want(f"{first}: share of the loop's answers", own, SAME)
     named = "all-MiniLM-L6-v2 with a random span head" if model is None else str(model)
-    bench.compare(f"{len(asked)} questions, cpu; {named}", ("reader",), COLUMNS, {(): figures})
-    return {"model": named, "questions": len(asked), "max_length": MAX_LENGTH, "stride": STRIDE, **figures}
+    columns = {head.format(first.split()[-1]): column for head, column in COLUMNS.items()}
+    bench.compare(f"{len(asked)} questions, {device}; {named}", ("reader",), columns, {(): figures})
+    return {
+        "model": named, "device": device, "questions": len(asked), "max_length": MAX_LENGTH, "stride": STRIDE, **figures,
+    }  # fmt: skip
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", type=Path, metavar="FOLDER", help="a trained reader (default: a random span head)")
+    parser.add_argument("--device", default="cpu", help="cpu (default) or cuda, for all readers")
 
 
 SPEC = Spec(
     "read", __doc__, {"reading": reading}, (20, 100, 300), (1, 3, 3), _options, needs={"reading": MODELS},
-    peers=(*MODELS, "haystack-ai", "transformers-haystack"),
+    peers=("onnxruntime", *MODELS, "haystack-ai", "transformers-haystack"),
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -16,7 +16,15 @@ def test_a_folder_is_written_and_described(words, command, workdir):
     assert set(names("fast/model")) >= MADE and names() == ["fast"]
     (output,) = read_exported(workdir / "fast/model", "it").outputs
     assert output == ("embedding" if "embedding" in words else "relevance")
-    for shown in (f"fast/model: {output}", "model.onnx", "model_int8.onnx", "model.safetensors", "MB", "e-0", "0.9"):
+    for shown in (
+        f"fast/model: {output}",
+        "model.onnx",
+        "model_int8.onnx",
+        "model.safetensors",
+        "MB",
+        "e-0",
+        "int8, least correlation with PyTorch",
+    ):
         assert shown in printed, printed
 
 

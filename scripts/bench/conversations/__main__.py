@@ -2,11 +2,12 @@
 
     bash run.sh bench conversations
     bash run.sh bench conversations --config lexical.yml --work DIR
+    bash run.sh bench conversations --parts speed --against CHECKOUT
 
 The conversations are those of convquestions/val_wd27k: of its 32 versions a group two, which together have each wording
 once; by default of 15 groups, with --full of all 46. Gold texts count as the date or the number that they hold, a bare year
 as any date in it; "P@1 label" also counts answers that have the gold label under another id, for the published ids are often
-wrong.
+wrong. With --against the turns of the speed part are also answered by another version, in turn, over the same sources.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import islice
@@ -31,7 +33,7 @@ from convinse.support.progress import progress
 from convinse.support.registry import find_module
 
 from ..candidates import build_sources
-from ..harness import Bench, Figures, Spec, apart, note, run, timed
+from ..harness import Bench, Figures, Spec, add_against, apart, note, other_version, run, timed, versions
 from .turns import SUBSETS, failures, figures, losses, more_questions, read_conversations, turns_of
 
 MODULES = ("nc_all", "nc_init", "nc_prev", "nc_init_prev", "slots", "history")
@@ -139,6 +141,7 @@ def want(bench: Bench, sources: str, default: str, runs: Runs) -> None:
 
 STAGES = ("qu", "retrieval", "scoring", "answering")
 CACHES = {"cold": 600.0, "warm": 60.0}  # cache -> most seconds for FULL turns
+TIMES = {"cold": 2.0}  # another version's seconds, times ours
 FULL = 1000
 
 
@@ -188,16 +191,34 @@ def timed_run(name: str, overrides: dict[str, str], conversations: list[Conversa
 def speed_part(bench: Bench) -> Figures:
     """Seconds of each stage with a cold cache, then with the warm one; the bounds are for as many turns as are asked.
 
-    Every run is a process of its own: what the stages keep in memory is no cache that the next command has.
+    Every run is a process of its own: what the stages keep in memory is no cache that the next command has. Of several
+    rounds, each of which begins with no cache, the run with the median of the seconds is told.
     """
     work = bench.state
     asked = gather(work.conversations, bench.folder, bench.size.turns)
-    settings = {**work.overrides, "ers_cache_path": str(bench.work / "speed")}
-    runs = {kind: apart(timed_run, work.config, settings, asked).result for kind in CACHES}
-    for kind, own in runs.items() if not bench.options.quick else ():  # of few turns most of it is loading
-        bench.want(f"{kind} cache: seconds", own["total"], CACHES[kind] * own["turns"] / FULL, at_least=False)
+    rounds: dict[str, dict[Path | None, list[Figures]]] = {kind: defaultdict(list) for kind in CACHES}
+    for number, checkouts in enumerate(versions(bench)):
+        for own in rounds.values():
+            for checkout in checkouts:
+                cache = bench.work / f"speed-{number}-{'own' if checkout is None else 'other'}"
+                settings = {**work.overrides, "ers_cache_path": str(cache)}
+                own[checkout].append(apart(timed_run, work.config, settings, asked, checkout=checkout).result)
+    runs: dict[str, Figures] = {}
+    for kind, own in rounds.items():
+        for checkout, measured in own.items():
+            label = kind if checkout is None else f"{kind}, {checkout.name}"
+            runs[label] = sorted(measured, key=lambda row: row["total"])[len(measured) // 2]
+            if checkout is not None:
+                runs[label]["times"] = times = runs[label]["total"] / runs[kind]["total"]
+                if kind in TIMES and not bench.options.quick:
+                    bench.want(f"{label}: seconds, times ours", times, TIMES[kind])
+        if not bench.options.quick:  # of few turns most of it is loading
+            most = CACHES[kind] * runs[kind]["turns"] / FULL
+            bench.want(f"{kind} cache: seconds", runs[kind]["total"], most, at_least=False)
     title = f"seconds for {runs['cold']['turns']} turns, {runs['cold']['representations']} different representations"
-    columns = {stage: (stage, "{:.1f}") for stage in (*STAGES, "rest", "total", "cpu")}
+    columns = {stage: (stage, "{:.1f}") for stage in (*STAGES, "rest", "total", "cpu")} | {
+        "times ours": ("times", "{:.2f}")
+    }
     bench.compare(title, ("cache",), columns, {(): runs})
     return runs
 
@@ -209,7 +230,8 @@ class Size(NamedTuple):
 
 def prepare(bench: Bench) -> Work:
     options = bench.options
-    for module in (load_config(options.config).qu, *MODULES):  # a wrong name shows before anything is built
+    other_version(bench)  # a wrong one shows before anything is built, as does a wrong name
+    for module in (load_config(options.config).qu, *MODULES):
         find_module("qu", module, QuestionUnderstanding)
     note(f"knowledge base and pages of wikidata-27k in {bench.kept} ...")
     # the cache is of this run only: older results may be of older code
@@ -221,6 +243,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config", default="wikidata-27k.yml", metavar="NAME", help="its stages (default: %(default)s)"
     )
+    add_against(parser)
 
 
 SPEC = Spec(
@@ -230,7 +253,7 @@ SPEC = Spec(
         "all": partial(quality_part, sources=DEFAULT_SOURCES, name="all"),
         "speed": speed_part,
     },
-    (Size(1, 10), Size(15, 200), Size()), options=_options, prepare=prepare,
+    (Size(1, 10), Size(15, 200), Size()), (1, 1, 3), _options, prepare=prepare,
 )  # fmt: skip
 
 if __name__ == "__main__":

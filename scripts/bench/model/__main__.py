@@ -191,7 +191,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 SPEC = Spec(
     "model", __doc__, PARTS, (QUICK, DEFAULT, Size()), options=_options, prepare=Setup,
-    needs=dict.fromkeys(PARTS, MODELS), peers=MODELS,
+    needs=dict.fromkeys(PARTS, MODELS), peers=("onnxruntime", *MODELS),
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ SPANS = 5  # of a text, as the pipeline keeps them
 class Model:
     folder: Path  # with weights, configuration and tokenizer
     device: str = "auto"  # `auto`, `cpu` or `cuda`
-    precision: Precision = "auto"  # see `convinse.encoder.devices`
+    precision: Precision = "auto"  # see `convinse.encoder.settings`
     one_pass: bool = True  # whether the reader takes the spans of the pairs that the reranker has just scored
 
     @cached_property

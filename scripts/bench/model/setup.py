@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from convinse.config import Precision, resolve
 from convinse.encoder.bi_encoder import BiEncoder
-from convinse.encoder.devices import find_device, find_precision
+from convinse.encoder.exported import read_exported
 from convinse.support.errors import ModelError
 from recipes.sources import BASE_PACKAGE, minilm
 
+from ..exported import exported
 from ..harness import Bench, note
 from .heads import Model
 from .ranking import Pools, evidence_pools
@@ -39,10 +39,11 @@ class Setup:
         if not folder.is_dir():
             raise ModelError(f"{folder}: no such model; give --model DIR, such as one of: bash run.sh train embedded")
         self._bench = bench
-        self.model = Model(folder, options.device, options.precision)
-        device = find_device(options.device)
-        self.on_gpu = device.type == "cuda"
-        bench.console.print(f"{folder}, {device}, {find_precision(options.precision, device)}")
+        self.model = Model(exported(folder, bench.work / "model-onnx"), options.device, options.precision)
+        backend = self.model.reranker.engine.backend
+        self.on_gpu = backend.device.startswith("cuda")
+        self.on_cpu: list[Precision] = sorted(read_exported(self.model.folder, "--model").graphs)  # fp32 is the first
+        bench.console.print(f"{folder}, {backend.device}, {backend.precision}")
 
     @cached_property
     def sets(self) -> DevSets:
@@ -59,7 +60,8 @@ class Setup:
         """The bi-encoder whose weights the training begins with."""
         if not self._bench.has(BASE_PACKAGE):
             return None
-        return BiEncoder(minilm(), self.model.device, precision=self.model.precision)
+        folder = exported(minilm(), self._bench.work / "minilm-onnx", "embedding")
+        return BiEncoder(folder, self.model.device, precision="auto" if self.on_gpu else "fp32")
 
     def other(self, precision: Precision, device: str | None = None, one_pass: bool = True) -> Model:
-        return Model(Path(self.model.folder), device or self.model.device, precision, one_pass)
+        return Model(self.model.folder, device or self.model.device, precision, one_pass)

@@ -112,7 +112,7 @@ def speed_part(bench: Bench) -> Figures:
     setup = bench.state
     asked = ranking.asked_of(setup.pools.questions, setup.pools.evidences[ranking.WIDE])
     number = bench.size.turns + 1
-    precisions: tuple[Precision, ...] = ("bf16", "fp32") if setup.on_gpu else ("int8", "fp32")
+    precisions: list[Precision] = ["bf16", "fp32"] if setup.on_gpu else setup.on_cpu[::-1]
     figures: dict[str, Figures] = {}
     many, few = turns_of(asked, 200, number), turns_of(asked, 20, number)
     for precision in precisions:
@@ -134,7 +134,7 @@ def agreement_part(bench: Bench) -> Figures:
     import torch
 
     setup = bench.state
-    models = {"fp32, cpu": setup.other("fp32", "cpu"), "int8, cpu": setup.other("int8", "cpu")}
+    models = {f"{precision}, cpu": setup.other(precision, "cpu") for precision in setup.on_cpu}
     if torch.cuda.is_available():
         models["bf16, cuda"] = setup.other("bf16", "cuda")
     paragraphs = [question for questions in setup.sets.paragraphs.values() for question in questions]

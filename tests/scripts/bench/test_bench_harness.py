@@ -8,6 +8,7 @@ import pytest
 
 from bench import harness
 from bench.harness import Bench, Bound, ChildError, Spec, Spread, apart, in_turn, interleaved, run
+from convinse.support.errors import ConvinseError
 
 RESULTS = Path("results/bench/trial.json")
 
@@ -117,3 +118,63 @@ def test_a_call_in_a_process_of_its_own():
         apart(harness.importable)
     with pytest.raises(ChildError, match="convinse kb info nowhere: convinse: nowhere"):
         harness.command(["kb", "info", "nowhere"])
+
+
+# -- another version ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A version of the project with a bench and a command of its own."""
+    bench, package = tmp_path / "then" / "scripts" / "bench", tmp_path / "then" / "convinse"
+    for folder in (bench, package):
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").touch()
+    (bench / "harness.py").write_text(
+        "import json, os, sys, convinse\n"
+        "def child():\n"
+        "    given = json.loads(sys.stdin.read())\n"
+        "    print(json.dumps([1.5, 7, [given, convinse.__file__, os.environ['CONVINSE_ROOT']]]))\n"
+    )
+    (package / "__main__.py").write_text("print('that version')")
+    return tmp_path / "then"
+
+
+def bench_against(checkout, work, rounds=1):
+    return Bench(argparse.Namespace(against=checkout), None, rounds, work, work)
+
+
+def test_a_call_of_another_version_runs_its_code(checkout, monkeypatch, tmp_path):
+    (tmp_path / "convinse.py").write_text("raise ImportError('the code of the working directory')")
+    monkeypatch.chdir(tmp_path)
+    usage = apart(harness.importable, "json", checkout=checkout)
+    call, package, root = usage.result
+    assert usage.seconds == 1.5 and call == ["bench.harness", "importable", ["json"]]
+    assert package == str(checkout / "convinse" / "__init__.py") and root == str(checkout)
+    (checkout / "scripts" / "bench" / "harness.py").write_text("def child(): raise ValueError('of another format')")
+    with pytest.raises(ChildError, match=f"importable of {checkout}: ValueError: of another format"):
+        apart(harness.importable, "json", checkout=checkout)
+
+
+def test_commands_of_two_versions_take_turns(checkout, tmp_path, monkeypatch, capsys):
+    ran = []
+
+    def command(arguments, folder, checkout):
+        ran.append((arguments, checkout))
+        return harness.Usage(3.0 if checkout else 2.0, 5 * 10**6, 0, "")
+
+    monkeypatch.setattr(harness, "command", command)
+    figures = harness.commands(bench_against(checkout, tmp_path, 2), "commands", {"a": ["x"]}, lambda: ran.append(0))
+    assert ran == [0, (["x"], None), 0, (["x"], checkout), 0, (["x"], checkout), 0, (["x"], None)]
+    assert figures == {"a": {"seconds": (2, 2, 2), "peak_mb": 5, "theirs": (3, 3, 3), "times": 1.5}}
+    assert "times faster" in capsys.readouterr().out
+    assert set(harness.commands(bench_against(None, tmp_path), "", {"a": ["x"]}, list)["a"]) == {"seconds", "peak_mb"}
+
+
+def test_a_command_of_another_version_runs_its_code(checkout, tmp_path):
+    assert harness.command([], tmp_path, checkout).result == "that version\n"
+
+
+def test_a_folder_that_is_no_checkout_is_refused(tmp_path):
+    with pytest.raises(ConvinseError, match="against .*: no checkout of the project"):
+        harness.other_version(bench_against(tmp_path, tmp_path))

@@ -1,0 +1,128 @@
+"""Model folders that both backends compute, tokenizers that know no text, padding, and plain ONNX Runtime as a peer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from convinse.encoder.checkpoint import Task
+from convinse.encoder.exported import is_exported, read_exported
+from convinse.encoder.tokens import Sequences, TextTokenizer
+
+from .harness import note
+
+
+def exported(model: Path, folder: Path, task: Task | None = None) -> Path:
+    """The model's folder where it has graphs for ONNX Runtime, else `folder`, to which it is exported."""
+    if is_exported(model):
+        return model
+    if not is_exported(folder):
+        from convinse.encoder.onnx_export import export_model
+
+        note(f"exporting {model} ...")
+        export_model(model, folder, task)
+    return folder
+
+
+def tokenizers(folder: Path, max_length: int) -> Callable[[], TextTokenizer]:
+    """Makes tokenizers of an exported model; a new one knows the tokens of no text yet."""
+    made = read_exported(folder, str(folder))
+    tokenizer = _tokenizer(folder)
+    return lambda: TextTokenizer(tokenizer, min(max_length, made.max_length), made.pad_id)
+
+
+def _tokenizer(folder: Path) -> Any:
+    from tokenizers import Tokenizer
+
+    return Tokenizer.from_file(str(folder / "tokenizer.json"))
+
+
+class Padding:
+    """Counts the tokens that a model computes, and those of them that only fill up a batch."""
+
+    def __init__(self) -> None:
+        self._slots = 0
+        self._tokens: list[Any] = []
+
+    def of_engine(self, engine: Any) -> Padding:
+        """Count what an engine's backend computes from now on."""
+        start = engine.backend.start
+
+        def counted(sequences: Sequences, places: np.ndarray, wanted: Sequence[Any]) -> Any:
+            lengths = sequences.lengths[places]
+            self.add(lengths.sum(), len(places) * int(lengths.max()))
+            return start(sequences, places, wanted)
+
+        engine.backend.start = counted
+        return self
+
+    @contextmanager
+    def of_module(self, module: Any) -> Iterator[None]:
+        """Count meanwhile what a module of PyTorch that takes `attention_mask` computes."""
+
+        def count(_: Any, __: tuple[Any, ...], arguments: dict[str, Any]) -> None:
+            mask = arguments["attention_mask"]
+            self.add(mask.sum(), mask.numel())  # the sum is read later: a GPU is not waited for
+
+        handle = module.register_forward_pre_hook(count, with_kwargs=True)
+        try:
+            yield
+        finally:
+            handle.remove()
+
+    def add(self, tokens: Any, slots: int) -> None:
+        self._slots += slots
+        self._tokens.append(tokens)
+
+    def clear(self) -> None:
+        self._slots, self._tokens = 0, []
+
+    @property
+    def share(self) -> float:
+        """Of the padding among all."""
+        return 1 - sum(map(int, self._tokens)) / max(1, self._slots)
+
+
+class PlainOnnx:
+    """What a user of ONNX Runtime writes: pairs by the tokenizer, sorted by length, in batches of one size, on all cores."""
+
+    batch = 32
+
+    def __init__(self, folder: Path, precision: Any, max_length: int) -> None:
+        import onnxruntime
+
+        made = read_exported(folder, str(folder))
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = len(os.sched_getaffinity(0))
+        self._session = onnxruntime.InferenceSession(
+            str(folder / made.graphs[precision]), options, providers=["CPUExecutionProvider"]
+        )
+        self._inputs, self._pad = made.inputs, made.pad_id
+        self._tokenizer = _tokenizer(folder)
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(max_length, strategy="only_second")
+        self.padding = Padding()
+
+    def odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """[n] log odds of pairs of texts."""
+        encodings = self._tokenizer.encode_batch(list(pairs))
+        lengths = np.array([len(encoding.ids) for encoding in encodings])
+        order = np.argsort(lengths)
+        odds = np.empty(len(pairs), np.float32)
+        for start in range(0, len(order), self.batch):
+            places = order[start : start + self.batch]
+            shape = len(places), int(lengths[places[-1]])
+            ids, mask, types = np.full(shape, self._pad), np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+            for row, place in enumerate(places):
+                encoding, length = encodings[place], lengths[place]
+                ids[row, :length], mask[row, :length], types[row, :length] = encoding.ids, 1, encoding.type_ids
+            given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types, "yes_no_rows": np.arange(0)}
+            feed = {name: array for name, array in given.items() if name in self._inputs}
+            odds[places] = self._session.run(["relevance"], feed)[0]
+            self.padding.add(mask.sum(), mask.size)
+        return odds
