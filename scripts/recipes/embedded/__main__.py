@@ -33,8 +33,8 @@ from convinse.training.learning import FitResult
 from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.card import embedded_card
 from recipes.embedded.ranking_sets import Decided, boolq_questions, squad_contexts
-from recipes.embedded.recipe import PSEUDO, Recipe, gather, train_stages
-from recipes.embedded.sets import builders
+from recipes.embedded.recipe import PSEUDO, Recipe, gather, train_stages, without_held_out
+from recipes.embedded.sets import TEXT_SETS, builders
 from recipes.embedded.yes_no import train_yes_no
 from recipes.sources import minilm
 
@@ -85,7 +85,10 @@ def run(options: argparse.Namespace) -> None:
         if unknown:
             raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(known))}")
         contexts = squad_contexts(options.data, recipe.seed) if PSEUDO in mixed else ()
-        data = gather({name: known[name] for name in sorted(names)}, contexts)
+        texts = set(TEXT_SETS) if recipe.apart else set()
+        data = gather({name: known[name] for name in sorted(names | texts)}, contexts)
+        if recipe.apart:
+            data = without_held_out(data, texts, names)
         # what the last step needs is looked for before the first
         check_layer(checkpoint, recipe)
         questions = [] if recipe.yes_no is None else boolq_questions(options.data)

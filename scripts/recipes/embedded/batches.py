@@ -11,7 +11,7 @@ import numpy as np
 from convinse.encoder.tokens import Sequences, TextTokenizer, token_spans
 from recipes.embedded.examples import Candidate, Example
 
-_STRIDE = 64
+STRIDE = 64  # tokens that a window shares with the one before
 _ANY_WINDOW = 0.2  # of texts that are cut: how often a window without the answer is learned from
 
 
@@ -34,15 +34,20 @@ class Batch:
 
 
 def drawn(example: Example, negatives: int, chance: random.Random) -> Example:
-    """The example with one relevant candidate and some negatives; the hardest is always among them."""
+    """The example with one relevant candidate and some negatives; the hardest is always among them.
+
+    Where no candidate is relevant, there is at least one negative.
+    """
     relevant = [candidate for candidate in example.candidates if candidate.relevant]
     others = [candidate for candidate in example.candidates if not candidate.relevant]
+    negatives = negatives if relevant else max(1, negatives)
     kept = others[:1] + chance.sample(others[1:], min(negatives - 1, len(others) - 1)) if others and negatives else []
-    return replace(example, candidates=(chance.choice(relevant), *kept))
+    right = [chance.choice(relevant)] if relevant else []
+    return replace(example, candidates=(*right, *kept))
 
 
 def with_foreign(examples: Sequence[Example], share: float, chance: random.Random) -> list[Example]:
-    """The examples, a share of them with a relevant text of another one, of another group, as one more negative."""
+    """The examples, a share of them with the first text of another one, of another group, as one more negative."""
     made = []
     for example in examples:
         if chance.random() >= share:
@@ -57,16 +62,19 @@ def with_foreign(examples: Sequence[Example], share: float, chance: random.Rando
     return made
 
 
-def batch(examples: Sequence[Example], tokenizer: TextTokenizer, chance: random.Random | None) -> Batch:
+def batch(
+    examples: Sequence[Example], tokenizer: TextTokenizer, chance: random.Random | None, stride: int = STRIDE
+) -> Batch:
     """The model inputs of some examples.
 
     Args:
         examples: with the candidates to learn from.
         tokenizer: its `max_length` is that of a window.
+        stride: tokens that a window shares with the one before.
         chance: draws the window of a text that does not fit, mostly one with the answer; None: the first such window.
     """
     pairs = [(example.query, candidate) for example in examples for candidate in example.candidates]
-    windows = tokenizer.windows([(query, candidate.text) for query, candidate in pairs], _STRIDE)
+    windows = tokenizer.windows([(query, candidate.text) for query, candidate in pairs], stride)
     firsts = windows.sequences.firsts
     ends = windows.sequences.lengths - windows.trailing
     of_pair: list[list[int]] = [[] for _ in pairs]

@@ -6,6 +6,7 @@ import msgspec
 
 from convinse.training.learning import FitResult
 from convinse.training.trainer import model_card, settings_list, validation_table
+from recipes.embedded.reading_files import READING_FILES
 from recipes.embedded.recipe import PSEUDO, Recipe, Stage
 
 # what each set is, and its licence as its source states it
@@ -25,14 +26,19 @@ SOURCES = {
     "selqa": ("SelQA (dev): question, sentences of a section", "Apache-2.0"),
     PSEUDO: ("paragraphs of SQuAD sentences, answers marked by the stage before", "CC BY-SA 4.0"),
     "squad_sentences": ("SQuAD questions and the sentences that answer them, without spans", "CC BY-SA 4.0"),
+    "mismatched": ("questions on Wikipedia with other paragraphs of the article, which do not answer", "as the files"),
+    "squad2_unanswerable": ("SQuAD 2.0: questions that the paragraph does not answer", "CC BY-SA 4.0"),
     "tables": ("WikiTableQuestions whose answer is one cell: rows, the cell", "CC BY-SA 4.0"),
     "timequestions": ("TimeQuestions (dev), retrieved facts by distant supervision", "MIT repository"),
     "tiq": ("TIQ (dev), retrieved facts by distant supervision", "MIT repository"),
+    **{file.name: (f"{file.content}; from {file.origin}", file.licence) for file in READING_FILES},
 }
 _LIMITS = """
 Small, trained on questions over single sentences, paragraphs, facts and rows: no reasoning over several evidences, no counting,
 no comparison of rows, no other language. Probabilities were calibrated on held-out examples with a few negatives each; over
 hundreds of candidates they are too high. QAMR's test sentences are in the training data: report no figure on them."""
+_EVALUATION = """ Many of its
+paragraphs come from published evaluation parts (the table of the data names them): report no figure on these."""
 _YES_NO = """
 - Yes or no: the same pass as for ranking, then a head of its own (`yes_no.safetensors`), trained on BoolQ over the
   finished trunk -> log odds that the text answers with yes."""
@@ -76,8 +82,11 @@ A BERT with three heads: it ranks texts for a question, marks answers in them, a
 - Ranking: `[CLS] question or representation [SEP] evidence [SEP]` -> `logits`, log odds that the evidence answers.
 - Reading: the same pass -> `start_logits`, `end_logits`; the span of [CLS] says that there is no answer.
 - Embedding: `[CLS] text [SEP]` -> the mean of `last_hidden_state`."""
+    limits = _LIMITS
+    if any(file.name in names for file in READING_FILES):
+        limits += _EVALUATION
     sections = {
-        "Limits": _LIMITS,
+        "Limits": limits,
         "Data": f"""
 | set | licence | examples to train on |{head}
 |---|---|---:|{"---:|" * len(stages)}

@@ -34,17 +34,23 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Example:
-    """A query and its candidates."""
+    """A query and its candidates, of which none may be relevant: then nothing among them answers the query."""
 
     query: str  # a question, or the representation of a turn
-    candidates: tuple[Candidate, ...]  # relevant ones first (at least one), then negatives, the hardest first
+    candidates: tuple[Candidate, ...]  # relevant ones first, then negatives, the hardest first
     source: str  # the data set, such as `qamr`
     key: str  # what must not be in two parts: the sentence, document, table or item that the example is about
     group: str = ""  # texts of one example are negatives of others in a batch unless their groups are equal
 
     def __post_init__(self) -> None:
-        if not self.candidates or not self.candidates[0].relevant:
-            raise ValueError(f"{self.source}: {self.query[:80]!r} has no relevant candidate in front")
+        relevant = [candidate.relevant for candidate in self.candidates]
+        if not relevant or relevant != sorted(relevant, reverse=True):
+            raise ValueError(f"{self.source}: {self.query[:80]!r} does not have its relevant candidates in front")
+
+    @property
+    def answered(self) -> bool:
+        """Whether a candidate is relevant."""
+        return self.candidates[0].relevant
 
     @property
     def part(self) -> Part:

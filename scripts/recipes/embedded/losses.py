@@ -27,8 +27,9 @@ def pair_losses(model: Any, batch: Batch, budget: int) -> tuple[Tensor, Tensor]:
     Pairs of similar length are computed together, of whichever examples: where an example's texts were, a third of the
     work was padding.
 
-    Ranking: cross-entropy of the relevant candidates among all of the example, and of each pair alone. Reading: negative
-    log-likelihood of the answers' spans (any of them), or of [CLS] for texts without one.
+    Ranking: cross-entropy of the relevant candidates among all of the example, and of each pair alone; only the latter
+    where no candidate is relevant. Reading: negative log-likelihood of the answers' spans (any of them), or of [CLS] for
+    texts without one.
 
     Args:
         budget: most tokens that are computed together, padding counted.
@@ -44,7 +45,7 @@ def pair_losses(model: Any, batch: Batch, budget: int) -> tuple[Tensor, Tensor]:
     relevant = torch.from_numpy(batch.relevant).to(odds.device)
     lists = []
     for own, right in zip(odds.split(batch.sizes), relevant.split(batch.sizes), strict=True):
-        if not bool(right.all()):
+        if bool(right.any()) and not bool(right.all()):
             lists.append(torch.logsumexp(own, 0) - torch.logsumexp(own[right], 0))
     each = functional.binary_cross_entropy_with_logits(odds, relevant.float(), reduction="none")
     balance = sum(part.mean() for part in each.split(batch.sizes))

@@ -26,12 +26,17 @@ Spans = tuple[tuple[int, int], ...]
 
 
 class Asked(NamedTuple):
-    """A question, its text, the places of the answers there and the title of the text's document."""
+    """A question, its text, the places of the answers there and the title of the text's document.
+
+    Attributes:
+        readable: False where no single one of the places is the answer.
+    """
 
     question: str
     text: str
     spans: Spans
     title: str
+    readable: bool = True
 
     @property
     def answers(self) -> list[str]:
@@ -142,13 +147,13 @@ def _paragraph(sentence: str, others: Sequence[str], chance: random.Random) -> t
 def fairytaleqa(data: Path, seed: int) -> Iterator[Example]:
     """FairytaleQA: questions on sections of stories, the other sections as negatives."""
     rows = [row for name in ("train", "val") for row in _read(needed(data, "fairytaleqa", f"{name}.jsonl.gz"))]
-    return _on_paragraphs("fairytaleqa", rows, seed, near=2, hard=1)
+    return on_paragraphs("fairytaleqa", rows, seed, near=2, hard=1)
 
 
 def qed(data: Path, seed: int) -> Iterator[Example]:
     """QED: questions of users on paragraphs of Wikipedia, without the blanks of the tokenisation."""
     rows = _read(needed(data, "qed", "dev.jsonl.gz"), tokenised=True)
-    return _on_paragraphs("qed", rows, seed, near=1, hard=2)
+    return on_paragraphs("qed", rows, seed, near=1, hard=2)
 
 
 def policyqa(data: Path, seed: int) -> Iterator[Example]:
@@ -160,17 +165,17 @@ def policyqa(data: Path, seed: int) -> Iterator[Example]:
     """
     tested = {line.context for _, line in read_lines(needed(data, "policyqa", "test.jsonl.gz"), _Line)}
     rows = [row for row in _read(needed(data, "policyqa", "dev.jsonl.gz")) if row.text not in tested]
-    return _on_paragraphs("policyqa", rows, seed, near=2, hard=0, alike=False, group="policyqa")
+    return on_paragraphs("policyqa", rows, seed, near=2, hard=0, alike=False, group="policyqa")
 
 
-def _on_paragraphs(
+def on_paragraphs(
     source: str, rows: Iterable[Asked], seed: int, *, near: int, hard: int, alike: bool = True, group: str | None = None
 ) -> Iterator[Example]:
     """Examples with negatives of the same document first, then of the part; a document is a group by default.
 
     Args:
         near: negatives of the same document that hold no answer and are not asked the same.
-        alike: whether these are the best by BM25, or random ones.
+        alike: whether negatives are the best by BM25, or random ones.
         hard: further negatives, of other documents; at least `near + hard` altogether where there are any of these.
         group: of all examples.
     """
@@ -193,6 +198,6 @@ def _on_paragraphs(
                 chance.shuffle(others)
             wrong = negatives(others[:near])
             if hard:
-                wrong += find(row.question, near + hard - len(wrong), document, row.answers)
-            candidates = (Candidate(row.text, True, row.spans), *wrong)
-            yield Example(row.question, candidates, source, key, group or f"{source}:{key}")
+                wrong += find(row.question if alike else "", near + hard - len(wrong), document, row.answers)
+            right = Candidate(row.text, True, row.spans if row.readable else (), row.readable)
+            yield Example(row.question, (right, *wrong), source, key, group or f"{source}:{key}")

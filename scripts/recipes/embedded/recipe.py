@@ -10,7 +10,7 @@ import hashlib
 import logging
 import random
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,9 +24,10 @@ from convinse.encoder.tokens import TextTokenizer
 from convinse.support.errors import ConfigError
 from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
-from recipes.embedded.batches import batch, drawn, with_foreign
+from recipes.embedded.batches import STRIDE, batch, drawn, with_foreign
 from recipes.embedded.examples import Example, of_part
 from recipes.embedded.losses import embed, embedding_losses, pair_losses
+from recipes.embedded.overlap import HeldOut
 from recipes.embedded.validation import calibrate, marked, validate
 
 LOGGER = logging.getLogger("convinse.train_embedded")
@@ -78,6 +79,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     negatives: NotNegative = 2  # irrelevant texts beside each relevant one, of the same example; 1 beside a long one
     foreign: Share = 0.3  # share of the examples that get one more from another example, the easy case
     max_length: Annotated[int, msgspec.Meta(ge=64)] = 192  # tokens of a pair; of longer texts a window is learned from
+    stride: NotNegative = STRIDE  # tokens that such a window shares with the one before
     portion: Positive = 1408  # tokens, padding counted, that are computed at once
     token_budget: Positive = 4096  # tokens that are computed at once where nothing is learned
     embedding_every: Positive = 4  # steps between those that also train the embedding
@@ -89,6 +91,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     warmup: Share = 0.06
     weight_decay: Weight = 0.01
     patience: Positive = 99
+    apart: bool = False  # whether texts that share eight words in a row with held-out ones are left out (`overlap`)
     seed: int = 42
     device: Device = "auto"
     yes_no: YesNo | None = YesNo()  # how the yes/no head is trained when the rest is done; None: there is none
@@ -121,6 +124,26 @@ def gather(builders: dict[str, Callable[[], Iterable[Example]]], contexts: Itera
     return Data(train, dev, [pair for pair in contexts if pair[0].part == "train"], digest.hexdigest()[:32])
 
 
+def without_held_out(data: Data, texts: Collection[str], names: Collection[str]) -> Data:
+    """The sets `names`; those over text without what shares eight words in a row with a held-out text.
+
+    Sets overlap: a paragraph of one is a sentence of another, in the other part.
+
+    Args:
+        texts: the sets over text. The held-out texts of all of them count, also of those that are not in `names`.
+    """
+    examples = (example for name in sorted(texts) for example in data.dev[name])
+    held = HeldOut(candidate.text for example in examples for candidate in example.candidates)
+    train = {}
+    for name in sorted(names):
+        given = data.train[name]
+        train[name] = [kept for one in given if (kept := held.without(one))] if name in texts else given
+        if len(train[name]) < len(given):
+            LOGGER.info("%s: %d examples share words with held-out texts", name, len(given) - len(train[name]))
+    contexts = [(kept, sentence) for one, sentence in data.contexts if (kept := held.without(one))]
+    return replace(data, train=train, dev={name: data.dev[name] for name in names}, contexts=contexts)
+
+
 def train_stages(
     checkpoint: Checkpoint, teacher: Any, data: Data, recipe: Recipe, state: Path
 ) -> tuple[list[FitResult], int]:
@@ -146,7 +169,8 @@ def train_stages(
             learned = replace(learned, train={**data.train, PSEUDO: pseudo}, run_id=run_id)
         results.append(_stage(number, checkpoint, teacher, tokenizer, learned, recipe, state))
     checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(True)
-    calibrate(checkpoint.model, tokenizer, [example for examples in dev.values() for example in examples])
+    held_out = [example for examples in dev.values() for example in examples]
+    calibrate(checkpoint.model, tokenizer, held_out, stride=recipe.stride)
     return results, len(pseudo)
 
 
@@ -173,7 +197,7 @@ def _stage(
     learning = Learning(
         steps=lambda number: _steps(data.train, stage, recipe, done * stage.validations + number),
         loss=lambda model, step: _losses(model, teacher, tokenizer, step, recipe),
-        validate=lambda model: validate(model, tokenizer, data.dev, recipe.token_budget),
+        validate=lambda model: validate(model, tokenizer, data.dev, recipe.token_budget, recipe.stride),
         criterion=lambda measures: measures["mean"],
     )
     return fit(
@@ -230,10 +254,11 @@ def _steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number
 
 def _losses(model: Any, teacher: Any, tokenizer: TextTokenizer, step: Step, recipe: Recipe) -> Iterable[torch.Tensor]:
     chance = random.Random(step.seed)
-    ranking, reading = pair_losses(model, batch(step.examples, tokenizer, chance), recipe.portion)
+    ranking, reading = pair_losses(model, batch(step.examples, tokenizer, chance, recipe.stride), recipe.portion)
     yield (ranking + reading) / len(step.examples)
     if step.embeds:
-        examples = [example for example in step.examples if len(example.candidates[0].text) <= _LONGEST_EMBEDDED]
+        answered = (example for example in step.examples if example.answered)
+        examples = [example for example in answered if len(example.candidates[0].text) <= _LONGEST_EMBEDDED]
         if len(examples) > 1:
             yield _embedding_loss(model, teacher, tokenizer, examples, recipe)
 

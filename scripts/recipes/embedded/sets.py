@@ -9,6 +9,7 @@ from pathlib import Path
 from recipes.embedded.examples import Example
 from recipes.embedded.facts import facts
 from recipes.embedded.ranking_sets import boolq, selqa, squad_sentences
+from recipes.embedded.reading_files import READING_FILES, mismatched, reading, squad2_unanswerable
 from recipes.embedded.reading_sets import fairytaleqa, policyqa, qamr, qed
 from recipes.embedded.sample_sets import mrqa_sample, multiqa_samples
 from recipes.embedded.tables import tables
@@ -19,8 +20,12 @@ Build = Callable[[], Iterator[Example]]
 # over plain text: from (shared data, seed), the same examples for equal arguments; a builder whose files are missing raises
 # `DataError`. No text is a candidate in both parts of a set.
 TEXT_SETS: dict[str, Callable[[Path, int], Iterator[Example]]] = {
-    build.__name__: build
-    for build in (qamr, fairytaleqa, policyqa, qed, squad_sentences, selqa, boolq, multiqa_samples, mrqa_sample)
+    **{
+        build.__name__: build
+        for build in (qamr, fairytaleqa, policyqa, qed, squad_sentences, selqa, boolq, multiqa_samples, mrqa_sample)
+    },
+    **{file.name: partial(reading, file) for file in READING_FILES},
+    **{build.__name__: build for build in (squad2_unanswerable, mismatched)},
 }
 # facts, rows of tables, retrieved evidences: from (shared data, folder to keep what is built in, seed)
 STRUCTURED_SETS: dict[str, Callable[[Path, Path, int], Iterator[Example]]] = {

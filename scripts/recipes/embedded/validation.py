@@ -14,7 +14,7 @@ from torch.nn import functional
 from convinse.encoder.devices import autocast
 from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.torch_backend import model_inputs
-from recipes.embedded.batches import Batch, batch, example_batches
+from recipes.embedded.batches import STRIDE, Batch, batch, example_batches
 from recipes.embedded.examples import Candidate, Example
 
 _MOST_CANDIDATES = 12
@@ -26,12 +26,12 @@ _COUNTED = 50  # examples of a set without which its measures do not count in th
 
 
 def _passes(
-    model: Any, tokenizer: TextTokenizer, examples: Sequence[Example], budget: int
+    model: Any, tokenizer: TextTokenizer, examples: Sequence[Example], budget: int, stride: int = STRIDE
 ) -> Iterator[tuple[list[Example], Batch, np.ndarray, np.ndarray, np.ndarray]]:
     """(examples, batch, log odds [p], start [p, t], end [p, t]), portion by portion, in evaluation mode."""
     model.eval()
     for portion in example_batches(examples, budget * _CHARACTERS):
-        made = batch(portion, tokenizer, None)
+        made = batch(portion, tokenizer, None, stride)
         with torch.inference_mode(), autocast(model.device):
             output = model(**model_inputs(model, made.sequences, np.arange(len(made.relevant)), model.device))
         arrays = (output.logits[:, 0], output.start_logits, output.end_logits)
@@ -49,9 +49,11 @@ def best_spans(start: np.ndarray, end: np.ndarray, first: int, stop: int, most: 
 
 
 def validate(
-    model: Any, tokenizer: TextTokenizer, dev: Mapping[str, Sequence[Example]], budget: int
+    model: Any, tokenizer: TextTokenizer, dev: Mapping[str, Sequence[Example]], budget: int, stride: int = STRIDE
 ) -> dict[str, float]:
     """Of each data set: the share of examples whose relevant text is first, and the token F1 of the spans read in it.
+
+    Where no text is relevant, a span read in the first text counts 0, and "no answer" 1.
 
     The mean over sets of 50 examples or more is `mean`: small ones would choose the epoch by chance. Spans are compared
     as sets of tokens in the window, against the nearest reference.
@@ -62,17 +64,21 @@ def validate(
     for name, examples in dev.items():
         first, f1 = [], []
         shown = [replace(example, candidates=example.candidates[:_MOST_CANDIDATES]) for example in examples]
-        for _, made, odds, start, end in _passes(model, tokenizer, shown, budget):
+        for _, made, odds, start, end in _passes(model, tokenizer, shown, budget, stride):
             place = 0
             for size in made.sizes:
                 own = odds[place : place + size]
                 right = made.relevant[place : place + size]
-                if not right.all():
+                if right.any() and not right.all():
                     first.append(float(right[int(own.argmax())]))
                 row = place
                 if made.readable[row]:
-                    one, two, _ = best_spans(start[row], end[row], int(made.firsts[row]), int(made.ends[row]), 1)[0]
-                    f1.append(max(_overlap((one, two), tuple(span)) for span in made.spans[row].tolist()))
+                    low, high = int(made.firsts[row]), int(made.ends[row])
+                    one, two, score = best_spans(start[row], end[row], low, high, 1)[0]
+                    if right[0]:
+                        f1.append(max(_overlap((one, two), tuple(span)) for span in made.spans[row].tolist()))
+                    else:
+                        f1.append(float(start[row, 0] + end[row, 0] > score))
                 place += size
         if first:
             measures[f"{name} first"] = float(np.mean(first))
@@ -131,13 +137,15 @@ def _share(values: np.ndarray, place: int) -> float:
     return float(shares[place] / shares.sum())
 
 
-def calibrate(model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budget: int = 8192) -> dict[str, float]:
+def calibrate(
+    model: Any, tokenizer: TextTokenizer, dev: Sequence[Example], budget: int = 8192, stride: int = STRIDE
+) -> dict[str, float]:
     """Scale the last layers of both heads by the temperatures that fit held-out examples best (Guo et al., ICML 2017).
 
     Relevance also gets a new bias. The order of texts and of spans does not change, however wrong the model is.
     """
     odds, right, losses = [], [], []
-    for _, made, own, start, end in _passes(model, tokenizer, dev, budget):
+    for _, made, own, start, end in _passes(model, tokenizer, dev, budget, stride):
         odds.append(own)
         right.append(made.relevant)
         for row, spans in enumerate(made.spans):

@@ -90,6 +90,16 @@ def test_one_relevant_text_and_the_hardest_negatives_are_drawn(right, wrong, neg
     assert len(seen) == expected  # each of them at some time
 
 
+@pytest.mark.parametrize(("wrong", "negatives"), list(product((1, 4), (0, 1, 2, 9))))
+def test_of_texts_that_do_not_answer_one_or_more_are_drawn(wrong, negatives):
+    given = several(0, wrong)
+    for seed in range(20):
+        found = batches.drawn(given, negatives, random.Random(seed))
+        texts = [candidate.text for candidate in found.candidates]
+        assert texts[0] == "wrong 0" and len(set(texts)) == len(texts) == min(wrong, max(1, negatives))
+        assert not found.answered
+
+
 def test_foreign_texts_are_of_other_groups_and_keys():
     chance = random.Random(4)
     given = []
@@ -207,6 +217,20 @@ def test_a_window_with_the_answer_is_learned_from_mostly(tokenizer):
     assert len(windows) > 1  # not always the same of several
 
 
+def test_windows_share_as_many_tokens_as_the_stride_says(tokenizer):
+    for stride in (0, 7, 30):
+        begins = set()
+        for place, one in enumerate(examples(40, 150, wrong=0)):
+            made = batches.batch([one], tokenizer, random.Random(place), stride)
+            first, end = int(made.firsts[0]), int(made.ends[0])
+            window = made.sequences.ids[0][first:end].tolist()
+            whole = tokenizer.ids([one.candidates[0].text])[0].tolist()
+            (begin,) = [at for at in range(len(whole)) if whole[at : at + len(window)] == window]
+            assert begin % (LENGTH - first - 1 - stride) == 0
+            begins.add(begin > 0)
+        assert begins == {True, False}
+
+
 def test_what_nobody_marked_is_ranked_but_not_read(tokenizer):
     unmarked = Example("who", (Candidate("the film", True, readable=False), Candidate("a song")), "made", "k")
     made = batches.batch([unmarked], tokenizer, None)
@@ -262,7 +286,7 @@ def expected_losses(given, batch):
     ranking, row = 0.0, 0
     for size in batch.sizes:
         own, right = odds[row : row + size], batch.relevant[row : row + size]
-        if not right.all():
+        if right.any() and not right.all():
             ranking -= np.log(np.exp(log_softmax(own)[right]).sum())
         each = [np.log1p(np.exp(-value if good else value)) for value, good in zip(own, right, strict=True)]
         ranking += losses._SURE * np.mean(each)
@@ -274,11 +298,21 @@ def expected_losses(given, batch):
     return ranking, reading
 
 
+def unanswerable(number, wrong=2, words=6):
+    """A question that none of its texts answers."""
+    chance = random.Random(f"unanswerable {number}")
+    texts = tuple(Candidate(" ".join(chance.choices(FILLING, k=words))) for _ in range(wrong))
+    return Example(f"who {' '.join(chance.choices(FILLING, k=3))}", texts, "made", f"none {number}")
+
+
 def some_batch(tokenizer):
     unmarked = Example("who who", (Candidate("the film", True, readable=False), Candidate("a song")), "made", "k")
     two_right = Example("who", (Candidate("the film", True, ((4, 8),)), Candidate("a film", True, ((2, 6),)),
                                 Candidate("one")), "made", "k")  # fmt: skip
-    return batches.batch([*examples(4, 12), unmarked, two_right, *examples(2, 30, wrong=0)], tokenizer, None)
+    unanswered = [unanswerable(number, wrong=1 + number) for number in range(3)]
+    return batches.batch(
+        [*examples(4, 12), unmarked, two_right, *unanswered, *examples(2, 30, wrong=0)], tokenizer, None
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -288,6 +322,20 @@ def test_losses_of_pairs_are_their_definition(tokenizer, seed, budget):
     given = Given(made, seed)
     found = losses.pair_losses(given, made, budget)
     assert [loss.item() for loss in found] == pytest.approx(expected_losses(given, made), rel=1e-5)
+
+
+def test_where_no_text_answers_every_pair_alone_is_learned(tokenizer):
+    made = batches.batch([unanswerable(0, wrong=2), unanswerable(1, wrong=1)], tokenizer, None)
+    given = Given(made)
+    ranking, reading = losses.pair_losses(given, made, BUDGET)
+    one, two, three = np.log1p(np.exp(given.odds.detach().numpy().astype(np.float64)))
+    assert ranking.item() == pytest.approx(losses._SURE * ((one + two) / 2 + three), rel=1e-5)
+    (ranking + reading).backward()
+    assert (given.odds.grad > 0).all()  # all of them are to be lower
+    assert (given.starts.grad[:, 0] < 0).all() and (given.ends.grad[:, 0] < 0).all()  # [CLS] is to be higher
+    with torch.no_grad():
+        given.starts[:, 0] = given.ends[:, 0] = 50
+    assert losses.pair_losses(given, made, BUDGET)[1].item() == pytest.approx(0, abs=1e-4)
 
 
 def test_all_heads_and_the_trunk_get_gradients(model, tokenizer):
@@ -404,6 +452,16 @@ def test_measures_are_shares_of_first_texts_and_f1_of_spans(checkpoint, tokenize
     assert found == pytest.approx(validation.validate(model, tokenizer, dev, 64), abs=0.05)
     del dev["one"], dev["two"]  # small sets count where there are no others
     assert validation.validate(model, tokenizer, dev, 4096)["mean"] == pytest.approx(found["alone F1"], abs=0.05)
+
+
+def test_where_nothing_answers_no_answer_is_right(tokenizer):
+    dev = {"nothing": [unanswerable(number) for number in range(60)]}
+    given = Given(batches.batch(dev["nothing"], tokenizer, None))
+    assert 0 < validation.validate(given, tokenizer, dev, 4096)["nothing F1"] < 0.5  # by chance: there are many spans
+    for value, share in ((50.0, 1.0), (-50.0, 0.0)):
+        with torch.no_grad():
+            given.starts[:, 0] = given.ends[:, 0] = value
+        assert validation.validate(given, tokenizer, dev, 4096) == {"nothing F1": share, "mean": share}
 
 
 # -- self-training -----------------------------------------------------------------------------------------------------

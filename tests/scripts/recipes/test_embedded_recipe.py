@@ -164,6 +164,36 @@ def test_the_embedding_stays_where_the_teacher_is(checkpoint):
     assert len(loss(model, tokenizer, True, other)) == 1 + len(loss(model, tokenizer, False))
 
 
+def test_the_embedding_learns_from_answered_questions_only(checkpoint):
+    model, tokenizer = checkpoint.model.eval(), TextTokenizer.of(checkpoint, 192)
+    examples = [example("a", number) for number in range(4)]
+    unanswered = [Example("who", one.candidates[1:], "a", one.key) for one in examples]
+
+    def embedding(examples):
+        step = recipes.Step(examples, True, "seed")
+        with torch.no_grad():
+            return list(recipes._losses(model, model, tokenizer, step, recipe(STAGE)))[1:]
+
+    assert embedding(unanswered) == [] != embedding(examples)
+    assert embedding([*unanswered, *examples]) == embedding(examples)
+
+
+def test_windows_are_drawn_with_the_stride_of_the_recipe(checkpoint):
+    model, tokenizer = checkpoint.model.eval(), TextTokenizer.of(checkpoint, 64)
+    examples = [example("a", number, negatives=0, words=150) for number in range(6)]
+    found = set()
+    with torch.no_grad():
+        for stride in (0, 20):
+            (loss,) = recipes._losses(
+                model, None, tokenizer, recipes.Step(examples, False, "seed"), recipe(STAGE, stride=stride)
+            )
+            chance = random.Random("seed")
+            wanted = recipes.pair_losses(model, recipes.batch(examples, tokenizer, chance, stride), 1408)
+            assert loss.item() == pytest.approx(sum(wanted).item() / 6)
+            found.add(round(loss.item(), 6))
+    assert len(found) == 2
+
+
 # -- data and recipe ---------------------------------------------------------------------------------------------------
 
 
@@ -182,12 +212,37 @@ def test_examples_are_gathered_by_their_part():
     assert found.run_id == again.run_id != other.run_id
 
 
-def test_the_recipe_of_the_project_names_known_sets_only(tmp_path):
-    found = script.load_settings(recipes.Recipe, "model/embedded.yml")
+def test_held_out_texts_are_left_out_of_text_sets_and_contexts():
+    def sentence(name):
+        return " ".join(f"{name}{number}" for number in range(10))
+
+    def asked(name, wrong):
+        return Example(f"who {name}", (Candidate(sentence(name), True), Candidate(sentence(wrong))), "a", name)
+
+    train = {
+        "a": [asked("x", "y"), asked("y", "x"), asked("x", "z")],
+        "b": [asked("y", "y")],
+        "facts": [asked("y", "x")],
+    }
+    dev = {"a": [asked("u", "v")], "b": [asked("y", "w")], "facts": [asked("x", "x")]}
+    contexts = [(example, (0, 2)) for example in train["a"]]
+    found = recipes.without_held_out(recipes.Data(train, dev, contexts, "run"), {"a", "b"}, {"a", "facts"})
+    assert [[one.text for one in example.candidates] for example in found.train["a"]] == [
+        [sentence("x")], [sentence("x"), sentence("z")],
+    ]  # fmt: skip
+    assert found.train.keys() == found.dev.keys() == {"a", "facts"} and found.train["facts"] == train["facts"]
+    assert found.contexts == [(example, (0, 2)) for example in found.train["a"]]
+    assert found.dev["a"] == dev["a"] and found.run_id == "run"
+
+
+@pytest.mark.parametrize("name", ["embedded.yml", "embedded2.yml"])
+def test_the_recipes_of_the_project_name_known_sets_only(tmp_path, name):
+    found = script.load_settings(recipes.Recipe, f"model/{name}")
     known = {*builders(tmp_path, tmp_path, 1), PSEUDO}
-    for stage in found.stages:
+    for number, stage in enumerate(found.stages):
         assert set(stage.alone) <= set(stage.mixture) <= known and all(most > 0 for most in stage.mixture.values())
-    assert [PSEUDO in stage.mixture for stage in found.stages] == [False, True]
+        assert number or PSEUDO not in stage.mixture
+    assert found.apart == (name == "embedded2.yml")
 
 
 def test_a_quick_recipe_leaves_no_set_out():
