@@ -25,7 +25,7 @@ from .engine import Output
 from .joint import LEVELS, SCALES, restored
 from .pooling import pools_first
 from .tokens import Sequences
-from .torch_backend import log_odds, model_inputs, pooled
+from .torch_backend import model_inputs, of_head
 from .yes_no_head import YesNoHead, load_yes_no
 
 if TYPE_CHECKING:
@@ -73,12 +73,8 @@ class ExportedHeads(nn.Module):
         output = self.model(**named, **({} if rows is None else {"output_hidden_states": True}))
         made: dict[str, torch.Tensor] = {}
         for name in self._outputs:
-            if name == "relevance":
-                made[name] = log_odds(output, mask)
-            elif name == "spans":
-                made[name] = torch.stack((output.start_logits, output.end_logits), dim=-1)
-            elif name == "embedding":
-                made[name] = pooled(output.last_hidden_state, mask, self._first)
+            if name != "yes_no":
+                made[name] = of_head(name, output, mask, self._first)
             elif self.yes_no is not None and rows is not None:
                 states = output.hidden_states[self.yes_no.layer].index_select(0, rows)
                 made[name] = self.yes_no(states, mask.index_select(0, rows))

@@ -87,19 +87,22 @@ class TorchBackend(ModelBackend):
             made["yes_no"] = self._yes_no(states(self.model.bert, self._yes_no.layer, **arguments), mask)
         if set(wanted) - {"yes_no"}:
             output = self.model(**arguments)
-            for name in wanted:
-                if name == "relevance":
-                    made[name] = log_odds(output, mask)
-                elif name == "spans":
-                    made[name] = torch.stack((output.start_logits, output.end_logits), dim=-1)
-                elif name == "embedding":
-                    made[name] = pooled(output.last_hidden_state, mask, self._pool_first)
+            made |= {name: of_head(name, output, mask, self._pool_first) for name in wanted if name != "yes_no"}
         return [made[name] for name in wanted]
 
     def free(self) -> None:
         """See the base class."""
         if self._on.type == "cuda":
             torch.cuda.empty_cache()
+
+
+def of_head(name: Output, output: Any, mask: torch.Tensor, first: bool) -> torch.Tensor:
+    """What a head makes of a model's output; see `ModelBackend.start` for the shapes. first: whether [CLS] is the embedding."""
+    if name == "relevance":
+        return log_odds(output, mask)
+    if name == "spans":
+        return torch.stack((output.start_logits, output.end_logits), dim=-1)
+    return pooled(output.last_hidden_state, mask, first)
 
 
 def log_odds(output: Any, _: torch.Tensor | None) -> torch.Tensor:

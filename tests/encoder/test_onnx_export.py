@@ -226,7 +226,7 @@ def test_heads_that_nobody_can_use(labels, message, tmp_path):
 
 
 def test_what_computes_something_else_is_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("convinse.encoder.onnx_graph.log_odds", lambda output, _: output.logits[:, 0] * 1.01)
+    monkeypatch.setattr("convinse.encoder.onnx_graph.of_head", lambda name, output, *_: output.logits[:, 0] * 1.01)
     refused(ModelError, lambda: export_model(calm(), tmp_path / "made"), "BertForSequenceClassification", "off by", "backend: torch")  # fmt: skip
     assert names(tmp_path) == []
 
