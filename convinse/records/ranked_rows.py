@@ -176,12 +176,19 @@ def _rank(place: int, of: int, ends: tuple[str, str]) -> str:
 
 
 def _names(table: Sequence[dict[int, Cell]], columns: Iterable[int]) -> list[str]:
-    """What names each row: its cell of the first of these columns that has different texts in half of the rows."""
+    """What names each row: its cell of the first of these columns that tells half of the rows apart.
+
+    A column of words is preferred to one of numbers and signs.
+    """
+    known: list[str] | None = None
     for column in columns:
         texts = [row[column]["text"][:_LONGEST_NAME] if column in row else "" for row in table]
-        if len({*texts} - {""}) >= _LEAST_NAMED * len(table):
-            return texts
-    return [""] * len(table)
+        different = {*texts} - {""}
+        if len(different) >= _LEAST_NAMED * len(table):
+            if sum(any(map(str.isalpha, text)) for text in different) >= _LEAST_SHARE * len(different):
+                return texts
+            known = known or texts
+    return known or [""] * len(table)
 
 
 def _ranks(cells: Sequence[Cell | None]) -> list[str | None]:

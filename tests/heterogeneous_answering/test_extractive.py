@@ -95,8 +95,11 @@ class Fixed:
         self.words = words
         self.asked = []
 
+    row_form = "plain"
+
     def read_all(self, questions, contexts, top_k=None):
         self.asked += questions
+        self.texts = contexts
         return [
             [
                 AnswerSpan(word, place, text.index(word), text.index(word) + len(word), 1.0, 0.5, 0.1)
@@ -337,3 +340,27 @@ def test_the_yes_no_head_of_the_model_judges(tmp_path):
     assert answers["with"].keys() == answers["without"].keys() == {"Yes", "No"}
     read = judge(turn["question"], pair[1])
     assert answers["with"]["Yes"] == pytest.approx((answers["without"]["Yes"] + read) / 2, abs=1e-5)
+
+
+def test_rows_are_read_in_the_form_that_the_model_was_shown():
+    config, reader = parse_config({}), Fixed("Kate Winslet [lowest", "highest")
+    made = ExtractiveAnswering(config, Resources(config, kb=KB), reader)
+    cell = {
+        "header": "Who",
+        "text": "Kate Winslet",
+        "entities": [WINSLET],
+        "start": 16,
+        "column": 0,
+        "rank": "lowest of 2",
+    }
+    row = {"caption": "", "section": "", "rank": "last of 2", "cells": [cell]}
+    given = evidence(
+        "Titanic, Who is Kate Winslet", "table", ACTOR, row=row, mentions=[{"start": 16, "end": 28, "id": ACTOR[1]}]
+    )
+    turn = asked("Who was the youngest?", {**given, "score": 1.0, "retrieved_for_entity": TITANIC})
+    assert made.inference_on_turn(turn, SOURCES) == []
+    assert reader.texts == [["Titanic, Who is Kate Winslet"]]
+    reader.row_form = "ranked"
+    (answer,) = made.inference_on_turn(turn, SOURCES)
+    assert (answer["answer"]["label"], answer["reasons"]) == ("Kate Winslet", ["reader"])
+    assert reader.texts == [["Titanic [last of 2], Who: Kate Winslet [lowest of 2]"]]

@@ -141,6 +141,8 @@ def test_neighbours_are_named_by_the_first_column_without_an_order_that_tells_ro
     table = rows(["No.", "Kind", "Who"], ["1", "a", "Ann"], ["2", "a", "B" * 50], ["3", "a", None], ["4", "a", "Dan"])
     near = [(row.get("before"), row.get("behind")) for row in with_ranks(table)]
     assert near == [(None, "B" * 40), ("Ann", None), ("B" * 40, "Dan"), (None, None)]
+    tied = with_ranks(rows(["Rank", "Day", "Who"], ["=", "06-01", "Ann"], ["2", "06-02", "Bob"], ["=", "06-03", "Cid"]))
+    assert [row.get("before") for row in tied] == [None, "Ann", "Bob"]  # words before signs
     years = with_ranks(rows(["Year"], ["1950"], ["1952"]))
     assert [(row.get("before"), row.get("behind")) for row in years] == [(None, "1952"), ("1950", None)]
     assert "before" not in with_ranks(rows(["X"], ["a"], ["a"], ["a"]))[1]
