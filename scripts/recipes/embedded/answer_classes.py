@@ -17,7 +17,7 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.records.conversation import Conversation
 from convinse.records.evidence import Entity
 from convinse.records.literals import is_date, is_number
-from convinse.support.jsonlines import read_lines
+from convinse.support.jsonlines import read_documents, read_lines
 from recipes.embedded.examples import Part
 from recipes.embedded.negatives import part_of
 from recipes.embedded.wikidata import Facts, is_item
@@ -25,6 +25,7 @@ from recipes.sources import needed, tab_lines
 
 DATE, NUMBER, YES_NO, TEXT, OTHER = "date", "number", "yes or no", "text", "other item"
 _INSTANCE_OF, _SUBCLASS_OF = 31, 279
+BENCH = "val_wd27k"  # the source of the questions that `bench model` ranks facts for
 LEAST_QUESTIONS = 100  # of a class that stands alone
 _ABOVE = 3  # superclasses that a rare class may be counted with
 _LEAST_FACTS = 20  # of a property whose values tell what an unknown item is
@@ -82,7 +83,8 @@ def typed_questions(data: Path, work: Path, least: float = LEAST_QUESTIONS) -> T
     classes of the values of the property that is asked for, where that is told. A class of fewer questions than
     `least` counts with the next class above it that has so many together with those below it, of three at most, else as
     `OTHER`. Questions of whose answers nothing is known are left out; the versions of a conversation differ in wording,
-    and what was asked before is that of the first version that has a question.
+    and what was asked before is that of the first version that has a question. Those of `convquestions/val_wd27k` have a
+    source of their own, `BENCH`: `bench model` ranks facts for them, and who learns from them reports nothing on them.
 
     Args:
         data: the shared data.
@@ -260,9 +262,14 @@ def _all_asked(data: Path) -> Iterator[_Asked]:
     for benchmark, folder, name in _FILES:
         for conversation in read_benchmark(needed(data, folder, name), benchmark):
             yield from _turns(conversation, benchmark, lambda conversation: "")
+    ranked = {
+        str(line["conv_id"])
+        for _, line in read_documents(needed(data, "convquestions", f"{BENCH}.json.gz"), unwrap=True)
+    }
     for domain in _DOMAINS:
         for conversation in read_benchmark(needed(data, "convquestions", f"val_{domain}.json.gz"), "convquestions"):
-            yield from _turns(conversation, "convquestions", _version_of)
+            source = BENCH if str(conversation["conv_id"]) in ranked else "convquestions"
+            yield from _turns(conversation, source, _version_of)
     path = project_root() / "convinse" / "snapshot" / "conversations" / "train.json"
     for conversation in read_benchmark(path, "convmix"):
         yield from _turns(conversation, "embedded", lambda conversation: str(conversation["conv_id"]))

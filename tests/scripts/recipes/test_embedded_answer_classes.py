@@ -74,7 +74,7 @@ def test_questions_that_differ_in_names_have_one_template():
 def data(tmp_path, dump):
     write(tmp_path / "wikidata-27k" / "wikidata-27k.json.gz", dump.read_bytes())
     bench = {"question": "?", "entities": [{"id": "Q2003", "label": "Film"}], "answers": [{"id": "Q1003"}]}
-    write(tmp_path / "convquestions" / "val_wd27k.json.gz", [{"conv_id": "1", "questions": [bench]}])
+    write(tmp_path / "convquestions" / "val_wd27k.json.gz", [{"conv_id": "3", "questions": [bench]}])
     asked = [f"Q{n + 1000}\tP57\tQ{n}\twho directed film number{n}" for n in range(1010, 1020)]
     asked += [f"Q1\tP57\t{UNKNOWN}\twho directed film nowhere", f"Q1\tP1\t{UNKNOWN}\tof what is nothing known", "Q1010\tR57\tQ2\twhat did he direct"]  # fmt: skip
     write(tmp_path / "simplequestions-wikidata" / "annotated_wd_data_train.txt.gz", "\n".join(asked) + "\n")
@@ -98,6 +98,7 @@ def data(tmp_path, dump):
         {"conv_id": 1, "domain": "books", "seed_entity": "https://www.wikidata.org/wiki/Q2000", "questions": turns},
         {"conv_id": 2, "domain": "books", "seed_entity": "https://www.wikidata.org/wiki/Q2000",
          "questions": [turns[0] | {"question": "director?"}, turns[1]]},
+        {"conv_id": 3, "domain": "books", "seed_entity": "https://www.wikidata.org/wiki/Q2003", "questions": turns},
     ]  # fmt: skip
     for domain in ("books", "movies", "music", "soccer", "tv_series"):
         write(tmp_path / "convquestions" / f"val_{domain}.json.gz", versions)
@@ -123,6 +124,10 @@ def test_questions_of_all_sets(data, tmp_path):
     versions = [question for question in own if question.source == "convquestions"]
     assert {question.question for question in versions} == {"who directed it?", "director?", "when?"}
     assert len({question.key for question in versions}) == 1
+    assert {question.question for question in own if question.source == answer_classes.BENCH} == {
+        "who directed it?",
+        "when?",
+    }
     assert by_question["convquestions", "when?"].history[1] == "Person"
     assert all(abs(sum(question.classes.values()) - 1) < 1e-9 for question in typed.questions)
     assert len({question.key for question in own if question.question.startswith("who directed film number")}) <= 10
