@@ -23,6 +23,7 @@ from convinse.language.language import english
 from convinse.language.property_names import PropertyNames
 from convinse.records.evidence import Evidence
 from convinse.support.progress import progress
+from recipes.embedded.examples import chooses
 from recipes.embedded.negatives import part_of
 from recipes.embedded.ranking_sets import Decided, boolq_questions
 
@@ -178,7 +179,9 @@ FREQUENT, WORDS, HEAD, WORDS_AND_HEAD = (
 
 
 def decision_part(bench: Bench) -> Figures:
-    held_out = [row for row in boolq_questions(bench.folder) if part_of("boolq", row.key) == "dev"]
+    held_out = [
+        row for row in boolq_questions(bench.folder) if part_of("boolq", row.key) == "dev" and not chooses(row.key)
+    ]
     questions = sample(held_out, DECIDED * bench.size.questions, SEED)
     yes = np.array([row.yes for row in questions])
     figures = {name: decision_scores(values, yes) for name, values in probabilities(bench, questions).items()}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from convinse.support.errors import DataError
-from recipes.embedded.examples import Example, of_part
+from recipes.embedded.examples import Example, reported
 from recipes.embedded.negatives import holds
 from recipes.embedded.reading_files import held_out, mismatched, squad2_unanswerable
 from recipes.embedded.sets import TEXT_SETS
@@ -60,7 +60,7 @@ class DevSets:
 
 def dev_sets(data: Path, work: Path, most: int, seed: int = SEED) -> DevSets:
     names = ("qamr", *PARAGRAPHS, *RANKED)
-    prepared = {name: list(of_part(TEXT_SETS[name](data, seed), "dev")) for name in names}
+    prepared = {name: list(reported(TEXT_SETS[name](data, seed))) for name in names}
     passages = texts_of(prepared["boolq"])
     paragraphs = {name: sample(questions(prepared[name]), most, seed) for name in PARAGRAPHS}
     fill = [candidate.text for example in prepared["selqa"] for candidate in example.candidates]
@@ -68,7 +68,7 @@ def dev_sets(data: Path, work: Path, most: int, seed: int = SEED) -> DevSets:
         "squad_sentences": against_one_pool(prepared["squad_sentences"], fill, SENTENCES, most, seed),
         "selqa": own_candidates(prepared["selqa"], most, seed),
         "boolq": against_one_pool(prepared["boolq"], (), 0, most, seed),
-        "tables": whole_tables(data, sample(list(of_part(tables(data, work, seed), "dev")), most, seed)),
+        "tables": whole_tables(data, sample(list(reported(tables(data, work, seed))), most, seed)),
     }
     return DevSets(
         sample(single_sentences(prepared["qamr"]), most, seed),
@@ -84,10 +84,10 @@ def article_sets(data: Path, most: int, seed: int = SEED) -> dict[str, tuple[Que
     """
     kinds: dict[str, list[Example]] = {}
     for kind, examples in held_out(data, seed).items():
-        for example in examples:
+        for example in reported(examples):
             kinds.setdefault(NEW_WIKIPEDIA if example.source == _NEW_ARTICLES else kind, []).append(example)
     made = {kind: sample(questions(examples), most, seed) for kind, examples in sorted(kinds.items())}
-    nothing = [*of_part(squad2_unanswerable(data, seed), "dev"), *of_part(mismatched(data, seed), "dev")]
+    nothing = [*reported(squad2_unanswerable(data, seed)), *reported(mismatched(data, seed))]
     asked = [Question(example.query, example.candidates[0].text, ()) for example in nothing]
     return {**made, UNANSWERABLE: sample(asked, most, seed)}
 

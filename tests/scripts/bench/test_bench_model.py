@@ -363,9 +363,16 @@ def small_articles():
 
 def test_all_parts_print_their_tables_and_return_their_figures(questions, workdir, capsys):
     bench = bench_of(joint(), workdir, against=joint(seed=3))
-    given = {"sets": small_sets(), "articles": small_articles(), "pools": pools_of(questions), "base": bench.state.model.bi_encoder}
+    given = {
+        "sets": small_sets(),
+        "articles": small_articles(),
+        "pools": pools_of(questions),
+        "base": bench.state.model.bi_encoder,
+    }
     bench.state.__dict__.update(given)
-    figures = {part: parts.PARTS[part](bench) for part in ("speed", "reading", "articles", "ranking", "evidence", "agreement")}
+    figures = {
+        part: parts.PARTS[part](bench) for part in ("speed", "reading", "articles", "ranking", "evidence", "agreement")
+    }
     assert json.loads(json.dumps(figures))
     assert set(figures["speed"]["200 evidences, int8"]) == {
         "ranking alone", "ranking and reading, one pass", "ranking, then reading",
