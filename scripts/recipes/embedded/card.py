@@ -106,5 +106,5 @@ held-out examples of each set. Items of the conversations that `bench model` ran
         about += _YES_NO
         sections["Validation of the yes/no head on held-out questions of BoolQ"] = validation_table(decided)
     origin = "sentence-transformers/all-MiniLM-L6-v2" if recipe.base is None else base
-    front = {"license": "mit", "language": "en", "library_name": "transformers", "base_model": origin}
+    front = {"license": "apache-2.0", "language": "en", "library_name": "transformers", "base_model": origin}
     return model_card("The embedded model", about, sections, front)
