@@ -189,7 +189,7 @@ def start_from(recipe: Recipe) -> tuple[Checkpoint, Any, Path]:
     kept |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "classifier_dropout": 0.1}
     with quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
-        model = JointModel.from_pretrained(str(base), config=JointConfig(**kept))
+        model = JointModel.from_pretrained(str(base), config=JointConfig(**kept, row_form=recipe.rows.form))
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(base))
     model.set_attn_implementation("eager")  # on a CPU faster than the fused kernel, backward above all
     checkpoint = Checkpoint(model, tokenizer, teacher.max_length, teacher.model_id, base)

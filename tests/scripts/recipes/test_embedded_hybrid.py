@@ -206,7 +206,9 @@ def test_ranked_rows_and_whole_tables(folder):
         folder, ("how did it win?", "5-1", [node(1, 1)]), ("whose town is old?", "Kent", [node(2, 0, "passage")])
     )
     first, second = hybrid_tables.hybrid_rows(folder, 1, Rows("ranked", 1))
-    assert [candidate.text for candidate in first.candidates[:1]] == ["Cup, Teams [2/3], Team: Blues, Wins: 5-1"]
+    assert [candidate.text for candidate in first.candidates[:1]] == [
+        "Cup, Teams [2/3] (after Reds, before Greens), Team: Blues, Wins: 5-1"
+    ]
     assert read_of(first) == ["5-1"] and len(first.candidates) == len(second.candidates) == 2
     plain_form = list(hybrid_tables.hybrid_rows(folder, 1))
     assert [(example.query, example.key) for example in (first, second)] == [(example.query, example.key) for example in plain_form]  # fmt: skip

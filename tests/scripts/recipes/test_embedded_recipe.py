@@ -26,6 +26,7 @@ from recipes.embedded import recipe as recipes
 from recipes.embedded.card import SOURCES
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.sets import builders
+from recipes.embedded.tables import Rows
 from tiny_models import WORDS, joint, tiny, torch
 from written import write
 
@@ -374,6 +375,9 @@ def test_the_model_to_train_begins_as_the_teacher():
     made = script.start_from(recipe(STAGE, base=str(tiny("bert", "embedding")), seed=5))
     checkpoint, teacher, base = made
     assert type(checkpoint.model) is JointModel and base == tiny("bert", "embedding")
+    assert checkpoint.model.config.row_form == "plain"
+    ranked = recipe(STAGE, base=str(base), seed=5, rows=Rows("ranked"))
+    assert script.start_from(ranked)[0].model.config.row_form == "ranked"
     own, given = checkpoint.model.bert.state_dict(), teacher.state_dict()
     assert all(torch.equal(tensor, given[name]) for name, tensor in own.items())
     assert not any(parameter.requires_grad for parameter in teacher.parameters())
