@@ -52,8 +52,7 @@ class Cell(_PlacedCell, total=False):
 
     `text` stands at `start` of the evidence's text and mentions `entities`; `header` is empty where the table has none;
     `column` counts from 0, a cell over several columns has the first. `rank` is there where a model reads it
-    (`records.ranked_rows`): `2/9` of the second lowest, or second earliest, of nine different values of the column, and
-    `lowest of 9`, `highest of 9`, of dates `earliest of 9`, `latest of 9`.
+    (`records.ranked_rows`): `lowest` or `highest` of the values of the column, of dates `earliest` or `latest`.
     """
 
     rank: str
@@ -71,8 +70,8 @@ class Row(_RowCells, total=False):
     `caption` is the table's own, `section` the heading that it stands below; `part` is the title over the whole width of
     the rows below it. `page` (an item), `table` and `number` (of the row; both count from 0) find the whole table again:
     see `WikipediaRetriever.table`. A row that was too long is several evidences of the same number. Where a model reads
-    it (`records.ranked_rows`), `rank` is the row's place among the rows of its table (`first of 9`, `2/9`, `last of 9`),
-    and `before` and `behind` name the rows next to it.
+    it (`records.ranked_rows`), `rank` is the row's place in its table (`first`, `last`, else empty), and `before` and `behind`
+    name the rows next to it.
     """
 
     part: str

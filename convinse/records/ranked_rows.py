@@ -57,9 +57,9 @@ def ranked_rows(
 ) -> list[RankedRow]:
     """The rows of one table in words.
 
-    `Cup, Results [first of 9] (before Blues), Year: 1954 [3/7], Team: Reds, Wins: 12 [highest of 7]`: behind the caption,
-    or else the section, stand the row's place in the table and the names of the rows next to it; behind a cell of an
-    ordered column the rank of its value; see `with_ranks`.
+    `Cup, Results [first] (before Blues), Year: 1954, Team: Reds, Wins: 12 [highest]`: behind the caption, or else the
+    section, stand the row's place in the table, where it is an end, and the names of the rows next to it; behind a cell of
+    an ordered column that its value is an end of those of the column; see `with_ranks`.
 
     Args:
         rows: all rows of the table, whole and in their order; see `WikipediaRetriever.table`.
@@ -113,7 +113,8 @@ def _ranked_row(evidence: Evidence) -> RankedRow | None:
 
 def _written(row: Row, lead: str, cells: Sequence[Cell], most_columns: int, most: int) -> RankedRow:
     near = [f"{word} {name}" for word, name in (("after", row.get("before")), ("before", row.get("behind"))) if name]
-    text = " ".join(filter(None, (lead, f"[{row['rank']}]", f"({', '.join(near)})" if near else "")))
+    rank = row["rank"]
+    text = " ".join(filter(None, (lead, f"[{rank}]" if rank else "", f"({', '.join(near)})" if near else "")))
     places: dict[int, tuple[int, int]] = {}
     for cell in cells[:most_columns]:
         begin = f"{text}, {cell['header']}: " if cell["header"] else f"{text}, "
@@ -139,9 +140,9 @@ def _lead(row: Row, title: str) -> str:
 def with_ranks(rows: Sequence[Row], most_columns: int = MOST_COLUMNS) -> list[Row]:
     """The rows of one table with the ranks of rows and cells and the names of the rows next to them.
 
-    A cell of an ordered column has the rank of its value among the different values of the column, the lowest or earliest
-    first: the row with the most has the last rank, also where several rows share it. A column is ordered where nearly all
-    its cells are dates, times or numbers of one unit. The first of the other columns that tells rows apart names them.
+    A cell of an ordered column has a rank where its value is the lowest or highest, of dates the earliest or latest, of the
+    column, also where several rows share it. A column is ordered where nearly all its cells are dates, times or numbers
+    of one unit. The first of the other columns that tells rows apart names them.
 
     Args:
         rows: all rows of the table, whole and in their order.
@@ -154,8 +155,7 @@ def with_ranks(rows: Sequence[Row], most_columns: int = MOST_COLUMNS) -> list[Ro
     ranked: list[Row] = []
     for place, row in enumerate(rows):
         cells = [
-            _ranked_cell(cell, ranks[cell["column"]][place] if cell["column"] in ranks else None)
-            for cell in row["cells"]
+            _ranked_cell(cell, ranks[cell["column"]][place] if cell["column"] in ranks else "") for cell in row["cells"]
         ]
         made: Row = {**row, "cells": cells, "rank": _rank(place + 1, len(rows), _ROWS)}
         if place and names[place - 1]:
@@ -166,13 +166,13 @@ def with_ranks(rows: Sequence[Row], most_columns: int = MOST_COLUMNS) -> list[Ro
     return ranked
 
 
-def _ranked_cell(cell: Cell, rank: str | None) -> Cell:
+def _ranked_cell(cell: Cell, rank: str) -> Cell:
     return {**cell, "rank": rank} if rank else cell
 
 
 def _rank(place: int, of: int, ends: tuple[str, str]) -> str:
-    """A place from 1, as it is written."""
-    return f"{place}/{of}" if 1 < place < of else f"{ends[place > 1]} of {of}"
+    """What a place from 1 is called; empty between the ends, and where there is nothing to compare."""
+    return ends[place > 1] if of > 1 and place in (1, of) else ""
 
 
 def _names(table: Sequence[dict[int, Cell]], columns: Iterable[int]) -> list[str]:
@@ -191,8 +191,8 @@ def _names(table: Sequence[dict[int, Cell]], columns: Iterable[int]) -> list[str
     return known or [""] * len(table)
 
 
-def _ranks(cells: Sequence[Cell | None]) -> list[str | None]:
-    """The rank of each cell of a column among its different values."""
+def _ranks(cells: Sequence[Cell | None]) -> list[str]:
+    """The rank of each cell of a column; all are empty in a column without an order."""
     values = [None if cell is None else _value(cell["text"]) for cell in cells]
     units = Counter(value.unit for value in values if value is not None)
     unit, count = units.most_common(1)[0] if units else ("", 0)
@@ -200,11 +200,11 @@ def _ranks(cells: Sequence[Cell | None]) -> list[str | None]:
     different = sorted({amount for amount in amounts if amount is not None})
     filled = sum(cell is not None for cell in cells)
     if count < _LEAST_SHARE * filled or len(different) < _LEAST_VALUES:
-        return [None] * len(cells)
+        return [""] * len(cells)
     are_dates = unit == _DATE or (not unit and all(amount in _YEARS for amount in different))
     ends, last = _DATES if are_dates else _VALUES, len(different)
     ranks = {amount: _rank(place, last, ends) for place, amount in enumerate(different, 1)}
-    return [None if amount is None else ranks[amount] for amount in amounts]
+    return ["" if amount is None else ranks[amount] for amount in amounts]
 
 
 @lru_cache(maxsize=65536)  # columns repeat their values, and a text is read more often than a table

@@ -180,10 +180,10 @@ def test_other_checkpoints_are_refused(options, fault):
 
 
 def test_rows_are_read_in_the_form_that_the_model_was_shown():
-    cell = {"header": "author", "text": "Tolkien", "entities": [], "start": 16, "column": 0, "rank": "lowest of 9"}
-    row = {"caption": "", "section": "", "rank": "first of 9", "behind": "James Cameron", "cells": [cell]}
+    cell = {"header": "author", "text": "Tolkien", "entities": [], "start": 16, "column": 0, "rank": "lowest"}
+    row = {"caption": "", "section": "", "rank": "first", "behind": "James Cameron", "cells": [cell]}
     given = [evidence("Book, author is Tolkien", "table", row=row), *EVIDENCES[:3]]
-    read = "Book [first of 9] (before James Cameron), author: Tolkien [lowest of 9]"
+    read = "Book [first] (before James Cameron), author: Tolkien [lowest]"
     for form, text in (("ranked", read), ("plain", given[0]["evidence_text"])):
         made = BertReranker(tiny(row_form=form), "cpu")
         assert made.row_form == form

@@ -345,15 +345,8 @@ def test_the_yes_no_head_of_the_model_judges(tmp_path):
 def test_rows_are_read_in_the_form_that_the_model_was_shown():
     config, reader = parse_config({}), Fixed("Kate Winslet [lowest", "highest")
     made = ExtractiveAnswering(config, Resources(config, kb=KB), reader)
-    cell = {
-        "header": "Who",
-        "text": "Kate Winslet",
-        "entities": [WINSLET],
-        "start": 16,
-        "column": 0,
-        "rank": "lowest of 2",
-    }
-    row = {"caption": "", "section": "", "rank": "last of 2", "cells": [cell]}
+    cell = {"header": "Who", "text": "Kate Winslet", "entities": [WINSLET], "start": 16, "column": 0, "rank": "lowest"}
+    row = {"caption": "", "section": "", "rank": "last", "cells": [cell]}
     given = evidence(
         "Titanic, Who is Kate Winslet", "table", ACTOR, row=row, mentions=[{"start": 16, "end": 28, "id": ACTOR[1]}]
     )
@@ -363,4 +356,4 @@ def test_rows_are_read_in_the_form_that_the_model_was_shown():
     reader.row_form = "ranked"
     (answer,) = made.inference_on_turn(turn, SOURCES)
     assert (answer["answer"]["label"], answer["reasons"]) == ("Kate Winslet", ["reader"])
-    assert reader.texts == [["Titanic [last of 2], Who: Kate Winslet [lowest of 2]"]]
+    assert reader.texts == [["Titanic [last], Who: Kate Winslet [lowest]"]]

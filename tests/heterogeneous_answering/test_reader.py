@@ -215,10 +215,10 @@ def test_a_part_of_a_word_is_the_word(text, marked, whole):
 
 
 def test_spans_of_what_a_model_reads_are_found_in_the_evidences():
-    cell = {"header": "Who", "text": "Peter Dinklage", "entities": [], "start": 13, "column": 0, "rank": "lowest of 2"}
-    row = {"caption": "", "section": "", "rank": "first of 2", "cells": [cell]}
+    cell = {"header": "Who", "text": "Peter Dinklage", "entities": [], "start": 13, "column": 0, "rank": "lowest"}
+    row = {"caption": "", "section": "", "rank": "first", "cells": [cell]}
     given = [evidence("Cast, Who is Peter Dinklage", "table", row=row), evidence("by Peter")]
-    read = "Cast [first of 2], Who: Peter Dinklage [lowest of 2]"
+    read = "Cast [first], Who: Peter Dinklage [lowest]"
 
     def at(text, start):
         return AnswerSpan(text, 0, start, start + len(text), 1.0, 0.5, 0.1)

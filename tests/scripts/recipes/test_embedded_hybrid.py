@@ -207,7 +207,7 @@ def test_ranked_rows_and_whole_tables(folder):
     )
     first, second = hybrid_tables.hybrid_rows(folder, 1, Rows("ranked", 1))
     assert [candidate.text for candidate in first.candidates[:1]] == [
-        "Cup, Teams [2/3] (after Reds, before Greens), Team: Blues, Wins: 5-1"
+        "Cup, Teams (after Reds, before Greens), Team: Blues, Wins: 5-1"
     ]
     assert read_of(first) == ["5-1"] and len(first.candidates) == len(second.candidates) == 2
     plain_form = list(hybrid_tables.hybrid_rows(folder, 1))
