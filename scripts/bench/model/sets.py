@@ -58,7 +58,7 @@ class DevSets:
     ranked: dict[str, tuple[Asked, ...]]  # questions with all texts of their section, table or corpus
 
 
-def dev_sets(data: Path, work: Path, most: int, seed: int = SEED) -> DevSets:
+def dev_sets(data: Path, most: int, seed: int = SEED) -> DevSets:
     names = ("qamr", *PARAGRAPHS, *RANKED)
     prepared = {name: list(reported(TEXT_SETS[name](data, seed))) for name in names}
     passages = texts_of(prepared["boolq"])
@@ -68,7 +68,7 @@ def dev_sets(data: Path, work: Path, most: int, seed: int = SEED) -> DevSets:
         "squad_sentences": against_one_pool(prepared["squad_sentences"], fill, SENTENCES, most, seed),
         "selqa": own_candidates(prepared["selqa"], most, seed),
         "boolq": against_one_pool(prepared["boolq"], (), 0, most, seed),
-        "tables": whole_tables(data, sample(list(reported(tables(data, work, seed))), most, seed)),
+        "tables": whole_tables(data, sample(list(reported(tables(data, seed))), most, seed)),
     }
     return DevSets(
         sample(single_sentences(prepared["qamr"]), most, seed),

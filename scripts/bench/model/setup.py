@@ -53,7 +53,7 @@ class Setup:
     @cached_property
     def sets(self) -> DevSets:
         note("building the dev sets ...")
-        return dev_sets(self._bench.folder, self._bench.kept, self._bench.size.questions)
+        return dev_sets(self._bench.folder, self._bench.size.questions)
 
     @cached_property
     def articles(self) -> dict[str, tuple[Question, ...]]:

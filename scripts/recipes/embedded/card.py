@@ -6,6 +6,7 @@ import msgspec
 
 from convinse.training.learning import FitResult
 from convinse.training.trainer import model_card, settings_list, validation_table
+from recipes.embedded.hybrid import HYBRID_SETS
 from recipes.embedded.reading_files import READING_FILES
 from recipes.embedded.recipe import PSEUDO, Recipe, Stage
 
@@ -32,6 +33,7 @@ SOURCES = {
     "timequestions": ("TimeQuestions (dev), retrieved facts by distant supervision", "MIT repository"),
     "tiq": ("TIQ (dev), retrieved facts by distant supervision", "MIT repository"),
     **{file.name: (f"{file.content}; from {file.origin}", file.licence) for file in READING_FILES},
+    **{record.name: (f"{record.content}; {record.origin}", record.licence) for record in HYBRID_SETS},
 }
 _LIMITS = """
 Small, trained on questions over single sentences, paragraphs, facts and rows: no reasoning over several evidences, no counting,

@@ -29,6 +29,7 @@ from recipes.embedded.examples import Example, of_part
 from recipes.embedded.losses import embed, embedding_losses, listwise_loss, pair_losses
 from recipes.embedded.mining import LONGEST_EMBEDDED, with_mined
 from recipes.embedded.overlap import HeldOut
+from recipes.embedded.tables import PLAIN, Rows
 from recipes.embedded.validation import calibrate, marked, validate
 
 LOGGER = logging.getLogger("convinse.train_embedded")
@@ -95,6 +96,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     warmup: Share = 0.06
     weight_decay: Weight = 0.01
     patience: Positive = 99
+    rows: Rows = PLAIN  # how the rows of tables are learned from
     apart: bool = False  # whether texts that share eight words in a row with held-out ones are left out (`overlap`)
     seed: int = 42
     device: Device = "auto"
