@@ -246,7 +246,7 @@ class _WikidataQuestion(msgspec.Struct):
     set: str
     question: str
     answers: list[_WikidataAnswer]
-    sparql: str = ""
+    sparql: str | None = None
 
 
 def _all_asked(data: Path) -> Iterator[_Asked]:
@@ -256,7 +256,7 @@ def _all_asked(data: Path) -> Iterator[_Asked]:
             yield _Asked(question, (), (value,), "simplequestions", prop=prop)
     for _, line in read_lines(needed(data, "hybrid", "wikidata-questions.jsonl.gz"), _WikidataQuestion):
         answers = tuple(answer.id for answer in line.answers if answer.id)
-        asked_value = _ASKED_VALUE.search(line.sparql)
+        asked_value = _ASKED_VALUE.search(line.sparql or "")
         if answers:
             yield _Asked(line.question, (), answers, line.set, prop=asked_value[1] if asked_value else "")
     for benchmark, folder, name in _FILES:

@@ -42,6 +42,7 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         alone: share of a data set's examples that are learned from without negatives: reading costs a third so.
+        negatives: data set -> irrelevant texts beside each relevant one, instead of the recipe's.
         mined: data set -> negatives of each of its examples that the model of the stage before finds (`with_mined`).
         listwise: weight of the loss that teaches the embedding the cross-encoder's order of an example's texts.
     """
@@ -52,6 +53,7 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     learning_rate: Weight = 1e-4  # the highest
     alone: dict[str, Share] = {}
     mined: dict[str, Positive] = {}
+    negatives: dict[str, NotNegative] = {}
     embedding_every: Positive = 4  # steps between those that also train the embedding
     listwise: Weight = 0.0
     minutes: Weight | None = None  # of training steps, after which the stage ends early; None: no limit
@@ -203,7 +205,7 @@ def _stage(
     unknown = sorted(set(stage.mixture) - set(data.train))
     if unknown:
         raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; known: {', '.join(sorted(data.train))}")
-    for key, names in (("alone", stage.alone), ("mined", stage.mined)):
+    for key, names in (("alone", stage.alone), ("mined", stage.mined), ("negatives", stage.negatives)):
         unknown = sorted(set(names) - set(stage.mixture))
         if unknown:
             raise ConfigError(f"stages: {key}: {unknown[0]} is not in the mixture; it has {', '.join(stage.mixture)}")
@@ -265,6 +267,7 @@ def _steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number
         for _, name, place in order[bounds[step] : bounds[step + 1]]:
             example = train[name][place]
             most = 1 if len(example.candidates[0].text) > _LONG else recipe.negatives
+            most = stage.negatives.get(name, most)
             if name in stage.alone and chance.random() < stage.alone[name]:
                 most = 0
             examples.append(drawn(example, most, chance))

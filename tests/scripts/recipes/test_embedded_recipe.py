@@ -112,6 +112,14 @@ def test_each_example_has_so_many_negatives():
         assert extra == 0 if share == 0 else extra > 90
 
 
+def test_a_set_has_the_negatives_that_its_stage_says():
+    train = {name: [example(name, number, 6) for number in range(40)] for name in ("rows", "others")}
+    stage = recipes.Stage(mixture=dict.fromkeys(train, 40), validations=1, negatives={"rows": 5})
+    made = recipes._steps(train, stage, recipe(stage, negatives=2, foreign=0.0), 1)
+    sizes = {(one.source, len(one.candidates)) for step in made for one in step.examples}
+    assert sizes == {("rows", 6), ("others", 3)}
+
+
 def test_every_few_steps_the_embedding_learns_too():
     stage = recipes.Stage(mixture={"a": 200}, validations=2, embedding_every=3)
     made = [step.embeds for number in (1, 2) for step in steps(number, stage)]
@@ -330,6 +338,7 @@ def test_an_unknown_data_set_is_refused_with_the_nearest_name(refused):
         ({"mixture": {"a": 4, PSEUDO: 4}}, f"unknown data set {PSEUDO}"),  # no model has marked answers yet
         ({"mixture": {"a": 4}, "alone": {"b": 0.5}}, "alone: b is not in the mixture"),
         ({"mixture": {"a": 4}, "mined": {"b": 2}}, "mined: b is not in the mixture"),
+        ({"mixture": {"a": 4}, "negatives": {"b": 2}}, "negatives: b is not in the mixture"),
     ],
 )
 def test_what_a_first_stage_cannot_learn_from(stage, message):
