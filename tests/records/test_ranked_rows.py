@@ -66,6 +66,7 @@ def test_the_section_stands_for_a_caption_and_the_part_follows():
         (("5", "5", "2"), ["high", "high", "low"]),  # the most is the last rank, also shared
         (("1st", "22nd", "3rd"), ["low", "high", ""]),
         (("$1,200", "$3.50", "−4"), ["high", "", "low"]),
+        ((".600", "1.000", ".571"), ["", "high", "low"]),
         (("45%", "9.5%", "12%"), ["high", "low", ""]),
         (("12 (3)", "4 [a]", "9"), ["high", "low", ""]),
         (("5 km", "12 km", "7 km"), ["low", "high", ""]),
