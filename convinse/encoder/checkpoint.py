@@ -216,8 +216,10 @@ def row_form_of(model: str | Path) -> RowForm:
     except (OSError, ValueError):
         return "plain"  # loading it says what is wrong
     form = settings.get("row_form", "plain") if isinstance(settings, dict) else "plain"
-    if form == "plain" or form == "ranked":
-        return form
+    if form == "plain":
+        return "plain"
+    if form == "ranked":
+        return "ranked"
     raise ModelError(f"{model}: config.json: row_form: {form!r}; this version knows plain and ranked")
 
 
