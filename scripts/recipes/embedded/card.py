@@ -37,8 +37,9 @@ SOURCES = {
 }
 _LIMITS = """
 Small, trained on questions over single sentences, paragraphs, facts and rows: no reasoning over several evidences, no counting,
-no comparison of rows, no other language. Probabilities were calibrated on held-out examples with a few negatives each; over
+no comparison of {compared}, no other language. Probabilities were calibrated on held-out examples with a few negatives each; over
 hundreds of candidates they are too high. QAMR's test sentences are in the training data: report no figure on them."""
+_COMPARED = {"plain": "rows", "ranked": "rows but at the ends of a column and next to each other"}
 _EVALUATION = """ Many of its
 paragraphs come from published evaluation parts (the table of the data names them): report no figure on these."""
 _YES_NO = """
@@ -84,7 +85,7 @@ A BERT with three heads: it ranks texts for a question, marks answers in them, a
 - Ranking: `[CLS] question or representation [SEP] evidence [SEP]` -> `logits`, log odds that the evidence answers.
 - Reading: the same pass -> `start_logits`, `end_logits`; the span of [CLS] says that there is no answer.
 - Embedding: `[CLS] text [SEP]` -> the mean of `last_hidden_state`."""
-    limits = _LIMITS
+    limits = _LIMITS.format(compared=_COMPARED[recipe.rows.form])
     if any(file.name in names for file in READING_FILES):
         limits += _EVALUATION
     sections = {

@@ -20,10 +20,11 @@ from convinse.encoder.reranker import BertReranker
 from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.support.errors import ConfigError
+from convinse.training.learning import FitResult
 from places import ROOT
 from recipes.embedded import __main__ as script
 from recipes.embedded import recipe as recipes
-from recipes.embedded.card import SOURCES
+from recipes.embedded.card import SOURCES, embedded_card
 from recipes.embedded.examples import Candidate, Example
 from recipes.embedded.sets import builders
 from recipes.embedded.tables import Rows
@@ -463,6 +464,15 @@ def test_the_heads_have_learned_and_the_words_have_not(trained):
     assert ((found[words] - given[words]).abs() <= rounding).all()
     for name in ("relevance", "span", "relevance_hidden", "bert.encoder.layer.0.output.dense"):
         assert (found[f"{name}.weight"] - given[f"{name}.weight"]).abs().max() > 1e-5, name
+
+
+def test_the_card_says_which_rows_are_compared():
+    result = FitResult([{"mean": 0.5}])
+    cards = {
+        form: embedded_card(recipe(STAGE, rows=Rows(form)), {}, result, "base", 1.0) for form in ("plain", "ranked")
+    }
+    assert "no comparison of rows, " in cards["plain"]
+    assert "no comparison of rows but at the ends of a column and next to each other, " in cards["ranked"]
 
 
 def test_card_and_record_say_what_was_done(trained):
