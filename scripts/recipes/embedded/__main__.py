@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +31,8 @@ from convinse.support.files import remove, replacing
 from convinse.training.learning import FitResult
 from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.card import embedded_card
-from recipes.embedded.ranking_sets import Decided, boolq_questions, squad_contexts
-from recipes.embedded.recipe import PSEUDO, Recipe, gather, train_stages, without_held_out
+from recipes.embedded.ranking_sets import Decided, boolq_questions
+from recipes.embedded.recipe import Recipe, gather, train_stages, without_held_out
 from recipes.embedded.sets import TEXT_SETS, builders
 from recipes.embedded.yes_no import train_yes_no
 from recipes.sources import minilm
@@ -79,25 +78,21 @@ def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
         work = options.work or Path(temporary)
         known = builders(options.data, work, recipe.seed, recipe.rows)
-        mixed = {name for stage in recipe.stages for name in stage.mixture}
-        names = mixed - {PSEUDO}
+        names = {name for stage in recipe.stages for name in stage.mixture}
         unknown = sorted(names - set(known))
         if unknown:
             raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(known))}")
-        contexts = squad_contexts(options.data, recipe.seed) if PSEUDO in mixed else ()
         texts = set(TEXT_SETS) if recipe.apart else set()
-        data = gather({name: known[name] for name in sorted(names | texts)}, contexts)
+        data = gather({name: known[name] for name in sorted(names | texts)})
         if recipe.apart:
             data = without_held_out(data, texts, names)
         # what the last step needs is looked for before the first
         check_layer(checkpoint, recipe)
         questions = [] if recipe.yes_no is None else boolq_questions(options.data)
-        if options.quick:  # self-training marks a few contexts only
-            data = replace(data, contexts=data.contexts[:_QUICK])
     state = state_of(options.output)
-    results, pseudo = train_stages(checkpoint, teacher, data, recipe, state)
+    results = train_stages(checkpoint, teacher, data, recipe, state)
     head, decided = yes_no(checkpoint, recipe, questions, options)
-    sizes = {name: len(examples) for name, examples in data.train.items()} | {PSEUDO: pseudo}
+    sizes = {name: len(examples) for name, examples in data.train.items()}
     minutes = (time.perf_counter() - start) / 60
     origin = "all-MiniLM-L6-v2" if recipe.base is None else base.name
     card = embedded_card(recipe, sizes, results[-1], origin, minutes, decided)
@@ -166,7 +161,7 @@ def quick(recipe: Recipe) -> Recipe:
     def less(stage: Any) -> Any:
         return msgspec.structs.replace(stage, mixture=dict.fromkeys(stage.mixture, _QUICK), epochs=1, validations=1)
 
-    return msgspec.structs.replace(recipe, stages=[less(stage) for stage in recipe.stages], dev_examples=8, sure=0.0)
+    return msgspec.structs.replace(recipe, stages=[less(stage) for stage in recipe.stages], dev_examples=8)
 
 
 def start_from(recipe: Recipe) -> tuple[Checkpoint, Any, Path]:

@@ -8,7 +8,7 @@ from convinse.training.learning import FitResult
 from convinse.training.trainer import model_card, settings_list, validation_table
 from recipes.embedded.hybrid import HYBRID_SETS
 from recipes.embedded.reading_files import READING_FILES
-from recipes.embedded.recipe import PSEUDO, Recipe, Stage
+from recipes.embedded.recipe import Recipe, Stage
 
 # what each set is, and its licence as its source states it
 SOURCES = {
@@ -25,7 +25,6 @@ SOURCES = {
     "qamr": ("QAMR (its dev file and most of its test file): question, sentence, spans", "MIT"),
     "qed": ("QED: question, Wikipedia paragraph, span", "CC BY-SA 3.0 (texts)"),
     "selqa": ("SelQA (dev): question, sentences of a section", "Apache-2.0"),
-    PSEUDO: ("paragraphs of SQuAD sentences, answers marked by the stage before", "CC BY-SA 4.0"),
     "squad_sentences": ("SQuAD questions and the sentences that answer them, without spans", "CC BY-SA 4.0"),
     "mismatched": ("questions on Wikipedia with other paragraphs of the article, which do not answer", "as the files"),
     "squad2_unanswerable": ("SQuAD 2.0: questions that the paragraph does not answer", "CC BY-SA 4.0"),
