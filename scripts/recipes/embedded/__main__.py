@@ -177,7 +177,7 @@ def start_from(recipe: Recipe) -> tuple[Checkpoint, Any, Path]:
         base = Path(recipe.base).expanduser()
         if not base.is_dir():
             raise ModelError(f"base: {base}: no such folder; name one with model.safetensors and its tokenizer")
-    teacher = load_checkpoint(base, "embedding", "base")
+    teacher = load_checkpoint(minilm() if recipe.teacher == "all-MiniLM-L6-v2" else base, "embedding", "teacher")
     settings = json.loads((base / "config.json").read_text(encoding="utf-8"))
     kept = {key: settings[key] for key in _KEPT if key in settings}
     # drawing the trunk's dropout takes a fifth of a step on a CPU, and hardly a text is seen twice

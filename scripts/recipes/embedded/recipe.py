@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import torch
@@ -76,10 +76,12 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     Attributes:
         base: a folder with the weights to start from, or None for those of the package that carries all-MiniLM-L6-v2.
-        contrast, distillation: weights of the embedding's losses: against other texts, and against the base's cosines.
+        teacher: the model whose cosines the embedding stays close to.
+        contrast, distillation: weights of the embedding's losses: against other texts, and against the teacher's cosines.
     """
 
     base: str | None = None
+    teacher: Literal["base", "all-MiniLM-L6-v2"] = "base"
     stages: Annotated[list[Stage], msgspec.Meta(min_length=1)]  # one after the other
     batch_size: Positive = 32  # examples of a step
     negatives: NotNegative = 2  # irrelevant texts beside each relevant one, of the same example; 1 beside a long one
