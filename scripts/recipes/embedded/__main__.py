@@ -27,7 +27,7 @@ from convinse.config import load_settings
 from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
 from convinse.encoder.onnx_export import write_graphs
 from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
-from convinse.support.files import remove, replacing
+from convinse.support.files import remove, replacing, sha256
 from convinse.training.learning import FitResult
 from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.card import embedded_card
@@ -99,6 +99,7 @@ def run(options: argparse.Namespace) -> None:
     record = {
         "earlier_stages": [result.history for result in results[:-1]],
         "recipe": msgspec.to_builtins(recipe),
+        "base": {"name": origin, "sha256": sha256(base / WEIGHTS)},
         "examples": sizes,
         "data": data.run_id,
         "minutes": round(minutes, 1),
