@@ -49,10 +49,10 @@ class AnswerTypeHead(nn.Module):
     def forward(self, hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """[b, tokens, hidden] states and the [b, tokens] mask of what is no padding -> [b, classes] logits."""
         dropped = self.dropout(hidden)
-        scores = self.attention(dropped).masked_fill(mask[:, :, None] == 0, torch.finfo(hidden.dtype).min)
+        scores = self.attention(dropped)
+        scores = scores.masked_fill(mask[:, :, None] == 0, torch.finfo(scores.dtype).min)
         shares = scores.softmax(dim=1).transpose(1, 2)[:, :, None]  # [b, looks, 1, tokens]
         values = nn.functional.gelu(self.value(dropped))
-        inner = values.shape[-1]
         own = self.value.out_features // self.looks
         values = values.reshape(*values.shape[:2], self.looks, own).transpose(1, 2)  # [b, looks, tokens, own]
         seen = (shares @ values).reshape(hidden.shape[0], self.looks * own)
