@@ -35,8 +35,9 @@ def installed(tmp_path_factory):
     tree = folder / "tree"
     for name in ("convinse", "config"):
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE"):
+    for name in ("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "NOTICE"):
         shutil.copy(ROOT / name, tree)
+    shutil.copytree(ROOT / "LICENSES", tree / "LICENSES")
     with tarfile.open(build("sdist", tree, folder)) as archive:
         archive.extractall(folder / "unpacked", filter="data")
     (source,) = (folder / "unpacked").iterdir()
@@ -51,6 +52,13 @@ def files(folder):
         for path in folder.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
+
+
+def test_the_wheel_has_the_licences_of_the_program_and_of_the_models_base(installed):
+    (folder,) = installed.glob("*.dist-info/licenses")
+    assert files(folder) == {"LICENSE", "NOTICE", "LICENSES/Apache-2.0.txt"}
+    assert "all-MiniLM-L6-v2" in (folder / "NOTICE").read_text()
+    assert "Apache License" in (folder / "LICENSES" / "Apache-2.0.txt").read_text()
 
 
 def test_the_wheel_holds_the_package_and_the_configurations(installed):

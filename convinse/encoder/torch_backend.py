@@ -92,6 +92,7 @@ class TorchBackend(ModelBackend):
         for name in wanted:
             if name in self._heads:
                 head = self._heads[name]
+                assert isinstance(self.model, JointModel)
                 made[name] = head(states(self.model.bert, head.layer, **arguments), mask)
         if set(wanted) - made.keys():
             output = self.model(**arguments)

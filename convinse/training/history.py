@@ -7,7 +7,7 @@ the same files give the same bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from ..formats.convmix import read_conversations
 from ..question_understanding.base import history_turn
 from ..question_understanding.history_features import FeatureReader, Features
 from ..question_understanding.history_weights import FILE, FORMAT, FeatureWeight, HistoryWeights, Origin, weights_bytes
-from ..question_understanding.referents import Asked, Choice, Focus
+from ..question_understanding.referents import Asked, Choice, Focus, Referent
 from ..question_understanding.slots import Slots
 from ..question_understanding.trained_history import TrainedHistory
 from ..records.conversation import Conversation, Turn
@@ -48,7 +48,17 @@ class Examples(NamedTuple):
     turns: int
 
 
-class _Recorder(Slots):
+class ExaminedTurn(NamedTuple):
+    """A turn, the items that were talked about before it and that it does not name, with their features, and whether `slots`
+    takes them."""
+
+    turn: Turn
+    referents: list[Referent]
+    features: list[Features]
+    by_rules: list[bool]
+
+
+class RuleRecorder(Slots):
     """The rules; keeps what they saw and chose."""
 
     seen: tuple[Asked, Choice, Sequence[Focus], Sequence[Turn]] | None = None
@@ -69,10 +79,10 @@ def train_history(qu: TrainedHistory, sources: Sequence[str] = ()) -> Path:
     paths = annotated_parts(qu.config)
     conversations = [read_conversations(path) for path in paths]
     embedder, encoder = qu.load_encoder()
-    reader, rules = FeatureReader(qu.kb, embedder, qu.language), _Recorder(qu.config, qu.resources)
+    reader, rules = FeatureReader(qu.kb, embedder, qu.language), RuleRecorder(qu.config, qu.resources)
     train, dev = (read_examples(reader, rules, *part) for part in zip(conversations, paths, strict=True))
     origin = Origin(sha256(paths[0]), sha256(paths[1]), qu.kb.build_id, train.turns, 0.0)
-    fits = [_fit(train, encoder, msgspec.structs.replace(origin, l2=l2)) for l2 in _STRENGTHS]
+    fits = [fit_weights(train, encoder, msgspec.structs.replace(origin, l2=l2)) for l2 in _STRENGTHS]
     model = min(fits, key=lambda fitted: _loss(np.array(fitted.probabilities(dev.features)), dev.wanted))
     likely = [np.array(model.probabilities(part.features)) for part in (train, dev)]
     model = msgspec.structs.replace(model, threshold=best_threshold(likely[1], dev.wanted))
@@ -92,7 +102,7 @@ def train_history(qu: TrainedHistory, sources: Sequence[str] = ()) -> Path:
 
 
 def read_examples(
-    reader: FeatureReader, rules: _Recorder, conversations: Iterable[Conversation], path: Path
+    reader: FeatureReader, rules: RuleRecorder, conversations: Iterable[Conversation], path: Path
 ) -> Examples:
     """What annotated conversations of a file teach. Turns without silver mentions tell nothing and are passed over.
 
@@ -104,28 +114,36 @@ def read_examples(
     by_rules: list[bool] = []
     turns = 0
     for conversation in conversations:
-        history: list[Turn] = []
-        for place, annotated in enumerate(conversation["questions"]):
-            turn: Turn = {"turn": annotated.get("turn", place), "question": annotated["question"]}
-            turn["answers"] = annotated.get("answers", [])
-            turn.update(rules.inference_on_turn(turn, history))  # type: ignore[typeddict-item]
-            mentions = _mentions(annotated, f"{path}: conversation '{conversation['conv_id']}', turn {place}")
-            if mentions and rules.seen is not None:
-                asked, choice, foci, past = rules.seen
-                referents = reader.referents(asked, foci)
-                about = {mention["item"]["id"] for mention in mentions if mention["turn"] < turn["turn"]}
-                taken = {referent.id for referent in (*choice.entities, *choice.context)}
-                if referents:
-                    rows += reader.read(asked, choice, foci, past)
-                    wanted += [referent.id in about for referent in referents]
-                    by_rules += [referent.id in taken for referent in referents]
-                    turns += 1
-            history.append(history_turn(turn, True))
+        annotated = conversation["questions"]
+        for place, examined in enumerate(examined_turns(reader, rules, conversation)):
+            mentions = _mentions(annotated[place], f"{path}: conversation '{conversation['conv_id']}', turn {place}")
+            if mentions and examined.referents:
+                about = {mention["item"]["id"] for mention in mentions if mention["turn"] < examined.turn["turn"]}
+                rows += examined.features
+                wanted += [referent.id in about for referent in examined.referents]
+                by_rules += examined.by_rules
+                turns += 1
     if not any(wanted) or all(wanted):
         raise DataError(
             f"{path}: its silver_mentions tell nothing of the history of any turn; there is nothing to learn from"
         )
     return Examples(np.array(rows, np.float64), np.array(wanted), np.array(by_rules), turns)
+
+
+def examined_turns(reader: FeatureReader, rules: RuleRecorder, conversation: Conversation) -> Iterator[ExaminedTurn]:
+    """The turns of a conversation as the rules understand them, with the gold answers of earlier turns."""
+    history: list[Turn] = []
+    for place, given in enumerate(conversation["questions"]):
+        turn: Turn = {"turn": given.get("turn", place), "question": given["question"]}
+        turn["answers"] = given.get("answers", [])
+        turn.update(rules.inference_on_turn(turn, history))  # type: ignore[typeddict-item]
+        assert rules.seen is not None
+        asked, choice, foci, past = rules.seen
+        referents = reader.referents(asked, foci)
+        taken = {referent.id for referent in (*choice.entities, *choice.context)}
+        features = reader.read(asked, choice, foci, past)
+        yield ExaminedTurn(turn, referents, features, [referent.id in taken for referent in referents])
+        history.append(history_turn(turn, True))
 
 
 def best_threshold(likely: np.ndarray, wanted: np.ndarray) -> float:
@@ -152,7 +170,7 @@ def _mentions(turn: Turn, where: str) -> list[SilverMention]:
         raise DataError(f"{where}: silver_mentions: {error}; run bash run.sh annotate again") from None
 
 
-def _fit(examples: Examples, encoder: str, origin: Origin) -> HistoryWeights:
+def fit_weights(examples: Examples, encoder: str, origin: Origin) -> HistoryWeights:
     """A logistic regression of standardised features, regularised by `origin.l2`, by Newton's method; its threshold is 0.5."""
     features = examples.features
     mean, scale = features.mean(axis=0).round(_DIGITS), features.std(axis=0).round(_DIGITS)

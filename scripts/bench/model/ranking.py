@@ -36,6 +36,7 @@ Advance = Callable[[int], None]
 BM25, BASE, OWN = "BM25", "base bi-encoder", "the model's bi-encoder"
 FUSED, CROSS, BLENDED = "BM25 and bi-encoder fused", "cross-encoder", "cross-encoder and cosine"
 SYSTEMS = (BM25, BASE, OWN, FUSED, CROSS, BLENDED)
+WITHOUT_MODEL = (BM25, BASE)
 TOP = 20  # that the cross-encoder reads
 WEIGHTS = (0.0, 2.5, 5.0, 10.0, 20.0, 40.0)  # of the cosine beside the log odds
 _PORTION = 25  # questions computed together

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from convinse.encoder.extractive_reader import AnswerSpan
+from convinse.scoring.extractive import normalize
 
-from ..measures import answer_scores
+from ..measures import answer_scores, calibration_error
 from .sets import Question
 
 if TYPE_CHECKING:
@@ -105,3 +106,39 @@ def reading_scores(
 ) -> dict[Layout, dict[str, float]]:
     references = [question.answers for question in questions]
     return {layout: answer_scores([reading.answer(*layout) for reading in made], references) for layout in layouts}
+
+
+class Certain(NamedTuple):
+    probability: float  # of the best span of the question's own text, from 0 to 1
+    right: bool  # whether it is an answer
+
+
+def certainties(questions: Sequence[Question], made: Sequence[Reading]) -> list[Certain]:
+    """How sure the model is of its best span in each question's own text."""
+    found = []
+    for question, own in zip(questions, made, strict=True):
+        best = max((span for span in own.spans if span.context == 0), key=lambda span: span.score, default=None)
+        if best is not None:
+            right = normalize(best.text) in map(normalize, question.answers)
+            found.append(Certain(best.probability, right))
+    return found
+
+
+def calibration(answerable: Sequence[Certain], nothing: Sequence[Certain]) -> dict[str, float]:
+    """Of the best spans: the calibration error with and without questions that have no answer, mean probabilities."""
+    both = [*answerable, *nothing]
+    return {
+        "calibration error": calibration_error(
+            [certain.probability for certain in both], [certain.right for certain in both]
+        ),
+        "answerable only": calibration_error(
+            [certain.probability for certain in answerable], [certain.right for certain in answerable]
+        ),
+        "probability, right": _mean(certain.probability for certain in answerable if certain.right),
+        "probability, wrong": _mean(certain.probability for certain in answerable if not certain.right),
+        "probability, no answer": _mean(certain.probability for certain in nothing),
+    }
+
+
+def _mean(values: Iterable[float]) -> float:
+    return float(np.mean([*values] or [0.0]))

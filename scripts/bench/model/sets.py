@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from convinse.support.errors import DataError
-from recipes.embedded.examples import Example, of_part
+from recipes.embedded.examples import Example, reported
 from recipes.embedded.negatives import holds
+from recipes.embedded.reading_files import held_out, mismatched, squad2_unanswerable
 from recipes.embedded.sets import TEXT_SETS
 from recipes.embedded.tables import tables, verbalised
 from recipes.sources import json_lines, needed
@@ -22,6 +23,8 @@ PARAGRAPHS = ("qed", "fairytaleqa")
 RANKED = ("squad_sentences", "selqa", "boolq")
 DISTRACTORS = 3  # passages of BoolQ beside each paragraph
 SENTENCES = 1000  # that a question of SQuAD is asked against
+NEW_WIKIPEDIA, UNANSWERABLE = "wikipedia, new articles", "no answer"
+_NEW_ARTICLES = "squadshifts-new-wiki"
 
 _T = TypeVar("_T")
 
@@ -30,7 +33,7 @@ _T = TypeVar("_T")
 class Question:
     query: str  # the question
     text: str  # holds the answer
-    answers: tuple[str, ...]  # any one of them is right
+    answers: tuple[str, ...]  # any one of them is right; none: the text has no answer
     distractors: tuple[str, ...] = ()  # other texts, none of which holds an answer
 
 
@@ -55,9 +58,9 @@ class DevSets:
     ranked: dict[str, tuple[Asked, ...]]  # questions with all texts of their section, table or corpus
 
 
-def dev_sets(data: Path, work: Path, most: int, seed: int = SEED) -> DevSets:
+def dev_sets(data: Path, most: int, seed: int = SEED) -> DevSets:
     names = ("qamr", *PARAGRAPHS, *RANKED)
-    prepared = {name: list(of_part(TEXT_SETS[name](data, seed), "dev")) for name in names}
+    prepared = {name: list(reported(TEXT_SETS[name](data, seed))) for name in names}
     passages = texts_of(prepared["boolq"])
     paragraphs = {name: sample(questions(prepared[name]), most, seed) for name in PARAGRAPHS}
     fill = [candidate.text for example in prepared["selqa"] for candidate in example.candidates]
@@ -65,13 +68,28 @@ def dev_sets(data: Path, work: Path, most: int, seed: int = SEED) -> DevSets:
         "squad_sentences": against_one_pool(prepared["squad_sentences"], fill, SENTENCES, most, seed),
         "selqa": own_candidates(prepared["selqa"], most, seed),
         "boolq": against_one_pool(prepared["boolq"], (), 0, most, seed),
-        "tables": whole_tables(data, sample(list(of_part(tables(data, work, seed), "dev")), most, seed)),
+        "tables": whole_tables(data, sample(list(reported(tables(data, seed))), most, seed)),
     }
     return DevSets(
         sample(single_sentences(prepared["qamr"]), most, seed),
         {name: with_distractors(asked, passages, seed) for name, asked in paragraphs.items()},
         ranked,
     )
+
+
+def article_sets(data: Path, most: int, seed: int = SEED) -> dict[str, tuple[Question, ...]]:
+    """Questions on the held-out articles of the reading files, by kind, each with its paragraph; no text is a distractor.
+
+    `NEW_WIKIPEDIA` has the articles that no other data set asks about; the questions of `UNANSWERABLE` have no answer.
+    """
+    kinds: dict[str, list[Example]] = {}
+    for kind, examples in held_out(data, seed).items():
+        for example in reported(examples):
+            kinds.setdefault(NEW_WIKIPEDIA if example.source == _NEW_ARTICLES else kind, []).append(example)
+    made = {kind: sample(questions(examples), most, seed) for kind, examples in sorted(kinds.items())}
+    nothing = [*reported(squad2_unanswerable(data, seed)), *reported(mismatched(data, seed))]
+    asked = [Question(example.query, example.candidates[0].text, ()) for example in nothing]
+    return {**made, UNANSWERABLE: sample(asked, most, seed)}
 
 
 def sample(items: Sequence[_T], most: int, seed: int) -> tuple[_T, ...]:

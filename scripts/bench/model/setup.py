@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from convinse.config import Precision, resolve
 from convinse.encoder.bi_encoder import BiEncoder
@@ -15,7 +16,9 @@ from ..exported import exported
 from ..harness import Bench, note
 from .heads import Model
 from .ranking import Pools, evidence_pools
-from .sets import DevSets, dev_sets
+from .sets import DevSets, Question, article_sets, dev_sets
+
+MEASURED, AGAINST = "measured", "against"  # the model of --model, and that of --against
 
 
 @dataclass(frozen=True)
@@ -35,11 +38,13 @@ class Setup:
 
     def __init__(self, bench: Bench) -> None:
         options = bench.options
-        folder = resolve(options.model)
-        if not folder.is_dir():
-            raise ModelError(f"{folder}: no such model; give --model DIR, such as one of: bash run.sh train embedded")
+        folder = _folder(options.model, "--model")
         self._bench = bench
         self.model = Model(exported(folder, bench.work / "model-onnx"), options.device, options.precision)
+        self.models = {MEASURED: self.model}
+        if options.against is not None:
+            other = exported(_folder(options.against, "--against"), bench.work / "against-onnx")
+            self.models[AGAINST] = Model(other, options.device, options.precision)
         backend = self.model.reranker.engine.backend
         self.on_gpu = backend.device.startswith("cuda")
         self.on_cpu: list[Precision] = sorted(read_exported(self.model.folder, "--model").graphs)  # fp32 is the first
@@ -48,7 +53,12 @@ class Setup:
     @cached_property
     def sets(self) -> DevSets:
         note("building the dev sets ...")
-        return dev_sets(self._bench.folder, self._bench.kept, self._bench.size.questions)
+        return dev_sets(self._bench.folder, self._bench.size.questions)
+
+    @cached_property
+    def articles(self) -> dict[str, tuple[Question, ...]]:
+        note("building the dev part of the reading files ...")
+        return article_sets(self._bench.folder, self._bench.size.questions)
 
     @cached_property
     def pools(self) -> Pools:
@@ -65,3 +75,10 @@ class Setup:
 
     def other(self, precision: Precision, device: str | None = None, one_pass: bool = True) -> Model:
         return Model(self.model.folder, device or self.model.device, precision, one_pass)
+
+
+def _folder(model: str, option: str) -> Path:
+    folder = resolve(model)
+    if not folder.is_dir():
+        raise ModelError(f"{option}: {folder}: no such model; name one such as: bash run.sh train embedded")
+    return folder

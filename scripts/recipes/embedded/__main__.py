@@ -83,7 +83,7 @@ def run(options: argparse.Namespace) -> None:
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
         work = options.work or Path(temporary)
-        known = builders(options.data, work, recipe.seed)
+        known = builders(options.data, work, recipe.seed, recipe.rows)
         mixed = {name for stage in recipe.stages for name in stage.mixture}
         names = mixed - {PSEUDO}
         unknown = sorted(names - set(known))

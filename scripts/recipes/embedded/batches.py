@@ -31,6 +31,7 @@ class Batch:
     firsts: np.ndarray
     ends: np.ndarray
     spans: list[np.ndarray]
+    offsets: list[np.ndarray]  # of each pair [n, 2] where the window's tokens begin and end in the text, in characters
 
 
 def drawn(example: Example, negatives: int, chance: random.Random) -> Example:
@@ -80,7 +81,7 @@ def batch(
     of_pair: list[list[int]] = [[] for _ in pairs]
     for place, pair in enumerate(windows.pair_of.tolist()):
         of_pair[pair].append(place)
-    kept, spans, readable = [], [], np.empty(len(pairs), dtype=bool)
+    kept, spans, offsets, readable = [], [], [], np.empty(len(pairs), dtype=bool)
     nothing = np.zeros((1, 2), dtype=np.int64)
     for number, (_, candidate) in enumerate(pairs):
         all_spans = token_spans(candidate.spans, windows.offsets[number])
@@ -98,13 +99,15 @@ def batch(
             place = chance.choice(of_pair[number] if chance.random() < _ANY_WINDOW else choices)
         kept.append(place)
         spans.append(held.get(place, nothing))
+        begin = windows.begins[place]
+        offsets.append(windows.offsets[number][begin : begin + ends[place] - firsts[place]])
         readable[number] = candidate.readable and (not candidate.relevant or place in held)
     chosen = np.array(kept, dtype=np.int64)
     ids, firsts = [windows.sequences.ids[place] for place in kept], firsts[chosen]
     sequences = replace(windows.sequences, ids=ids, lengths=windows.sequences.lengths[chosen], firsts=firsts)
     sizes = [len(example.candidates) for example in examples]
     relevant = np.array([candidate.relevant for _, candidate in pairs])
-    return Batch(sequences, sizes, relevant, readable, firsts, ends[chosen], spans)
+    return Batch(sequences, sizes, relevant, readable, firsts, ends[chosen], spans, offsets)
 
 
 def example_batches(examples: Sequence[Example], size: int) -> Iterator[list[Example]]:

@@ -7,6 +7,7 @@ import msgspec
 from convinse.training.learning import FitResult
 from convinse.training.trainer import model_card, settings_list, validation_table
 from recipes.embedded.answer_type import AnswerTypeTraining
+from recipes.embedded.hybrid import HYBRID_SETS
 from recipes.embedded.reading_files import READING_FILES
 from recipes.embedded.recipe import PSEUDO, Recipe, Stage
 
@@ -33,6 +34,7 @@ SOURCES = {
     "timequestions": ("TimeQuestions (dev), retrieved facts by distant supervision", "MIT repository"),
     "tiq": ("TIQ (dev), retrieved facts by distant supervision", "MIT repository"),
     **{file.name: (f"{file.content}; from {file.origin}", file.licence) for file in READING_FILES},
+    **{record.name: (f"{record.content}; {record.origin}", record.licence) for record in HYBRID_SETS},
 }
 _LIMITS = """
 Small, trained on questions over single sentences, paragraphs, facts and rows: no reasoning over several evidences, no counting,
@@ -125,5 +127,5 @@ held-out examples of each set. Items of the conversations that `bench model` ran
             f"{_TYPED}\n\n{validation_table(typed.fitted)}"
         )
     origin = "sentence-transformers/all-MiniLM-L6-v2" if recipe.base is None else base
-    front = {"license": "mit", "language": "en", "library_name": "transformers", "base_model": origin}
+    front = {"license": "apache-2.0", "language": "en", "library_name": "transformers", "base_model": origin}
     return model_card("The embedded model", about, sections, front)

@@ -9,6 +9,7 @@ from typing import Literal
 
 Part = Literal["train", "dev"]
 _DEV_SHARE = 10  # one key of ten is held out
+_CHOOSING_SHARE = 5  # one of five of these
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,22 @@ class Example:
         """Where the example belongs, by its key alone: the same page is in the same part of all data sets."""
         digest = hashlib.sha256(self.key.encode()).digest()
         return "dev" if int.from_bytes(digest[:4], "big") % _DEV_SHARE == 0 else "train"
+
+    @property
+    def chooses(self) -> bool:
+        """Whether it may choose epochs and calibrate, where it is held out; what is reported is of the others alone."""
+        return chooses(self.key)
+
+
+def chooses(key: str) -> bool:
+    """Whether the held-out examples with a key may choose epochs and calibrate."""
+    digest = hashlib.sha256(key.encode()).digest()
+    return int.from_bytes(digest[4:8], "big") % _CHOOSING_SHARE == 0
+
+
+def reported(examples: Iterable[Example]) -> Iterator[Example]:
+    """The examples that figures are reported on: held out, and nothing was chosen by them."""
+    return (example for example in of_part(examples, "dev") if not example.chooses)
 
 
 def of_part(examples: Iterable[Example], part: Part) -> Iterator[Example]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -21,8 +21,14 @@ _SURE = 0.3  # weight of each pair's own loss beside that of its list: it keeps 
 _NOTHING = 0.5  # weight of "no answer here" beside an answer
 
 
-def pair_losses(model: Any, batch: Batch, budget: int) -> tuple[Tensor, Tensor]:
-    """(ranking, reading): sums over the examples of a batch.
+class PairLosses(NamedTuple):
+    ranking: Tensor  # sum over the examples
+    reading: Tensor  # the same
+    odds: Tensor  # [p] log odds of relevance, detached
+
+
+def pair_losses(model: Any, batch: Batch, budget: int) -> PairLosses:
+    """What ranking and reading lose on the examples of a batch.
 
     Pairs of similar length are computed together, of whichever examples: where an example's texts were, a third of the
     work was padding.
@@ -50,7 +56,7 @@ def pair_losses(model: Any, batch: Batch, budget: int) -> tuple[Tensor, Tensor]:
     each = functional.binary_cross_entropy_with_logits(odds, relevant.float(), reduction="none")
     balance = sum(part.mean() for part in each.split(batch.sizes))
     ranking = (torch.stack(lists).sum() if lists else odds.sum() * 0) + _SURE * balance
-    return ranking, torch.stack(read).sum()
+    return PairLosses(ranking, torch.stack(read).sum(), odds.detach())
 
 
 def _reading(output: Any, batch: Batch, places: np.ndarray) -> Tensor:
@@ -110,3 +116,20 @@ def embedding_losses(
     target = functional.softmax(teacher_queries @ teacher_texts.T / _TEMPERATURE, dim=1)
     distillation = functional.kl_div(functional.log_softmax(cosines, dim=1), target, reduction="batchmean")
     return contrast, distillation
+
+
+def listwise_loss(queries: Tensor, texts: Tensor, odds: Tensor, owners: Sequence[int]) -> Tensor:
+    """How far the embedding's order of each query's own texts is from the cross-encoder's: the mean over the queries.
+
+    Both are distributions over the texts; the Kullback-Leibler divergence of the second from the first (RocketQAv2, Ren
+    et al., EMNLP 2021).
+
+    Args:
+        queries, texts, owners: as `embedding_losses` takes them.
+        odds: [t] log odds of relevance of each text for its owner.
+    """
+    own = torch.tensor(owners, device=texts.device)
+    mine = own[None, :] == torch.arange(len(queries), device=texts.device)[:, None]
+    cosines = (queries @ texts.T / _TEMPERATURE).masked_fill(~mine, _LOWEST)
+    target = functional.softmax(odds[None, :].expand_as(cosines).masked_fill(~mine, _LOWEST), dim=1)
+    return functional.kl_div(functional.log_softmax(cosines, dim=1), target, reduction="batchmean")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import html
 import random
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -15,11 +16,15 @@ import msgspec
 from convinse.support.errors import DataError
 from convinse.support.jsonlines import read_lines
 from recipes.embedded.examples import Candidate, Example, of_part
-from recipes.embedded.negatives import joined_keys
+from recipes.embedded.negatives import joined_keys, part_of
 from recipes.embedded.reading_sets import Asked, on_paragraphs
 from recipes.sources import needed
 
 _LEAST_WORDS = 8  # of a line that makes its contexts one document
+_HERE, _NAMED = (
+    "reading: ",
+    "title: ",
+)  # before keys of these files, and before titles, where others are joined with them
 _MISMATCHED = 0.25  # share of the questions that are asked of other paragraphs
 
 
@@ -152,11 +157,12 @@ class ReadingContext(msgspec.Struct):
     context: str = ""
     title: str = ""
     qas: list[_Question] = []
+    key: str = ""  # added while reading
 
 
 @lru_cache(maxsize=1)
 def _contexts(data: Path) -> dict[str, list[ReadingContext]]:
-    """The contexts of all files, their titles replaced by keys: equal articles have one key in all files.
+    """The contexts of all files with their keys: equal articles have one key in all files.
 
     A context without a title is its own document. Documents that share a line of eight words or more are one: so the
     paragraphs of several questions of many hops stay together, and a sentence that two files ask about.
@@ -174,15 +180,48 @@ def _contexts(data: Path) -> dict[str, list[ReadingContext]]:
                     raise DataError(
                         f"{path}:{number}: the characters {span[0]} to {span[1]} are outside of the context"
                     )
-            line.title = html.unescape(line.title) if file.titled and line.title else line.context
-            pairs.append((line.title, line.context))
-            pairs += ((line.title, text) for text in line.context.splitlines() if len(text.split()) >= _LEAST_WORDS)
+            line.title = html.unescape(line.title) if file.titled else ""
+            line.key = line.title or line.context
+            pairs += ((line.key, text) for text in (line.context, *long_lines(line.context)))
             own.append(line)
     keys = joined_keys(pairs)
     for own in found.values():
         for line in own:
-            line.title = keys[line.title]
+            line.key = keys[line.key]
     return found
+
+
+def long_lines(text: str) -> list[str]:
+    """The lines of eight words or more: documents that share one are one document."""
+    return [line for line in text.splitlines() if len(line.split()) >= _LEAST_WORDS]
+
+
+def keys_with_reading(data: Path, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """`joined_keys` of documents of other files, from pairs (name, text), that agree with those of `reading`.
+
+    A document has the key of the documents here that share a text with it, or that are called so. It has none where
+    these are in both parts: no part may have it then.
+
+    Args:
+        data: the shared data.
+        pairs: the name of a document is its title where it is an article of Wikipedia.
+    """
+    pairs = list(pairs)
+    known = [line for own in _contexts(data).values() for line in own]
+    # an article is a text of its own name: so it is joined with what has its title here
+    articles = ((_HERE + line.key, _NAMED + line.title.replace("_", " ")) for line in known if line.title)
+    texts = ((_HERE + line.key, text) for line in known for text in (line.context, *long_lines(line.context)))
+    joined = joined_keys((*((name, _NAMED + name) for name, _ in pairs), *pairs, *articles, *texts))
+    own: dict[str, set[str]] = defaultdict(set)
+    for name, top in joined.items():
+        if name.startswith(_HERE):
+            own[top].add(name.removeprefix(_HERE))
+    keys = {}
+    for name, top in joined.items():
+        here = own[top]
+        if not name.startswith(_HERE) and len({part_of("", key) for key in here}) <= 1:
+            keys[name] = min(here, default=top)
+    return keys
 
 
 def reading(file: ReadingFile, data: Path, seed: int) -> Iterator[Example]:
@@ -204,7 +243,7 @@ def _rows(file: ReadingFile, data: Path, seed: int, share: float) -> Iterator[As
         for asked in line.qas:
             if chance.random() < share:
                 spans = ((start, end + 1) for answer in asked.detected_answers for start, end in answer.char_spans)
-                yield Asked(asked.question, line.context, tuple(spans), line.title, not asked.all_needed)
+                yield Asked(asked.question, line.context, tuple(spans), line.key, not asked.all_needed)
 
 
 # -- questions without an answer ---------------------------------------------------------------------------------------

@@ -26,14 +26,15 @@ from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
 from recipes.embedded.batches import STRIDE, batch, drawn, with_foreign
 from recipes.embedded.examples import Example, of_part
-from recipes.embedded.losses import embed, embedding_losses, pair_losses
+from recipes.embedded.losses import embed, embedding_losses, listwise_loss, pair_losses
+from recipes.embedded.mining import LONGEST_EMBEDDED, with_mined
 from recipes.embedded.overlap import HeldOut
+from recipes.embedded.tables import PLAIN, Rows
 from recipes.embedded.validation import calibrate, marked, validate
 
 LOGGER = logging.getLogger("convinse.train_embedded")
 PSEUDO = "squad_pseudo"
 _LONG = 300  # characters of a text beside which there is one negative only
-_LONGEST_EMBEDDED = 600  # characters of a text that the embedding learns from
 
 
 class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -41,6 +42,9 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         alone: share of a data set's examples that are learned from without negatives: reading costs a third so.
+        negatives: data set -> irrelevant texts beside each relevant one, instead of the recipe's.
+        mined: data set -> negatives of each of its examples that the model of the stage before finds (`with_mined`).
+        listwise: weight of the loss that teaches the embedding the cross-encoder's order of an example's texts.
     """
 
     mixture: dict[str, Positive]  # examples drawn from each data set in an epoch (all, where it has fewer)
@@ -48,6 +52,10 @@ class Stage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     validations: Positive = 4  # of an epoch; each keeps the best weights and what a stopped run goes on from
     learning_rate: Weight = 1e-4  # the highest
     alone: dict[str, Share] = {}
+    mined: dict[str, Positive] = {}
+    negatives: dict[str, NotNegative] = {}
+    embedding_every: Positive = 4  # steps between those that also train the embedding
+    listwise: Weight = 0.0
     minutes: Weight | None = None  # of training steps, after which the stage ends early; None: no limit
 
 
@@ -88,7 +96,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     Attributes:
         base: a folder with the weights to start from, or None for those of the package that carries all-MiniLM-L6-v2.
-        contrast, distillation: weights of the embedding's two losses.
+        contrast, distillation: weights of the embedding's losses: against other texts, and against the base's cosines.
     """
 
     base: str | None = None
@@ -100,7 +108,6 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     stride: NotNegative = STRIDE  # tokens that such a window shares with the one before
     portion: Positive = 1408  # tokens, padding counted, that are computed at once
     token_budget: Positive = 4096  # tokens that are computed at once where nothing is learned
-    embedding_every: Positive = 4  # steps between those that also train the embedding
     contrast: Weight = 0.5
     distillation: Weight = 0.5
     sure: Share = 0.6  # the least probability of an answer that a model marks alone, not among others
@@ -109,6 +116,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     warmup: Share = 0.06
     weight_decay: Weight = 0.01
     patience: Positive = 99
+    rows: Rows = PLAIN  # how the rows of tables are learned from
     apart: bool = False  # whether texts that share eight words in a row with held-out ones are left out (`overlap`)
     seed: int = 42
     device: Device = "auto"
@@ -170,10 +178,13 @@ def train_stages(
     tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
     checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(False)
     chance = random.Random(recipe.seed)
+    choosing = {
+        name: [example for example in data.dev.get(name, ()) if example.chooses] for name in recipe.stages[-1].mixture
+    }
     dev = {
         name: chance.sample(examples, min(recipe.dev_examples, len(examples)))
-        for name, examples in data.dev.items()
-        if examples and name in recipe.stages[-1].mixture
+        for name, examples in sorted(choosing.items())
+        if examples
     }
     contexts = chance.sample(data.contexts, min(recipe.unmarked, len(data.contexts)))
     results: list[FitResult] = []
@@ -186,6 +197,17 @@ def train_stages(
             LOGGER.info("self-training: sure of %d answers in %d texts", sure, len(pseudo))
             run_id = f"{data.run_id} {hashlib.sha256(repr(pseudo).encode()).hexdigest()}"
             learned = replace(learned, train={**data.train, PSEUDO: pseudo}, run_id=run_id)
+        if stage.mined:
+            known = sorted(set(stage.mined) & set(learned.train))
+            found = {
+                name: with_mined(
+                    checkpoint.model, tokenizer, learned.train[name], stage.mined[name], recipe.token_budget
+                )
+                for name in known
+            }
+            digest = hashlib.sha256(repr(found).encode()).hexdigest()
+            LOGGER.info("negatives of the model itself: %d examples", sum(map(len, found.values())))
+            learned = replace(learned, train={**learned.train, **found}, run_id=f"{learned.run_id} {digest}")
         results.append(_stage(number, checkpoint, teacher, tokenizer, learned, recipe, state))
     checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(True)
     held_out = [example for examples in dev.values() for example in examples]
@@ -202,9 +224,10 @@ def _stage(
     unknown = sorted(set(stage.mixture) - set(data.train))
     if unknown:
         raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; known: {', '.join(sorted(data.train))}")
-    unknown = sorted(set(stage.alone) - set(stage.mixture))
-    if unknown:
-        raise ConfigError(f"stages: alone: {unknown[0]} is not in the mixture; it has {', '.join(stage.mixture)}")
+    for key, names in (("alone", stage.alone), ("mined", stage.mined), ("negatives", stage.negatives)):
+        unknown = sorted(set(names) - set(stage.mixture))
+        if unknown:
+            raise ConfigError(f"stages: {key}: {unknown[0]} is not in the mixture; it has {', '.join(stage.mixture)}")
     settings = FitSettings(
         epochs=stage.epochs * stage.validations,
         minutes=stage.minutes,
@@ -215,7 +238,7 @@ def _stage(
     )
     learning = Learning(
         steps=lambda number: _steps(data.train, stage, recipe, done * stage.validations + number),
-        loss=lambda model, step: _losses(model, teacher, tokenizer, step, recipe),
+        loss=lambda model, step: _losses(model, teacher, tokenizer, step, recipe, stage.listwise),
         validate=lambda model: validate(model, tokenizer, data.dev, recipe.token_budget, recipe.stride),
         criterion=lambda measures: measures["mean"],
     )
@@ -267,42 +290,63 @@ def _steps(train: dict[str, list[Example]], stage: Stage, recipe: Recipe, number
         for _, name, place in order[bounds[step] : bounds[step + 1]]:
             example = train[name][place]
             most = 1 if len(example.candidates[0].text) > _LONG else recipe.negatives
+            most = stage.negatives.get(name, most)
             if name in stage.alone and chance.random() < stage.alone[name]:
                 most = 0
             examples.append(drawn(example, most, chance))
-        embeds = step % recipe.embedding_every == 0
+        embeds = step % stage.embedding_every == 0
         steps.append(Step(with_foreign(examples, recipe.foreign, chance), embeds, f"{recipe.seed} {epoch} {step}"))
     return steps
 
 
-def _losses(model: Any, teacher: Any, tokenizer: TextTokenizer, step: Step, recipe: Recipe) -> Iterable[torch.Tensor]:
+def _losses(
+    model: Any, teacher: Any, tokenizer: TextTokenizer, step: Step, recipe: Recipe, listwise: float = 0.0
+) -> Iterable[torch.Tensor]:
     chance = random.Random(step.seed)
-    ranking, reading = pair_losses(model, batch(step.examples, tokenizer, chance, recipe.stride), recipe.portion)
+    made = batch(step.examples, tokenizer, chance, recipe.stride)
+    ranking, reading, odds = pair_losses(model, made, recipe.portion)
     yield (ranking + reading) / len(step.examples)
     if step.embeds:
-        answered = (example for example in step.examples if example.answered)
-        examples = [example for example in answered if len(example.candidates[0].text) <= _LONGEST_EMBEDDED]
-        if len(examples) > 1:
-            yield _embedding_loss(model, teacher, tokenizer, examples, recipe)
+        learned = [
+            (example, own)
+            for example, own in zip(step.examples, odds.split(made.sizes), strict=True)
+            if example.answered and len(example.candidates[0].text) <= LONGEST_EMBEDDED
+        ]
+        if len(learned) > 1:
+            examples = [example for example, _ in learned]
+            yield _embedding_loss(model, teacher, tokenizer, examples, [own for _, own in learned], recipe, listwise)
 
 
 def _embedding_loss(
-    model: Any, teacher: Any, tokenizer: TextTokenizer, examples: Sequence[Example], recipe: Recipe
+    model: Any,
+    teacher: Any,
+    tokenizer: TextTokenizer,
+    examples: Sequence[Example],
+    odds: Sequence[torch.Tensor],
+    recipe: Recipe,
+    listwise: float,
 ) -> torch.Tensor:
+    """Args: odds: of each example's candidates the log odds of relevance, which nothing is learned through."""
     queries = tokenizer.singles([example.query for example in examples])
     texts = [example.candidates[0].text for example in examples]
-    hard = [(place, one.text) for place, example in enumerate(examples) for one in example.candidates[1:2]]
-    texts += [text for _, text in hard]
-    sequences = tokenizer.singles([text[:_LONGEST_EMBEDDED] for text in texts])
+    # one negative is enough to tell relevant texts from others; the order of all is for the cross-encoder's list
+    most = None if listwise else 2
+    hard = [
+        (place, number, candidate.text)
+        for place, example in enumerate(examples)
+        for number, candidate in enumerate(example.candidates[1:most], 1)
+    ]
+    texts += [text for _, _, text in hard]
+    sequences = tokenizer.singles([text[:LONGEST_EMBEDDED] for text in texts])
     with torch.no_grad():
         teacher.to(model.device)
         targets = [embed(teacher, part, recipe.portion) for part in (queries, sequences)]
     groups = [example.group or example.key for example in examples]
-    contrast, distillation = embedding_losses(
-        embed(model, queries, recipe.portion),
-        embed(model, sequences, recipe.portion),
-        *targets,
-        groups,
-        [*range(len(examples)), *(place for place, _ in hard)],
-    )
-    return recipe.contrast * contrast + recipe.distillation * distillation
+    owners = [*range(len(examples)), *(place for place, _, _ in hard)]
+    found = embed(model, queries, recipe.portion), embed(model, sequences, recipe.portion)
+    contrast, distillation = embedding_losses(*found, *targets, groups, owners)
+    loss = recipe.contrast * contrast + recipe.distillation * distillation
+    if listwise:
+        teaching = torch.stack([own[0] for own in odds] + [odds[place][number] for place, number, _ in hard])
+        loss = loss + listwise * listwise_loss(*found, teaching, owners)
+    return loss

@@ -107,7 +107,7 @@ def cut(text: str, start: int, end: int, chance: random.Random, most: int = MOST
     """
     if len(text) <= most:
         return text, 0
-    borders = list(_borders(text))
+    borders = list(sentence_borders(text))
     first, last = max(0, bisect_right(borders, start) - 1), bisect_left(borders, end)
     if borders[last] - borders[first] > most:  # sentences too long: they are cut, too
         begin = max(borders[first], start - chance.randint(0, max(0, most - (end - start))))
@@ -128,7 +128,7 @@ def cut(text: str, start: int, end: int, chance: random.Random, most: int = MOST
     return found.lstrip(), begin + len(found) - len(found.lstrip())
 
 
-def _borders(text: str) -> Iterator[int]:
+def sentence_borders(text: str) -> Iterator[int]:
     """Where sentences begin, and the end of the text."""
     import sentencex
 

@@ -14,11 +14,14 @@ from torch.nn import functional
 from convinse.encoder.devices import autocast
 from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.torch_backend import model_inputs
+from convinse.scoring.extractive import normalize
 from recipes.embedded.batches import STRIDE, Batch, batch, example_batches
 from recipes.embedded.examples import Candidate, Example
 
 _MOST_CANDIDATES = 12
 _LONGEST_ANSWER = 30
+_SPANS = 5  # of a text, beside which the reader's probability stands
+_NEVER = -1e4  # the score of a span that is not there
 _UNSURE_SPANS = 20  # of a sentence, where the model is not sure of one
 _CHARACTERS = 4  # about as many a token
 _FURTHEST = 3.0  # logarithm of the largest factor of a calibration
@@ -114,12 +117,10 @@ def marked(
         place = 0
         for example, size in zip(portion, made.sizes, strict=True):
             row, place = place, place + size
-            text = example.candidates[0].text
-            offsets = tokenizer.windows([(example.query, text)], 0).offsets[0]
+            text, offsets = example.candidates[0].text, made.offsets[row]
             begin, stop = sentences[id(example)]
             inside = np.flatnonzero((offsets[:, 0] >= begin) & (offsets[:, 1] <= stop))
-            shift, limit = int(made.firsts[row]), int(made.ends[row] - made.firsts[row])
-            inside = inside[inside < limit]
+            shift = int(made.firsts[row])
             if not len(inside):
                 continue
             low, high = shift + int(inside[0]), shift + int(inside[-1]) + 1
@@ -142,35 +143,42 @@ def calibrate(
 ) -> dict[str, float]:
     """Scale the last layers of both heads by the temperatures that fit held-out examples best (Guo et al., ICML 2017).
 
-    Relevance also gets a new bias. The order of texts and of spans does not change, however wrong the model is.
+    Relevance also gets a new bias. What fits is the best span's probability, as the reader gives it, that it is an answer:
+    0 in a text without one. The order of texts and of spans does not change, however wrong the model is.
     """
-    odds, right, losses = [], [], []
-    for _, made, own, start, end in _passes(model, tokenizer, dev, budget, stride):
+    odds, right = [], []
+    scores: list[np.ndarray] = []  # of each text [spans + 1]: its best spans, the best first, and "no answer"
+    correct: list[bool] = []
+    for portion, made, own, start, end in _passes(model, tokenizer, dev, budget, stride):
         odds.append(own)
         right.append(made.relevant)
-        for row, spans in enumerate(made.spans):
-            if made.readable[row] and made.relevant[row]:
-                columns = [0, *range(int(made.firsts[row]), int(made.ends[row]))]
-                place = {column: number for number, column in enumerate(columns)}
-                wanted = [(place[a], place[b]) for a, b in spans.tolist()]
-                losses.append((start[row, columns], end[row, columns], wanted))
+        rows = np.concatenate(([0], np.cumsum(made.sizes)))[:-1].tolist()
+        for example, row in zip(portion, rows, strict=True):
+            low, high = int(made.firsts[row]), int(made.ends[row])
+            if not made.readable[row] or high <= low:
+                continue
+            best = best_spans(start[row], end[row], low, high, _SPANS)
+            scores.append(np.array([*(score for *_, score in best), start[row, 0] + end[row, 0]]))
+            answers = {normalize(example.candidates[0].text[a:b]) for a, b in example.candidates[0].spans}
+            offsets = made.offsets[row]
+            found = example.candidates[0].text[offsets[best[0][0] - low, 0] : offsets[best[0][1] - low, 1]]
+            correct.append(normalize(found) in answers)
     relevant = torch.from_numpy(np.concatenate(right)).float()
     given = torch.from_numpy(np.concatenate(odds))
+    width = max(map(len, scores), default=0)
+    rows_of = [np.pad(own, (0, width - len(own)), constant_values=_NEVER) for own in scores]
+    padded = torch.tensor(np.array(rows_of), dtype=torch.float32)
     steepness, bias, acuity = (torch.zeros((), requires_grad=True) for _ in range(3))
 
     def ranking() -> torch.Tensor:
         return functional.binary_cross_entropy_with_logits(given * _factor(steepness) + bias, relevant)
 
     def reading() -> torch.Tensor:
-        parts, sharpness = [], _factor(acuity)
-        for start, end, spans in losses:
-            one = functional.log_softmax(torch.from_numpy(start) * sharpness, 0)
-            two = functional.log_softmax(torch.from_numpy(end) * sharpness, 0)
-            parts.append(-torch.logsumexp(torch.stack([one[a] + two[b] for a, b in spans]), 0))
-        return torch.stack(parts).mean()
+        shares = functional.log_softmax(padded * _factor(acuity), 1)[:, 0].exp().clamp(1e-6, 1 - 1e-6)
+        return functional.binary_cross_entropy(shares, torch.tensor(correct, dtype=shares.dtype))
 
     _minimise([steepness, bias], ranking)
-    if losses:
+    if scores:
         _minimise([acuity], reading)
     with torch.no_grad():
         scale, sharpness = _factor(steepness), _factor(acuity)

@@ -117,6 +117,12 @@ def knowledge_base(data: Path, work: Path) -> KnowledgeBase:
         return KnowledgeBase(path)
 
 
+def property_labels(data: Path) -> dict[str, str]:
+    """The labels of the properties of wikidata-27k."""
+    documents = read_dump(wikidata_27k(data))
+    return {document.id: document.label for document in documents if document.kind == "property"}
+
+
 class Bench(NamedTuple):
     """The items that `convquestions/val_wd27k` is about, which nothing is learned of."""
 

@@ -18,6 +18,7 @@ from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.yes_no_head import YesNoHead
 from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
+from recipes.embedded.examples import chooses
 from recipes.embedded.frozen import States, read_by_trunk, steps
 from recipes.embedded.negatives import part_of
 from recipes.embedded.ranking_sets import Decided
@@ -27,15 +28,17 @@ from recipes.embedded.recipe import Recipe
 def train_yes_no(
     checkpoint: Checkpoint, questions: Sequence[Decided], recipe: Recipe, state: Path, most: int | None = None
 ) -> tuple[YesNoHead, FitResult]:
-    """Train the head of a recipe that has one for a joint model, which stays as it is; questions of the dev part choose
-    the epoch.
+    """Train the head of a recipe that has one for a joint model, which stays as it is; held-out questions that
+    may choose (`chooses`) choose the epoch.
 
     Args:
         state: what a stopped run goes on from.
         most: questions of each part; None: all.
     """
     settings, max_length, device, seed = recipe.yes_no, recipe.max_length, recipe.device, recipe.seed
-    parts = {part: [one for one in questions if part_of("boolq", one.key) == part][:most] for part in ("train", "dev")}
+    parts = {part: [one for one in questions if part_of("boolq", one.key) == part] for part in ("train", "dev")}
+    parts["dev"] = [one for one in parts["dev"] if chooses(one.key)]
+    parts = {part: own[:most] for part, own in parts.items()}
     tokenizer = TextTokenizer.of(checkpoint, max_length)
     checkpoint.model.to(find_device(device))
     train, dev = (

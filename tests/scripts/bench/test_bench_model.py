@@ -175,6 +175,21 @@ def test_readings_of_a_model_are_those_of_its_classes():
     assert reading.readings(apart, questions, silent, by_sentence=False)[0].bounds == (0, 1, 3, 3, 3)
 
 
+def test_the_best_span_of_the_text_itself_is_compared_with_the_answers():
+    questions = [sets.Question("q", "the Reds won", ("Reds", "the club")), sets.Question("q", "nobody won", ())]
+    # the second text is another one's: its better span does not count
+    made = [
+        reading.Reading([], (0, 1, 2, 2, 2), [span("won", 0, 1.0, 0.2), span("the reds", 0, 2.0, 0.7)], np.ones(2)),
+        reading.Reading([], (0, 1, 2, 2, 2), [span("nobody", 0, 3.0, 0.4), span("Ann", 1, 9.0, 0.9)], np.ones(2)),
+    ]
+    found = reading.certainties(questions, made)
+    assert found == [(0.7, True), (0.4, False)]
+    figures = reading.calibration(found[:1], found[1:])
+    assert figures["calibration error"] == pytest.approx((0.3 + 0.4) / 2)
+    assert (figures["answerable only"], figures["probability, no answer"]) == pytest.approx((0.3, 0.4))
+    assert (figures["probability, right"], figures["probability, wrong"]) == pytest.approx((0.7, 0.0))
+
+
 # -- ranking -----------------------------------------------------------------------------------------------------------
 
 
@@ -340,25 +355,44 @@ def small_sets():
     return sets.DevSets(questions, {"qed": questions[:2], "fairytaleqa": questions[1:]}, ranked)
 
 
+def small_articles():
+    questions = reading_questions()
+    nothing = tuple(sets.replace(question, answers=()) for question in questions)
+    return {"hops": questions, sets.NEW_WIKIPEDIA: questions[:2], sets.UNANSWERABLE: nothing}
+
+
 def test_all_parts_print_their_tables_and_return_their_figures(questions, workdir, capsys):
-    bench = bench_of(joint(), workdir)
-    given = {"sets": small_sets(), "pools": pools_of(questions), "base": bench.state.model.bi_encoder}
+    bench = bench_of(joint(), workdir, against=joint(seed=3))
+    given = {
+        "sets": small_sets(),
+        "articles": small_articles(),
+        "pools": pools_of(questions),
+        "base": bench.state.model.bi_encoder,
+    }
     bench.state.__dict__.update(given)
-    figures = {part: parts.PARTS[part](bench) for part in ("speed", "reading", "ranking", "evidence", "agreement")}
+    figures = {
+        part: parts.PARTS[part](bench) for part in ("speed", "reading", "articles", "ranking", "evidence", "agreement")
+    }
     assert json.loads(json.dumps(figures))
     assert set(figures["speed"]["200 evidences, int8"]) == {
         "ranking alone", "ranking and reading, one pass", "ranking, then reading",
     }  # fmt: skip
     assert set(figures["speed"]["20 evidences, ranking alone"]) == {"int8", "fp32"}
     assert list(figures["reading"]) == ["qamr", "qed", "fairytaleqa", "both"]
-    assert figures["reading"]["both"]["questions"] == 4 and len(figures["reading"]["both"]) == 8
+    assert figures["reading"]["both"]["questions"] == 4 and len(figures["reading"]["both"]) == 9
     assert figures["ranking"]["tables"]["scored"] is None and figures["ranking"]["selqa"]["scored"] == 20
     assert set(figures["evidence"]["widened"]["cascade"]) == {"e=5", "e=20", "e=100"}
     agreement = figures["agreement"]["int8, cpu"]
     assert agreement["always numbers"] and 0 <= agreement["answers"] <= 1
     bounds = {bound.what: bound for bound in bench.bounds}
-    target = figures["ranking"]["squad_sentences"]["base bi-encoder"]["mrr"] + 0.05
-    assert bounds["ranking, squad_sentences: MRR (0.05 above base bi-encoder)"].bound == pytest.approx(target)
+    sentences = figures["ranking"]["squad_sentences"]
+    base = bounds["ranking, squad_sentences: MRR of the bi-encoder (all-MiniLM-L6-v2's)"]
+    assert base.bound == sentences["base bi-encoder"]["mrr"] == base.value and not base.failed
+    cross = bounds["ranking, squad_sentences: MRR, cross-encoder"]
+    assert cross.bound == pytest.approx(sentences["against"]["cross-encoder"]["mrr"] + 0.02)
+    assert cross.value == sentences["cross-encoder"]["mrr"] != sentences["against"]["cross-encoder"]["mrr"]
+    assert figures["articles"]["hops"]["measured"] != figures["articles"]["hops"]["against"]
+    assert set(figures["articles"]["calibration"]) == {"measured", "against"}
     assert bounds["reading, qamr: F1"].failed  # nothing was trained
     output = capsys.readouterr().out
     for title in ("reading, in %", "ranking", "one-hop questions", "the same as fp32"):
@@ -366,7 +400,7 @@ def test_all_parts_print_their_tables_and_return_their_figures(questions, workdi
 
 
 def test_a_missing_model_ends_the_program(tmp_path):
-    with pytest.raises(SystemExit, match="bench model: .*no such model; give --model DIR"):
+    with pytest.raises(SystemExit, match="bench model: .*no such model; name one such as"):
         run(parts.SPEC, ["--model", str(tmp_path / "none")])
 
 

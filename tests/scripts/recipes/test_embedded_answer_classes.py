@@ -103,7 +103,7 @@ def data(tmp_path, dump):
         tmp_path / "hybrid" / "wikidata-questions.jsonl.gz",
         {"set": "rubq2-dev", "question": "Whose film is it?", "answers": [{"id": UNKNOWN}], "sparql": sparql},
         {"set": "rubq2-dev", "question": "How long?", "answers": [{"id": None, "value": "12"}], "sparql": sparql},
-        {"set": "tiq-train", "question": "Which film?", "answers": [{"id": "Q2000"}, {"id": "Q9"}]},
+        {"set": "tiq-train", "question": "Which film?", "answers": [{"id": "Q2000"}, {"id": "Q9"}], "sparql": None},
     )
     value = [{"AnswerType": "Value", "AnswerArgument": "1830-07-05T00:00:00Z"}]
     write(tmp_path / "tiq" / "dev.json.gz", [{"Id": 1, "Question": "When?", "Answer": value}])

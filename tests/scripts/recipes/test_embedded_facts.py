@@ -199,7 +199,7 @@ def test_questions_that_one_cell_answers(tmp_path):
         "4\thow many teams?\ta\t3", "5\twhat did the blues win?\ta\t5", "6\twho is yellow?\ta\tYellows",
     ]  # fmt: skip
     write_lines(folder / "training.tsv.gz", *lines)
-    found = list(tables.tables(tmp_path, tmp_path, 1))
+    found = list(tables.tables(tmp_path, 1))
     assert [example.candidates[0].text for example in found] == [
         "Some Page, Team is Reds, Wins is 3",
         "Some Page, Team is “Blues”, Wins is 5",
@@ -286,7 +286,7 @@ def test_facts_of_the_shared_data(tmp_path):
 @needs_data
 def test_rows_of_the_shared_data(beginnings):
     folder = beginnings({"wikitablequestions/tables.jsonl": 120, "wikitablequestions/training.tsv": 10**9}, ())
-    found = list(tables.tables(folder, folder, 1))
+    found = list(tables.tables(folder, 1))
     assert len(found) > 100
     for example in found:
         right = {one.text for one in example.candidates if one.relevant}

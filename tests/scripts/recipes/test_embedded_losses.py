@@ -13,7 +13,7 @@ from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.joint import JointOutput
 from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.torch_backend import model_inputs
-from recipes.embedded import batches, losses, validation
+from recipes.embedded import batches, losses, mining, negatives, validation
 from recipes.embedded.examples import Candidate, Example
 from tiny_models import WORDS, joint, torch
 
@@ -321,13 +321,13 @@ def test_losses_of_pairs_are_their_definition(tokenizer, seed, budget):
     made = some_batch(tokenizer)
     given = Given(made, seed)
     found = losses.pair_losses(given, made, budget)
-    assert [loss.item() for loss in found] == pytest.approx(expected_losses(given, made), rel=1e-5)
+    assert [loss.item() for loss in found[:2]] == pytest.approx(expected_losses(given, made), rel=1e-5)
 
 
 def test_where_no_text_answers_every_pair_alone_is_learned(tokenizer):
     made = batches.batch([unanswerable(0, wrong=2), unanswerable(1, wrong=1)], tokenizer, None)
     given = Given(made)
-    ranking, reading = losses.pair_losses(given, made, BUDGET)
+    ranking, reading, _ = losses.pair_losses(given, made, BUDGET)
     one, two, three = np.log1p(np.exp(given.odds.detach().numpy().astype(np.float64)))
     assert ranking.item() == pytest.approx(losses._SURE * ((one + two) / 2 + three), rel=1e-5)
     (ranking + reading).backward()
@@ -340,7 +340,7 @@ def test_where_no_text_answers_every_pair_alone_is_learned(tokenizer):
 
 def test_all_heads_and_the_trunk_get_gradients(model, tokenizer):
     made = some_batch(tokenizer)
-    ranking, reading = losses.pair_losses(model, made, BUDGET)
+    ranking, reading, _ = losses.pair_losses(model, made, BUDGET)
     ranking.backward(retain_graph=True)
     assert all(getattr(model, head).weight.grad.abs().sum() > 0 for head in ("relevance", "relevance_hidden"))
     assert model.span.weight.grad is None
@@ -354,7 +354,7 @@ def test_all_heads_and_the_trunk_get_gradients(model, tokenizer):
 
 def test_nothing_to_rank_or_read_is_a_loss_of_0_that_can_be_learned_from(model, tokenizer):
     unmarked = Example("who", (Candidate("the film", True, readable=False),), "made", "k")
-    ranking, reading = losses.pair_losses(model, batches.batch([unmarked], tokenizer, None), BUDGET)
+    ranking, reading, _ = losses.pair_losses(model, batches.batch([unmarked], tokenizer, None), BUDGET)
     assert reading.item() == 0 and ranking.item() > 0
     (ranking + reading).backward()
     assert torch.isfinite(model.span.weight.grad).all()
@@ -534,8 +534,14 @@ def order(values):
 def negative_log_likelihoods(model, made):
     odds, start, end = outputs(model, made)
     each = np.logaddexp(0, np.where(made.relevant, -odds, odds))
-    read = np.flatnonzero(made.readable & made.relevant)
-    return each.mean(), -np.mean([log_likelihood(made, row, start, end) for row in read])
+    read = []
+    for row in np.cumsum([0, *made.sizes])[:-1]:
+        best = validation.best_spans(start[row], end[row], int(made.firsts[row]), int(made.ends[row]), 5)
+        scores = np.array([*(score for *_, score in best), start[row, 0] + end[row, 0]])
+        share = np.exp(scores[0] - scores.max()) / np.exp(scores - scores.max()).sum()
+        right = best[0][:2] in [tuple(span) for span in made.spans[row].tolist()]
+        read.append(-np.log(share if right else 1 - share))
+    return each.mean(), np.mean(read)
 
 
 def judged(model, tokenizer, wrong):
@@ -552,9 +558,11 @@ def judged(model, tokenizer, wrong):
         alone = batches.batch([Example("who", (Candidate(right, relevant=True),), "s", "k")], tokenizer, None)
         _, start, end = outputs(model, alone)
         first, stop = int(alone.firsts[0]), int(alone.ends[0])
-        choose = np.argmin if wrong(number) else np.argmax
-        place = int(choose(start[0, first:stop] + end[0, first:stop]))
-        span = tuple(tokenizer.offsets([right])[0][place].tolist())
+        begin, last, _ = validation.best_spans(start[0], end[0], first, stop, 1)[0]
+        if wrong(number):
+            begin = last = first + int(np.argmin(start[0, first:stop] + end[0, first:stop]))
+        offsets = alone.offsets[0]
+        span = int(offsets[begin - first, 0]), int(offsets[last - first, 1])
         made.append(Example("who", (Candidate(right, True, (span,)), Candidate(other)), "s", "k"))
     return made
 
@@ -588,3 +596,58 @@ def test_calibration_of_texts_alone_leaves_reading_as_it_is(model, tokenizer):
     before = model.span.weight.detach().clone()
     assert validation.calibrate(model, tokenizer, dev)["sharpness"] == 1
     assert torch.equal(model.span.weight, before)
+
+
+def test_a_text_without_an_answer_makes_spans_less_sure(model, tokenizer):
+    answered = judged(model, tokenizer, lambda number: False)
+    nothing = [replace(one, candidates=(Candidate(one.candidates[0].text),)) for one in answered]
+    unsure = load_checkpoint(joint(), "embedding").model.eval()
+    sure = validation.calibrate(model, tokenizer, answered)["sharpness"]
+    assert validation.calibrate(unsure, tokenizer, [*answered, *nothing])["sharpness"] < sure
+
+
+# -- negatives of the model itself, the embedding's order ----------------------------------------------------------------
+
+
+def test_the_nearest_texts_that_cannot_be_right_come_first(model, tokenizer):
+    texts = [" ".join(random.Random(seed).choices(WORDS, k=6)) for seed in range(12)]
+    answer = texts[0].split()[0]
+    texts[1] = f"{answer} {texts[1]}"  # holds the answer
+    made = [
+        Example(f"who {number}", (Candidate(text, True, ((0, len(text.split()[0])),)), Candidate("the far one")), "s", "k",
+                f"group {number // 2 if number > 1 else number}")
+        for number, text in enumerate(texts)
+    ]  # fmt: skip
+    made.append(replace(made[0], candidates=(Candidate(texts[3], True),), group="other"))  # the same query
+    made.append(Example("none", (Candidate("nothing"),), "s", "k", "none"))
+    found = mining.with_mined(model, tokenizer, made, 4, 4096)
+    assert found[-1] == made[-1] and [one.query for one in found] == [one.query for one in made]
+    encoder = BiEncoder(joint(), "cpu")
+    for before, after in zip(made[:12], found[:12], strict=True):
+        free = [
+            other.candidates[0].text for other in made[:12]
+            if other.group != before.group
+            and not negatives.holds(other.candidates[0].text, [before.candidates[0].text.split()[0]])
+            and not (before.query == "who 0" and other.candidates[0].text == texts[3])
+        ]  # fmt: skip
+        cosines = encoder.embed(free) @ encoder.embed([before.query])[0]
+        best = [free[place] for place in np.argsort(-cosines, kind="stable")[:4]]
+        assert after.candidates[0] == before.candidates[0]
+        mined = [candidate.text for candidate in after.candidates[1:5]]
+        assert len(set(mined) & set(best)) >= 3  # bf16 may swap neighbours
+        assert "the far one" in [candidate.text for candidate in after.candidates[1:]]
+        assert len({candidate.text for candidate in after.candidates}) == len(after.candidates)
+    assert mining.with_mined(model, tokenizer, made[-1:], 4, 4096) == made[-1:]
+
+
+def test_the_embedding_learns_the_cross_encoders_order():
+    queries = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    texts = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
+    owners = [0, 1, 0]
+    # the first query has cosines 1 and 0.6 with its texts; the second a single one, of which there is no order
+    same = torch.tensor([1.0, 5.0, 0.6]) / 0.05
+    assert losses.listwise_loss(queries, texts, same, owners).item() == pytest.approx(0, abs=1e-5)
+    odds = torch.tensor([0.0, 5.0, 0.0])
+    share = 1 / (1 + np.exp(-8.0))
+    expected = (0.5 * np.log(0.5 / share) + 0.5 * np.log(0.5 / (1 - share))) / 2
+    assert losses.listwise_loss(queries, texts, odds, owners).item() == pytest.approx(expected, rel=1e-4)

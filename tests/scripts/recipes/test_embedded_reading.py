@@ -11,8 +11,16 @@ from places import DATA
 from recipes.embedded import reading_files
 from recipes.embedded.card import SOURCES
 from recipes.embedded.examples import Candidate, Example
+from recipes.embedded.negatives import part_of
 from recipes.embedded.overlap import HeldOut
-from recipes.embedded.reading_files import READING_FILES, held_out, mismatched, reading, squad2_unanswerable
+from recipes.embedded.reading_files import (
+    READING_FILES,
+    held_out,
+    keys_with_reading,
+    mismatched,
+    reading,
+    squad2_unanswerable,
+)
 from recipes.embedded.sets import TEXT_SETS
 from written import write_lines
 
@@ -91,6 +99,24 @@ def test_equal_articles_have_one_key_in_all_files(tmp_path):
     assert keys["ropes-contrast"] == keys["iirc-excerpts"][:1] != keys["iirc-excerpts"][1:]
     assert keys["iirc-excerpts"][1:] == ["Short line.\nA."] and keys["tatqa-text"] == ["Short line.\nB."]
     assert sorted(keys["squadshifts-reddit"]) == ["I have a cat.", "No dog."]  # its title is the same everywhere
+
+
+def test_documents_of_other_files_have_the_keys_of_these(tmp_path):
+    titles = {part_of("", title): title for title in (f"Town_{number}" for number in range(40))}
+    near, far = titles["dev"].replace("_", " "), titles["train"].replace("_", " ")
+    line = "In this line are more than eight words of a text."
+    data = write_files(
+        tmp_path,
+        squad_train_44articles=[context(f"{near} is old.", ("What?", "old"), title=titles["dev"]), context(f"{far} is old.", ("What?", "old"), title=titles["train"])],
+        iirc_excerpts=[context(f"{line}\nShort.", ("Which?", "line"))],
+    )  # fmt: skip
+    pairs = [("Shared", line), (near, "Some text."), ("Alone", "A text."), ("Alike", "A text."), ("Third", f"{near} is old."),
+             ("Both", f"{near} is old."), ("Both", f"{far} is old."), ("Linked", "One more."), ("Both", "One more.")]  # fmt: skip
+    assert keys_with_reading(data, pairs[:5]) == {
+        "Shared": f"{line}\nShort.", near: titles["dev"], "Third": titles["dev"], "Alone": "Alike", "Alike": "Alike",
+    }  # fmt: skip
+    # who shares texts of both parts is in none, and all that are joined with him
+    assert keys_with_reading(data, pairs).keys() == {"Shared", "Alone", "Alike"}
 
 
 def test_answers_that_are_all_needed_are_ranked_and_not_read(tmp_path):

@@ -111,11 +111,19 @@ def test_each_example_has_so_many_negatives():
         assert extra == 0 if share == 0 else extra > 90
 
 
+def test_a_set_has_the_negatives_that_its_stage_says():
+    train = {name: [example(name, number, 6) for number in range(40)] for name in ("rows", "others")}
+    stage = recipes.Stage(mixture=dict.fromkeys(train, 40), validations=1, negatives={"rows": 5})
+    made = recipes._steps(train, stage, recipe(stage, negatives=2, foreign=0.0), 1)
+    sizes = {(one.source, len(one.candidates)) for step in made for one in step.examples}
+    assert sizes == {("rows", 6), ("others", 3)}
+
+
 def test_every_few_steps_the_embedding_learns_too():
-    stage = recipes.Stage(mixture={"a": 200}, validations=2)
-    made = [step.embeds for number in (1, 2) for step in steps(number, stage, embedding_every=3)]
+    stage = recipes.Stage(mixture={"a": 200}, validations=2, embedding_every=3)
+    made = [step.embeds for number in (1, 2) for step in steps(number, stage)]
     assert made == [step % 3 == 0 for step in range(24)]
-    assert all(step.embeds for step in steps(1, stage, embedding_every=1))
+    assert all(step.embeds for step in steps(1, recipes.Stage(mixture={"a": 200}, embedding_every=1)))
 
 
 def test_fewer_examples_than_a_step():
@@ -145,7 +153,7 @@ def test_the_loss_of_a_step_does_not_depend_on_its_portions(checkpoint):
     assert parts[0].item() == pytest.approx(whole[0].item(), rel=1e-4)
     examples = [example("a", number, negatives=number % 3) for number in range(12)]
     alone = [recipes.pair_losses(model, recipes.batch([one], tokenizer, None), 10**9) for one in examples]
-    assert whole[0].item() == pytest.approx(np.mean([(a + b).item() for a, b in alone]), rel=1e-4)
+    assert whole[0].item() == pytest.approx(np.mean([(a + b).item() for a, b, _ in alone]), rel=1e-4)
 
 
 def test_the_embedding_stays_where_the_teacher_is(checkpoint):
@@ -178,6 +186,17 @@ def test_the_embedding_learns_from_answered_questions_only(checkpoint):
     assert embedding([*unanswered, *examples]) == embedding(examples)
 
 
+def test_the_embedding_learns_the_order_of_all_texts_of_an_example(checkpoint):
+    model, tokenizer = checkpoint.model.eval(), TextTokenizer.of(checkpoint, 192)
+    step = recipes.Step([example("a", number) for number in range(6)], True, "seed")
+    with torch.no_grad():
+        plain, double = (
+            list(recipes._losses(model, model, tokenizer, step, recipe(STAGE, contrast=0.0), listwise))[1].item()
+            for listwise in (0.5, 1.0)
+        )
+    assert double == pytest.approx(2 * plain, rel=1e-3) and plain > 1e-4
+
+
 def test_windows_are_drawn_with_the_stride_of_the_recipe(checkpoint):
     model, tokenizer = checkpoint.model.eval(), TextTokenizer.of(checkpoint, 64)
     examples = [example("a", number, negatives=0, words=150) for number in range(6)]
@@ -189,7 +208,7 @@ def test_windows_are_drawn_with_the_stride_of_the_recipe(checkpoint):
             )
             chance = random.Random("seed")
             wanted = recipes.pair_losses(model, recipes.batch(examples, tokenizer, chance, stride), 1408)
-            assert loss.item() == pytest.approx(sum(wanted).item() / 6)
+            assert loss.item() == pytest.approx((wanted.ranking + wanted.reading).item() / 6)
             found.add(round(loss.item(), 6))
     assert len(found) == 2
 
@@ -317,6 +336,8 @@ def test_an_unknown_data_set_is_refused_with_the_nearest_name(refused):
     [
         ({"mixture": {"a": 4, PSEUDO: 4}}, f"unknown data set {PSEUDO}"),  # no model has marked answers yet
         ({"mixture": {"a": 4}, "alone": {"b": 0.5}}, "alone: b is not in the mixture"),
+        ({"mixture": {"a": 4}, "mined": {"b": 2}}, "mined: b is not in the mixture"),
+        ({"mixture": {"a": 4}, "negatives": {"b": 2}}, "negatives: b is not in the mixture"),
     ],
 )
 def test_what_a_first_stage_cannot_learn_from(stage, message):

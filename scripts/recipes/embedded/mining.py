@@ -1,0 +1,86 @@
+"""Negatives that the model itself takes for answers (ANCE, Xiong et al., ICLR 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from convinse.encoder.devices import inference
+from convinse.encoder.tokens import TextTokenizer
+from recipes.embedded.examples import Candidate, Example
+from recipes.embedded.losses import embed
+from recipes.embedded.negatives import holds
+
+LONGEST_EMBEDDED = 600  # characters of a text that the embedding learns from
+_DEPTH = 30  # nearest texts that are looked through
+_PORTION = 4096  # queries compared at once
+
+
+def with_mined(
+    model: Any, tokenizer: TextTokenizer, examples: Sequence[Example], number: int, budget: int
+) -> list[Example]:
+    """The examples with the texts nearest to their queries in front of their negatives.
+
+    The texts are the relevant ones of all these examples. Those of the example's own group, those that are a relevant
+    text of the same query and those that hold one of its answers are passed over: they may be right.
+
+    Args:
+        examples: of one data set and part.
+        number: most negatives that an example gets.
+        budget: tokens that are computed at once.
+    """
+    answered = [example for example in examples if example.answered]
+    groups: dict[str, set[str]] = {}  # of each text, those that it is relevant in
+    for example in answered:
+        for text in _relevant(example):
+            groups.setdefault(text, set()).add(example.group or example.key)
+    pool = list(groups)
+    if not pool:
+        return list(examples)
+    vectors = _embedded(model, tokenizer, [text[:LONGEST_EMBEDDED] for text in pool], budget)
+    asked: dict[str, set[str]] = {}  # of each query, all texts that answer it
+    for example in answered:
+        asked.setdefault(example.query, set()).update(_relevant(example))
+    found: dict[int, Example] = {}
+    for start in range(0, len(answered), _PORTION):
+        portion = answered[start : start + _PORTION]
+        cosines = _embedded(model, tokenizer, [example.query for example in portion], budget) @ vectors.T
+        depth = min(_DEPTH, len(pool))
+        best = np.argpartition(-cosines, depth - 1, axis=1)[:, :depth]
+        for row, example in enumerate(portion):
+            near = best[row][np.argsort(-cosines[row, best[row]], kind="stable")]
+            own = example.group or example.key
+            answers = [text[slice(*span)] for text, spans in _marked(example) for span in spans]
+            mined: list[Candidate] = []
+            for text in (pool[place] for place in near.tolist()):
+                if len(mined) == number:
+                    break
+                if own not in groups[text] and text not in asked[example.query] and not holds(text, answers):
+                    mined.append(Candidate(text))
+            found[id(example)] = _in_front(example, mined)
+    return [found.get(id(example), example) for example in examples]
+
+
+def _relevant(example: Example) -> Iterable[str]:
+    return (candidate.text for candidate in example.candidates if candidate.relevant)
+
+
+def _marked(example: Example) -> Iterable[tuple[str, tuple[tuple[int, int], ...]]]:
+    return ((candidate.text, candidate.spans) for candidate in example.candidates)
+
+
+def _in_front(example: Example, mined: Sequence[Candidate]) -> Example:
+    texts = {candidate.text for candidate in mined}
+    right = [candidate for candidate in example.candidates if candidate.relevant]
+    others = [candidate for candidate in example.candidates if not candidate.relevant and candidate.text not in texts]
+    return replace(example, candidates=(*right, *mined, *others))
+
+
+def _embedded(model: Any, tokenizer: TextTokenizer, texts: Sequence[str], budget: int) -> np.ndarray:
+    """[n, hidden] in evaluation mode."""
+    model.eval()
+    with inference(model):
+        return embed(model, tokenizer.singles(list(texts)), budget).float().cpu().numpy()
