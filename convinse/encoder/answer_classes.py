@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -74,6 +75,15 @@ def read_answer_classes(folder: Path) -> AnswerClasses:
     joined = {member: root for root, _, members in rows for member in (root, *members.split())}
     settings = {key: value for key, value in metadata.items() if key not in ("format", "classes")}
     return AnswerClasses({root: name for root, name, _ in rows}, joined, settings)
+
+
+def typed_text(question: str, in_full: str) -> str:
+    """What the head reads: a question in full, and behind it as asked, where its own words are not in that.
+
+    The full form of "When?" may be the question before, with another name in it.
+    """
+    own, full = (" ".join(re.findall(r"\w+", text.casefold())) for text in (question, in_full))
+    return in_full if f" {own} " in f" {full} " else f"{in_full} {question}"
 
 
 def has_answer_type(folder: Path | None) -> bool:

@@ -38,7 +38,7 @@ class AnswerTypeReader(ModelHead):
         self.classes = read_answer_classes(folder)
 
     def probabilities(self, questions: Sequence[str]) -> np.ndarray:
-        """[n, classes] probability of each class for each question, in full.
+        """[n, classes] probability of each class for each question, as `typed_text` gives it.
 
         Raises:
             ModelError: a probability is not a number; the message names the question.

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..support.errors import DependencyError, ModelError, one_line
 from ..support.files import replacing, sha256
-from .checkpoint import ANSWER_TYPE, YES_NO, Checkpoint, Task, load_checkpoint, save_checkpoint
+from .checkpoint import HEADS, Checkpoint, Task, load_checkpoint, save_checkpoint
 from .engine import ModelBackend, Output
 from .exported import MANIFEST, ExportedModel
 from .onnx_backend import OnnxBackend
@@ -33,7 +33,7 @@ _CLOSE = 1e-4  # to PyTorch's numbers; of those above 1 this part
 _ALIKE = 0.98  # correlation of int8 with PyTorch's numbers, or there is no int8 graph
 _ORDER: tuple[Output, ...] = ("relevance", "spans", "embedding", "yes_no", "answer_type")
 _ON_CPU = ModelSettings(device="cpu", precision="fp32", backend="torch")
-_COPIED = ("*.json", "*.md", "1_Pooling/config.json", YES_NO, ANSWER_TYPE)  # of a folder, beside its weights
+_COPIED = ("*.json", "*.md", "1_Pooling/config.json", *HEADS)  # of a folder, beside its weights
 _QUESTIONS = (
     "Who wrote The Hobbit?",
     "The Hobbit, J. R. R. Tolkien: when was the book published, and is it a novel for children?",

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from ..support.errors import ModelError
-from .checkpoint import Checkpoint, Task, folder_id, load_checkpoint
+from .checkpoint import HEADS, Checkpoint, Task, folder_id, load_checkpoint
 from .engine import Engine, ModelBackend
 from .exported import OUTPUT_OF, is_exported, read_exported
 from .onnx_backend import OnnxBackend
@@ -184,7 +184,7 @@ def _check_task(backend: ModelBackend, task: Task, settings: ModelSettings, name
 
 
 def _joint_name(model: str | Path) -> str | None:
-    """What names a joint model: its files, or the name it has on a hub; None: what is there is another model."""
+    """What names a joint model: its files, those of its heads among them, or the name it has on a hub; None: what is there is another model."""
     folder = Path(model).expanduser()
     if not folder.exists():
         return str(model)
@@ -192,7 +192,7 @@ def _joint_name(model: str | Path) -> str | None:
         settings = json.loads((folder / "config.json").read_bytes())
     except (OSError, ValueError):
         return None  # loading it says what is wrong
-    return folder_id(folder) if isinstance(settings, dict) and settings.get("model_type") == JOINT else None
+    return folder_id(folder, HEADS) if isinstance(settings, dict) and settings.get("model_type") == JOINT else None
 
 
 class HeadOptions(ModelChanges, total=False):

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from convinse.encoder.answer_classes import DATE, OTHER, AnswerClasses, has_answer_type, read_answer_classes
+from convinse.encoder.answer_classes import DATE, OTHER, AnswerClasses, has_answer_type, read_answer_classes, typed_text
 from convinse.encoder.answer_type_head import AnswerTypeHead
 from convinse.encoder.checkpoint import ANSWER_TYPE
 from convinse.support.errors import ModelError
@@ -45,6 +45,19 @@ def test_reading_needs_no_pytorch(folder):
     )
     made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert made.stdout.splitlines() == ["human", "[]"]
+
+
+@pytest.mark.parametrize(
+    ("question", "in_full", "text"),
+    [
+        ("who wrote it?", "Who wrote it?", "Who wrote it?"),
+        ("who wrote it?", "Who wrote it (The Hobbit)?", "Who wrote it (The Hobbit)?"),
+        ("When?", "Where was she born?", "Where was she born? When?"),
+        ("who?", "Whose?", "Whose? who?"),
+    ],
+)
+def test_the_question_as_asked_stands_behind_its_full_form_unless_it_is_in_it(question, in_full, text):
+    assert typed_text(question, in_full) == text
 
 
 def header(**metadata):

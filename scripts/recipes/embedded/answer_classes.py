@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from convinse.config import parse_config, project_root
-from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO
+from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, typed_text
 from convinse.formats.conversations.answers import contract_answer, item_id
 from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.knowledge_base.index import KnowledgeBase
@@ -77,7 +77,7 @@ _SLOT = "_"
 _ASKED_VALUE = re.compile(r"wdt:(P[0-9]+) \?answer\b")
 _DOMAINS = ("books", "movies", "music", "soccer", "tv_series")
 _READING = ("squad-train-44articles", "squadshifts-new-wiki")
-_DECIDED = 5  # one question of so many of BoolQ
+_DECIDED = 2  # one question of so many of BoolQ
 _FILES = (("tiq", "tiq", "dev.json.gz"), ("timequestions", "timequestions", "dev.json.gz"), ("lcquad2", "lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz"))  # fmt: skip
 
 Classes = Mapping[str, float]  # ids of classes of items, or DATE, NUMBER, YES_NO, TEXT, OTHER -> share; all together 1
@@ -100,6 +100,11 @@ class TypedQuestion(NamedTuple):
     known: bool
     source: str
     key: str
+
+    @property
+    def text(self) -> str:
+        """What the head reads."""
+        return typed_text(self.question, self.in_full)
 
     @property
     def part(self) -> Part:
@@ -315,6 +320,17 @@ def template(question: str, common: frozenset[str]) -> str:
         if word != _SLOT or words[-1:] != [_SLOT]:
             words.append(word)
     return " ".join(words)
+
+
+def names_in(question: str, common: frozenset[str]) -> list[str]:
+    """The runs of words of a question that are not common: names, mostly."""
+    runs: list[list[str]] = [[]]
+    for word in re.findall(r"\w+", question):
+        if word.casefold() in common:
+            runs.append([])
+        else:
+            runs[-1].append(word)
+    return [" ".join(run) for run in runs if run]
 
 
 def _words(question: str) -> list[str]:

@@ -21,11 +21,12 @@ from convinse.encoder.tokens import TextTokenizer
 from convinse.language.language import english
 from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
-from recipes.embedded.answer_classes import TypedQuestion, TypedQuestions
+from recipes.embedded.answer_classes import TypedQuestion, TypedQuestions, common_words, names_in
 from recipes.embedded.frozen import States, read_by_trunk, steps
 from recipes.embedded.recipe import Recipe
 
 _CHOOSING = 10  # one key of so many of the train part chooses the epoch and the temperature
+_AFTER, _NAMES = 0.08, 0.04  # share of the questions that are learned once more behind another one, or before a name
 _TEMPERATURES = np.arange(0.5, 1.55, 0.05)
 _BINS = 10
 _FITS = 0.5  # how well an answer fits what the word lists expect, where they are right
@@ -66,13 +67,14 @@ def train_answer_type(
     for question in typed.questions:
         parts["choosing" if question.part == "train" and _chooses(question.key) else question.part].append(question)
     parts = {part: own[:most] for part, own in parts.items()}
+    parts["train"] += after_others(parts["train"], random.Random(f"after others {seed}"))
     tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
     checkpoint.model.to(find_device(device))
     read = {
         part: read_by_trunk(
             checkpoint.model,
             settings.layer,
-            tokenizer.singles([question.in_full for question in own]),
+            tokenizer.singles([question.text for question in own]),
             _targets(own, classes),
             recipe.token_budget,
             f"answer types: {part}",
@@ -106,6 +108,21 @@ def train_answer_type(
     )
     _cool(head, logits(head, choosing), choosing.targets)
     return AnswerTypeTraining(head, classes, fitted, parts["dev"], chances_of(logits(head, read["dev"])))
+
+
+def after_others(questions: Sequence[TypedQuestion], chance: random.Random) -> list[TypedQuestion]:
+    """Questions that follow another one: what the last one asks for is meant, unless it is only a name."""
+    made = []
+    common = common_words(question.question for question in questions)
+    for question in questions:
+        drawn = chance.random()
+        if drawn < _AFTER + _NAMES:
+            other = chance.choice(questions)
+            if drawn < _AFTER:
+                made.append(question._replace(in_full=f"{other.text} {question.in_full}"))
+            elif names := names_in(other.question, common):
+                made.append(question._replace(in_full=f"{question.in_full} {max(names, key=len)}?"))
+    return made
 
 
 def _chooses(key: str) -> bool:
@@ -224,7 +241,7 @@ _PLACES = {"Q6256", "Q486972", "Q82794", "Q271669", "Q41176"}
 def word_lists(question: TypedQuestion, types: Callable[[str], Sequence[str]]) -> tuple[bool, bool]:
     """Whether the word lists tell the type of a question, and whether an answer is of it."""
     language = english().answer_types
-    expected = language.expected_type(question.in_full)
+    expected = language.expected_type(question.text)
     if expected.kind == "any":
         return False, False
     if expected.kind == "yesno":

@@ -87,6 +87,9 @@ def test_questions_that_differ_in_names_have_one_template():
     assert common == {"who", "directed", "the", "film"}
     assert {answer_classes.template(question, common) for question in questions} == {"who directed the film _"}
     assert answer_classes.template("Dune, directed in 1984?", common) == "_ directed _"
+    assert answer_classes.names_in("Who directed the film Dune Part Two, Alien?", common) == ["Dune Part Two Alien"]
+    assert answer_classes.names_in("Dune, who directed the Clue?", common) == ["Dune", "Clue"]
+    assert answer_classes.names_in("who directed", common) == []
 
 
 @pytest.fixture
@@ -160,7 +163,7 @@ def test_questions_of_all_sets(data, tmp_path):
     assert named["squad-train-44articles", "when did it begin?"] == {DATE: 1.0}
     assert ("squad-train-44articles", "by whom?") not in named
     boolq = [question for question in own if question.source == "boolq"]
-    assert len(boolq) == 4 and all(question.classes == {YES_NO: 1.0} for question in boolq)
+    assert len(boolq) == 10 and all(question.classes == {YES_NO: 1.0} for question in boolq)
     unknown = ("who directed film nowhere", "Whose film is it?", "what did he direct")
     assert all(question.known == (question.question not in unknown) for question in own)
     assert typed.joined.keys() >= {HUMAN, FILM, SHORT} and set(typed.joined.values()) <= set(typed.names)

@@ -1,5 +1,7 @@
 """Training of the answer type head: its parts, what it learns, its calibration, and the report."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -68,6 +70,25 @@ def test_what_chooses_is_no_part_of_what_trains(typed):
     train = [one for one in typed.questions if one.part == "train"]
     choosing = [one for one in train if training._chooses(one.key)]
     assert 0.03 < len(choosing) / len(train) < 0.2
+
+
+def test_questions_behind_others_are_what_the_last_one_asks_for_and_before_names_what_they_ask_for(typed, monkeypatch):
+    common = frozenset("who where when wrote the hobbit a song of".split())
+    monkeypatch.setattr(training, "common_words", lambda questions: common)
+    made = training.after_others(typed.questions, random.Random(1))
+    assert 0.05 < len(made) / len(typed.questions) < 0.2
+    texts = {question.text for question in typed.questions}
+    behind = [one for one in made if not one.text.startswith(one.question)]
+    for question in behind:
+        assert question.text.endswith(f" {question.question}") and question.text[: -len(question.question) - 1] in texts
+    before = [one for one in made if one.text.startswith(one.question)]
+    assert len(behind) > len(before) > 0
+    for question in before:  # the numbers are the only words that are not common
+        assert question.text.removeprefix(question.question).strip(" ?").isdigit()
+    of_question = {one.question: one for one in typed.questions}
+    assert all(
+        one.classes == of_question[one.question].classes and one.key == of_question[one.question].key for one in made
+    )
 
 
 def test_logits_are_divided_by_what_makes_the_answers_likeliest(result):
