@@ -29,7 +29,7 @@ from recipes.embedded.examples import Part
 from recipes.embedded.negatives import part_of
 from recipes.embedded.ranking_sets import boolq_questions
 from recipes.embedded.reading_files import ReadingContext
-from recipes.embedded.wikidata import Facts, bench_items, is_item
+from recipes.embedded.wikidata import Facts, bench_items, is_item, knowledge_base
 from recipes.sources import needed, tab_lines
 
 _INSTANCE_OF = 31
@@ -77,6 +77,7 @@ _SLOT = "_"
 _ASKED_VALUE = re.compile(r"wdt:(P[0-9]+) \?answer\b")
 _DOMAINS = ("books", "movies", "music", "soccer", "tv_series")
 _READING = ("squad-train-44articles", "squadshifts-new-wiki")
+ADDED = (*_READING, "boolq")  # sources of questions that are easy to type, for what the others have few of
 _DECIDED = 2  # one question of so many of BoolQ
 _FILES = (("tiq", "tiq", "dev.json.gz"), ("timequestions", "timequestions", "dev.json.gz"), ("lcquad2", "lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz"))  # fmt: skip
 
@@ -136,6 +137,16 @@ class _Asked(NamedTuple):
     prop: str = ""
 
 
+def _snapshot() -> Path:
+    return project_root() / "convinse" / "snapshot" / "kb"
+
+
+def known_labels(data: Path, work: Path) -> Callable[[str], Sequence[str]]:
+    """Looks up the labels of the classes of an item, in the knowledge bases of `typed_questions`."""
+    kbs = (knowledge_base(data, work), KnowledgeBase(_snapshot()))
+    return lambda item: next(filter(None, (kb.types(item) for kb in kbs)), ()) if is_item(item) else ()
+
+
 def typed_questions(data: Path, work: Path, least: float = LEAST_QUESTIONS) -> TypedQuestions:
     """SimpleQuestions, RuBQ, TIQ, TimeQuestions, LC-QuAD, ConvQuestions (val, without the conversations of `val_wd27k`), the embedded train conversations; BoolQ, and
     of sets for reading what is answered by a date or a number.
@@ -152,7 +163,7 @@ def typed_questions(data: Path, work: Path, least: float = LEAST_QUESTIONS) -> T
     known = Facts(data, work)
     with ExitStack() as stack:
         kbs = [stack.enter_context(closing(known.kb))]
-        kbs.append(stack.enter_context(closing(KnowledgeBase(project_root() / "convinse" / "snapshot" / "kb"))))
+        kbs.append(stack.enter_context(closing(KnowledgeBase(_snapshot()))))
         asked = list(dict.fromkeys(_all_asked(data, *kbs)))
         classes = ItemClasses(kbs)
         of_property = property_classes(known, classes)

@@ -21,7 +21,7 @@ from convinse.encoder.tokens import TextTokenizer
 from convinse.language.language import english
 from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
-from recipes.embedded.answer_classes import TypedQuestion, TypedQuestions, common_words, names_in
+from recipes.embedded.answer_classes import ADDED, TypedQuestion, TypedQuestions, common_words, names_in
 from recipes.embedded.frozen import States, read_by_trunk, steps
 from recipes.embedded.recipe import Recipe
 
@@ -184,46 +184,51 @@ def _loss(head: AnswerTypeHead, read: States, places: np.ndarray) -> torch.Tenso
     return -(targets * head(hidden, mask).float().log_softmax(dim=-1)).sum(dim=1).mean()
 
 
-# -- the report --------------------------------------------------------------------------------------------------------
+# -- what is right -----------------------------------------------------------------------------------------------------
 
 
-def report(trained: AnswerTypeTraining, types: Callable[[str], Sequence[str]]) -> str:
-    """Tables: what the head and the word lists get right of held-out questions whose answers' classes are known, by source and kind.
+def measured(
+    questions: Sequence[TypedQuestion], chances: np.ndarray, names: Sequence[str], types: Callable[[str], Sequence[str]]
+) -> tuple[dict[str, dict[str, float]], float]:
+    """What a head and the word lists get right of questions, by group; and the head's calibration error.
 
-    The head is right where the likeliest class is one of the answers' classes, which count as `TypedQuestions.joined` says. The
-    word lists are right where an answer fits the type that they expect (`AnswerTypes.fit` of at least 0.5); where they
-    expect none, they are not.
+    The head is right where the likeliest class is one of the answers' classes, as `TypedQuestions.joined` counts them. The word
+    lists are right where an answer fits the type that they expect (`AnswerTypes.fit` of at least 0.5); where they expect
+    none, they are not.
 
     Args:
+        questions: whose answers' classes are known.
+        chances: [n, classes] what the head makes of them.
+        names: ids of its classes, in order.
         types: labels of the classes of an item.
+
+    Returns:
+        Of each group, questions (`n`), shares that are right (`head`, `word lists`), the share that the word lists tell (`told`), and
+        their share right of those (`of told`).
     """
-    rows = [row for row, question in enumerate(trained.held_out) if question.known]
-    questions, chances = [trained.held_out[row] for row in rows], trained.chances[rows]
-    names = list(trained.classes.names)
-    right = np.array(
-        [own.classes.get(names[top], 0) > 0 for own, top in zip(questions, chances.argmax(1), strict=True)]
-    )
-    by_words = [word_lists(question, types) for question in questions]
-    said, fitting = (np.array(column) for column in zip(*by_words, strict=True))
+    tops = [names[top] for top in chances.argmax(axis=1)]
+    right = np.array([own.classes.get(top, 0) > 0 for own, top in zip(questions, tops, strict=True)])
+    told, fitting = np.array([word_lists(question, types) for question in questions]).T
     groups: dict[str, list[int]] = defaultdict(list)
     for row, question in enumerate(questions):
         groups["all"].append(row)
         if OTHER not in question.classes:
             groups["all but other items"].append(row)
+        if question.source not in ADDED:
+            groups["without BoolQ and SQuAD"].append(row)
         groups[question.source].append(row)
         groups[f"answer: {kind_of(question.classes)}"].append(row)
-    lines = [
-        "| held-out questions | n | head: right | word lists: right | of those that they tell | tell |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
-    for name, own in groups.items():
-        told = [row for row in own if said[row]]
-        lines.append(
-            f"| {name} | {len(own):,} | {right[own].mean():.3f} | {fitting[own].mean():.3f} | "
-            f"{fitting[told].mean() if told else 0:.3f} | {len(told) / len(own):.3f} |"
-        )
-    error = calibration_error(chances.max(axis=1), right)
-    return "\n".join((*lines, "", f"Expected calibration error of the likeliest class: {error:.3f}"))
+    rows = {
+        name: {
+            "n": len(own),
+            "head": float(right[own].mean()),
+            "word lists": float(fitting[own].mean()),
+            "told": float(told[own].mean()),
+            "of told": float(fitting[own].sum() / max(1, told[own].sum())),
+        }
+        for name, own in groups.items()
+    }
+    return rows, calibration_error(chances.max(axis=1), right)
 
 
 def kind_of(classes: Iterable[str]) -> str:
