@@ -80,10 +80,8 @@ def read_answer_classes(folder: Path) -> AnswerClasses:
 def typed_text(question: str, in_full: str) -> str:
     """What the head reads: a question in full, and behind it as asked, where its own words are not in that.
 
-    The full form of "When?" may be the question before, with another name in it. Question marks at the end are left out: some
-    sets that the head learns from have none.
+    The full form of "When?" may be the question before, with another name in it.
     """
-    question, in_full = (text.rstrip(" ?") for text in (question, in_full))
     own, full = (" ".join(re.findall(r"\w+", text.casefold())) for text in (question, in_full))
     return in_full if f" {own} " in f" {full} " else f"{in_full} {question}"
 

@@ -50,10 +50,10 @@ def test_reading_needs_no_pytorch(folder):
 @pytest.mark.parametrize(
     ("question", "in_full", "text"),
     [
-        ("who wrote it?", "Who wrote it?", "Who wrote it"),
-        ("who wrote it?", "Who wrote it (The Hobbit) ?", "Who wrote it (The Hobbit)"),
-        ("When?", "Where was she born?", "Where was she born When"),
-        ("who?", "Whose?", "Whose who"),
+        ("who wrote it?", "Who wrote it?", "Who wrote it?"),
+        ("who wrote it?", "Who wrote it (The Hobbit)?", "Who wrote it (The Hobbit)?"),
+        ("When?", "Where was she born?", "Where was she born? When?"),
+        ("who?", "Whose?", "Whose? who?"),
     ],
 )
 def test_the_question_as_asked_stands_behind_its_full_form_unless_it_is_in_it(question, in_full, text):

@@ -26,7 +26,7 @@ from recipes.embedded.frozen import States, read_by_trunk, steps
 from recipes.embedded.recipe import Recipe
 
 _CHOOSING = 10  # one key of so many of the train part chooses the epoch and the temperature
-_AFTER, _NAMES = 0.15, 0.05  # share of the questions that are learned once more behind another one, or before a name
+_AFTER, _NAMES = 0.08, 0.04  # share of the questions that are learned once more behind another one, or before a name
 _TEMPERATURES = np.arange(0.5, 1.55, 0.05)
 _BINS = 10
 _FITS = 0.5  # how well an answer fits what the word lists expect, where they are right
@@ -121,7 +121,7 @@ def after_others(questions: Sequence[TypedQuestion], chance: random.Random) -> l
             if drawn < _AFTER:
                 made.append(question._replace(in_full=f"{other.text} {question.in_full}"))
             elif names := names_in(other.question, common):
-                made.append(question._replace(in_full=f"{question.in_full} {max(names, key=len)}"))
+                made.append(question._replace(in_full=f"{question.in_full} {max(names, key=len)}?"))
     return made
 
 
