@@ -17,7 +17,7 @@ from .config import SNAPSHOT, Config, resolve
 from .encoder.answer_classes import has_answer_type
 from .encoder.answer_type_reader import AnswerTypeReader
 from .encoder.bi_encoder import BiEncoder
-from .encoder.checkpoint import Checkpoint
+from .encoder.checkpoint import Checkpoint, row_form_of
 from .encoder.extractive_reader import ExtractiveReader
 from .encoder.pool import ModelPool
 from .encoder.reranker import BertReranker
@@ -28,6 +28,7 @@ from .knowledge_base.linking import EntityLinker
 from .knowledge_base.search_space import SearchSpace
 from .language.language import Language, english
 from .language.property_names import PropertyNames
+from .records.ranked_rows import RowForm
 from .support.evidence_cache import EvidenceCache
 from .support.vector_cache import VectorCache
 from .wikipedia.dump import WikipediaDump
@@ -159,6 +160,13 @@ class Resources:
             best=best,
             models=self.models,
         )
+
+    @property
+    def row_form(self) -> RowForm:
+        """`ranked` where the model that ranks or the one that reads was shown rows of tables with their ranks."""
+        names = (self.config.evs_model, self.config.evs_bi_encoder, self.config.ha_model)
+        forms = {row_form_of(model_path(name)) for name in names if name}
+        return "ranked" if "ranked" in forms else "plain"
 
     def yes_no_reader(self) -> YesNoReader | None:
         """The yes/no head of `ha_model`; None where it has none.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..records.ranked_rows import RowForm
 from ..support.errors import DependencyError, ModelError, one_line
 from ..support.files import sha256
 
@@ -203,6 +205,24 @@ def quiet() -> Iterator[None]:
         transformers_logging.set_verbosity(level)
         if bars:
             transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def row_form_of(model: str | Path) -> RowForm:
+    """The form in which a model was shown the rows of tables, by its folder; models of a hub: plain.
+
+    Raises:
+        ModelError: it is none that this version knows.
+    """
+    try:
+        settings = json.loads((Path(model).expanduser() / "config.json").read_bytes())
+    except (OSError, ValueError):
+        return "plain"  # loading it says what is wrong
+    form = settings.get("row_form", "plain") if isinstance(settings, dict) else "plain"
+    if form == "plain":
+        return "plain"
+    if form == "ranked":
+        return "ranked"
+    raise ModelError(f"{model}: config.json: row_form: {form!r}; this version knows plain and ranked")
 
 
 def folder_id(folder: Path, more: Sequence[str] = ()) -> str:

@@ -28,6 +28,8 @@ from transformers.models.bert.modeling_bert import BertPreTrainedModel
 from transformers.utils.generic import ModelOutput
 from transformers.utils.hub import cached_file
 
+from ..records.ranked_rows import RowForm
+
 Storage = Literal["float32", "float16", "int8"]
 WEIGHTS = "model.safetensors"
 SCALES = ".int8_scales"  # behind a tensor's name: what its rows are multiplied by
@@ -37,12 +39,13 @@ _FETCHING = ("cache_dir", "revision", "token", "local_files_only")  # options th
 
 
 class JointConfig(BertConfig):  # type: ignore[no-untyped-call]
-    """Settings of a `JointModel`: those of its BERT; one output of relevance."""
+    """Settings of a `JointModel`: those of its BERT; one output of relevance; the form in which it was shown rows of tables."""
 
     model_type = "convinse_joint"
 
-    def __init__(self, num_labels: int = 1, **options: Any) -> None:
+    def __init__(self, num_labels: int = 1, row_form: RowForm = "plain", **options: Any) -> None:
         super().__init__(num_labels=num_labels, **options)  # type: ignore[call-arg]
+        self.row_form = row_form
 
 
 @dataclass

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..records.evidence import Evidence
+from ..records.ranked_rows import as_read
 from ..support.errors import ModelError
 from ..support.evidence_cache import EvidenceCache
 from .checkpoint import Checkpoint
@@ -158,7 +159,7 @@ class BertReranker(ModelHead):
             beside: for each query [n] other scores of its evidences, from 0 to 1.
             share: their weight in the scores; the cross-encoder's probabilities have the rest.
         """
-        texts = [[evidence["evidence_text"] for evidence in candidates] for candidates in evidences]
+        texts = [[as_read(evidence, self.row_form) for evidence in candidates] for candidates in evidences]
         ranked = []
         for number, (candidates, odds) in enumerate(zip(evidences, self._odds(queries, texts), strict=True)):
             # what is equal up to rounding is equal: a pair's last digits depend on its batch

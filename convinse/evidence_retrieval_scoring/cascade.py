@@ -9,6 +9,7 @@ import numpy as np
 
 from ..encoder.kept_embeddings import KeptEmbeddings
 from ..records.evidence import Evidence, with_score
+from ..records.ranked_rows import as_read
 from .bm25 import BM25Scorer
 from .scorer import Scorer
 
@@ -136,13 +137,13 @@ class Cascade(Scorer):
     def _dense_scores(self, queries: Sequence[str], evidences: Sequence[Sequence[Evidence]]) -> list[np.ndarray] | None:
         if self._embeddings is None:
             return None
-        texts = list(dict.fromkeys(evidence["evidence_text"] for candidates in evidences for evidence in candidates))
-        vectors = self._embeddings.embed(texts)
-        place_of = {text: place for place, text in enumerate(texts)}
-        asked = self._embeddings.bi_encoder.embed(queries)
+        encoder = self._embeddings.bi_encoder
+        texts = [[as_read(evidence, encoder.row_form) for evidence in candidates] for candidates in evidences]
+        place_of: dict[str, int] = {}
+        places = [[place_of.setdefault(text, len(place_of)) for text in own] for own in texts]
+        vectors = self._embeddings.embed(list(place_of))
         return [
-            vectors[[place_of[evidence["evidence_text"]] for evidence in candidates]].astype(np.float32) @ query
-            for query, candidates in zip(asked, evidences, strict=True)
+            vectors[own].astype(np.float32) @ query for query, own in zip(encoder.embed(queries), places, strict=True)
         ]
 
 

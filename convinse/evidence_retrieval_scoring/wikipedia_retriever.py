@@ -101,6 +101,8 @@ class WikipediaRetriever:
         evidences = dump.get(item_id) if (dump := self.resources.wikipedia) is not None else None
         if evidences is None:
             evidences = self._live(item_id)
+        if self.resources.row_form == "ranked":
+            evidences = pages.with_ranked_rows(evidences)
         merged = merge_duplicates(evidences)
         return msgspec.json.encode([evidence for evidence in merged if self._passes(evidence, item_id)])
 

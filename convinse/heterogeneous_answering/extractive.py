@@ -12,6 +12,7 @@ from ..encoder.checkpoint import Checkpoint
 from ..encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity
+from ..records.ranked_rows import as_read
 from ..resources import Resources, model_path
 from ..stage import TurnBatch
 from ..support.errors import ConfigError
@@ -20,7 +21,7 @@ from .entity_voting import as_expected, votes
 from .likely_classes import AnswerTyping, LikelyClasses
 from .question import AskedQuestion, told_in_full
 from .ranking import AnswerCandidate, answers, merged
-from .reader import read_answers
+from .reader import in_evidences, read_answers
 from .yes_no import Judge, yes_or_no
 
 _SPANS = 5  # of an evidence
@@ -113,8 +114,9 @@ class ExtractiveAnswering(HeterogeneousAnswering):
             for turn, expected in zip(turns, likely, strict=True)
         ]
         reading = [question for question in asked if question.expected.kind != "yesno"]
+        form = self.reader.row_form
         texts = [  # what counts for nothing is not read
-            [own["evidence_text"] if share > 0 else "" for own, share in zip(q.evidences, q.shares, strict=True)]
+            [as_read(own, form) if share > 0 else "" for own, share in zip(q.evidences, q.shares, strict=True)]
             for q in reading
         ]
         spans = iter(self.reader.read_all([question.spoken for question in reading], texts))
@@ -130,7 +132,8 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         def fit(entity: Entity) -> float:
             return 0.0 if entity["id"] in asked.own else max(_LEAST_FIT, asked.fit(entity))
 
-        read = read_answers(spans, asked.evidences, asked.shares, fit, asked.language.words)
+        own = in_evidences(spans, asked.evidences, self.reader.row_form)
+        read = read_answers(own, asked.evidences, asked.shares, fit, asked.language.words)
         share = self.config.ha_votes
         voted = votes(asked) if share else []
         # where no entity is of the expected type, the votes are for things that nobody asked for

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from rapidfuzz import fuzz, process
 from ..language.text import Words, fold
 from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, is_number
+from ..records.ranked_rows import RowForm, in_evidence
 from .dates import date_at
 from .ranking import AnswerCandidate, in_shares
 
@@ -102,6 +103,17 @@ def read_answers(
             for candidate in named.values()
         ]
     )
+
+
+def in_evidences(spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], form: RowForm) -> list[AnswerSpan]:
+    """Spans of what a model reads (`as_read`) as spans of the evidences' own texts; those without a place there are left out."""
+    own = []
+    for span in spans:
+        place = in_evidence(evidences[span.context], form, span.start, span.end)
+        if place is not None:
+            text = evidences[span.context]["evidence_text"][slice(*place)]
+            own.append(replace(span, text=text, start=place[0], end=place[1]))
+    return own
 
 
 def _named(

@@ -42,15 +42,20 @@ class _Part(_Text):
     start: int
 
 
-class Cell(_Part):
+class _PlacedCell(_Part):
+    header: str
+    column: int
+
+
+class Cell(_PlacedCell, total=False):
     """A cell of a table's row.
 
     `text` stands at `start` of the evidence's text and mentions `entities`; `header` is empty where the table has none;
-    `column` counts from 0, a cell over several columns has the first.
+    `column` counts from 0, a cell over several columns has the first. `rank` is there where a model reads it
+    (`records.ranked_rows`): `lowest` or `highest` of the values of the column, of dates `earliest` or `latest`.
     """
 
-    header: str
-    column: int
+    rank: str
 
 
 class _RowCells(TypedDict):
@@ -64,13 +69,18 @@ class Row(_RowCells, total=False):
 
     `caption` is the table's own, `section` the heading that it stands below; `part` is the title over the whole width of
     the rows below it. `page` (an item), `table` and `number` (of the row; both count from 0) find the whole table again:
-    see `WikipediaRetriever.table`. A row that was too long is several evidences of the same number.
+    see `WikipediaRetriever.table`. A row that was too long is several evidences of the same number. Where a model reads
+    it (`records.ranked_rows`), `rank` is the row's place in its table (`first`, `last`, else empty), and `before` and `behind`
+    name the rows next to it.
     """
 
     part: str
     page: str
     table: int
     number: int
+    rank: str
+    before: str
+    behind: str
 
 
 class AttributeValue(_Part, total=False):
@@ -220,12 +230,19 @@ class _GivenPart(_Text, total=False):
     header: str
     start: int
     column: int
+    rank: str
 
 
-class _GivenRow(TypedDict):
+class _GivenRowCells(TypedDict):
     caption: str
     section: str
     cells: list[_GivenPart]
+
+
+class _GivenRow(_GivenRowCells, total=False):
+    rank: str
+    before: str
+    behind: str
 
 
 class _GivenAttribute(TypedDict):

@@ -1,26 +1,32 @@
-"""The rows of a table as text that says where each stands among the others: for questions that order or compare."""
+"""Where the rows of a table stand among each other, and rows as text that says so: for questions that order or compare."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
-from .evidence import Cell, Row
+from .evidence import Cell, Evidence, Row
 from .literals import find_literals, is_date
 
+RowForm = Literal["plain", "ranked"]
 MOST_COLUMNS = 12
 MOST_CHARACTERS = 600
 _LEAST_SHARE = 0.8  # of a column's cells that must be values of one kind
 _LEAST_VALUES = 2  # different ones, in an ordered column
+_LEAST_NAMED = 0.5  # share of the rows that a column tells apart, to name them
+_LONGEST_NAME = 40  # characters of the name of a row
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-_AMOUNT = re.compile(r"(?<![\w.])[-+−–]?[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?(?:(?:st|nd|rd|th)\b)?")
+_AMOUNT = re.compile(r"(?<![\w.])[-+−–]?(?:[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|\.[0-9]+)(?:(?:st|nd|rd|th)\b)?")
 _CLOCK = re.compile(r"(?P<hours>[0-9]+:)?(?P<minutes>[0-9]{1,3}):(?P<seconds>[0-9]{2}(?:\.[0-9]+)?)")
 _UNIT = re.compile(r"[^\W\d_]+|[%‰°]")
 _DATE, _TIME = "date", "time"
+_YEARS = range(1000, 2101)  # numbers that may be years
 _YEAR_DIGITS = 4
 _MOST_UNIT_WORDS = 3
+_ROWS, _DATES, _VALUES = ("first", "last"), ("earliest", "latest"), ("lowest", "highest")  # how ends are written
 
 
 class RankedRow(NamedTuple):
@@ -28,11 +34,14 @@ class RankedRow(NamedTuple):
 
     Attributes:
         row: the row that it is of; what `text` leaves out of it had no room.
+        text: as a model reads it.
+        lead: characters of title and caption, with which the evidence's own text begins, too.
         cells: column -> where the text of its cell stands in `text`.
     """
 
     row: Row
     text: str
+    lead: int
     cells: dict[int, tuple[int, int]]
 
 
@@ -46,46 +55,78 @@ class _Value(NamedTuple):
 def ranked_rows(
     rows: Sequence[Row], title: str = "", most_columns: int = MOST_COLUMNS, most_characters: int = MOST_CHARACTERS
 ) -> list[RankedRow]:
-    """The rows of one table in words: `Title, caption [2/9], Year: 1954 [1/7], Team: Reds, Wins: 12 [7/7]`.
+    """The rows of one table in words.
 
-    Behind the caption, or else the section, stands the row's place in the table. Behind a cell of an ordered column
-    stands the rank of its value among the different values of the column, the lowest or earliest first: the row with the
-    most has the last rank, also where several rows share it. A column is ordered where nearly all its cells are dates,
-    times or numbers of one unit. The first ordered columns are ranked, so many as columns are shown.
+    `Cup, Results [first] (before Blues), Year: 1954, Team: Reds, Wins: 12 [highest]`: behind the caption, or else the
+    section, stand the row's place in the table, where it is an end, and the names of the rows next to it; behind a cell of
+    an ordered column that its value is an end of those of the column; see `with_ranks`.
 
     Args:
         rows: all rows of the table, whole and in their order; see `WikipediaRetriever.table`.
         title: of the page.
-        most_columns: that are shown, from the left.
+        most_columns: that are ranked, from the left, and shown.
         most_characters: of a text. Cells that do not fit are left out from the right, the first one never: it is cut.
     """
-    columns = sorted({cell["column"] for row in rows for cell in row["cells"]})[:most_columns]
-    ranks = {column: _ranks([_cell(row, column) for row in rows]) for column in columns}
-    return [
-        _ranked(row, f"{_lead(row, title)} [{place + 1}/{len(rows)}]", columns, place, ranks, most_characters)
-        for place, row in enumerate(rows)
+    ranked = with_ranks(rows, most_columns)
+    return [_written(row, _lead(row, title), row["cells"], most_columns, most_characters) for row in ranked]
+
+
+# -- as a model reads them ---------------------------------------------------------------------------------------------
+
+
+def as_read(evidence: Evidence, form: RowForm) -> str:
+    """What a model reads of an evidence that was trained on rows in this form; without ranks the evidence's own text."""
+    row = _ranked_row(evidence) if form == "ranked" else None
+    return evidence["evidence_text"] if row is None else row.text
+
+
+def in_evidence(evidence: Evidence, form: RowForm, start: int, end: int) -> tuple[int, int] | None:
+    """Where a part of what a model reads (`as_read`) stands in the evidence's own text.
+
+    What neither lead nor cells have is left out; None where there is nothing else.
+    """
+    row = _ranked_row(evidence) if form == "ranked" else None
+    if row is None:
+        return start, end
+    own = {cell["column"]: cell["start"] for cell in row.row["cells"]}
+    same = [(0, row.lead, 0), *((*place, own[column]) for column, place in row.cells.items())]
+    inside = [
+        (there + max(start, begin) - begin, there + min(end, stop) - begin)
+        for begin, stop, there in same
+        if begin < end and start < stop
     ]
+    return (inside[0][0], inside[-1][1]) if inside else None
 
 
-def _ranked(
-    row: Row, lead: str, columns: Iterable[int], place: int, ranks: dict[int, list[str]], most: int
-) -> RankedRow:
-    text = lead.strip()
-    cells: dict[int, tuple[int, int]] = {}
-    for column in columns:
-        cell = _cell(row, column)
-        if cell is None:
-            continue
+def _ranked_row(evidence: Evidence) -> RankedRow | None:
+    """An evidence in words, its own cells only; None where it is no row, or where its ranks are not known."""
+    row = evidence.get("row")
+    if row is None or "rank" not in row:
+        return None
+    cells = [cell for cell in row["cells"] if cell["start"] >= 0]
+    if not cells:
+        return None
+    before = evidence["evidence_text"][: cells[0]["start"]]
+    lead = before.removesuffix(f"{cells[0]['header']} is ").removesuffix(", ")
+    return _written(row, lead, cells, MOST_COLUMNS, MOST_CHARACTERS)
+
+
+def _written(row: Row, lead: str, cells: Sequence[Cell], most_columns: int, most: int) -> RankedRow:
+    near = [f"{word} {name}" for word, name in (("after", row.get("before")), ("before", row.get("behind"))) if name]
+    rank = row["rank"]
+    text = " ".join(filter(None, (lead, f"[{rank}]" if rank else "", f"({', '.join(near)})" if near else "")))
+    places: dict[int, tuple[int, int]] = {}
+    for cell in cells[:most_columns]:
         begin = f"{text}, {cell['header']}: " if cell["header"] else f"{text}, "
         longer = f"{begin}{cell['text']}"
         if len(longer) > most:
-            if not cells and len(begin) < most:
-                text, cells[column] = longer[:most], (len(begin), most)
+            if not places and len(begin) < most:
+                text, places[cell["column"]] = longer[:most], (len(begin), most)
             break
-        cells[column] = (len(begin), len(longer))
-        mark = ranks[column][place]
-        text = f"{longer} {mark}" if mark and len(longer) + 1 + len(mark) <= most else longer
-    return RankedRow(row, text, cells)
+        places[cell["column"]] = (len(begin), len(longer))
+        marked = f"{longer} [{cell['rank']}]" if "rank" in cell else longer
+        text = marked if len(marked) <= most else longer
+    return RankedRow(row, text, len(lead), places)
 
 
 def _lead(row: Row, title: str) -> str:
@@ -93,12 +134,65 @@ def _lead(row: Row, title: str) -> str:
     return ", ".join(dict.fromkeys(part for part in parts if part))
 
 
-def _cell(row: Row, column: int) -> Cell | None:
-    return next((cell for cell in row["cells"] if cell["column"] == column), None)
+# -- ranks -------------------------------------------------------------------------------------------------------------
+
+
+def with_ranks(rows: Sequence[Row], most_columns: int = MOST_COLUMNS) -> list[Row]:
+    """The rows of one table with the ranks of rows and cells and the names of the rows next to them.
+
+    A cell of an ordered column has a rank where its value is the lowest or highest, of dates the earliest or latest, of the
+    column, also where several rows share it. A column is ordered where nearly all its cells are dates, times or numbers
+    of one unit. The first of the other columns that tells rows apart names them.
+
+    Args:
+        rows: all rows of the table, whole and in their order.
+        most_columns: that are looked at, from the left.
+    """
+    columns = sorted({cell["column"] for row in rows for cell in row["cells"]})[:most_columns]
+    table = [{cell["column"]: cell for cell in row["cells"]} for row in rows]
+    ranks = {column: _ranks([row.get(column) for row in table]) for column in columns}
+    names = _names(table, [column for column in columns if not any(ranks[column])] + columns)
+    ranked: list[Row] = []
+    for place, row in enumerate(rows):
+        cells = [
+            _ranked_cell(cell, ranks[cell["column"]][place] if cell["column"] in ranks else "") for cell in row["cells"]
+        ]
+        made: Row = {**row, "cells": cells, "rank": _rank(place + 1, len(rows), _ROWS)}
+        if place and names[place - 1]:
+            made["before"] = names[place - 1]
+        if place + 1 < len(rows) and names[place + 1]:
+            made["behind"] = names[place + 1]
+        ranked.append(made)
+    return ranked
+
+
+def _ranked_cell(cell: Cell, rank: str) -> Cell:
+    return {**cell, "rank": rank} if rank else cell
+
+
+def _rank(place: int, of: int, ends: tuple[str, str]) -> str:
+    """What a place from 1 is called; empty between the ends, and where there is nothing to compare."""
+    return ends[place > 1] if of > 1 and place in (1, of) else ""
+
+
+def _names(table: Sequence[dict[int, Cell]], columns: Iterable[int]) -> list[str]:
+    """What names each row: its cell of the first of these columns that tells half of the rows apart.
+
+    A column of words is preferred to one of numbers and signs.
+    """
+    known: list[str] | None = None
+    for column in columns:
+        texts = [row[column]["text"][:_LONGEST_NAME] if column in row else "" for row in table]
+        different = {*texts} - {""}
+        if len(different) >= _LEAST_NAMED * len(table):
+            if sum(any(map(str.isalpha, text)) for text in different) >= _LEAST_SHARE * len(different):
+                return texts
+            known = known or texts
+    return known or [""] * len(table)
 
 
 def _ranks(cells: Sequence[Cell | None]) -> list[str]:
-    """The rank of each cell of a column as it is written, `[2/9]`; empty where it has none."""
+    """The rank of each cell of a column; all are empty in a column without an order."""
     values = [None if cell is None else _value(cell["text"]) for cell in cells]
     units = Counter(value.unit for value in values if value is not None)
     unit, count = units.most_common(1)[0] if units else ("", 0)
@@ -107,12 +201,17 @@ def _ranks(cells: Sequence[Cell | None]) -> list[str]:
     filled = sum(cell is not None for cell in cells)
     if count < _LEAST_SHARE * filled or len(different) < _LEAST_VALUES:
         return [""] * len(cells)
-    rank = {amount: f"[{place}/{len(different)}]" for place, amount in enumerate(different, 1)}
-    return ["" if amount is None else rank[amount] for amount in amounts]
+    are_dates = unit == _DATE or (not unit and all(amount in _YEARS for amount in different))
+    ends, last = _DATES if are_dates else _VALUES, len(different)
+    ranks = {amount: _rank(place, last, ends) for place, amount in enumerate(different, 1)}
+    return ["" if amount is None else ranks[amount] for amount in amounts]
 
 
+@lru_cache(maxsize=65536)  # columns repeat their values, and a text is read more often than a table
 def _value(text: str) -> _Value | None:
     """What a cell is ordered by: its only date, time of a clock or number; None where it has none or several."""
+    if not any(map(str.isdigit, text)):
+        return None
     bare = " ".join(_BRACKETED.sub(" ", text).split()) or text.strip("()[] ")
     clock = _CLOCK.fullmatch(bare)
     if clock is not None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..records.evidence import AttributeValue, Cell, Entity, Evidence, Row, entities_within
+from ..records.ranked_rows import with_ranks
 from .document import Part, Snippet, TableRow, blocks, parse_html
 from .entities import Annotated, PageNames
 from .infobox import attributes
@@ -109,6 +110,31 @@ def _value(evidence: Evidence, part: Part) -> AttributeValue:
     if header:
         value["header"] = header
     return value
+
+
+def with_ranked_rows(evidences: Sequence[Evidence]) -> list[Evidence]:
+    """The evidences of a page, with the ranks of its rows; see `records.ranked_rows`. The given ones are not changed."""
+    tables: dict[int, list[Evidence]] = {}
+    for evidence in evidences:
+        if "row" in evidence and "table" in evidence["row"]:
+            tables.setdefault(evidence["row"]["table"], []).append(evidence)
+    ranked = {
+        (table, row["number"]): row for table, own in tables.items() for row in with_ranks(whole_rows(own, table))
+    }
+    return [_with_ranks(evidence, ranked) for evidence in evidences]
+
+
+def _with_ranks(evidence: Evidence, ranked: Mapping[tuple[int, int], Row]) -> Evidence:
+    """An evidence with the ranks of its own cells."""
+    row = evidence.get("row")
+    whole = None if row is None else ranked.get((row.get("table", -1), row.get("number", -1)))
+    if row is None or whole is None:
+        return evidence
+    ranks = {cell["column"]: cell["rank"] for cell in whole["cells"] if "rank" in cell}
+    cells: list[Cell] = [
+        {**cell, "rank": ranks[cell["column"]]} if cell["column"] in ranks else cell for cell in row["cells"]
+    ]
+    return {**evidence, "row": {**whole, "cells": cells}}
 
 
 def whole_rows(evidences: Iterable[Evidence], table: int) -> list[Row]:

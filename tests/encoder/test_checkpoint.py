@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from convinse.encoder.checkpoint import folder_id, load_checkpoint
+from convinse.encoder.checkpoint import folder_id, load_checkpoint, row_form_of
 from convinse.support.errors import ModelError
 from refusals import refused
 from tiny_models import CHANGES, copy_of, damage, save_model, tiny, torch
@@ -154,3 +154,10 @@ def test_the_id_changes_with_the_weights(folder, tmp_path):
 def test_loading_prints_nothing(capfd):
     load_checkpoint(tiny("bert", "embedding"), "sequence-classification", new_head=True, labels=1)
     assert capfd.readouterr() == ("", "")
+
+
+def test_the_form_of_rows_is_what_the_configuration_says(tmp_path):
+    assert row_form_of(tiny(row_form="ranked")) == "ranked"
+    assert row_form_of(tiny()) == row_form_of("some/hub-name") == row_form_of(tmp_path) == "plain"
+    (tmp_path / "config.json").write_text('{"row_form": "sorted"}', encoding="utf-8")
+    refused(ModelError, lambda: row_form_of(tmp_path), "row_form", "sorted", "plain and ranked")

@@ -179,3 +179,10 @@ def test_a_missing_tensor_is_named(storage, tmp_path):
     damage(folder, lambda tensors: tensors.pop("bert.encoder.layer.1.output.dense.bias"))
     with pytest.raises(ModelError, match="bert.encoder.layer.1.output.dense.bias missing"):
         load_checkpoint(folder, "embedding", new_head=True)
+
+
+def test_the_form_of_rows_is_saved(tmp_path):
+    model = JointModel(JointConfig.from_pretrained(joint(), row_form="ranked"))
+    model.save_pretrained(tmp_path)
+    assert JointConfig.from_pretrained(tmp_path).row_form == "ranked"
+    assert JointConfig.from_pretrained(joint()).row_form == "plain"

@@ -174,3 +174,20 @@ def test_other_checkpoints_are_refused(options, fault):
     folder = tiny(**options)
     message = refused(ModelError, lambda: BertReranker(folder, "cpu", key="evs_model"), fault)
     assert message.startswith(f"evs_model: {folder}: ")
+
+
+# -- rows of tables ----------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_read_in_the_form_that_the_model_was_shown():
+    cell = {"header": "author", "text": "Tolkien", "entities": [], "start": 16, "column": 0, "rank": "lowest"}
+    row = {"caption": "", "section": "", "rank": "first", "behind": "James Cameron", "cells": [cell]}
+    given = [evidence("Book, author is Tolkien", "table", row=row), *EVIDENCES[:3]]
+    read = "Book [first] (before James Cameron), author: Tolkien [lowest]"
+    for form, text in (("ranked", read), ("plain", given[0]["evidence_text"])):
+        made = BertReranker(tiny(row_form=form), "cpu")
+        assert made.row_form == form
+        score = made.predict([(QUERY, text)])[0]
+        (found,) = (one for one in made.rank(QUERY, given) if one["source"] == "table")
+        assert found == {**given[0], "score": pytest.approx(score, abs=1e-5)}
+    assert made.predict([(QUERY, read)])[0] != pytest.approx(score, abs=1e-4)

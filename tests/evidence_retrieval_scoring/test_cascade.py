@@ -253,3 +253,18 @@ def test_any_candidates(sentences, lexical, dense, top_k):
     rest = [candidates[place] for place in order[lexical + dense :]]
     assert texts(found) == texts([*chosen, *rest][:top_k])
     assert scores(found[len(chosen) :]) == [0.0] * max(0, len(found) - len(chosen))
+
+
+def test_the_bi_encoder_reads_rows_in_the_form_that_it_was_shown(monkeypatch):
+    cell = {"header": "", "text": "the book", "entities": [], "start": 6, "column": 0}
+    row = {"caption": "", "section": "", "rank": "first", "cells": [cell]}
+    given = [evidence("Book, the book", "table", row=row), EVIDENCES[0]]
+    for form, read in (("ranked", "Book [first], the book"), ("plain", "Book, the book")):
+        made, embedded = BiEncoder(tiny("bert", "embedding", row_form=form), "cpu"), []
+        own = made.embed
+        monkeypatch.setattr(
+            made, "embed", lambda given, own=own, embedded=embedded: embedded.append(given) or own(given)
+        )
+        ranked = Cascade(BM25Scorer(), None, made).rank(QUERY, given, 9)
+        assert embedded == [[read, EVIDENCES[0]["evidence_text"]], [QUERY]]
+        assert sorted(texts(ranked)) == sorted(texts(given))

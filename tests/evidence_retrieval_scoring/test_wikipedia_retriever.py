@@ -455,3 +455,19 @@ def test_real_pages(live, wiki):
     asked = len(wiki.requests)
     assert all(live({}).retrieve_wp_evidences(one["qid"]) for one in some)
     assert len(wiki.requests) == asked
+
+
+def test_rows_have_ranks_where_the_models_read_them(retriever, workdir):
+    lines = "".join(f"<tr><td>Film {year}</td><td>{year}</td></tr>" for year in (1997, 1989, 2009))
+    html = (
+        f"<table class=wikitable><tr><th>Film</th><th>Year</th></tr>{lines}</table><p>She is a director of films.</p>"
+    )
+    page = pages.page_evidences(pages.parse_page("Ann", html), {"id": "Q44578", "label": "Ann"}, {})
+    model = workdir / "model"
+    model.mkdir()
+    plain = retriever(page, evs_model=str(model))
+    assert plain.retrieve_wp_evidences("Q44578") == page
+    (model / "config.json").write_text('{"row_form": "ranked"}', encoding="utf-8")
+    for key in ("evs_model", "ha_model", "evs_bi_encoder"):
+        found = retriever(page, **{key: str(model)}).retrieve_wp_evidences("Q44578")
+        assert found == pages.with_ranked_rows(page) != page

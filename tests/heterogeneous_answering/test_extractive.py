@@ -97,8 +97,11 @@ class Fixed:
         self.words = words
         self.asked = []
 
+    row_form = "plain"
+
     def read_all(self, questions, contexts, top_k=None):
         self.asked += questions
+        self.texts = contexts
         return [
             [
                 AnswerSpan(word, place, text.index(word), text.index(word) + len(word), 1.0, 0.5, 0.1)
@@ -363,3 +366,20 @@ def test_the_answer_type_head_of_the_model_tells_what_is_expected(tmp_path):
     assert likely.expected.kind == "yesno" and likely.fit("Yes") == pytest.approx(1)
     made.inference_on_turns([turn], SOURCES)
     assert {ranked["answer"]["id"] for ranked in turn["pred_answers"]} == {"Yes", "No"}
+
+
+def test_rows_are_read_in_the_form_that_the_model_was_shown():
+    config, reader = parse_config({}), Fixed("Kate Winslet [lowest", "highest")
+    made = ExtractiveAnswering(config, Resources(config, kb=KB), reader)
+    cell = {"header": "Who", "text": "Kate Winslet", "entities": [WINSLET], "start": 16, "column": 0, "rank": "lowest"}
+    row = {"caption": "", "section": "", "rank": "last", "cells": [cell]}
+    given = evidence(
+        "Titanic, Who is Kate Winslet", "table", ACTOR, row=row, mentions=[{"start": 16, "end": 28, "id": ACTOR[1]}]
+    )
+    turn = asked("Who was the youngest?", {**given, "score": 1.0, "retrieved_for_entity": TITANIC})
+    assert made.inference_on_turn(turn, SOURCES) == []
+    assert reader.texts == [["Titanic, Who is Kate Winslet"]]
+    reader.row_form = "ranked"
+    (answer,) = made.inference_on_turn(turn, SOURCES)
+    assert (answer["answer"]["label"], answer["reasons"]) == ("Kate Winslet", ["reader"])
+    assert reader.texts == [["Titanic [last], Who: Kate Winslet [lowest]"]]

@@ -4,7 +4,7 @@ import pytest
 from literal_evidence import ENGLISH
 
 from convinse.encoder.extractive_reader import AnswerSpan
-from convinse.heterogeneous_answering.reader import _named, _names, _words, read_answers
+from convinse.heterogeneous_answering.reader import _named, _names, _words, in_evidences, read_answers
 from evidences import evidence
 
 DAY = {"id": "1969-06-11T00:00:00Z", "label": "11 June 1969"}
@@ -212,3 +212,22 @@ def test_a_part_of_a_word_is_the_word(text, marked, whole):
     place = text.index("Zo") + 1 if marked == "o" else text.index(marked)
     own = {**holding(), "evidence_text": text}
     assert labels(read([span(marked, start=place)], [own])) == [whole]
+
+
+def test_spans_of_what_a_model_reads_are_found_in_the_evidences():
+    cell = {"header": "Who", "text": "Peter Dinklage", "entities": [], "start": 13, "column": 0, "rank": "lowest"}
+    row = {"caption": "", "section": "", "rank": "first", "cells": [cell]}
+    given = [evidence("Cast, Who is Peter Dinklage", "table", row=row), evidence("by Peter")]
+    read = "Cast [first], Who: Peter Dinklage [lowest]"
+
+    def at(text, start):
+        return AnswerSpan(text, 0, start, start + len(text), 1.0, 0.5, 0.1)
+
+    spans = [at("Dinklage", read.index("Dinklage")), at("lowest", read.index("lowest")), span("Peter", 1, start=3)]
+    found = in_evidences(spans, given, "ranked")
+    assert [(one.text, one.context, one.start, one.end) for one in found] == [
+        ("Dinklage", 0, 19, 27),
+        ("Peter", 1, 3, 8),
+    ]
+    assert all(given[one.context]["evidence_text"][one.start : one.end] == one.text for one in found)
+    assert in_evidences(spans[2:], given, "plain") == spans[2:]

@@ -84,17 +84,18 @@ def ranks_of(asked: Sequence[Asked], scores: Sequence[np.ndarray]) -> list[Rank]
 
 def cosines(encoder: BiEncoder, asked: Sequence[Asked]) -> list[np.ndarray]:
     """The cosine of each question with each of its texts; each text is embedded once."""
-    texts = list(dict.fromkeys(text for question in asked for text in question.texts))
+    form = encoder.row_form
+    texts = list(dict.fromkeys(text for question in asked for text in question.read(form)))
     vectors = encoder.embed(texts)
     place_of = {text: place for place, text in enumerate(texts)}
     queries = zip(asked, encoder.embed([question.query for question in asked]), strict=True)
-    return [vectors[[place_of[text] for text in question.texts]] @ query for question, query in queries]
+    return [vectors[[place_of[text] for text in question.read(form)]] @ query for question, query in queries]
 
 
 def log_odds(reranker: BertReranker, asked: Sequence[Asked], orders: Sequence[Sequence[int]]) -> list[np.ndarray]:
     """The log odds of relevance of some texts of each question, in the given order."""
     two = zip(asked, orders, strict=True)
-    pairs = [(question.query, question.texts[place]) for question, order in two for place in order]
+    pairs = [(question.query, question.read(reranker.row_form)[place]) for question, order in two for place in order]
     return np.split(reranker.predict(pairs, logits=True), np.cumsum([len(order) for order in orders])[:-1])
 
 

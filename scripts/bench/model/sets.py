@@ -10,12 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
+from convinse.records.ranked_rows import RowForm
 from convinse.support.errors import DataError
 from recipes.embedded.examples import Example, reported
 from recipes.embedded.negatives import holds
 from recipes.embedded.reading_files import held_out, mismatched, squad2_unanswerable
 from recipes.embedded.sets import TEXT_SETS
-from recipes.embedded.tables import tables, verbalised
+from recipes.embedded.tables import Rows, TableTexts, tables
 from recipes.sources import json_lines, needed
 
 SEED = 9
@@ -44,6 +45,11 @@ class Asked:
     query: str
     texts: Sequence[str]
     right: frozenset[int]
+    ranked: Sequence[str] = ()  # rows of a table, as models read them that were shown their ranks
+
+    def read(self, form: RowForm) -> Sequence[str]:
+        """The texts as a model reads them."""
+        return self.ranked if form == "ranked" and self.ranked else self.texts
 
     @classmethod
     def of(cls, query: str, texts: Iterable[tuple[str, bool]]) -> Asked:
@@ -155,16 +161,20 @@ def against_one_pool(
 def whole_tables(data: Path, examples: Sequence[Example]) -> tuple[Asked, ...]:
     """Each question with all rows of its table, of which an example has a few."""
     wanted = {example.group for example in examples}
-    rows: dict[str, list[str]] = {}
+    rows: dict[str, dict[str, str]] = {}  # of a table: a row's text -> the same with ranks
     for table in json_lines(needed(data, "wikitablequestions", "tables.jsonl.gz")):
         group = f"tables:{table['context']}"
         if group in wanted:
-            evidences = verbalised(html.unescape(table["title"]), table["header"], table["rows"])
-            rows[group] = list(dict.fromkeys(row.text for row in evidences))
+            form = Rows("ranked")
+            plain, ranked = TableTexts.of(form, html.unescape(table["title"]), table["header"], table["rows"])
+            text_of = {row.number: row.text for row in ranked}
+            rows[group] = {row.text: text_of[row.number] for row in reversed(plain)}
     made = []
     for example in examples:
         if example.group not in rows:
             raise DataError(f"{example.group}: no such table among wikitablequestions/tables.jsonl.gz")
         right = {candidate.text for candidate in example.candidates if candidate.relevant}
-        made.append(Asked.of(example.query, ((text, text in right) for text in rows[example.group])))
+        texts = rows[example.group]
+        asked = Asked.of(example.query, ((text, text in right) for text in texts))
+        made.append(replace(asked, ranked=list(texts.values())))
     return tuple(made)

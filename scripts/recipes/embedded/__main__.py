@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,8 +34,8 @@ from convinse.training.trainer import check_output, state_of, write_trained
 from recipes.embedded.answer_classes import TypedQuestions, typed_questions
 from recipes.embedded.answer_type import AnswerTypeTraining, train_answer_type
 from recipes.embedded.card import embedded_card
-from recipes.embedded.ranking_sets import Decided, boolq_questions, squad_contexts
-from recipes.embedded.recipe import PSEUDO, Recipe, gather, train_stages, without_held_out
+from recipes.embedded.ranking_sets import Decided, boolq_questions
+from recipes.embedded.recipe import Recipe, gather, train_stages, without_held_out
 from recipes.embedded.sets import TEXT_SETS, builders
 from recipes.embedded.yes_no import train_yes_no
 from recipes.sources import minilm
@@ -84,25 +83,21 @@ def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary:
         work = options.work or Path(temporary)
         known = builders(options.data, work, recipe.seed, recipe.rows)
-        mixed = {name for stage in recipe.stages for name in stage.mixture}
-        names = mixed - {PSEUDO}
+        names = {name for stage in recipe.stages for name in stage.mixture}
         unknown = sorted(names - set(known))
         if unknown:
             raise ConfigError(f"stages: mixture: unknown data set {unknown[0]}; {nearest(unknown[0], sorted(known))}")
-        contexts = squad_contexts(options.data, recipe.seed) if PSEUDO in mixed else ()
         texts = set(TEXT_SETS) if recipe.apart else set()
-        data = gather({name: known[name] for name in sorted(names | texts)}, contexts)
+        data = gather({name: known[name] for name in sorted(names | texts)})
         if recipe.apart:
             data = without_held_out(data, texts, names)
         # what the last step needs is looked for before the first
         check_layers(checkpoint, recipe)
         given = Given.of(options.data, work, recipe)
-        if options.quick:  # self-training marks a few contexts only
-            data = replace(data, contexts=data.contexts[:_QUICK])
     state = state_of(options.output)
-    results, pseudo = train_stages(checkpoint, teacher, data, recipe, state)
+    results = train_stages(checkpoint, teacher, data, recipe, state)
     heads = Heads.trained(checkpoint, recipe, given, options)
-    sizes = {name: len(examples) for name, examples in data.train.items()} | {PSEUDO: pseudo}
+    sizes = {name: len(examples) for name, examples in data.train.items()}
     minutes = (time.perf_counter() - start) / 60
     origin = "all-MiniLM-L6-v2" if recipe.base is None else base.name
     card = embedded_card(recipe, sizes, results[-1], origin, minutes, heads.decided, heads.answer_type)
@@ -224,7 +219,7 @@ def quick(recipe: Recipe) -> Recipe:
     def less(stage: Any) -> Any:
         return msgspec.structs.replace(stage, mixture=dict.fromkeys(stage.mixture, _QUICK), epochs=1, validations=1)
 
-    return msgspec.structs.replace(recipe, stages=[less(stage) for stage in recipe.stages], dev_examples=8, sure=0.0)
+    return msgspec.structs.replace(recipe, stages=[less(stage) for stage in recipe.stages], dev_examples=8)
 
 
 def start_from(recipe: Recipe) -> tuple[Checkpoint, Any, Path]:
@@ -240,14 +235,14 @@ def start_from(recipe: Recipe) -> tuple[Checkpoint, Any, Path]:
         base = Path(recipe.base).expanduser()
         if not base.is_dir():
             raise ModelError(f"base: {base}: no such folder; name one with model.safetensors and its tokenizer")
-    teacher = load_checkpoint(base, "embedding", "base")
+    teacher = load_checkpoint(minilm() if recipe.teacher == "all-MiniLM-L6-v2" else base, "embedding", "teacher")
     settings = json.loads((base / "config.json").read_text(encoding="utf-8"))
     kept = {key: settings[key] for key in _KEPT if key in settings}
     # drawing the trunk's dropout takes a fifth of a step on a CPU, and hardly a text is seen twice
     kept |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "classifier_dropout": 0.1}
     with quiet(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(recipe.seed)
-        model = JointModel.from_pretrained(str(base), config=JointConfig(**kept))
+        model = JointModel.from_pretrained(str(base), config=JointConfig(**kept, row_form=recipe.rows.form))
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(base))
     model.set_attn_implementation("eager")  # on a CPU faster than the fused kernel, backward above all
     checkpoint = Checkpoint(model, tokenizer, teacher.max_length, teacher.model_id, base)

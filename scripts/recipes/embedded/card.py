@@ -9,7 +9,7 @@ from convinse.training.trainer import model_card, settings_list, validation_tabl
 from recipes.embedded.answer_type import AnswerTypeTraining
 from recipes.embedded.hybrid import HYBRID_SETS
 from recipes.embedded.reading_files import READING_FILES
-from recipes.embedded.recipe import PSEUDO, Recipe, Stage
+from recipes.embedded.recipe import Recipe, Stage
 
 # what each set is, and its licence as its source states it
 SOURCES = {
@@ -26,7 +26,6 @@ SOURCES = {
     "qamr": ("QAMR (its dev file and most of its test file): question, sentence, spans", "MIT"),
     "qed": ("QED: question, Wikipedia paragraph, span", "CC BY-SA 3.0 (texts)"),
     "selqa": ("SelQA (dev): question, sentences of a section", "Apache-2.0"),
-    PSEUDO: ("paragraphs of SQuAD sentences, answers marked by the stage before", "CC BY-SA 4.0"),
     "squad_sentences": ("SQuAD questions and the sentences that answer them, without spans", "CC BY-SA 4.0"),
     "mismatched": ("questions on Wikipedia with other paragraphs of the article, which do not answer", "as the files"),
     "squad2_unanswerable": ("SQuAD 2.0: questions that the paragraph does not answer", "CC BY-SA 4.0"),
@@ -38,8 +37,9 @@ SOURCES = {
 }
 _LIMITS = """
 Small, trained on questions over single sentences, paragraphs, facts and rows: no reasoning over several evidences, no counting,
-no comparison of rows, no other language. Probabilities were calibrated on held-out examples with a few negatives each; over
+no comparison of {compared}, no other language. Probabilities were calibrated on held-out examples with a few negatives each; over
 hundreds of candidates they are too high. QAMR's test sentences are in the training data: report no figure on them."""
+_COMPARED = {"plain": "rows", "ranked": "rows but at the ends of a column and next to each other"}
 _EVALUATION = """ Many of its
 paragraphs come from published evaluation parts (the table of the data names them): report no figure on these."""
 _YES_NO = """
@@ -100,7 +100,7 @@ A BERT with three heads: it ranks texts for a question, marks answers in them, a
 - Ranking: `[CLS] question or representation [SEP] evidence [SEP]` -> `logits`, log odds that the evidence answers.
 - Reading: the same pass -> `start_logits`, `end_logits`; the span of [CLS] says that there is no answer.
 - Embedding: `[CLS] text [SEP]` -> the mean of `last_hidden_state`."""
-    limits = _LIMITS
+    limits = _LIMITS.format(compared=_COMPARED[recipe.rows.form])
     if any(file.name in names for file in READING_FILES):
         limits += _EVALUATION
     sections = {

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -71,44 +70,6 @@ def squad_sentences(data: Path, seed: int) -> Iterator[Example]:
             wrong = [*negatives(block[at] for at in near), *find(pair.question, 1, [*block, *right])]
             candidates = (Candidate(pair.sentence, True, readable=False), *wrong)
             yield Example(pair.question, candidates, "squad", key, f"squad:{key}")
-
-
-def squad_contexts(data: Path, seed: int) -> Iterator[tuple[Example, tuple[int, int]]]:
-    """Paragraphs of three to six of SQuAD's sentences that follow each other, with the place of the right one.
-
-    Keys and groups are those of `squad_sentences`. A negative is made of sentences of the same block.
-
-    Returns:
-        Examples whose relevant text has no span, each with the characters (start, end) of the sentence that answers.
-    """
-    read = _sentences(needed(data, "squad-sentences", "pairs.jsonl.gz"))
-    chance = random.Random(f"squad contexts {seed}")
-    for pair in read.pairs:
-        block, key = read.block(pair), read.key(pair)
-        text, start, first, last = _window(block, block.index(pair.sentence), chance)
-        right = read.right[pair.question]
-        left = [at for at, other in enumerate(block) if not first <= at < last and other not in right]
-        wrong = negatives(_wrong_window(block, set(left), chance))
-        example = Example(pair.question, (Candidate(text, True, readable=False), *wrong), "squad", key, f"squad:{key}")
-        yield example, (start, start + len(pair.sentence))
-
-
-def _window(block: Sequence[str], place: int, chance: random.Random) -> tuple[str, int, int, int]:
-    """Three to six sentences around one: the text, where the one begins, and the places of the first and the end."""
-    size = min(len(block), chance.randint(3, 6))
-    first = min(max(0, place - chance.randrange(size)), len(block) - size)
-    before = "".join(f"{text} " for text in block[first:place])
-    return " ".join(block[first : first + size]), len(before), first, first + size
-
-
-def _wrong_window(block: Sequence[str], left: set[int], chance: random.Random) -> Iterator[str]:
-    """Sentences at places of `left` that follow each other, as many as a window has where there are so many."""
-    for size in range(chance.randint(3, 6), 0, -1):
-        starts = [at for at in range(len(block) - size + 1) if left.issuperset(range(at, at + size))]
-        if starts:
-            at = chance.choice(starts)
-            yield " ".join(block[at : at + size])
-            return
 
 
 # -- sections and passages ---------------------------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """The recipe of the embedded model: mixtures of data sets, stages of training, calibration, a model folder.
 
-Each stage goes on from the one before. A stage after the first may also learn from texts of which the model so far has
-marked the answers: paragraphs of SQuAD's sentences, of which it is known which sentence answers (self-training).
+Each stage goes on from the one before, whose model may find harder negatives for it.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 import torch
@@ -30,10 +29,9 @@ from recipes.embedded.losses import embed, embedding_losses, listwise_loss, pair
 from recipes.embedded.mining import LONGEST_EMBEDDED, with_mined
 from recipes.embedded.overlap import HeldOut
 from recipes.embedded.tables import PLAIN, Rows
-from recipes.embedded.validation import calibrate, marked, validate
+from recipes.embedded.validation import calibrate, validate
 
 LOGGER = logging.getLogger("convinse.train_embedded")
-PSEUDO = "squad_pseudo"
 _LONG = 300  # characters of a text beside which there is one negative only
 
 
@@ -96,10 +94,12 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     Attributes:
         base: a folder with the weights to start from, or None for those of the package that carries all-MiniLM-L6-v2.
-        contrast, distillation: weights of the embedding's losses: against other texts, and against the base's cosines.
+        teacher: the model whose cosines the embedding stays close to.
+        contrast, distillation: weights of the embedding's losses: against other texts, and against the teacher's cosines.
     """
 
     base: str | None = None
+    teacher: Literal["base", "all-MiniLM-L6-v2"] = "base"
     stages: Annotated[list[Stage], msgspec.Meta(min_length=1)]  # one after the other
     batch_size: Positive = 32  # examples of a step
     negatives: NotNegative = 2  # irrelevant texts beside each relevant one, of the same example; 1 beside a long one
@@ -110,8 +110,6 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     token_budget: Positive = 4096  # tokens that are computed at once where nothing is learned
     contrast: Weight = 0.5
     distillation: Weight = 0.5
-    sure: Share = 0.6  # the least probability of an answer that a model marks alone, not among others
-    unmarked: NotNegative = 20_000  # most texts that are marked
     dev_examples: Positive = 80  # of each data set, that a validation looks at
     warmup: Share = 0.06
     weight_decay: Weight = 0.01
@@ -130,11 +128,10 @@ class Data:
 
     train: dict[str, list[Example]]
     dev: dict[str, list[Example]]
-    contexts: list[tuple[Example, tuple[int, int]]]
     run_id: str
 
 
-def gather(builders: dict[str, Callable[[], Iterable[Example]]], contexts: Iterable[Any]) -> Data:
+def gather(builders: dict[str, Callable[[], Iterable[Example]]]) -> Data:
     """Build all data sets; each example is in the part that its key says."""
     train: dict[str, list[Example]] = {}
     dev: dict[str, list[Example]] = {}
@@ -148,7 +145,7 @@ def gather(builders: dict[str, Callable[[], Iterable[Example]]], contexts: Itera
             "%s: %d examples to train on, %d held out (%.0f s)",
             name, len(train[name]), len(dev[name]), time.perf_counter() - start,
         )  # fmt: skip
-    return Data(train, dev, [pair for pair in contexts if pair[0].part == "train"], digest.hexdigest()[:32])
+    return Data(train, dev, digest.hexdigest()[:32])
 
 
 def without_held_out(data: Data, texts: Collection[str], names: Collection[str]) -> Data:
@@ -167,14 +164,11 @@ def without_held_out(data: Data, texts: Collection[str], names: Collection[str])
         train[name] = [kept for one in given if (kept := held.without(one))] if name in texts else given
         if len(train[name]) < len(given):
             LOGGER.info("%s: %d examples share words with held-out texts", name, len(given) - len(train[name]))
-    contexts = [(kept, sentence) for one, sentence in data.contexts if (kept := held.without(one))]
-    return replace(data, train=train, dev={name: data.dev[name] for name in names}, contexts=contexts)
+    return replace(data, train=train, dev={name: data.dev[name] for name in names})
 
 
-def train_stages(
-    checkpoint: Checkpoint, teacher: Any, data: Data, recipe: Recipe, state: Path
-) -> tuple[list[FitResult], int]:
-    """Train in place; returns what each stage gave, and the number of texts in which answers were marked."""
+def train_stages(checkpoint: Checkpoint, teacher: Any, data: Data, recipe: Recipe, state: Path) -> list[FitResult]:
+    """Train in place; returns what each stage gave."""
     tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
     checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(False)
     chance = random.Random(recipe.seed)
@@ -186,33 +180,23 @@ def train_stages(
         for name, examples in sorted(choosing.items())
         if examples
     }
-    contexts = chance.sample(data.contexts, min(recipe.unmarked, len(data.contexts)))
     results: list[FitResult] = []
-    pseudo: list[Example] = []
     learned = replace(data, dev=dev)
     for number, stage in enumerate(recipe.stages, 1):
-        if PSEUDO in stage.mixture and number > 1:
-            pseudo = marked(checkpoint.model, tokenizer, contexts, recipe.sure, recipe.token_budget)
-            sure = sum(len(example.candidates[0].spans) == 1 for example in pseudo)
-            LOGGER.info("self-training: sure of %d answers in %d texts", sure, len(pseudo))
-            run_id = f"{data.run_id} {hashlib.sha256(repr(pseudo).encode()).hexdigest()}"
-            learned = replace(learned, train={**data.train, PSEUDO: pseudo}, run_id=run_id)
         if stage.mined:
-            known = sorted(set(stage.mined) & set(learned.train))
+            # what is found follows from data and recipe but for the last digits of cosines, so the run's id does without
             found = {
-                name: with_mined(
-                    checkpoint.model, tokenizer, learned.train[name], stage.mined[name], recipe.token_budget
-                )
-                for name in known
+                name: with_mined(checkpoint.model, tokenizer, data.train[name], number_of, recipe.token_budget)
+                for name, number_of in sorted(stage.mined.items())
+                if name in data.train
             }
-            digest = hashlib.sha256(repr(found).encode()).hexdigest()
             LOGGER.info("negatives of the model itself: %d examples", sum(map(len, found.values())))
-            learned = replace(learned, train={**learned.train, **found}, run_id=f"{learned.run_id} {digest}")
+            learned = replace(learned, train={**data.train, **found})
         results.append(_stage(number, checkpoint, teacher, tokenizer, learned, recipe, state))
     checkpoint.model.bert.embeddings.word_embeddings.weight.requires_grad_(True)
     held_out = [example for examples in dev.values() for example in examples]
     calibrate(checkpoint.model, tokenizer, held_out, stride=recipe.stride)
-    return results, len(pseudo)
+    return results
 
 
 def _stage(

@@ -8,13 +8,13 @@ import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from convinse.config import Positive
 from convinse.language.language import english
-from convinse.records.ranked_rows import ranked_rows
+from convinse.records.ranked_rows import RowForm, ranked_rows
 from convinse.support.jsonlines import read_lines
 from convinse.wikipedia.document import Snippet
 from convinse.wikipedia.page import page_evidences, parse_page, whole_rows
@@ -45,11 +45,12 @@ class Rows(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the rows of tables are learned from.
 
     Attributes:
-        form: `plain`, the text of an evidence; `ranked`: with the ranks of its cells (`convinse.records.ranked_rows`).
+        form: `plain`, the text of an evidence; `ranked`: with ranks and neighbours (`convinse.records.ranked_rows`). The model keeps
+            it in its configuration, and is given rows so.
         others: of the rows of a table that do not answer, so many stand in an example, the best by BM25 first.
     """
 
-    form: Literal["plain", "ranked"] = "plain"
+    form: RowForm = "plain"
     others: Positive = 5
 
 
@@ -110,11 +111,7 @@ class TableTexts(NamedTuple):
 
 
 def verbalised(
-    title: str,
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    section: str = "",
-    form: Literal["plain", "ranked"] = "plain",
+    title: str, header: Sequence[str], rows: Sequence[Sequence[str]], section: str = "", form: RowForm = "plain"
 ) -> list[TableEvidence]:
     """The rows of a table by the pipeline's own code; each cell is made a link, which tells where it stands.
 

@@ -1,4 +1,4 @@
-"""Held-out examples: ranked and read during training; answers marked for self-training; the calibration of both heads."""
+"""Held-out examples: ranked and read during training; the calibration of both heads."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.torch_backend import model_inputs
 from convinse.scoring.extractive import normalize
 from recipes.embedded.batches import STRIDE, Batch, batch, example_batches
-from recipes.embedded.examples import Candidate, Example
+from recipes.embedded.examples import Example
 
 _MOST_CANDIDATES = 12
 _LONGEST_ANSWER = 30
 _SPANS = 5  # of a text, beside which the reader's probability stands
 _NEVER = -1e4  # the score of a span that is not there
-_UNSURE_SPANS = 20  # of a sentence, where the model is not sure of one
 _CHARACTERS = 4  # about as many a token
 _FURTHEST = 3.0  # logarithm of the largest factor of a calibration
 _COUNTED = 50  # examples of a set without which its measures do not count in the mean
@@ -97,45 +96,6 @@ def _overlap(found: tuple[int, int], wanted: tuple[int, int]) -> float:
     one, two = (Counter(range(span[0], span[1] + 1)) for span in (found, wanted))
     common = (one & two).total()
     return 2 * common / (one.total() + two.total())
-
-
-def marked(
-    model: Any, tokenizer: TextTokenizer, contexts: Sequence[tuple[Example, tuple[int, int]]], sure: float, budget: int
-) -> list[Example]:
-    """The examples with the answers that the model finds in the right sentence.
-
-    An answer that the model is sure of is the example's only span. Elsewhere the best spans of the sentence are all
-    right: the loss, which sums over them, then teaches which sentence answers, and leaves open which of them does.
-
-    Args:
-        contexts: examples with the offsets (in their first candidate) of the sentence that holds the answer.
-        sure: the least probability of the best span among all spans of the sentence.
-    """
-    found = []
-    sentences = {id(example): sentence for example, sentence in contexts}
-    for portion, made, _, start, end in _passes(model, tokenizer, [example for example, _ in contexts], budget):
-        place = 0
-        for example, size in zip(portion, made.sizes, strict=True):
-            row, place = place, place + size
-            text, offsets = example.candidates[0].text, made.offsets[row]
-            begin, stop = sentences[id(example)]
-            inside = np.flatnonzero((offsets[:, 0] >= begin) & (offsets[:, 1] <= stop))
-            shift = int(made.firsts[row])
-            if not len(inside):
-                continue
-            low, high = shift + int(inside[0]), shift + int(inside[-1]) + 1
-            best = best_spans(start[row], end[row], low, high, _UNSURE_SPANS)
-            one, two, _ = best[0]
-            probability = _share(start[row, low:high], one - low) * _share(end[row, low:high], two - low)
-            kept = best[:1] if probability >= sure else best
-            spans = tuple((int(offsets[one - shift, 0]), int(offsets[two - shift, 1])) for one, two, _ in kept)
-            found.append(replace(example, candidates=(Candidate(text, True, spans), *example.candidates[1:])))
-    return sorted(found, key=lambda example: (example.key, example.query))
-
-
-def _share(values: np.ndarray, place: int) -> float:
-    shares = np.exp(values - values.max())
-    return float(shares[place] / shares.sum())
 
 
 def calibrate(

@@ -102,10 +102,16 @@ def test_a_table_question_is_asked_against_all_rows(example, tmp_path):
     table = {"context": "c1", "title": "Prizes", "header": ["Year", "Winner"]}
     table["rows"] = [[str(2000 + number), f"Winner {number}"] for number in range(9)]
     write_lines(tmp_path / "wikitablequestions" / "tables.jsonl.gz", {**table, "context": "c0"}, table)
-    rows = [row.text for row in sets.verbalised("Prizes", table["header"], table["rows"])]
+    rows, ranked = (
+        [row.text for row in shown]
+        for shown in sets.TableTexts.of(sets.Rows("ranked"), "Prizes", table["header"], table["rows"])
+    )
     found = sets.whole_tables(tmp_path, [example("Who won in 2004?", rows[4], "Winner 4", rows[:2], "k", "tables:c1")])
-    assert len(set(rows)) == 9
-    assert [(sorted(one.texts), *map(one.texts.__getitem__, one.right)) for one in found] == [(sorted(rows), rows[4])]
+    assert len(set(rows)) == len(set(ranked)) == 9
+    for one in found:
+        assert sorted(one.texts) == sorted(rows) and sorted(one.read("ranked")) == sorted(ranked)
+        assert [(one.texts[place], one.read("ranked")[place]) for place in one.right] == [(rows[4], ranked[4])]
+        assert one.read("plain") == one.texts == sets.Asked("", one.texts, frozenset()).read("ranked")
     with pytest.raises(DataError, match="tables:c9"):
         sets.whole_tables(tmp_path, [example("Who?", rows[4], group="tables:c9")])
 

@@ -464,66 +464,6 @@ def test_where_nothing_answers_no_answer_is_right(tokenizer):
         assert validation.validate(given, tokenizer, dev, 4096) == {"nothing F1": share, "mean": share}
 
 
-# -- self-training -----------------------------------------------------------------------------------------------------
-
-
-def contexts(number, words=6, seed=0):
-    chance = random.Random(seed)
-    made = []
-    for place in range(number):
-        sentences = [" ".join(chance.choices(WORDS, k=words)) + "." for _ in range(3)]
-        text = " ".join(sentences)
-        start = len(sentences[0]) + 1
-        negative = Candidate(" ".join(chance.choices(WORDS, k=words)))
-        texts = (Candidate(text, True, readable=False), negative)
-        one = Example(f"who {place:02}", texts, "squad", f"k{place % 7}", "g")
-        made.append((one, (start, start + len(sentences[1]))))
-    return made
-
-
-def test_the_best_span_of_the_sentence_is_marked(checkpoint, tokenizer):
-    given = contexts(25)
-    of_query = {one.query: (one, sentence) for one, sentence in given}
-    found = validation.marked(checkpoint.model, tokenizer, given, 0.0, 4096)
-    assert len(found) == 25 and found == sorted(found, key=lambda one: (one.key, one.query))
-    short = agreed = 0
-    for one in found:
-        old, (low, high) = of_query[one.query]
-        (span,) = one.candidates[0].spans  # however unsure
-        assert low <= span[0] < span[1] <= high
-        short += span[1] - span[0] < high - low
-        assert one == replace(old, candidates=(Candidate(old.candidates[0].text, True, (span,)), *old.candidates[1:]))
-        made = batches.batch([old], tokenizer, None)
-        _, start, end = outputs(checkpoint.model.eval(), made)
-        offsets = tokenizer.offsets([old.candidates[0].text])[0]
-        inside = [place for place, (a, b) in enumerate(offsets) if low <= a and b <= high]
-        first = int(made.firsts[0])
-        spans = [(a, b) for a in inside for b in inside if a <= b < a + 30]
-        best = max(spans, key=lambda span: start[0, first + span[0]] + end[0, first + span[1]])
-        agreed += span == (offsets[best[0], 0], offsets[best[1], 1])
-    assert short > 5  # they are the model's, not just the sentences
-    assert agreed >= 22  # all but for rounding in half precision
-
-
-def test_what_the_model_is_not_sure_of_is_any_of_the_best_spans(checkpoint, tokenizer):
-    given = contexts(25)
-    sentences = {one.query: sentence for one, sentence in given}
-    marked = {sure: {one.query: one.candidates[0].spans for one in
-                     validation.marked(checkpoint.model, tokenizer, given, sure, 4096)}
-              for sure in (0.0, 0.2, 0.5, 1.01)}  # fmt: skip
-    alone = [{query for query, spans in found.items() if len(spans) == 1} for found in marked.values()]
-    assert len(alone[0]) == 25 and alone[0] >= alone[1] >= alone[2] >= alone[3] == set() and alone[0] > alone[2]
-    for query, spans in marked[1.01].items():
-        assert 5 < len(spans) == len(set(spans)) <= 20 and spans[0] == marked[0.0][query][0]
-        assert all(sentences[query][0] <= start < end <= sentences[query][1] for start, end in spans)
-
-
-def test_sentences_behind_the_window_are_left_out(checkpoint, tokenizer):
-    long = contexts(4, words=60)
-    assert validation.marked(checkpoint.model, tokenizer, long, 0.0, 4096) == []
-    assert len(validation.marked(checkpoint.model, tokenizer, [*long, *contexts(3)], 0.0, 4096)) == 3
-
-
 # -- calibration -------------------------------------------------------------------------------------------------------
 
 

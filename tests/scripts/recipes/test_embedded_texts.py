@@ -9,7 +9,6 @@ import pytest
 
 from convinse.support.errors import DataError
 from recipes.embedded import negatives
-from recipes.embedded.ranking_sets import squad_contexts
 from recipes.embedded.sample_sets import cut
 from recipes.embedded.sets import TEXT_SETS
 from recipes.embedded.untokenise import untokenised
@@ -201,24 +200,6 @@ def test_another_answer_is_no_negative(tmp_path):
     found = [[one.text for one in example.candidates] for example in TEXT_SETS["squad_sentences"](tmp_path, 0)]
     assert found[0] == ["ada did it.", "it was in may.", "it was here."]
     assert found[1] == ["she did it.", "it was in may.", "it was here."]
-    many = tmp_path / "many"
-    write_pairs(many, [pairs[0], *((f"what {n}?", f"it was thing {n}.") for n in range(12)), pairs[1]])
-    for seed in range(10):
-        for example, _ in squad_contexts(many, seed):
-            if example.query == "who?":
-                assert len(example.candidates) == 2 and "did it" not in example.candidates[1].text
-
-
-def test_squad_contexts_tell_where_the_sentence_is(data, answering):
-    found = list(squad_contexts(data, 5))
-    assert found == list(squad_contexts(data, 5)) != list(squad_contexts(data, 6))
-    starts = set()
-    for example, (start, end) in found:
-        text, right = example.candidates[0].text, answering[example.query]
-        assert text[start:end] in right and not example.candidates[0].readable
-        assert not any(sentence in other.text for other in example.candidates[1:] for sentence in right)
-        starts.add(start > 0)
-    assert starts == {True, False}
 
 
 def test_answers_of_selqa(built, data):
@@ -238,7 +219,7 @@ def test_equal_arguments_give_equal_examples(data, built):
 
 
 def test_missing_data_is_named_with_the_remedy(tmp_path):
-    for build in (*(TEXT_SETS[name] for name in (*EXTRACTIVE, *RANKED)), squad_contexts):
+    for build in (TEXT_SETS[name] for name in (*EXTRACTIVE, *RANKED)):
         with pytest.raises(DataError, match=r"\.gz: no such data; set CONVINSE_DATA"):
             next(iter(build(tmp_path, 0)))
 
