@@ -50,8 +50,8 @@ _ANSWER_TYPE = """
 - Answer type: `[CLS] question, in full [SEP]`, then a head of its own (`answer_type.safetensors`), trained over the
   finished trunk -> logits of {number} classes of answers: of Wikidata's items, and dates, numbers, yes or no, texts."""
 _TYPED = """
-Questions of SimpleQuestions, RuBQ, TIQ, TimeQuestions, LC-QuAD, ConvQuestions (dev parts where there are any), the embedded train
-conversations, BoolQ and SQuAD-like sets; classes from the knowledge bases of wikidata-27k and the snapshot. `right`: the
+Questions of SimpleQuestions (CC BY 3.0), RuBQ (CC BY-SA 4.0), TIQ, TimeQuestions, LC-QuAD, ConvQuestions (dev parts where there are
+any), the embedded train conversations, BoolQ and SQuAD-like sets (licences as above); classes from the knowledge bases of wikidata-27k and the snapshot. `right`: the
 likeliest class is one of the answers'."""
 
 
