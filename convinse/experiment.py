@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .config import Config, to_dict
-from .encoder.checkpoint import YES_NO, folder_id
+from .encoder.checkpoint import HEADS, folder_id
 from .formats.conversations.benchmark import read_benchmark
 from .formats.run_folder import RunFolder, fingerprint
 from .pipeline import Pipeline
@@ -62,7 +62,7 @@ def run_experiment(
         raise DataError(f"{path}: no such file; check {part}_input_path and benchmark_path")
     conversations = read_benchmark(path, config.benchmark)[:limit]
     settings = {key: value for key, value in to_dict(config).items() if key not in _NO_RESULT}
-    settings["models"] = [folder_id(folder, [YES_NO]) for folder in _model_folders(config)]
+    settings["models"] = [folder_id(folder, HEADS) for folder in _model_folders(config)]
     run_id = fingerprint(settings, sha256(path), list(sources), use_gold_answers)
     folder = Path(config.output_path) / config.name / "_".join(sources)
     with RunFolder(folder, run_id, restart) as output, Pipeline(config, resources=resources) as pipeline:

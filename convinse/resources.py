@@ -14,6 +14,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .config import SNAPSHOT, Config, resolve
+from .encoder.answer_classes import has_answer_type
+from .encoder.answer_type_reader import AnswerTypeReader
 from .encoder.bi_encoder import BiEncoder
 from .encoder.checkpoint import Checkpoint, row_form_of
 from .encoder.extractive_reader import ExtractiveReader
@@ -172,11 +174,25 @@ class Resources:
         Raises:
             ModelError: it cannot be loaded.
         """
-        name = self.config.ha_model
-        folder = Path(model_path(name)).expanduser() if name else None
+        folder = self._ha_folder()
         if folder is None or not has_yes_no(folder):
             return None
         return YesNoReader(folder, settings=self._computing("ha_model"), models=self.models)
+
+    def answer_type_reader(self) -> AnswerTypeReader | None:
+        """The answer type head of `ha_model`; None where it has none.
+
+        Raises:
+            ModelError: it cannot be loaded.
+        """
+        folder = self._ha_folder()
+        if folder is None or not has_answer_type(folder):
+            return None
+        return AnswerTypeReader(folder, settings=self._computing("ha_model"), models=self.models)
+
+    def _ha_folder(self) -> Path | None:
+        name = self.config.ha_model
+        return Path(model_path(name)).expanduser() if name else None
 
     def _computing(self, key: str, max_length: int = DEFAULTS.max_length) -> ModelSettings:
         """How a model computes that a configuration key names."""

@@ -34,6 +34,8 @@ _VOCABULARIES = (
     "sentencepiece.bpe.model",
 )
 YES_NO = "yes_no.safetensors"  # a joint model's yes/no head; see `encoder.yes_no_head`
+ANSWER_TYPE = "answer_type.safetensors"  # its answer type head; see `encoder.answer_type_head`
+HEADS = (YES_NO, ANSWER_TYPE)  # files that a joint model may have beside its weights
 _NO_LIMIT = 10**6  # tokenizers without a length limit report a number beyond
 
 

@@ -17,7 +17,7 @@ from .batches import token_batches
 from .tokens import Sequences
 
 LOGGER = logging.getLogger(__name__)
-Output = Literal["relevance", "spans", "embedding", "yes_no"]
+Output = Literal["relevance", "spans", "embedding", "yes_no", "answer_type"]
 Arrays = tuple[np.ndarray, ...]
 _BLOCK = 4096  # texts, or pairs, that are tokenised while those before are computed
 
@@ -61,7 +61,8 @@ class ModelBackend(ABC):
 
         Returns:
             Gives when called one float32 array for each wanted output: `relevance` [b] log odds, `spans` [b, longest, 2] start
-            and end logits, `embedding` [b, dimension], not yet of length 1, `yes_no` [b] log odds of "yes".
+            and end logits, `embedding` [b, dimension], not yet of length 1, `yes_no` [b] log odds of "yes",
+            `answer_type` [b, classes] logits.
 
         Raises:
             DeviceMemoryError: a smaller batch may do.

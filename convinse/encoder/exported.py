@@ -27,6 +27,12 @@ OUTPUT_OF: dict[Task, Output] = {
     "question-answering": "spans",
     "embedding": "embedding",
 }
+HEADS_WITH_ROWS: tuple[Output, ...] = ("yes_no", "answer_type")  # which cost nothing where no row asks for them
+
+
+def rows_of(head: Output) -> str:
+    """The input of a graph that names the rows of a batch of which a head is asked."""
+    return f"{head}_rows"
 
 
 class ExportedModel(msgspec.Struct, frozen=True, kw_only=True):

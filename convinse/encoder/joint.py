@@ -139,7 +139,7 @@ def stored(weights: Mapping[str, torch.Tensor], storage: Storage) -> dict[str, t
     """Weights as a file keeps them."""
     kept: dict[str, torch.Tensor] = {}
     for name, tensor in weights.items():
-        if tensor.dim() != 2 or tensor.numel() < _SMALLEST:
+        if storage == "float32" or tensor.dim() != 2 or tensor.numel() < _SMALLEST:
             kept[name] = tensor.contiguous()
         elif storage == "float16":
             kept[name] = tensor.half().contiguous()

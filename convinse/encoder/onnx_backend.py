@@ -14,7 +14,7 @@ import numpy as np
 from ..config import Precision
 from ..support.errors import ConfigError, ModelError, one_line
 from .engine import Arrays, ModelBackend, Output
-from .exported import ExportedModel
+from .exported import HEADS_WITH_ROWS, ExportedModel, rows_of
 from .tokens import Sequences
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class OnnxBackend(ModelBackend):
         """See the base class."""
         names = ("input_ids", "attention_mask", "token_type_ids")
         arguments = dict(zip(names, sequences.padded(places), strict=True))
-        arguments["yes_no_rows"] = np.arange(len(places) if "yes_no" in wanted else 0)
+        arguments |= {rows_of(head): np.arange(len(places) if head in wanted else 0) for head in HEADS_WITH_ROWS}
         feed = {name: array for name, array in arguments.items() if name in self._inputs}
         running = self._workers.submit(self._session.run, list(wanted), feed)
         return lambda: tuple(running.result())

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..support.errors import DependencyError, ModelError, one_line
 from ..support.files import replacing, sha256
-from .checkpoint import YES_NO, Checkpoint, Task, load_checkpoint, save_checkpoint
+from .checkpoint import HEADS, Checkpoint, Task, load_checkpoint, save_checkpoint
 from .engine import ModelBackend, Output
 from .exported import MANIFEST, ExportedModel
 from .onnx_backend import OnnxBackend
@@ -31,9 +31,9 @@ Graph = Literal["fp32", "int8"]
 GRAPHS: dict[Graph, str] = {"fp32": "model.onnx", "int8": "model_int8.onnx"}
 _CLOSE = 1e-4  # to PyTorch's numbers; of those above 1 this part
 _ALIKE = 0.98  # correlation of int8 with PyTorch's numbers, or there is no int8 graph
-_ORDER: tuple[Output, ...] = ("relevance", "spans", "embedding", "yes_no")
+_ORDER: tuple[Output, ...] = ("relevance", "spans", "embedding", "yes_no", "answer_type")
 _ON_CPU = ModelSettings(device="cpu", precision="fp32", backend="torch")
-_COPIED = ("*.json", "*.md", "1_Pooling/config.json", YES_NO)  # of a folder, beside its weights
+_COPIED = ("*.json", "*.md", "1_Pooling/config.json", *HEADS)  # of a folder, beside its weights
 _QUESTIONS = (
     "Who wrote The Hobbit?",
     "The Hobbit, J. R. R. Tolkien: when was the book published, and is it a novel for children?",
@@ -151,7 +151,7 @@ def _by_onnx(manifest: ExportedModel, graph: Graph, path: Path, checkpoint: Chec
             )
     backend = OnnxBackend(trial, path.parent, replace(_ON_CPU, precision=graph), where)
     try:
-        backend.start(samples[0], np.arange(2), trial.outputs[:1])()  # yes/no of no row
+        backend.start(samples[0], np.arange(2), trial.outputs[:1])()  # the heads with rows of their own, of no row
         return _computed(backend, samples, trial.outputs)
     except Exception as error:  # what the library raises has no common class
         raise _no_onnx(checkpoint, where, error) from error

@@ -20,20 +20,18 @@ from onnx import TensorProto, helper, numpy_helper
 from safetensors.torch import load_file
 from torch import nn
 
-from .checkpoint import YES_NO, Checkpoint
+from .checkpoint import ANSWER_TYPE, YES_NO, Checkpoint
 from .engine import Output
+from .exported import HEADS_WITH_ROWS, rows_of
 from .joint import LEVELS, SCALES, restored
 from .pooling import pools_first
 from .tokens import Sequences
-from .torch_backend import model_inputs, of_head
-from .yes_no_head import YesNoHead, load_yes_no
+from .torch_backend import heads_with_rows, model_inputs, of_head
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 _OPSET = 17
-_ROWS = "yes_no_rows"
-
 _TYPES = {"F32": TensorProto.FLOAT, "F16": TensorProto.FLOAT16, "BF16": TensorProto.BFLOAT16, "I8": TensorProto.INT8}
 _SMALLEST = 1e-12  # what divides a token is never less
 # Channels behind a layer normalisation that are not rounded. On 2,700 pairs of the embedded train part the scores' error (root mean
@@ -48,7 +46,7 @@ class ExportedHeads(nn.Module):
 
     Args:
         model: of a checkpoint.
-        yes_no: its yes/no head, if it has one.
+        heads: those that are asked of some rows only.
         first: whether [CLS] is the embedding.
         inputs: names of the arguments, in order.
         outputs: names of the results, in order.
@@ -57,27 +55,32 @@ class ExportedHeads(nn.Module):
     def __init__(
         self,
         model: PreTrainedModel,
-        yes_no: YesNoHead | None,
+        heads: Mapping[Output, nn.Module],
         first: bool,
         inputs: Sequence[str],
         outputs: Sequence[Output],
     ) -> None:
         super().__init__()
-        self.model, self.yes_no = model, yes_no
+        self.model = model
+        self._heads = dict(heads)
+        for name, head in heads.items():
+            self.add_module(name, head)  # what its weights are named after
         self._first, self._inputs, self._outputs = first, inputs, outputs
 
     def forward(self, *arguments: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """[b, tokens] each, and the rows of which yes/no is asked."""
+        """[b, tokens] each, and the rows of which some heads are asked."""
         named = dict(zip(self._inputs, arguments, strict=True))
-        rows, mask = named.pop(_ROWS, None), named["attention_mask"]
-        output = self.model(**named, **({} if rows is None else {"output_hidden_states": True}))
+        rows = {name: named.pop(rows_of(name)) for name in self._heads}
+        mask = named["attention_mask"]
+        output = self.model(**named, **({"output_hidden_states": True} if rows else {}))
         made: dict[str, torch.Tensor] = {}
         for name in self._outputs:
-            if name != "yes_no":
+            if name in self._heads:
+                head: Any = self._heads[name]
+                states = output.hidden_states[head.layer].index_select(0, rows[name])
+                made[name] = head(states, mask.index_select(0, rows[name]))
+            else:
                 made[name] = of_head(name, output, mask, self._first)
-            elif self.yes_no is not None and rows is not None:
-                states = output.hidden_states[self.yes_no.layer].index_select(0, rows)
-                made[name] = self.yes_no(states, mask.index_select(0, rows))
         return tuple(made[name] for name in self._outputs)
 
 
@@ -92,13 +95,15 @@ def traced_model(checkpoint: Checkpoint, folder: Path, sample: Sequences, output
     """
     model = checkpoint.model
     model.set_attn_implementation("eager")  # the others fix shapes
-    yes_no = load_yes_no(folder, model.config) if "yes_no" in outputs else None  # type: ignore[arg-type] # a BERT's
+    with_rows = [name for name in outputs if name in HEADS_WITH_ROWS]
+    heads = heads_with_rows(folder, model.config) if with_rows else {}  # type: ignore[arg-type] # a BERT's
     arguments = model_inputs(model, sample, np.arange(2), torch.device("cpu"))
     axes: dict[str, dict[int, str]] = {name: {0: "batch", 1: "tokens"} for name in (*arguments, "spans")}
-    axes |= {"relevance": {0: "batch"}, "embedding": {0: "batch"}, "yes_no": {0: "asked"}, _ROWS: {0: "asked"}}
-    if yes_no is not None:
-        arguments[_ROWS] = torch.tensor([1, 0, 1])
-    module = ExportedHeads(model, yes_no, pools_first(folder, "model"), list(arguments), outputs)
+    axes |= {"relevance": {0: "batch"}, "embedding": {0: "batch"}}
+    for name in with_rows:
+        axes |= {name: {0: f"{name}_asked"}, rows_of(name): {0: f"{name}_asked"}}
+        arguments[rows_of(name)] = torch.tensor([1, 0, 1])
+    module = ExportedHeads(model, heads, pools_first(folder, "model"), list(arguments), outputs)
     with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")  # of what a trace takes for constant; the graph is tried with other inputs
         path = Path(temporary) / "model.onnx"  # with the weights beside it where they exceed 2 GB
@@ -142,7 +147,7 @@ class StoredTensor:
 
 
 def stored_weights(checkpoint: Checkpoint, folder: Path) -> dict[str, StoredTensor] | None:
-    """Where the weights of a model and of its yes/no head lie in the files of a folder, by their names in a traced model.
+    """Where the weights of a model and of its heads lie in the files of a folder, by their names in a traced model.
 
     None: the files have other weights, or under other names.
     """
@@ -159,8 +164,10 @@ def stored_weights(checkpoint: Checkpoint, folder: Path) -> dict[str, StoredTens
         if name not in whole or not torch.equal(whole[name], parameter):
             return None
     named = {f"model.{name}": tensor for name, tensor in stored.items()}
-    if (folder / YES_NO).is_file():
-        named |= {f"yes_no.{name}": tensor for name, tensor in _tensors(folder / YES_NO).items()}
+    files: dict[Output, str] = {"yes_no": YES_NO, "answer_type": ANSWER_TYPE}
+    for head, file in files.items():
+        if (folder / file).is_file():
+            named |= {f"{head}.{name}": tensor for name, tensor in _tensors(folder / file).items()}
     return named
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..records.ranked_rows import RowForm
 from ..support.errors import ModelError
-from .checkpoint import Checkpoint, Task, folder_id, load_checkpoint, row_form_of
+from .checkpoint import HEADS, Checkpoint, Task, folder_id, load_checkpoint, row_form_of
 from .engine import Engine, ModelBackend
 from .exported import OUTPUT_OF, is_exported, read_exported
 from .onnx_backend import OnnxBackend
@@ -192,7 +192,7 @@ def _row_form(model: str | Path | Checkpoint) -> RowForm:
 
 
 def _joint_name(model: str | Path) -> str | None:
-    """What names a joint model: its files, or the name it has on a hub; None: what is there is another model."""
+    """What names a joint model: its files and its heads', or the name it has on a hub; None: what is there is another model."""
     folder = Path(model).expanduser()
     if not folder.exists():
         return str(model)
@@ -200,7 +200,7 @@ def _joint_name(model: str | Path) -> str | None:
         settings = json.loads((folder / "config.json").read_bytes())
     except (OSError, ValueError):
         return None  # loading it says what is wrong
-    return folder_id(folder) if isinstance(settings, dict) and settings.get("model_type") == JOINT else None
+    return folder_id(folder, HEADS) if isinstance(settings, dict) and settings.get("model_type") == JOINT else None
 
 
 class HeadOptions(ModelChanges, total=False):

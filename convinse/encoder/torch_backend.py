@@ -10,6 +10,8 @@ import numpy as np
 import torch
 
 from ..support.errors import ModelError
+from .answer_classes import has_answer_type
+from .answer_type_head import load_answer_type
 from .batches import token_batches
 from .checkpoint import YES_NO, Checkpoint, Task
 from .devices import find_device, find_precision
@@ -19,10 +21,13 @@ from .joint import JointModel
 from .pooling import hub_pooling, pools_first
 from .settings import ModelSettings
 from .tokens import Sequences
-from .yes_no_head import YesNoHead, load_yes_no, states
+from .yes_no_head import load_yes_no, states
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from torch import nn
+    from transformers import BertConfig
 
 _CPU_BUDGET = 1024
 _GPU_BUDGET = 65536
@@ -61,10 +66,12 @@ class TorchBackend(ModelBackend):
         if "embedding" in self.outputs:
             local = is_joint or checkpoint.folder is not None
             self._pool_first = pools_first(checkpoint.folder if local else hub_pooling(name), where)
-        self._yes_no: YesNoHead | None = None
-        if isinstance(model, JointModel) and checkpoint.folder is not None and (checkpoint.folder / YES_NO).is_file():
-            self._yes_no = load_yes_no(checkpoint.folder, model.config).to(device)
-            self.outputs |= {"yes_no"}
+        self._heads: dict[Output, Any] = {}
+        if isinstance(model, JointModel) and checkpoint.folder is not None:
+            self._heads = {
+                name: head.to(device) for name, head in heads_with_rows(checkpoint.folder, model.config).items()
+            }
+            self.outputs |= self._heads.keys()
         if model._supports_sdpa:
             model.set_attn_implementation("sdpa")
         module: nn.Module = model  # transformers wraps the methods of torch without types
@@ -82,18 +89,30 @@ class TorchBackend(ModelBackend):
     def _computed(self, arguments: dict[str, torch.Tensor], wanted: Sequence[Output]) -> list[torch.Tensor]:
         mask = arguments["attention_mask"]
         made: dict[str, torch.Tensor] = {}
-        if "yes_no" in wanted:
-            assert self._yes_no is not None and isinstance(self.model, JointModel)
-            made["yes_no"] = self._yes_no(states(self.model.bert, self._yes_no.layer, **arguments), mask)
-        if set(wanted) - {"yes_no"}:
+        for name in wanted:
+            if name in self._heads:
+                head = self._heads[name]
+                assert isinstance(self.model, JointModel)
+                made[name] = head(states(self.model.bert, head.layer, **arguments), mask)
+        if set(wanted) - made.keys():
             output = self.model(**arguments)
-            made |= {name: of_head(name, output, mask, self._pool_first) for name in wanted if name != "yes_no"}
+            made |= {name: of_head(name, output, mask, self._pool_first) for name in wanted if name not in made}
         return [made[name] for name in wanted]
 
     def free(self) -> None:
         """See the base class."""
         if self._on.type == "cuda":
             torch.cuda.empty_cache()
+
+
+def heads_with_rows(folder: Path, config: BertConfig) -> dict[Output, Any]:
+    """The heads of a model folder that have a file of their own; each reads the trunk's states at its `layer`."""
+    heads: dict[Output, Any] = {}
+    if (folder / YES_NO).is_file():
+        heads["yes_no"] = load_yes_no(folder, config)
+    if has_answer_type(folder):
+        heads["answer_type"] = load_answer_type(folder, config)
+    return heads
 
 
 def of_head(name: Output, output: Any, mask: torch.Tensor, first: bool) -> torch.Tensor:

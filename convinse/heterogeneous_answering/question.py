@@ -14,6 +14,7 @@ from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence, question_items
 from ..records.representation import answer_type_of, read_slots
 from ..resources import Resources
+from .likely_classes import LikelyClasses
 
 _CLASS_WEIGHT = 0.2  # of the fit of a class where a thing is asked for
 
@@ -22,6 +23,13 @@ def expected_type(turn: Turn, delimiter: str, language: Language) -> AnswerType:
     """The type of answer that a turn expects: that of its representation, else by the question's words."""
     label, types = answer_type_of(turn, delimiter), language.answer_types
     return types.expected_type(turn["question"]) if label is None else types.parse_label(label)
+
+
+def told_in_full(turn: Turn, delimiter: str) -> str:
+    """The question in full, as far as question understanding knows it, without a slot for the answer type."""
+    spoken = asked_in_full(turn)
+    slots = read_slots(spoken, delimiter)
+    return spoken if slots is None else slots.told
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +45,7 @@ class AskedQuestion:
         evidences: of the turn, with structure; the places of answers count in them.
         own: ids of the items that the evidences were retrieved for: the question's own, and no answers.
         resources: of the module that answers.
+        likely: what a model expects of the answer; None: the word lists say what fits.
     """
 
     question: str
@@ -47,23 +56,25 @@ class AskedQuestion:
     evidences: Sequence[Evidence]
     own: frozenset[str]
     resources: Resources
+    likely: LikelyClasses | None = None
 
     @classmethod
-    def of(cls, turn: Turn, delimiter: str, resources: Resources) -> AskedQuestion:
+    def of(cls, turn: Turn, delimiter: str, resources: Resources, likely: LikelyClasses | None = None) -> AskedQuestion:
         """What a turn with evidences asks; `delimiter` stands between the slots of its representation."""
-        language, spoken = resources.language, asked_in_full(turn)
-        slots, stems = read_slots(spoken, delimiter), language.words.stems
+        language = resources.language
+        stems = language.words.stems
         items = question_items(turn["top_evidences"])
         asked = stems(turn.get("structured_representation") or turn["question"])
         return cls(
             question=turn["question"],
-            spoken=spoken,
-            in_full=spoken if slots is None else slots.told,
-            expected=expected_type(turn, delimiter, language),
+            spoken=asked_in_full(turn),
+            in_full=told_in_full(turn, delimiter),
+            expected=expected_type(turn, delimiter, language) if likely is None else likely.expected,
             stems=frozenset(asked).difference(*(stems(item["label"]) for item in items)),
             evidences=[structured(evidence) for evidence in turn["top_evidences"]],
             own=frozenset(item["id"] for item in items),
             resources=resources,
+            likely=likely,
         )
 
     @property
@@ -94,6 +105,8 @@ class AskedQuestion:
 
     def fit(self, entity: Entity) -> float:
         """How well an entity fits the expected type, from 0 to 1."""
+        if self.likely is not None:
+            return self.likely.fit(entity["id"])
         types, is_item = self.language.answer_types, entity["id"].startswith("Q")
         classes = (self.resources.kb.types(entity["id"]) or types.types_from_label(entity["label"])) if is_item else ()
         suits = types.fit(self.expected, entity["id"], classes)

@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from convinse.encoder.checkpoint import YES_NO, load_checkpoint, quiet
+from convinse.encoder.answer_classes import AnswerClasses
+from convinse.encoder.answer_type_head import AnswerTypeHead
+from convinse.encoder.checkpoint import ANSWER_TYPE, YES_NO, load_checkpoint, quiet
 from convinse.encoder.onnx_export import export_model, write_graphs
 from convinse.encoder.pool import ModelHead
 from convinse.encoder.pooling import write_pooling
@@ -53,9 +55,14 @@ def check_alike(folder, reference, task, *wanted):
             assert np.corrcoef(mine.ravel(), own.ravel())[0, 1] > ALIKE
 
 
-def with_yes_no(folder, storage="int8"):
+def with_heads(folder, *heads, storage="int8"):
+    """A model folder with some of the heads that have files of their own."""
     torch.manual_seed(1)
-    YesNoHead(32, 2, 1, 64).save(folder, storage)
+    if "yes_no" in heads:
+        YesNoHead(32, 2, 1, 64).save(folder, storage)
+    if "answer_type" in heads:
+        names = {"Q5": "human", "date": "date", "number": "number"}
+        AnswerTypeHead(32, 2, 3, 2, 32).save(folder, AnswerClasses(names, {}, {}), storage)
     return folder
 
 
@@ -83,22 +90,23 @@ def test_two_logits(tmp_path):
 
 
 @pytest.mark.parametrize("storage", ["float32", "float16", "int8"])
-@pytest.mark.parametrize("yes_no", [False, True])
-def test_a_joint_model_as_it_is_stored(storage, yes_no, tmp_path, monkeypatch):
+@pytest.mark.parametrize("heads", [(), ("yes_no",), ("answer_type",), ("yes_no", "answer_type")])
+def test_a_joint_model_as_it_is_stored(storage, heads, tmp_path, monkeypatch):
     monkeypatch.setattr("convinse.encoder.joint._SMALLEST", 512)  # the matrices of a tiny model, too
     folder = copy_of(calm("bert", "joint"), tmp_path / "model")
     joint_model(calm("bert", "joint")).save_pretrained(folder, storage=storage)
-    if yes_no:
-        with_yes_no(folder, storage)
+    with_heads(folder, *heads, storage=storage)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     report = write_graphs(folder)
-    assert report.manifest.task == "joint" and ("yes_no_rows" in report.manifest.inputs) == yes_no
-    outputs = ("relevance", "spans", "embedding", *(["yes_no"] if yes_no else []))
+    assert report.manifest.task == "joint"
+    assert set(report.manifest.inputs[3:]) == {f"{head}_rows" for head in heads}
+    outputs = ("relevance", "spans", "embedding", *heads)
     assert tuple(report.manifest.outputs) == outputs
     assert {name: (folder / name).read_bytes() for name in before} == before
     assert set(names(folder)) - set(before) == {"onnx.json", "model.onnx", "model_int8.onnx"}
     assert report.manifest.files == {name: sha256(folder / name) for name in report.manifest.files}
-    assert (YES_NO in report.manifest.files) == yes_no
+    files = {"yes_no": YES_NO, "answer_type": ANSWER_TYPE}
+    assert {file for head, file in files.items() if head in heads} == set(files.values()) & set(report.manifest.files)
     # in int8 the levels of the file are those of the graph; else the graph has its own
     import onnx
 
@@ -109,19 +117,21 @@ def test_a_joint_model_as_it_is_stored(storage, yes_no, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("rows", [0, 1, 3])
-def test_yes_no_of_the_rows_that_ask(rows, tmp_path):
+@pytest.mark.parametrize("name", ["yes_no", "answer_type"])
+def test_heads_of_the_rows_that_ask(name, rows, tmp_path):
     import onnxruntime
 
-    folder = with_yes_no(copy_of(calm("bert", "joint"), tmp_path / "model"))
+    folder = with_heads(copy_of(calm("bert", "joint"), tmp_path / "model"), "yes_no", "answer_type")
     write_graphs(folder)
     head = Head(folder, backend="onnx", precision="fp32")
-    everything = head.numbers("yes_no")[0]
+    everything = head.numbers(name)[0]
     session = onnxruntime.InferenceSession(str(folder / "model.onnx"), providers=["CPUExecutionProvider"])
     arrays = head.tokenizer.pairs(PAIRS).padded(np.arange(3))
     asked = np.array([2, 0, 0][:rows], dtype=np.int64)
     inputs = dict(zip(("input_ids", "attention_mask", "token_type_ids"), arrays, strict=True))
-    odds, relevance = session.run(["yes_no", "relevance"], {**inputs, "yes_no_rows": asked})
-    np.testing.assert_allclose(odds, everything[asked], atol=1e-5)
+    inputs |= {"yes_no_rows": asked[:0], "answer_type_rows": asked[:0], f"{name}_rows": asked}
+    of_rows, relevance = session.run([name, "relevance"], inputs)
+    np.testing.assert_allclose(of_rows, everything[asked], atol=1e-5)
     np.testing.assert_allclose(relevance, head.numbers("relevance")[0], atol=1e-5)
 
 

@@ -6,6 +6,8 @@ import pytest
 from literal_evidence import Known
 
 from convinse.config import parse_config
+from convinse.encoder.answer_classes import AnswerClasses
+from convinse.encoder.answer_type_head import AnswerTypeHead
 from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.encoder.yes_no_head import YesNoHead
 from convinse.encoder.yes_no_reader import YesNoReader
@@ -340,6 +342,30 @@ def test_the_yes_no_head_of_the_model_judges(tmp_path):
     assert answers["with"].keys() == answers["without"].keys() == {"Yes", "No"}
     read = judge(turn["question"], pair[1])
     assert answers["with"]["Yes"] == pytest.approx((answers["without"]["Yes"] + read) / 2, abs=1e-5)
+
+
+def test_the_answer_type_head_of_the_model_tells_what_is_expected(tmp_path):
+    folder = copy_of(joint(), tmp_path / "model")
+    assert module(ha_model=str(folder)).typing is None and module().typing is None
+    torch.manual_seed(1)
+    names = {
+        "Q5": "human",
+        "date": "date",
+        "number": "number",
+        "yes or no": "yes or no",
+        "text": "text",
+        "other item": "other item",
+    }
+    head = AnswerTypeHead(32, 1, len(names), 2, 8)
+    with torch.no_grad():
+        head.classes.bias[3] = 50.0
+    head.save(folder, AnswerClasses(names, {name: name for name in names}, {}))
+    turn = asked("Who was it?", evidence("titanic the film by james cameron", score=1.0))
+    made = module(ha_model=str(folder))
+    (likely,) = made.typing.likely(["Who was it?"])
+    assert likely.expected.kind == "yesno" and likely.fit("Yes") == pytest.approx(1)
+    made.inference_on_turns([turn], SOURCES)
+    assert {ranked["answer"]["id"] for ranked in turn["pred_answers"]} == {"Yes", "No"}
 
 
 def test_rows_are_read_in_the_form_that_the_model_was_shown():

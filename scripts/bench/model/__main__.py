@@ -30,6 +30,7 @@ from recipes.embedded.ranking_sets import Decided, boolq_questions
 from ..harness import MODELS, Bench, Figures, Spec, run
 from ..measures import mean_reciprocal_rank, presence, presence_columns, share_within
 from . import ranking, reading
+from .answer_types import types_part
 from .sets import NEW_WIKIPEDIA, SEED, UNANSWERABLE, Question, sample
 from .setup import AGAINST, DEFAULT, MEASURED, QUICK, Setup, Size
 from .speed import agreement_part, speed_part
@@ -233,6 +234,7 @@ MODEL = "snapshot:model"
 PRECISIONS = ("auto", "fp32", "fp16", "bf16", "int8")
 PARTS = {
     "reading": reading_part, "articles": articles_part, "ranking": ranking_part, "evidence": evidence_part, "decisions": decision_part,
+    "types": types_part,
     "speed": speed_part, "agreement": agreement_part,
 }  # fmt: skip
 

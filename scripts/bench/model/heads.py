@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from convinse.config import Precision
+from convinse.encoder.answer_type_reader import AnswerTypeReader
 from convinse.encoder.bi_encoder import BiEncoder
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.pool import ModelPool
@@ -36,8 +37,9 @@ class Model:
         given = {"precision": self.precision, "key": "--model", "models": self.pool, **settings}
         return kind(self.folder, self.device, **given)
 
-    # they cut long texts as in the pipeline; the last one needs a folder with its head
+    # they cut long texts as in the pipeline; the last two need a folder with their heads
     reranker = cached_property(lambda self: self._head(BertReranker))
     reader = cached_property(lambda self: self._head(ExtractiveReader, best=SPANS))
     bi_encoder = cached_property(lambda self: self._head(BiEncoder))
     yes_no = cached_property(lambda self: self._head(YesNoReader))
+    answer_type = cached_property(lambda self: self._head(AnswerTypeReader))

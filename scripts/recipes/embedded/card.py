@@ -6,6 +6,7 @@ import msgspec
 
 from convinse.training.learning import FitResult
 from convinse.training.trainer import model_card, settings_list, validation_table
+from recipes.embedded.answer_type import AnswerTypeTraining
 from recipes.embedded.hybrid import HYBRID_SETS
 from recipes.embedded.reading_files import READING_FILES
 from recipes.embedded.recipe import Recipe, Stage
@@ -45,6 +46,14 @@ _YES_NO = """
 - Yes or no: the same pass as for ranking, then a head of its own (`yes_no.safetensors`), trained on BoolQ over the
   finished trunk -> log odds that the text answers with yes."""
 
+_ANSWER_TYPE = """
+- Answer type: `[CLS] question, in full [SEP]`, then a head of its own (`answer_type.safetensors`), trained over the
+  finished trunk -> logits of {number} classes of answers: of Wikidata's items, and dates, numbers, yes or no, texts."""
+_TYPED = """
+Questions of SimpleQuestions (CC BY 3.0), RuBQ (CC BY-SA 4.0), TIQ, TimeQuestions, LC-QuAD, ConvQuestions (dev parts where there are
+any), the embedded train conversations, BoolQ and SQuAD-like sets (licences as above); classes from the knowledge bases of wikidata-27k and the snapshot. `right`: the
+likeliest class is one of the answers'."""
+
 
 def _drawn(stage: Stage, name: str, sizes: dict[str, int]) -> int:
     """Examples of a data set in an epoch."""
@@ -52,7 +61,13 @@ def _drawn(stage: Stage, name: str, sizes: dict[str, int]) -> int:
 
 
 def embedded_card(
-    recipe: Recipe, sizes: dict[str, int], last: FitResult, base: str, minutes: float, decided: FitResult | None = None
+    recipe: Recipe,
+    sizes: dict[str, int],
+    last: FitResult,
+    base: str,
+    minutes: float,
+    decided: FitResult | None = None,
+    typed: AnswerTypeTraining | None = None,
 ) -> str:
     """What a user of the folder must know.
 
@@ -60,6 +75,7 @@ def embedded_card(
         sizes: examples of each data set to train on.
         last: what the last stage gave.
         decided: what the training of the yes/no head gave; None: there is none.
+        typed: what the training of the answer type head gave; None: there is none.
     """
     names = sorted({name for stage in recipe.stages for name in stage.mixture})
     rows = "\n".join(
@@ -105,6 +121,11 @@ held-out examples of each set. Items of the conversations that `bench model` ran
     if decided is not None:
         about += _YES_NO
         sections["Validation of the yes/no head on held-out questions of BoolQ"] = validation_table(decided)
+    if typed is not None:
+        about += _ANSWER_TYPE.format(number=len(typed.classes.names))
+        sections["Validation of the answer type head on questions of other templates"] = (
+            f"{_TYPED}\n\n{validation_table(typed.fitted)}"
+        )
     origin = "sentence-transformers/all-MiniLM-L6-v2" if recipe.base is None else base
     front = {"license": "apache-2.0", "language": "en", "library_name": "transformers", "base_model": origin}
     return model_card("The embedded model", about, sections, front)

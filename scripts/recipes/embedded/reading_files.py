@@ -151,7 +151,7 @@ class _Question(msgspec.Struct):
     all_needed: bool = False
 
 
-class _Context(msgspec.Struct):
+class ReadingContext(msgspec.Struct):
     """A line of a file; the header has no context."""
 
     context: str = ""
@@ -161,18 +161,18 @@ class _Context(msgspec.Struct):
 
 
 @lru_cache(maxsize=1)
-def _contexts(data: Path) -> dict[str, list[_Context]]:
+def _contexts(data: Path) -> dict[str, list[ReadingContext]]:
     """The contexts of all files with their keys: equal articles have one key in all files.
 
     A context without a title is its own document. Documents that share a line of eight words or more are one: so the
     paragraphs of several questions of many hops stay together, and a sentence that two files ask about.
     """
-    found: dict[str, list[_Context]] = {}
+    found: dict[str, list[ReadingContext]] = {}
     pairs = []
     for file in READING_FILES:
         path = needed(data, "reading", f"{file.name}.jsonl.gz")
         found[file.name] = own = []
-        for number, line in read_lines(path, _Context):
+        for number, line in read_lines(path, ReadingContext):
             if not line.context:
                 continue
             for span in (span for asked in line.qas for answer in asked.detected_answers for span in answer.char_spans):

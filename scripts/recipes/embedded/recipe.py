@@ -71,6 +71,24 @@ class YesNo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     layer: Positive = 4
 
 
+class AnswerType(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the answer type head is trained; see `encoder.answer_type_head`.
+
+    Attributes:
+        layer: of the trunk, that the head reads.
+        least: questions of a class that stands for itself.
+    """
+
+    epochs: Positive = 6  # over all questions; the best by log loss on a tenth of the templates is kept
+    learning_rate: Weight = 2e-3  # the highest
+    batch_size: Positive = 64  # questions of a step
+    dropout: Weight = 0.1  # in the head
+    layer: Positive = 4
+    looks: Positive = 8  # at the tokens
+    inner: Positive = 128  # numbers that they see
+    least: Positive = 100
+
+
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How the embedded model is trained; see `config/model/embedded.yml`.
 
@@ -101,6 +119,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     seed: int = 42
     device: Device = "auto"
     yes_no: YesNo | None = YesNo()  # how the yes/no head is trained when the rest is done; None: there is none
+    answer_type: AnswerType | None = None  # how the answer type head is trained; None: there is none
 
 
 @dataclass(frozen=True)
@@ -221,7 +240,11 @@ def _stage(
 
 def _shared(recipe: Recipe) -> dict[str, Any]:
     """The settings that hold for all stages: a change of what comes later does not undo an earlier one."""
-    return {key: value for key, value in msgspec.to_builtins(recipe).items() if key not in ("stages", "yes_no")}
+    return {
+        key: value
+        for key, value in msgspec.to_builtins(recipe).items()
+        if key not in ("stages", "yes_no", "answer_type")
+    }
 
 
 @dataclass(frozen=True)

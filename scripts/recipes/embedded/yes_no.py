@@ -5,51 +5,24 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch.nn import functional
 
 from convinse.config import FitSettings
-from convinse.encoder.batches import token_batches
 from convinse.encoder.checkpoint import Checkpoint
-from convinse.encoder.devices import autocast, find_device
+from convinse.encoder.devices import find_device
 from convinse.encoder.tokens import TextTokenizer
-from convinse.encoder.torch_backend import model_inputs
 from convinse.encoder.yes_no_head import YesNoHead
-from convinse.encoder.yes_no_head import states as states_of
-from convinse.support.progress import progress
 from convinse.training.learning import FitResult, Learning
 from convinse.training.loop import fit
 from recipes.embedded.examples import chooses
+from recipes.embedded.frozen import States, read_by_trunk, steps
 from recipes.embedded.negatives import part_of
 from recipes.embedded.ranking_sets import Decided
 from recipes.embedded.recipe import Recipe
-
-_POOL = 2048  # examples among which those of a step are of similar length
-
-
-class States(NamedTuple):
-    """Questions that the trunk has read.
-
-    states: of each question the hidden states, [tokens, hidden] float16; yes: [n] float32, 1 for yes.
-    """
-
-    states: list[np.ndarray]
-    yes: np.ndarray
-
-    def batch(self, places: np.ndarray, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """States [b, longest, hidden], mask [b, longest] and answers [b] of some questions."""
-        longest = max(len(self.states[place]) for place in places)
-        hidden = np.zeros((len(places), longest, self.states[places[0]].shape[1]), dtype=np.float32)
-        mask = np.zeros((len(places), longest), dtype=np.int64)
-        for row, place in enumerate(places):
-            hidden[row, : len(self.states[place])] = self.states[place]
-            mask[row, : len(self.states[place])] = 1
-        return tuple(torch.from_numpy(array).to(device) for array in (hidden, mask, self.yes[places]))  # type: ignore[return-value]
 
 
 def train_yes_no(
@@ -68,8 +41,17 @@ def train_yes_no(
     parts = {part: own[:most] for part, own in parts.items()}
     tokenizer = TextTokenizer.of(checkpoint, max_length)
     checkpoint.model.to(find_device(device))
-    read = partial(read_by_trunk, checkpoint.model, settings.layer, tokenizer, budget=recipe.token_budget)
-    train, dev = (read(own, title=f"yes or no: {part}") for part, own in parts.items())
+    train, dev = (
+        read_by_trunk(
+            checkpoint.model,
+            settings.layer,
+            tokenizer.pairs([(decided.question, decided.passage) for decided in own]),
+            np.array([decided.yes for decided in own], dtype=np.float32),
+            recipe.token_budget,
+            f"yes or no: {part}",
+        )
+        for part, own in parts.items()
+    )
     config = checkpoint.model.to("cpu").config
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -78,7 +60,7 @@ def train_yes_no(
     given = hashlib.sha256(repr((parts, settings, max_length, seed)).encode())
     given.update(b"".join(np.ascontiguousarray(one[0]).tobytes() for one in train.states))  # as the trunk reads
     learning = Learning(
-        steps=lambda number: _steps(train, settings.batch_size, random.Random(f"yes or no {seed} {number}")),
+        steps=lambda number: steps(train, settings.batch_size, random.Random(f"yes or no {seed} {number}")),
         loss=lambda model, places: _loss(model, train, places),
         validate=lambda model: measures(model, dev),
         criterion=lambda found: -found["log loss"],
@@ -96,50 +78,22 @@ def train_yes_no(
     return head, fitted
 
 
-def read_by_trunk(
-    model: Any, layer: int, tokenizer: TextTokenizer, questions: Sequence[Decided], budget: int, title: str
-) -> States:
-    """What the trunk makes of questions and their passages."""
-    sequences = tokenizer.pairs([(one.question, one.passage) for one in questions])
-    states: list[np.ndarray] = [np.zeros((0, 0), dtype=np.float16)] * len(questions)
-    with progress(title, len(questions), "questions") as advance:
-        for places in token_batches(sequences.lengths, budget):
-            with torch.inference_mode(), autocast(model.device):
-                hidden = states_of(model.eval().bert, layer, **model_inputs(model, sequences, places, model.device))
-            found = hidden.cpu().numpy().astype(np.float16)
-            for row, place in enumerate(places):
-                states[place] = found[row, : sequences.lengths[place]].copy()
-                advance()
-    return States(states, np.array([one.yes for one in questions], dtype=np.float32))
-
-
 def measures(head: YesNoHead, read: States) -> dict[str, float]:
     """Accuracy, log loss, and the share of the more frequent answer, which a constant would have as accuracy."""
     device = next(head.parameters()).device
-    odds = np.empty(len(read.yes))
+    odds = np.empty(len(read.targets))
     order = np.argsort([len(one) for one in read.states], kind="stable")
     with torch.inference_mode():
         for places in np.array_split(order, max(1, len(order) // 32)):
             hidden, mask, _ = read.batch(places, device)
             odds[places] = head(hidden, mask).float().cpu().numpy()
-    yes = read.yes > 0
+    yes = read.targets > 0
     right = np.where(yes, 1.0, -1.0) * odds
     return {
         "accuracy": float(((odds > 0) == yes).mean()),
         "log loss": float(np.logaddexp(0, -right).mean()),
         "majority": float(max(yes.mean(), 1 - yes.mean())),
     }
-
-
-def _steps(read: States, size: int, chance: random.Random) -> list[np.ndarray]:
-    """All questions in random order, those of a step of similar length."""
-    order = chance.sample(range(len(read.states)), len(read.states))
-    steps = []
-    for start in range(0, len(order), _POOL):
-        pool = sorted(order[start : start + _POOL], key=lambda place: len(read.states[place]))
-        steps += [np.array(pool[begin : begin + size]) for begin in range(0, len(pool), size)]
-    chance.shuffle(steps)
-    return steps
 
 
 def _loss(head: YesNoHead, read: States, places: np.ndarray) -> torch.Tensor:

@@ -13,6 +13,7 @@ from recipes.embedded.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO
 from written import write, write_lines
 
 HUMAN, FILM, SHORT, CITY, TOWN, PLACE = "Q5", "Q11424", "Q24862", "Q515", "Q3957", "Q100"
+BIRD, WADER, STUDENT_FILM, ODD = "Q200", "Q201", "Q202", "Q203"
 UNKNOWN = "Q999999999999"  # to all knowledge bases
 
 
@@ -30,6 +31,16 @@ def world():
         yield document(f"Q{number + 1000}", f"Film {number}", claim("P31", q(SHORT if number % 4 else FILM)), claim("P57", q(f"Q{number}")))  # fmt: skip
     yield document("Q3000", "Both", claim("P31", q(HUMAN)), claim("P31", q(TOWN)))
     yield document("Q3001", "Unclassed")
+    for number, label in (
+        (BIRD, "bird"),
+        (WADER, "long-legged being"),
+        (STUDENT_FILM, "student film of note"),
+        (ODD, "odd thing"),
+    ):
+        yield document(number, label)
+    yield document("Q3002", "Heron", claim("P31", q(WADER)), claim("P31", q(BIRD)))
+    yield document("Q3003", "Duck", claim("P31", q(BIRD)))
+    yield document("Q3004", "Diploma", claim("P31", q(STUDENT_FILM)), claim("P31", q(ODD)))
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +65,20 @@ def test_what_answers_are(classes):
     assert classes.shares(["Q9"]) == {} and classes.label(SHORT) == "short film" and classes.label(DATE) == DATE
 
 
-def test_rare_classes_count_with_those_above(classes):
-    assert classes.above(TOWN) == [TOWN, CITY, PLACE]
-    shares = [{HUMAN: 1.0}] * 5 + [{SHORT: 0.5, FILM: 0.5}] * 4 + [{TOWN: 1.0}] * 2 + [{CITY: 1.0}, {DATE: 1.0}]
-    assert classes.coarse(shares, 3) == {HUMAN: HUMAN, SHORT: FILM, FILM: FILM, TOWN: CITY, CITY: CITY}
-    assert classes.coarse(shares, 2)[SHORT] == SHORT and classes.coarse(shares, 2)[TOWN] == TOWN
-    assert classes.coarse(shares, 4) == {HUMAN: HUMAN, SHORT: FILM, FILM: FILM, TOWN: OTHER, CITY: OTHER}
+def test_classes_join_by_their_items_and_by_their_names(classes):
+    items = [f"Q{number}" for number in (*range(1000, 1040), *range(2000, 2040), *range(3000, 3005))]
+    shares = [{HUMAN: 1.0}] * 5 + [{BIRD: 1.0}] * 3 + [{WADER: 1.0}, {DATE: 1.0}]
+    joined = classes.joined(items, shares, 3)
+    assert (
+        joined[HUMAN] == HUMAN and joined[TOWN] == joined[CITY] == "Q486972" and joined["Q3624078"] == "Q6256"
+    )  # as listed
+    assert joined[SHORT] == FILM  # listed, too
+    assert joined[BIRD] == BIRD  # frequent
+    assert joined[WADER] == BIRD  # rare; its items are also birds
+    assert joined[STUDENT_FILM] == FILM  # by its name
+    assert "Q9" not in joined and ODD not in joined and DATE not in joined
+    assert BIRD not in classes.joined(items, shares, 4) and classes.joined(items, shares, 1)[WADER] == BIRD
+    assert classes.name("Q486972") == "city" and classes.name(FILM) == "film" and classes.name("Q9") == "Q9"
 
 
 def test_questions_that_differ_in_names_have_one_template():
@@ -68,13 +87,16 @@ def test_questions_that_differ_in_names_have_one_template():
     assert common == {"who", "directed", "the", "film"}
     assert {answer_classes.template(question, common) for question in questions} == {"who directed the film _"}
     assert answer_classes.template("Dune, directed in 1984?", common) == "_ directed _"
+    assert answer_classes.names_in("Who directed the film Dune Part Two, Alien?", common) == ["Dune Part Two Alien"]
+    assert answer_classes.names_in("Dune, who directed the Clue?", common) == ["Dune", "Clue"]
+    assert answer_classes.names_in("who directed", common) == []
 
 
 @pytest.fixture
 def data(tmp_path, dump):
     write(tmp_path / "wikidata-27k" / "wikidata-27k.json.gz", dump.read_bytes())
     bench = {"question": "?", "entities": [{"id": "Q2003", "label": "Film"}], "answers": [{"id": "Q1003"}]}
-    write(tmp_path / "convquestions" / "val_wd27k.json.gz", [{"conv_id": "3", "questions": [bench]}])
+    write(tmp_path / "convquestions" / "val_wd27k.json.gz", [{"conv_id": "1", "questions": [bench]}])
     asked = [f"Q{n + 1000}\tP57\tQ{n}\twho directed film number{n}" for n in range(1010, 1020)]
     asked += [f"Q1\tP57\t{UNKNOWN}\twho directed film nowhere", f"Q1\tP1\t{UNKNOWN}\tof what is nothing known", "Q1010\tR57\tQ2\twhat did he direct"]  # fmt: skip
     write(tmp_path / "simplequestions-wikidata" / "annotated_wd_data_train.txt.gz", "\n".join(asked) + "\n")
@@ -91,17 +113,29 @@ def data(tmp_path, dump):
     write(tmp_path / "timequestions" / "dev.json.gz", [{"Id": 1, "Question": "Is it?", "Answer": [{"AnswerType": "Value", "AnswerArgument": "yes"}]}])  # fmt: skip
     write(tmp_path / "lcquad2-cq" / "LC_QuAD20_CQ.dev.json.gz", [{"question": "{what} x", "answers": ["Q1000"]}, {"question": "How many?", "answers": ["7"]}])  # fmt: skip
     turns = [
-        {"question": "who directed it?", "answer": "https://www.wikidata.org/wiki/Q1000", "answer_text": "Person"},
+        {"question": "who directed it?", "answer": "https://www.wikidata.org/wiki/Q1000", "answer_text": "Person 1000"},
         {"question": "when?", "answer": "1937", "answer_text": "1937"},
+        {"question": "and who else?", "answer": "https://www.wikidata.org/wiki/Q1001", "answer_text": "Person 1000"},
     ]
     versions = [
         {"conv_id": 1, "domain": "books", "seed_entity": "https://www.wikidata.org/wiki/Q2000", "questions": turns},
         {"conv_id": 2, "domain": "books", "seed_entity": "https://www.wikidata.org/wiki/Q2000",
-         "questions": [turns[0] | {"question": "director?"}, turns[1]]},
-        {"conv_id": 3, "domain": "books", "seed_entity": "https://www.wikidata.org/wiki/Q2003", "questions": turns},
+         "questions": [turns[0] | {"question": "director?"}, *turns[1:]]},
+        {"conv_id": 3, "domain": "books", "seed_entity": "https://www.wikidata.org/wiki/Q2003",
+         "questions": [turns[0] | {"question": "whose film is measured with?"}]},
     ]  # fmt: skip
     for domain in ("books", "movies", "music", "soccer", "tv_series"):
         write(tmp_path / "convquestions" / f"val_{domain}.json.gz", versions)
+    book = {"context": "It has 12 parts, the first of 1937, by Ann.", "title": "Book"}
+    spans = {"how many parts?": (7, 8), "when did it begin?": (30, 33), "by whom?": (39, 41)}
+    qas = [{"question": text, "detected_answers": [{"char_spans": [span]}]} for text, span in spans.items()]
+    write_lines(tmp_path / "reading" / "squad-train-44articles.jsonl.gz", {"header": {}}, book | {"qas": qas})
+    write_lines(tmp_path / "reading" / "squadshifts-new-wiki.jsonl.gz", {"header": {}})
+    for part in ("train", "dev"):
+        asked = [
+            {"question": f"is it {part} {n}", "title": f"T {n}", "answer": True, "passage": "It is."} for n in range(10)
+        ]
+        write_lines(tmp_path / "boolq" / f"{part}.jsonl.gz", *asked)
     return tmp_path
 
 
@@ -109,7 +143,7 @@ def test_questions_of_all_sets(data, tmp_path):
     typed = answer_classes.typed_questions(data, tmp_path / "work", 3)
     own = [question for question in typed.questions if question.source != "embedded"]
     by_question = {(question.source, question.question): question for question in own}
-    assert len(own) == len({(question.question, question.source) for question in own})
+    assert len(own) == len({(question.in_full, question.source) for question in own})
     named = {key: {typed.names[name]: share for name, share in question.classes.items()} for key, question in by_question.items()}  # fmt: skip
     assert named["simplequestions", "who directed film number1010"] == {"human": pytest.approx(1)}
     # what films are directed by:
@@ -124,14 +158,18 @@ def test_questions_of_all_sets(data, tmp_path):
     versions = [question for question in own if question.source == "convquestions"]
     assert {question.question for question in versions} == {"who directed it?", "director?", "when?"}
     assert len({question.key for question in versions}) == 1
-    assert {question.question for question in own if question.source == answer_classes.BENCH} == {
-        "who directed it?",
-        "when?",
-    }
-    assert by_question["convquestions", "when?"].history[1] == "Person"
+    assert not any("measured" in question.question for question in own)  # of the bench
+    assert named["squad-train-44articles", "how many parts?"] == {NUMBER: 1.0}
+    assert named["squad-train-44articles", "when did it begin?"] == {DATE: 1.0}
+    assert ("squad-train-44articles", "by whom?") not in named
+    boolq = [question for question in own if question.source == "boolq"]
+    assert len(boolq) == 10 and all(question.classes == {YES_NO: 1.0} for question in boolq)
+    unknown = ("who directed film nowhere", "Whose film is it?", "what did he direct")
+    assert all(question.known == (question.question not in unknown) for question in own)
+    assert typed.joined.keys() >= {HUMAN, FILM, SHORT} and set(typed.joined.values()) <= set(typed.names)
     assert all(abs(sum(question.classes.values()) - 1) < 1e-9 for question in typed.questions)
     assert len({question.key for question in own if question.question.startswith("who directed film number")}) <= 10
     embedded = [question for question in typed.questions if question.source == "embedded"]
-    assert len(embedded) > 50 and any(question.history for question in embedded)
+    assert len(embedded) > 50 and any(question.in_full != question.question for question in embedded)
     table = answer_classes.counts(typed)
     assert "| lcquad2 | 1 | " in table and "| human | " in table and f"| {DATE} | " in table

@@ -10,7 +10,7 @@ from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.yes_no_head import YesNoHead, load_yes_no
 from convinse.support.errors import DataError
 from recipes.embedded import __main__ as script
-from recipes.embedded import ranking_sets
+from recipes.embedded import frozen, ranking_sets
 from recipes.embedded import yes_no as training
 from recipes.embedded.recipe import Recipe, YesNo
 from tiny_models import joint, torch
@@ -57,20 +57,21 @@ def test_the_trunk_reads_each_question_once_as_alone(data):
     checkpoint = load_checkpoint(joint(), "question-answering")
     tokenizer = TextTokenizer.of(checkpoint, 64)
     questions = ranking_sets.boolq_questions(data)[:7]
-    read = training.read_by_trunk(checkpoint.model, 1, tokenizer, questions, 64, "read")
-    lengths = tokenizer.pairs([(one.question, one.passage) for one in questions]).lengths
-    assert [len(one) for one in read.states] == lengths.tolist() and read.yes.tolist() == [one.yes for one in questions]
-    for place, question in enumerate(questions):
-        alone = training.read_by_trunk(checkpoint.model, 1, tokenizer, [question], 64, "read")
+    pairs, answers = [(one.question, one.passage) for one in questions], np.array([one.yes for one in questions])
+    read = frozen.read_by_trunk(checkpoint.model, 1, tokenizer.pairs(pairs), answers, 64, "read")
+    lengths = tokenizer.pairs(pairs).lengths
+    assert [len(one) for one in read.states] == lengths.tolist() and read.targets.tolist() == answers.tolist()
+    for place, pair in enumerate(pairs):
+        alone = frozen.read_by_trunk(checkpoint.model, 1, tokenizer.pairs([pair]), answers[:1], 64, "read")
         np.testing.assert_allclose(read.states[place], alone.states[0], atol=0.05)
     hidden, mask, yes = read.batch(np.array([2, 0]), torch.device("cpu"))
     assert hidden.shape == (2, max(lengths[[2, 0]]), 32) and mask.sum(1).tolist() == lengths[[2, 0]].tolist()
-    assert yes.tolist() == read.yes[[2, 0]].tolist()
+    assert yes.tolist() == read.targets[[2, 0]].tolist()
 
 
 def test_an_epoch_has_each_question_once_and_depends_on_its_number():
-    read = training.States([np.zeros((1 + place % 5, 2), dtype=np.float16) for place in range(70)], np.zeros(70))
-    first, again, other = (training._steps(read, 8, random.Random(seed)) for seed in (1, 1, 2))
+    read = frozen.States([np.zeros((1 + place % 5, 2), dtype=np.float16) for place in range(70)], np.zeros(70))
+    first, again, other = (frozen.steps(read, 8, random.Random(seed)) for seed in (1, 1, 2))
     assert sorted(np.concatenate(first).tolist()) == list(range(70))
     assert [step.tolist() for step in first] == [step.tolist() for step in again] != [step.tolist() for step in other]
 
@@ -80,7 +81,7 @@ def test_measures_are_those_of_their_definitions():
     with torch.no_grad():
         head.odds.weight.zero_()
         head.odds.bias.fill_(np.log(3))  # "yes" with three quarters, whatever is read
-    read = training.States([np.ones((3, 2), dtype=np.float16)] * 5, np.array([1, 1, 1, 0, 0], dtype=np.float32))
+    read = frozen.States([np.ones((3, 2), dtype=np.float16)] * 5, np.array([1, 1, 1, 0, 0], dtype=np.float32))
     found = training.measures(head, read)
     assert found["accuracy"] == found["majority"] == pytest.approx(0.6)
     assert found["log loss"] == pytest.approx(-(3 * np.log(0.75) + 2 * np.log(0.25)) / 5)

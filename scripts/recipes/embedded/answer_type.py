@@ -1,0 +1,261 @@
+"""Training of the answer type head, over the trunk as it is, and what it gets right of questions that it has not seen."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from convinse.config import FitSettings
+from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses
+from convinse.encoder.answer_type_head import AnswerTypeHead
+from convinse.encoder.checkpoint import Checkpoint
+from convinse.encoder.devices import find_device
+from convinse.encoder.tokens import TextTokenizer
+from convinse.language.language import english
+from convinse.training.learning import FitResult, Learning
+from convinse.training.loop import fit
+from recipes.embedded.answer_classes import ADDED, TypedQuestion, TypedQuestions, common_words, names_in
+from recipes.embedded.frozen import States, read_by_trunk, steps
+from recipes.embedded.recipe import Recipe
+
+_CHOOSING = 10  # one key of so many of the train part chooses the epoch and the temperature
+_AFTER, _NAMES = 0.08, 0.04  # share of the questions that are learned once more behind another one, or before a name
+_TEMPERATURES = np.arange(0.5, 1.55, 0.05)
+_BINS = 10
+_FITS = 0.5  # how well an answer fits what the word lists expect, where they are right
+
+
+class AnswerTypeTraining(NamedTuple):
+    """A trained head.
+
+    Attributes:
+        classes: that it tells.
+        fitted: what the training gave, by the questions that choose.
+        held_out: questions of the dev part, which had no say.
+        chances: [n, classes] what the head makes of those.
+    """
+
+    head: AnswerTypeHead
+    classes: AnswerClasses
+    fitted: FitResult
+    held_out: list[TypedQuestion]
+    chances: np.ndarray
+
+
+def train_answer_type(
+    checkpoint: Checkpoint, typed: TypedQuestions, recipe: Recipe, state: Path, most: int | None = None
+) -> AnswerTypeTraining:
+    """Train the head of a recipe that has one for a joint model, which stays as it is.
+
+    Of the train part's templates and conversations a tenth chooses the epoch and by what the logits are divided; the dev
+    part is only measured.
+
+    Args:
+        state: what a stopped run goes on from.
+        most: questions of each part; None: all.
+    """
+    settings, device, seed = recipe.answer_type, recipe.device, recipe.seed
+    classes = AnswerClasses(typed.names, typed.joined, {})
+    parts: dict[str, list[TypedQuestion]] = {"train": [], "choosing": [], "dev": []}
+    for question in typed.questions:
+        parts["choosing" if question.part == "train" and _chooses(question.key) else question.part].append(question)
+    parts = {part: own[:most] for part, own in parts.items()}
+    parts["train"] += after_others(parts["train"], random.Random(f"after others {seed}"))
+    tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
+    checkpoint.model.to(find_device(device))
+    read = {
+        part: read_by_trunk(
+            checkpoint.model,
+            settings.layer,
+            tokenizer.singles([question.text for question in own]),
+            _targets(own, classes),
+            recipe.token_budget,
+            f"answer types: {part}",
+        )
+        for part, own in parts.items()
+    }
+    train, choosing = read["train"], read["choosing"]
+    config = checkpoint.model.to("cpu").config
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        head = AnswerTypeHead(
+            config.hidden_size, settings.layer, len(classes.names), settings.looks, settings.inner, settings.dropout
+        )
+    given = hashlib.sha256(repr((parts, list(classes.names), settings, recipe.max_length, seed)).encode())
+    given.update(b"".join(np.ascontiguousarray(one[0]).tobytes() for one in train.states))  # as the trunk reads
+    learning = Learning(
+        steps=lambda number: steps(train, settings.batch_size, random.Random(f"answer type {seed} {number}")),
+        loss=lambda model, places: _loss(model, train, places),
+        validate=lambda model: _measures(logits(model, choosing), choosing.targets),
+        criterion=lambda found: -found["log loss"],
+    )
+    fitted = fit(
+        head,
+        learning,
+        FitSettings(epochs=settings.epochs, learning_rate=settings.learning_rate, patience=settings.epochs),
+        state,
+        given.hexdigest()[:32],
+        device=device,
+        seed=seed,
+        title="answer types",
+    )
+    _cool(head, logits(head, choosing), choosing.targets)
+    return AnswerTypeTraining(head, classes, fitted, parts["dev"], chances_of(logits(head, read["dev"])))
+
+
+def after_others(questions: Sequence[TypedQuestion], chance: random.Random) -> list[TypedQuestion]:
+    """Questions that follow another one: what the last one asks for is meant, unless it is only a name."""
+    made = []
+    common = common_words(question.question for question in questions)
+    for question in questions:
+        drawn = chance.random()
+        if drawn < _AFTER + _NAMES:
+            other = chance.choice(questions)
+            if drawn < _AFTER:
+                made.append(question._replace(in_full=f"{other.text} {question.in_full}"))
+            elif names := names_in(other.question, common):
+                made.append(question._replace(in_full=f"{question.in_full} {max(names, key=len)}?"))
+    return made
+
+
+def _chooses(key: str) -> bool:
+    digest = hashlib.sha256(f"choosing {key}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") % _CHOOSING == 0
+
+
+def _targets(questions: Sequence[TypedQuestion], classes: AnswerClasses) -> np.ndarray:
+    targets = np.zeros((len(questions), len(classes.names)), dtype=np.float32)
+    for row, question in enumerate(questions):
+        for name, share in question.classes.items():
+            targets[row, classes.place[name]] = share
+    return targets
+
+
+def logits(head: AnswerTypeHead, read: States) -> np.ndarray:
+    """[n, classes] what a head makes of questions."""
+    head.eval()
+    made = np.zeros_like(read.targets)
+    order = np.argsort([len(one) for one in read.states], kind="stable")
+    with torch.inference_mode():
+        for places in np.array_split(order, len(order) // 64 + 1):
+            if len(places):
+                hidden, mask, _ = read.batch(places, next(head.parameters()).device)
+                made[places] = head(hidden, mask).float().cpu().numpy()
+    return made
+
+
+def chances_of(values: np.ndarray) -> np.ndarray:
+    """The probabilities of logits [n, classes]."""
+    shares = np.exp(values - values.max(axis=1, keepdims=True))
+    chances: np.ndarray = shares / shares.sum(axis=1, keepdims=True)
+    return chances
+
+
+def _cool(head: AnswerTypeHead, values: np.ndarray, targets: np.ndarray) -> None:
+    """Divide the logits of a head by what makes it surest of the answers' classes together, of questions that chose."""
+    scores = [_log_loss(chances_of(values / by), targets) for by in _TEMPERATURES]
+    by = float(_TEMPERATURES[int(np.argmin(scores))])
+    with torch.no_grad():
+        head.classes.weight /= by
+        head.classes.bias /= by
+
+
+def _log_loss(chances: np.ndarray, targets: np.ndarray) -> float:
+    """Of the answers' classes together: one answer may have several."""
+    return float(-np.log(np.where(targets > 0, chances, 0).sum(axis=1).clip(1e-9)).mean()) if len(targets) else 0.0
+
+
+def _measures(values: np.ndarray, targets: np.ndarray) -> dict[str, float]:
+    chances = chances_of(values)
+    expected = -(targets * np.log(chances.clip(1e-9))).sum(axis=1)
+    right = targets[np.arange(len(targets)), chances.argmax(axis=1)] > 0
+    return {"right": float(right.mean()), "log loss": float(expected.mean())}
+
+
+def _loss(head: AnswerTypeHead, read: States, places: np.ndarray) -> torch.Tensor:
+    hidden, mask, targets = read.batch(places, next(head.parameters()).device)
+    return -(targets * head(hidden, mask).float().log_softmax(dim=-1)).sum(dim=1).mean()
+
+
+# -- what is right -----------------------------------------------------------------------------------------------------
+
+
+def measured(
+    questions: Sequence[TypedQuestion], chances: np.ndarray, names: Sequence[str], types: Callable[[str], Sequence[str]]
+) -> tuple[dict[str, dict[str, float]], float]:
+    """What a head and the word lists get right of questions, by group; and the head's calibration error.
+
+    The head is right where the likeliest class is one of the answers' classes, as `TypedQuestions.joined` counts them. The word
+    lists are right where an answer fits the type that they expect (`AnswerTypes.fit` of at least 0.5); where they expect
+    none, they are not.
+
+    Args:
+        questions: whose answers' classes are known.
+        chances: [n, classes] what the head makes of them.
+        names: ids of its classes, in order.
+        types: labels of the classes of an item.
+
+    Returns:
+        Of each group, questions (`n`), shares that are right (`head`, `word lists`), the share that the word lists tell (`told`), and
+        their share right of those (`of told`).
+    """
+    tops = [names[top] for top in chances.argmax(axis=1)]
+    right = np.array([own.classes.get(top, 0) > 0 for own, top in zip(questions, tops, strict=True)])
+    told, fitting = np.array([word_lists(question, types) for question in questions]).T
+    groups: dict[str, list[int]] = defaultdict(list)
+    for row, question in enumerate(questions):
+        groups["all"].append(row)
+        if OTHER not in question.classes:
+            groups["all but other items"].append(row)
+        if question.source not in ADDED:
+            groups["without BoolQ and SQuAD"].append(row)
+        groups[question.source].append(row)
+        groups[f"answer: {kind_of(question.classes)}"].append(row)
+    rows = {
+        name: {
+            "n": len(own),
+            "head": float(right[own].mean()),
+            "word lists": float(fitting[own].mean()),
+            "told": float(told[own].mean()),
+            "of told": float(fitting[own].sum() / max(1, told[own].sum())),
+        }
+        for name, own in groups.items()
+    }
+    return rows, calibration_error(chances.max(axis=1), right)
+
+
+def kind_of(classes: Iterable[str]) -> str:
+    """date, number, yes or no, text, a human, a place or another item."""
+    own = set(classes)
+    for name in (DATE, NUMBER, YES_NO, TEXT):
+        if name in own:
+            return name
+    return "human" if "Q5" in own else "place" if own & _PLACES else "another item"
+
+
+_PLACES = {"Q6256", "Q486972", "Q82794", "Q271669", "Q41176"}
+
+
+def word_lists(question: TypedQuestion, types: Callable[[str], Sequence[str]]) -> tuple[bool, bool]:
+    """Whether the word lists tell the type of a question, and whether an answer is of it."""
+    language = english().answer_types
+    expected = language.expected_type(question.text)
+    if expected.kind == "any":
+        return False, False
+    if expected.kind == "yesno":
+        return True, YES_NO in question.classes
+    return True, any(language.fit(expected, answer, types(answer)) >= _FITS for answer in question.answers)
+
+
+def calibration_error(sure: np.ndarray, right: np.ndarray) -> float:
+    """The mean difference of probability [n] and share of what is right [n], in ten bins of equal width."""
+    bins = np.minimum((sure * _BINS).astype(int), _BINS - 1)
+    parts = [bins == number for number in range(_BINS)]
+    return float(sum(abs(sure[part].mean() - right[part].mean()) * part.mean() for part in parts if part.any()))

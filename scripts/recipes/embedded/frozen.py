@@ -1,0 +1,63 @@
+"""Heads over a trunk that stays as it is: its hidden states are computed once."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from convinse.encoder.batches import token_batches
+from convinse.encoder.devices import autocast
+from convinse.encoder.tokens import Sequences
+from convinse.encoder.torch_backend import model_inputs
+from convinse.encoder.yes_no_head import states as states_of
+from convinse.support.progress import progress
+
+_POOL = 2048  # examples among which those of a step are of similar length
+
+
+class States(NamedTuple):
+    """Questions that the trunk has read.
+
+    states: of each question the hidden states, [tokens, hidden] float16; targets: [n, ...] float32, what is learned of each.
+    """
+
+    states: list[np.ndarray]
+    targets: np.ndarray
+
+    def batch(self, places: np.ndarray, device: torch.device) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """States [b, longest, hidden], mask [b, longest] and targets [b, ...] of some questions."""
+        longest = max(len(self.states[place]) for place in places)
+        hidden = np.zeros((len(places), longest, self.states[places[0]].shape[1]), dtype=np.float32)
+        mask = np.zeros((len(places), longest), dtype=np.int64)
+        for row, place in enumerate(places):
+            hidden[row, : len(self.states[place])] = self.states[place]
+            mask[row, : len(self.states[place])] = 1
+        return tuple(torch.from_numpy(array).to(device) for array in (hidden, mask, self.targets[places]))  # type: ignore[return-value]
+
+
+def read_by_trunk(model: Any, layer: int, sequences: Sequences, targets: np.ndarray, budget: int, title: str) -> States:
+    """What the first `layer` layers of the trunk make of sequences, in batches of at most `budget` tokens."""
+    states: list[np.ndarray] = [np.zeros((0, 0), dtype=np.float16)] * len(sequences.ids)
+    with progress(title, len(states), "questions") as advance:
+        for places in token_batches(sequences.lengths, budget):
+            with torch.inference_mode(), autocast(model.device):
+                hidden = states_of(model.eval().bert, layer, **model_inputs(model, sequences, places, model.device))
+            found = hidden.cpu().numpy().astype(np.float16)
+            for row, place in enumerate(places):
+                states[place] = found[row, : sequences.lengths[place]].copy()
+                advance()
+    return States(states, targets)
+
+
+def steps(read: States, size: int, chance: random.Random) -> list[np.ndarray]:
+    """All questions in random order, those of a step of similar length."""
+    order = chance.sample(range(len(read.states)), len(read.states))
+    drawn = []
+    for start in range(0, len(order), _POOL):
+        pool = sorted(order[start : start + _POOL], key=lambda place: len(read.states[place]))
+        drawn += [np.array(pool[begin : begin + size]) for begin in range(0, len(pool), size)]
+    chance.shuffle(drawn)
+    return drawn

@@ -1,0 +1,81 @@
+"""The classes that an answer type head tells, as its file keeps them."""
+
+import json
+import struct
+import subprocess
+import sys
+
+import pytest
+
+from convinse.encoder.answer_classes import DATE, OTHER, AnswerClasses, has_answer_type, read_answer_classes, typed_text
+from convinse.encoder.answer_type_head import AnswerTypeHead
+from convinse.encoder.checkpoint import ANSWER_TYPE
+from convinse.support.errors import ModelError
+from refusals import refused
+from tiny_models import torch
+
+CLASSES = AnswerClasses(
+    {"Q5": "human", "Q6256": "country", DATE: DATE, OTHER: OTHER},
+    {"Q5": "Q5", "Q6256": "Q6256", "Q3624078": "Q6256", DATE: DATE, OTHER: OTHER},
+    {"layer": "1", "looks": "2"},
+)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    torch.manual_seed(1)
+    AnswerTypeHead(32, 1, 4, 2, 8).save(tmp_path, CLASSES)
+    return tmp_path
+
+
+def test_what_is_kept_is_read(folder):
+    assert has_answer_type(folder) and not has_answer_type(folder / "none") and not has_answer_type(None)
+    read = read_answer_classes(folder)
+    assert read == CLASSES and list(read.names) == list(CLASSES.names)
+    assert read.place == {"Q5": 0, "Q6256": 1, DATE: 2, OTHER: 3}
+
+
+def test_reading_needs_no_pytorch(folder):
+    code = (
+        "import sys\n"
+        "from pathlib import Path\n"
+        "from convinse.encoder.answer_classes import read_answer_classes\n"
+        f"print(read_answer_classes(Path({str(folder)!r})).names['Q5'])\n"
+        "print(sorted({'torch', 'transformers', 'safetensors'} & set(sys.modules)))\n"
+    )
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert made.stdout.splitlines() == ["human", "[]"]
+
+
+@pytest.mark.parametrize(
+    ("question", "in_full", "text"),
+    [
+        ("who wrote it?", "Who wrote it?", "Who wrote it?"),
+        ("who wrote it?", "Who wrote it (The Hobbit)?", "Who wrote it (The Hobbit)?"),
+        ("When?", "Where was she born?", "Where was she born? When?"),
+        ("who?", "Whose?", "Whose? who?"),
+    ],
+)
+def test_the_question_as_asked_stands_behind_its_full_form_unless_it_is_in_it(question, in_full, text):
+    assert typed_text(question, in_full) == text
+
+
+def header(**metadata):
+    content = json.dumps({"__metadata__": metadata}).encode()
+    return struct.pack("<Q", len(content)) + content
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "cannot be read"),
+        (b"\xff" * 40, "cannot be read (ValueError: a header of"),
+        (struct.pack("<Q", 4) + b"{not", "cannot be read"),
+        (header(), "is no 'convinse answer type head 1'"),
+        (header(format="convinse answer type head 1"), "cannot be read (KeyError"),
+        (header(format="convinse answer type head 1", classes="[[1]]"), "cannot be read (ValidationError"),
+    ],
+)
+def test_files_that_are_no_head(folder, content, words):
+    (folder / ANSWER_TYPE).write_bytes(content)
+    refused(ModelError, lambda: read_answer_classes(folder), ANSWER_TYPE, words)

@@ -1,0 +1,75 @@
+"""A joint model with an answer type head reads questions."""
+
+import numpy as np
+import pytest
+
+from convinse.encoder.answer_classes import DATE, OTHER, AnswerClasses
+from convinse.encoder.answer_type_head import AnswerTypeHead
+from convinse.encoder.answer_type_reader import AnswerTypeReader
+from convinse.encoder.checkpoint import ANSWER_TYPE
+from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.encoder.onnx_export import write_graphs
+from convinse.encoder.pool import ModelPool
+from convinse.support.errors import ModelError
+from tiny_models import copy_of, joint, torch
+
+NAMES = {"Q5": "human", DATE: DATE, OTHER: OTHER}
+QUESTIONS = ["who wrote the hobbit", "when was the song of the year", ""]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = copy_of(joint(), tmp_path_factory.mktemp("answer type") / "model")
+    torch.manual_seed(1)
+    classes = AnswerClasses(NAMES, {name: name for name in NAMES}, {})
+    AnswerTypeHead(32, 1, 3, 2, 8).save(folder, classes, "float32")
+    return folder
+
+
+def test_probabilities(folder):
+    reader = AnswerTypeReader(folder, "cpu")
+    chances = reader.probabilities(QUESTIONS)
+    assert reader.classes.names == NAMES and chances.shape == (3, 3) and reader.probabilities([]).shape == (0, 3)
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    assert len(set(chances[:, 0].round(6))) == 3
+    alone = [reader.probabilities([question])[0] for question in QUESTIONS]
+    np.testing.assert_allclose(chances, alone, atol=1e-5)
+
+
+def test_by_onnx_runtime_as_by_pytorch(folder, tmp_path):
+    exported = copy_of(folder, tmp_path / "exported")
+    write_graphs(exported)
+    expected = AnswerTypeReader(folder, "cpu", backend="torch").probabilities(QUESTIONS)
+    fp32, int8 = (
+        AnswerTypeReader(exported, "cpu", backend="onnx", precision=precision) for precision in ("fp32", "int8")
+    )
+    np.testing.assert_allclose(fp32.probabilities(QUESTIONS), expected, atol=1e-5)
+    np.testing.assert_allclose(int8.probabilities(QUESTIONS), expected, atol=0.1)
+
+
+def test_the_trunk_is_shared_and_reads_as_before(folder):
+    pool = ModelPool()
+    span_reader = ExtractiveReader(folder, "cpu", models=pool)
+    reader = AnswerTypeReader(folder, "cpu", models=pool)
+    assert reader.engine is span_reader.engine
+    question, text = QUESTIONS[0], "the hobbit was written by tolkien"
+    assert span_reader.read(question, [text]) == ExtractiveReader(joint(), "cpu").read(question, [text])
+
+
+def test_a_model_without_the_head():
+    with pytest.raises(ModelError, match="ha_model: .*: has no answer type head; train one"):
+        AnswerTypeReader(joint(), key="ha_model")
+
+
+def test_a_probability_that_is_no_number(folder, tmp_path):
+    from safetensors import safe_open
+    from safetensors.torch import load_file, save_file
+
+    broken = copy_of(folder, tmp_path / "broken")
+    with safe_open(broken / ANSWER_TYPE, "pt") as file:
+        metadata = file.metadata()
+    tensors = load_file(broken / ANSWER_TYPE)
+    tensors["classes.bias"][:] = float("nan")
+    save_file(tensors, broken / ANSWER_TYPE, metadata)
+    with pytest.raises(ModelError, match="the answer type of 'who wrote the hobbit' is not a number"):
+        AnswerTypeReader(broken, "cpu").probabilities(QUESTIONS)
