@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> None:
     record = {
         "earlier_stages": [result.history for result in results[:-1]],
         "recipe": msgspec.to_builtins(recipe),
-        "base": {"name": origin, "sha256": sha256(base / WEIGHTS)},
+        "base": {"name": origin, "sha256": sha256(base / "model.safetensors")},
         "examples": sizes,
         "data": data.run_id,
         "minutes": round(minutes, 1),
