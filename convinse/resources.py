@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from .answer_typing import AnswerTyping
 from .config import SNAPSHOT, Config, resolve
 from .encoder.answer_classes import has_answer_type
 from .encoder.answer_type_reader import AnswerTypeReader
@@ -179,8 +180,9 @@ class Resources:
             return None
         return YesNoReader(folder, settings=self._computing("ha_model"), models=self.models)
 
-    def answer_type_reader(self) -> AnswerTypeReader | None:
-        """The answer type head of `ha_model`; None where it has none.
+    @property
+    def answer_typing(self) -> AnswerTyping | None:
+        """What the answers of questions are, by the answer type head of `ha_model`; None where it has none.
 
         Raises:
             ModelError: it cannot be loaded.
@@ -188,7 +190,12 @@ class Resources:
         folder = self._ha_folder()
         if folder is None or not has_answer_type(folder):
             return None
-        return AnswerTypeReader(folder, settings=self._computing("ha_model"), models=self.models)
+
+        def opened() -> AnswerTyping:
+            reader = AnswerTypeReader(folder, settings=self._computing("ha_model"), models=self.models)
+            return AnswerTyping(reader, self.kb, self.language.answer_types)
+
+        return self._opened("answer typing", opened)
 
     def _ha_folder(self) -> Path | None:
         name = self.config.ha_model

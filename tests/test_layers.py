@@ -16,6 +16,7 @@ FLOORS = (
     ("formats",),
     ("scoring",),
     ("knowledge_base", "wikipedia", "passages", "encoder"),
+    ("answer_typing",),
     ("resources", "turn_results"),
     ("stage",),
     ("question_understanding", "evidence_retrieval_scoring", "heterogeneous_answering"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from ..support.errors import ModelError, one_line
 from .checkpoint import ANSWER_TYPE
@@ -30,7 +31,8 @@ class AnswerClasses:
     Attributes:
         names: of each class, by its id: that of a class of Wikidata's items, or DATE, NUMBER, YES_NO, TEXT, OTHER.
         joined: classes of items that count as one of these; any other class as the nearest one above it, or as OTHER.
-        settings: what else the head's file says.
+        settings: what else the head's file says; `verb_first`, if there, is of each class the share of its questions that begin
+            with the verb, as questions for yes or no do.
     """
 
     names: dict[str, str]
@@ -41,6 +43,25 @@ class AnswerClasses:
     def place(self) -> dict[str, int]:
         """The place of each class."""
         return {name: place for place, name in enumerate(self.names)}
+
+    @cached_property
+    def verb_first(self) -> np.ndarray | None:
+        """[classes] share of the questions of each class that begin with the verb; None where nothing is known of it."""
+        shares = self.settings.get("verb_first")
+        return None if shares is None else np.array([float(share) for share in shares.split()])
+
+    def with_grammar(self, chances: np.ndarray, verb_first: Sequence[bool]) -> np.ndarray:
+        """Probabilities of questions, as the words of the head and the place of the verb tell them together.
+
+        Args:
+            chances: [n, classes] by the head.
+            verb_first: of each question whether it begins with the verb; other questions stay as they are.
+        """
+        if self.verb_first is None:
+            return chances
+        weighed = np.where(np.array(verb_first, dtype=bool)[:, None], chances * self.verb_first, chances)
+        together: np.ndarray = weighed / weighed.sum(axis=1, keepdims=True)
+        return together
 
     def metadata(self) -> dict[str, str]:
         """As a safetensors file keeps it."""
@@ -74,7 +95,13 @@ def read_answer_classes(folder: Path) -> AnswerClasses:
         ) from error
     joined = {member: root for root, _, members in rows for member in (root, *members.split())}
     settings = {key: value for key, value in metadata.items() if key not in ("format", "classes")}
-    return AnswerClasses({root: name for root, name, _ in rows}, joined, settings)
+    classes = AnswerClasses({root: name for root, name, _ in rows}, joined, settings)
+    try:
+        if classes.verb_first is not None and len(classes.verb_first) != len(classes.names):
+            raise ValueError(f"{len(classes.verb_first)} shares for {len(classes.names)} classes")
+    except ValueError as error:
+        raise ModelError(f"{path}: verb_first: {error}; train it anew with train embedded") from None
+    return classes
 
 
 def typed_text(question: str, in_full: str) -> str:

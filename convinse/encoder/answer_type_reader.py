@@ -37,8 +37,12 @@ class AnswerTypeReader(ModelHead):
             raise ModelError(f"{self.settings.key}: {model}: has no answer type head; train one with train embedded")
         self.classes = read_answer_classes(folder)
 
-    def probabilities(self, questions: Sequence[str]) -> np.ndarray:
-        """[n, classes] probability of each class for each question, as `typed_text` gives it.
+    def probabilities(self, questions: Sequence[str], verb_first: Sequence[bool] | None = None) -> np.ndarray:
+        """[n, classes] probability of each class for each question.
+
+        Args:
+            questions: as `typed_text` gives them.
+            verb_first: whether each begins with the verb; None: the head alone tells.
 
         Raises:
             ModelError: a probability is not a number; the message names the question.
@@ -54,4 +58,4 @@ class AnswerTypeReader(ModelHead):
             )
         shares = np.exp(logits - logits.max(axis=1, keepdims=True))
         chances: np.ndarray = shares / shares.sum(axis=1, keepdims=True)
-        return chances
+        return chances if verb_first is None else self.classes.with_grammar(chances, verb_first)

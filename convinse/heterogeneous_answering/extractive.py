@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from ..config import Config
-from ..encoder.answer_classes import typed_text
 from ..encoder.checkpoint import Checkpoint
 from ..encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from ..records.conversation import RankedAnswer, Turn
@@ -18,8 +17,7 @@ from ..stage import TurnBatch
 from ..support.errors import ConfigError
 from .base import HeterogeneousAnswering
 from .entity_voting import as_expected, votes
-from .likely_classes import AnswerTyping, LikelyClasses
-from .question import AskedQuestion, told_in_full
+from .question import AskedQuestion, likely_classes
 from .ranking import AnswerCandidate, answers, merged
 from .reader import in_evidences, read_answers
 from .yes_no import Judge, yes_or_no
@@ -78,12 +76,6 @@ class ExtractiveAnswering(HeterogeneousAnswering):
             return None
         return lambda question, text: float(reader.probabilities([(question, text)])[0])
 
-    @cached_property
-    def typing(self) -> AnswerTyping | None:
-        """Tells what the answers are: the answer type head of `ha_model`; None where it has none."""
-        reader = self.resources.answer_type_reader()
-        return None if reader is None else AnswerTyping(reader, self.resources.kb)
-
     def build_reader(self, model: str | Checkpoint) -> ExtractiveReader:
         """A reader with the configured settings."""
         return self.resources.reader(model, best=_SPANS)
@@ -106,13 +98,8 @@ class ExtractiveAnswering(HeterogeneousAnswering):
     def _answer_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
         """The answers of several turns, whose evidences are read together."""
         delimiter = self.config.sr_delimiter
-        likely: Sequence[LikelyClasses | None] = [None] * len(turns)
-        if self.typing is not None:
-            likely = self.typing.likely([typed_text(turn["question"], told_in_full(turn, delimiter)) for turn in turns])
-        asked = [
-            AskedQuestion.of(turn, delimiter, self.resources, expected)
-            for turn, expected in zip(turns, likely, strict=True)
-        ]
+        likely_classes(turns, delimiter, self.resources)  # asked together: each of them finds its own known
+        asked = [AskedQuestion.of(turn, delimiter, self.resources) for turn in turns]
         reading = [question for question in asked if question.expected.kind != "yesno"]
         form = self.reader.row_form
         texts = [  # what counts for nothing is not read

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..answer_typing import LikelyClasses
 from ..language.answer_types import AnswerType
 from ..language.language import Language
 from ..language.property_names import PropertyNames
@@ -14,15 +15,8 @@ from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence, question_items
 from ..records.representation import answer_type_of, read_slots
 from ..resources import Resources
-from .likely_classes import LikelyClasses
 
 _CLASS_WEIGHT = 0.2  # of the fit of a class where a thing is asked for
-
-
-def expected_type(turn: Turn, delimiter: str, language: Language) -> AnswerType:
-    """The type of answer that a turn expects: that of its representation, else by the question's words."""
-    label, types = answer_type_of(turn, delimiter), language.answer_types
-    return types.expected_type(turn["question"]) if label is None else types.parse_label(label)
 
 
 def told_in_full(turn: Turn, delimiter: str) -> str:
@@ -30,6 +24,23 @@ def told_in_full(turn: Turn, delimiter: str) -> str:
     spoken = asked_in_full(turn)
     slots = read_slots(spoken, delimiter)
     return spoken if slots is None else slots.told
+
+
+def likely_classes(turns: Sequence[Turn], delimiter: str, resources: Resources) -> Sequence[LikelyClasses | None]:
+    """What the configured model expects of the answers of turns; None of each where it has no answer type head."""
+    typing = resources.answer_typing
+    if typing is None:
+        return [None] * len(turns)
+    return typing.likely([(turn["question"], told_in_full(turn, delimiter)) for turn in turns])
+
+
+def expected_type(turn: Turn, delimiter: str, resources: Resources) -> AnswerType:
+    """The type of answer that a turn expects: by the configured model, else that of its representation, else by its words."""
+    (likely,) = likely_classes([turn], delimiter, resources)
+    if likely is not None:
+        return likely.expected
+    label, types = answer_type_of(turn, delimiter), resources.language.answer_types
+    return types.expected_type(turn["question"]) if label is None else types.parse_label(label)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +70,18 @@ class AskedQuestion:
     likely: LikelyClasses | None = None
 
     @classmethod
-    def of(cls, turn: Turn, delimiter: str, resources: Resources, likely: LikelyClasses | None = None) -> AskedQuestion:
+    def of(cls, turn: Turn, delimiter: str, resources: Resources) -> AskedQuestion:
         """What a turn with evidences asks; `delimiter` stands between the slots of its representation."""
         language = resources.language
         stems = language.words.stems
         items = question_items(turn["top_evidences"])
+        (likely,) = likely_classes([turn], delimiter, resources)
         asked = stems(turn.get("structured_representation") or turn["question"])
         return cls(
             question=turn["question"],
             spoken=asked_in_full(turn),
             in_full=told_in_full(turn, delimiter),
-            expected=expected_type(turn, delimiter, language) if likely is None else likely.expected,
+            expected=expected_type(turn, delimiter, resources),
             stems=frozenset(asked).difference(*(stems(item["label"]) for item in items)),
             evidences=[structured(evidence) for evidence in turn["top_evidences"]],
             own=frozenset(item["id"] for item in items),
@@ -95,7 +107,11 @@ class AskedQuestion:
     @cached_property
     def asking(self) -> str:
         """The words that ask for the type: the question, or in full where it leans on the question before for what it asks."""
-        own = self.language.answer_types.expected_type(self.question)
+        typing, question = self.resources.answer_typing, self.question
+        if typing is not None:
+            own = typing.likely([(question, question)])[0].expected
+        else:
+            own = self.language.answer_types.expected_type(question)
         return self.question if own.kind == self.expected.kind else self.in_full
 
     @property

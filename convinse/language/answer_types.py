@@ -194,6 +194,14 @@ class AnswerTypes:
         """The stem of the noun that the name of a class is built on; None of a name without words."""
         return lru_cache(maxsize=50_000)(lambda name: self.words.stem(self.head(name)) if fold(name) else None)
 
+    def of_class(self, name: str) -> AnswerType:
+        """The type of the items of a class, by its label (lower case): a "human settlement" is a place."""
+        if name in self.person_types:
+            return AnswerType("person")
+        if self.heads([name]) & self._type_stems["place"]:
+            return AnswerType("place", (name,) if name in self.place_classes else ())
+        return AnswerType("item", tuple(name.split()))
+
     def is_character(self, types: Iterable[str]) -> bool:
         """Whether an item is a made-up being."""
         return any(word in name for name in types for word in self.character_types)

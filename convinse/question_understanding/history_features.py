@@ -9,7 +9,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..knowledge_base.index import KnowledgeBase
-from ..language.answer_types import AnswerType
 from ..language.language import Language, english
 from ..language.text import Words, fold
 from ..records.conversation import Turn
@@ -177,9 +176,7 @@ class FeatureReader:
                     rival_of_named=float(not near and self._is_rival(referent, asked.named)),
                     elliptical=float(asked.elliptical),
                     elliptical_last=float(asked.elliptical and asked_last),
-                    may_answer=self._language.answer_types.fit(
-                        asked.answer_type, referent.id, self._kb.types(referent.id)
-                    ),
+                    may_answer=self._fit(asked, referent.id),
                     has_property=match.has_property,
                     has_answer=match.has_answer,
                     has_most=float(match.has_answer == most > 0),
@@ -221,7 +218,7 @@ class FeatureReader:
             shares = [len(wanted & self._names.get(name, frozenset())) for name in profile.properties]
             part = 1 / max(1, len(wanted))
             held = ((share, values) for share, values in zip(shares, profile.values, strict=True) if share)
-            answers = [share * part * self._best_fit(asked.answer_type, values) for share, values in held]
+            answers = [share * part * self._best_fit(asked, values) for share, values in held]
             turns = zip(history, foci, strict=True)
             about = [turn["question"] for turn, focus in turns if referent in focus.by_salience]
             matches.append(
@@ -234,10 +231,14 @@ class FeatureReader:
             )
         return matches
 
-    def _best_fit(self, wanted: AnswerType, values: Sequence[str]) -> float:
-        fit = self._language.answer_types.fit
-        typed = ((value, self._kb.types(value) if value.startswith("Q") else ()) for value in values)
-        return max((fit(wanted, value, types) for value, types in typed), default=0.0)
+    def _best_fit(self, asked: Asked, values: Sequence[str]) -> float:
+        return max((self._fit(asked, value) for value in values), default=0.0)
+
+    def _fit(self, asked: Asked, entity_id: str) -> float:
+        if asked.likely is not None:
+            return asked.likely.fit(entity_id)
+        types = self._kb.types(entity_id) if entity_id.startswith("Q") else ()
+        return self._language.answer_types.fit(asked.answer_type, entity_id, types)
 
     def _read_profile(self, entity_id: str) -> _Profile:
         properties: dict[str, dict[str, None]] = {}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ..answer_typing import LikelyClasses
 from ..knowledge_base.index import KnowledgeBase
 from ..language.answer_types import AnswerType, AnswerTypes
 from ..language.text import Words
@@ -58,6 +59,7 @@ class Asked(NamedTuple):
         predicate: its content words outside of names; in an ellipsis those of the question before, too.
         answer_type: that it asks for; in an ellipsis that of the question before.
         elliptical: whether it leans on the question before for what it asks.
+        likely: the classes that its answer may have, where a model tells them.
     """
 
     question: str
@@ -65,6 +67,7 @@ class Asked(NamedTuple):
     predicate: tuple[str, ...]
     answer_type: AnswerType
     elliptical: bool
+    likely: LikelyClasses | None = None
 
 
 class Choice(NamedTuple):

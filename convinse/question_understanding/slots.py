@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import lru_cache
 
+from ..answer_typing import LikelyClasses
 from ..config import Config
 from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.linking import LinkedMention
@@ -33,13 +34,14 @@ class Slots(QuestionUnderstanding):
     - context: the topic of the conversation, unless the question names another thing of the same class;
     - predicate words: the content words of the question; those of the turn before when the question has none of its
       own ("What about ...?");
-    - expected answer type: from the question words, else from the turn before.
+    - expected answer type: the likeliest class by the answer type head of `ha_model`, where it has one; else from the
+      question words, else from the turn before.
 
     All but the predicate and the type are items with their ids, which stay what they are through the conversation; a question
     is linked once.
 
     Args:
-        config: `kb_path`, `clocq_params` and `sr_delimiter` are used.
+        config: `kb_path`, `clocq_params`, `sr_delimiter` and, for its answer type head, `ha_model` are used.
         resources: what the stages of a pipeline share.
     """
 
@@ -65,24 +67,27 @@ class Slots(QuestionUnderstanding):
         linked = self.resources.linker.link(question, classes=True)
         mentions = self._meant([mention for mention in linked if mention.is_name], foci)
         named = self._named(question, mentions, foci)
-        predicate, answer_type = self._predicate(question, mentions, named), self._types.expected_type(question)
+        predicate = self._predicate(question, mentions, named)
         number, elliptical = len(predicate), bool(history) and self._is_elliptical(question, predicate)
-        if elliptical:
-            predicate, answer_type = self._inherit(predicate, answer_type, history[-1])
-        asked = Asked(question, tuple(named), tuple(predicate), answer_type, elliptical)
+        before = history[-1] if elliptical else None
+        if before is not None:
+            predicate = self._inherit(predicate, before)
+        answer_type, likely = self._expected(question, before)
+        asked = Asked(question, tuple(named), tuple(predicate), answer_type, elliptical, likely)
         entities, context, scores = self._choose(asked, foci, history)
         own = {mention.candidates[0].id for mention in mentions}
         taken = [referent for referent in (*entities, *context) if referent.id not in own]
         used = origins(taken, foci, history, scores)
-        if elliptical:
+        if before is not None:
             if predicate[number:]:
                 last = len(history) - 1
                 used.append(history_part(history, last, "question", " ".join(predicate[number:])))
-            before = history[-1].get("resolved_question") or history[-1]["question"]
-            resolved = after(before, question, entities, foci[-1].asked, self.language)
+            resolved = after(_in_full(before), question, entities, foci[-1].asked, self.language)
         else:
             mentioned = context if named else [*entities, *context]
             resolved = in_full(question, mentioned, self._is_a, self.language)
+        if self.resources.answer_typing is not None:
+            answer_type = self.resources.answer_typing.likely([(question, resolved)])[0].expected
         representation: Representation = {
             "context": [referent.entity for referent in context],
             "entities": [referent.entity for referent in entities],
@@ -276,14 +281,30 @@ class Slots(QuestionUnderstanding):
         leans = bool(patterns.ellipsis.search(question)) and not patterns.complete.search(question)
         return leans or all(fold(word) in common for word in predicate)
 
-    def _inherit(self, predicate: list[str], answer_type: AnswerType, before: Turn) -> tuple[list[str], AnswerType]:
-        representation = before["representation"]
+    def _inherit(self, predicate: list[str], before: Turn) -> list[str]:
         stems = self.language.words.stems
         own = set(stems(" ".join(predicate)))
-        if answer_type.kind == "any" and representation["answer_type"]:
-            answer_type = self._types.parse_label(representation["answer_type"])
-        earlier = representation["predicate"].split()
-        return predicate + [word for word in earlier if not set(stems(word)) & own], answer_type
+        earlier = before["representation"]["predicate"].split()
+        return predicate + [word for word in earlier if not set(stems(word)) & own]
+
+    def _expected(self, question: str, before: Turn | None) -> tuple[AnswerType, LikelyClasses | None]:
+        """The type that a question asks for, and the classes where the configured model tells them.
+
+        Args:
+            question: as asked.
+            before: the turn that it leans on for what it asks.
+        """
+        if self.resources.answer_typing is not None:
+            in_full = question if before is None else _in_full(before)
+            (likely,) = self.resources.answer_typing.likely([(question, in_full)])
+            return likely.expected, likely
+        answer_type = self._types.expected_type(question)
+        inherited = before["representation"]["answer_type"] if before is not None and answer_type.kind == "any" else ""
+        return self._types.parse_label(inherited) if inherited else answer_type, None
+
+
+def _in_full(turn: Turn) -> str:
+    return turn.get("resolved_question") or turn["question"]
 
 
 def known_as(mention: LinkedMention, foci: Sequence[Focus]) -> Referent | None:

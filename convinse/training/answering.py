@@ -87,7 +87,7 @@ name it nor have its item are examples without an answer.""",
 
 def examples(ha: ExtractiveAnswering, turn: Turn) -> TurnExamples:
     """The evidences of a turn as examples; questions for yes or no give none, as no text holds their answer."""
-    if expected_type(turn, ha.config.sr_delimiter, ha.language).kind == "yesno":
+    if expected_type(turn, ha.config.sr_delimiter, ha.resources).kind == "yesno":
         return TurnExamples([], [])
     right: dict[str, ReadExample] = {}  # by text: the same may come twice
     wrong: dict[str, ReadExample] = {}

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ..encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses
-from ..encoder.answer_type_reader import AnswerTypeReader
-from ..knowledge_base.index import KnowledgeBase
-from ..language.answer_types import AnswerType
-from ..records.literals import is_date, is_number
+from .encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses, typed_text
+from .encoder.answer_type_reader import AnswerTypeReader
+from .knowledge_base.index import KnowledgeBase
+from .language.answer_types import AnswerType, AnswerTypes
+from .records.literals import is_date, is_number
 
 _INSTANCE_OF, _SUBCLASS_OF = 31, 279
 _ABOVE = 3  # steps to a class that the model knows
 _UNKNOWN = 0.3  # fit of an item of which no class is known
-_HUMAN = "Q5"
-_KINDS = {DATE: "date", NUMBER: "number", YES_NO: "yesno", _HUMAN: "person", TEXT: "any", OTHER: "any"}
+_KINDS = {DATE: "date", NUMBER: "number", YES_NO: "yesno", TEXT: "any", OTHER: "any"}
+_KEPT = 10_000  # questions whose answer types stay in memory, 4 MB
 
 
 class ClassesOfEntities:
@@ -66,37 +66,52 @@ class LikelyClasses:
     Attributes:
         chances: [classes] of each class; together 1.
         entities: which classes an entity has.
+        types: names the types of the language.
     """
 
     chances: np.ndarray
     entities: ClassesOfEntities
+    types: AnswerTypes
 
     def fit(self, entity_id: str) -> float:
         """How likely the answer has a class that this entity has, from 0 to 1."""
         places = self.entities.places(entity_id)
         return float(self.chances[list(places)].sum()) if places else _UNKNOWN
 
-    @property
+    @cached_property
     def expected(self) -> AnswerType:
         """The likeliest class as a type of answer."""
         names = self.entities.classes.names
         likeliest = list(names)[int(self.chances.argmax())]
-        kind = _KINDS.get(likeliest, "item")
-        return AnswerType(kind, tuple(names[likeliest].split()) if kind == "item" else ())
+        return AnswerType(_KINDS[likeliest]) if likeliest in _KINDS else self.types.of_class(names[likeliest])
 
 
 class AnswerTyping:
-    """Asks a model what the answers of questions are.
+    """Asks a model what the answers of questions are, of each question once.
+
+    Where the verb stands counts, too: a question that begins with it asks for yes or no more likely than its words say.
 
     Args:
         reader: has the answer type head.
         kb: knows the classes of items.
+        types: of the language of the questions.
     """
 
-    def __init__(self, reader: AnswerTypeReader, kb: KnowledgeBase) -> None:
-        self._reader = reader
+    def __init__(self, reader: AnswerTypeReader, kb: KnowledgeBase, types: AnswerTypes) -> None:
+        self._reader, self._types = reader, types
         self._entities = ClassesOfEntities(reader.classes, kb)
+        self._known: dict[tuple[str, bool], LikelyClasses] = {}
 
-    def likely(self, questions: Sequence[str]) -> list[LikelyClasses]:
-        """What the model expects of each question, as `typed_text` gives it."""
-        return [LikelyClasses(chances, self._entities) for chances in self._reader.probabilities(questions)]
+    def likely(self, questions: Sequence[tuple[str, str]]) -> list[LikelyClasses]:
+        """What the model expects of the answers of questions, each as asked and in full, as far as that is known."""
+        asked = [(typed_text(own, in_full), self._types.is_existential(own)) for own, in_full in questions]
+        known = {key: self._known[key] for key in asked if key in self._known}
+        new = [key for key in dict.fromkeys(asked) if key not in known]
+        if new:
+            texts, verb_first = zip(*new, strict=True)
+            chances = self._reader.probabilities(texts, verb_first)
+            known.update((key, LikelyClasses(own, self._entities, self._types)) for key, own in zip(new, chances, strict=True))
+            if len(self._known) > _KEPT:
+                self._known.clear()
+            self._known.update(known)
+        return [known[key] for key in asked]
