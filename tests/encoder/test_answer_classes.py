@@ -1,10 +1,12 @@
 """The classes that an answer type head tells, as its file keeps them."""
 
+import dataclasses
 import json
 import struct
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from convinse.encoder.answer_classes import DATE, OTHER, AnswerClasses, has_answer_type, read_answer_classes, typed_text
@@ -60,6 +62,16 @@ def test_the_question_as_asked_stands_behind_its_full_form_unless_it_is_in_it(qu
     assert typed_text(question, in_full) == text
 
 
+def test_the_place_of_the_verb_counts_where_the_file_tells_how_often_it_is_first(tmp_path):
+    chances = np.array([[0.6, 0.1, 0.2, 0.1], [0.6, 0.1, 0.2, 0.1]])
+    assert CLASSES.with_grammar(chances, [True, False]) is chances
+    shares = CLASSES.settings | {"verb_first": "0.1 0 0.9 0.2"}
+    AnswerTypeHead(32, 1, 4, 2, 8).save(tmp_path, dataclasses.replace(CLASSES, settings=shares))
+    first, other = read_answer_classes(tmp_path).with_grammar(chances, [True, False])
+    np.testing.assert_allclose(first, np.array([0.06, 0, 0.18, 0.02]) / 0.26)
+    np.testing.assert_allclose(other, chances[1])
+
+
 def header(**metadata):
     content = json.dumps({"__metadata__": metadata}).encode()
     return struct.pack("<Q", len(content)) + content
@@ -74,6 +86,11 @@ def header(**metadata):
         (header(), "is no 'convinse answer type head 1'"),
         (header(format="convinse answer type head 1"), "cannot be read (KeyError"),
         (header(format="convinse answer type head 1", classes="[[1]]"), "cannot be read (ValidationError"),
+        (
+            header(format="convinse answer type head 1", classes="[]", verb_first="0.5"),
+            "verb_first: 1 shares for 0 classes",
+        ),
+        (header(format="convinse answer type head 1", classes="[]", verb_first="x"), "verb_first: could not convert"),
     ],
 )
 def test_files_that_are_no_head(folder, content, words):

@@ -36,6 +36,17 @@ def test_probabilities(folder):
     np.testing.assert_allclose(chances, alone, atol=1e-5)
 
 
+def test_the_place_of_the_verb_counts_where_it_is_given(folder, tmp_path):
+    counting = copy_of(folder, tmp_path / "counting")
+    head = AnswerTypeReader(counting, "cpu")
+    alone = head.probabilities(QUESTIONS)
+    np.testing.assert_array_equal(head.probabilities(QUESTIONS, [True] * 3), alone)  # its file says nothing of verbs
+    head.classes = AnswerClasses(NAMES, {}, {"verb_first": "0.5 1 0"})
+    together = head.probabilities(QUESTIONS, [False, True, True])
+    np.testing.assert_allclose(together[0], alone[0])
+    np.testing.assert_allclose(together[1:], [[0.5 * a / (0.5 * a + b), b / (0.5 * a + b), 0] for a, b, _ in alone[1:]])
+
+
 def test_by_onnx_runtime_as_by_pytorch(folder, tmp_path):
     exported = copy_of(folder, tmp_path / "exported")
     write_graphs(exported)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from convinse.encoder.answer_classes import has_answer_type
 from recipes.embedded.answer_classes import known_labels, typed_questions
-from recipes.embedded.answer_type import measured
+from recipes.embedded.answer_type import begins_with_verb, measured
 
 from ..harness import Bench, Figures
 from .sets import SEED, sample
@@ -23,7 +23,11 @@ def types_part(bench: Bench) -> Figures:
     typed = typed_questions(bench.folder, bench.kept)
     held_out = [question for question in typed.questions if question.part == "dev" and question.known]
     questions = sample(held_out, TYPED * bench.size.questions, SEED)
-    chances = model.answer_type.probabilities([question.text for question in questions])
+    texts, verb_first = (
+        [question.text for question in questions],
+        [begins_with_verb(question) for question in questions],
+    )
+    chances = model.answer_type.probabilities(texts, verb_first)
     names = list(model.answer_type.classes.names)
     rows, error = measured(questions, chances, names, known_labels(bench.folder, bench.kept))
     title = f"answer types, {len(questions)} questions of other templates"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -39,7 +39,7 @@ class AnswerTypeTraining(NamedTuple):
         classes: that it tells.
         fitted: what the training gave, by the questions that choose.
         held_out: questions of the dev part, which had no say.
-        chances: [n, classes] what the head makes of those.
+        chances: [n, classes] what the head and the place of the verb make of those.
     """
 
     head: AnswerTypeHead
@@ -62,11 +62,11 @@ def train_answer_type(
         most: questions of each part; None: all.
     """
     settings, device, seed = recipe.answer_type, recipe.device, recipe.seed
-    classes = AnswerClasses(typed.names, typed.joined, {})
     parts: dict[str, list[TypedQuestion]] = {"train": [], "choosing": [], "dev": []}
     for question in typed.questions:
         parts["choosing" if question.part == "train" and _chooses(question.key) else question.part].append(question)
     parts = {part: own[:most] for part, own in parts.items()}
+    classes = AnswerClasses(typed.names, typed.joined, {"verb_first": verb_first_shares(parts["train"], typed.names)})
     parts["train"] += after_others(parts["train"], random.Random(f"after others {seed}"))
     tokenizer = TextTokenizer.of(checkpoint, recipe.max_length)
     checkpoint.model.to(find_device(device))
@@ -107,7 +107,9 @@ def train_answer_type(
         title="answer types",
     )
     _cool(head, logits(head, choosing), choosing.targets)
-    return AnswerTypeTraining(head, classes, fitted, parts["dev"], chances_of(logits(head, read["dev"])))
+    verb_first = [begins_with_verb(question) for question in parts["dev"]]
+    chances = classes.with_grammar(chances_of(logits(head, read["dev"])), verb_first)
+    return AnswerTypeTraining(head, classes, fitted, parts["dev"], chances)
 
 
 def after_others(questions: Sequence[TypedQuestion], chance: random.Random) -> list[TypedQuestion]:
@@ -123,6 +125,28 @@ def after_others(questions: Sequence[TypedQuestion], chance: random.Random) -> l
             elif names := names_in(other.question, common):
                 made.append(question._replace(in_full=f"{question.in_full} {max(names, key=len)}?"))
     return made
+
+
+def begins_with_verb(question: TypedQuestion) -> bool:
+    """Whether a question as asked begins with the verb, as questions for yes or no do."""
+    return english().answer_types.is_existential(question.question)
+
+
+def verb_first_shares(questions: Sequence[TypedQuestion], names: Iterable[str]) -> str:
+    """Of each class the share of its questions that begin with the verb, as the head's file keeps it.
+
+    Of few questions it is near the share among all questions but those for yes or no.
+    """
+    counts: Counter[str] = Counter()
+    first: Counter[str] = Counter()
+    for question in questions:
+        is_first = begins_with_verb(question)
+        for name, share in question.classes.items():
+            counts[name] += share  # type: ignore[assignment]
+            first[name] += share * is_first  # type: ignore[assignment]
+    rest = sum(counts.values()) - counts[YES_NO]
+    usual = (sum(first.values()) - first[YES_NO] + 1) / (rest + 2)
+    return " ".join(f"{(first[name] + usual) / (counts[name] + 1):.6f}" for name in names)
 
 
 def _chooses(key: str) -> bool:

@@ -90,6 +90,28 @@ def test_questions_behind_others_are_what_the_last_one_asks_for_and_before_names
     )
 
 
+def test_how_often_the_verb_is_first_is_counted_by_class():
+    def asked(text, classes):
+        return TypedQuestion(text, "Was it?", ("x",), classes, True, "made", text)
+
+    questions = [
+        asked("Was it?", {YES_NO: 1.0}), asked("Is it?", {YES_NO: 1.0}), asked("In 1999, was it?", {YES_NO: 1.0}),
+        asked("Is it he or she?", {"Q5": 0.5, OTHER: 0.5}), asked("Who?", {"Q5": 1.0}), asked("When?", {DATE: 1.0}),
+    ]  # fmt: skip
+    usual = (1 + 1) / (3 + 2)
+    shares = [float(share) for share in training.verb_first_shares(questions, NAMES).split()]
+    assert dict(zip(NAMES, shares, strict=True)) == pytest.approx(
+        {"Q5": (0.5 + usual) / 2.5, "Q6256": usual, DATE: usual / 2, NUMBER: usual, YES_NO: (2 + usual) / 4,
+         OTHER: (0.5 + usual) / 1.5}, abs=1e-6,
+    )  # fmt: skip
+
+
+def test_the_model_keeps_how_often_the_verb_is_first(typed, result):
+    own = [question for question in typed.questions if question.part == "train" and not training._chooses(question.key)]
+    assert result.classes.settings == {"verb_first": training.verb_first_shares(own, NAMES)}
+    assert result.classes.verb_first.max() < 0.01, "none of these questions begins with the verb"
+
+
 def test_logits_are_divided_by_what_makes_the_answers_likeliest(result):
     values = np.log(np.array([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1], [0.1, 0.9]]))
     targets = np.array([[1, 0], [1, 0], [0, 1], [0, 1]], dtype=np.float32)  # right in three of four, sure with 0.9
