@@ -18,6 +18,7 @@ _INSTANCE_OF, _SUBCLASS_OF = 31, 279
 _ABOVE = 3  # steps to a class that the model knows
 _UNKNOWN = 0.3  # fit of an item of which no class is known
 _KINDS = {DATE: "date", NUMBER: "number", YES_NO: "yesno", TEXT: "any", OTHER: "any"}
+_SURE = 0.5  # a class that is less likely is not told
 _KEPT = 10_000  # questions whose answer types stay in memory, 4 MB
 
 
@@ -85,6 +86,11 @@ class LikelyClasses:
         likeliest = list(names)[int(self.chances.argmax())]
         return AnswerType(_KINDS[likeliest]) if likeliest in _KINDS else self.types.of_class(names[likeliest])
 
+    @property
+    def told(self) -> AnswerType:
+        """The likeliest class where it is likelier than all others together, for readers of representations; else any."""
+        return self.expected if self.chances.max() >= _SURE else AnswerType("any")
+
 
 class AnswerTyping:
     """Asks a model what the answers of questions are, of each question once.
@@ -110,7 +116,9 @@ class AnswerTyping:
         if new:
             texts, verb_first = zip(*new, strict=True)
             chances = self._reader.probabilities(texts, verb_first)
-            known.update((key, LikelyClasses(own, self._entities, self._types)) for key, own in zip(new, chances, strict=True))
+            known.update(
+                (key, LikelyClasses(own, self._entities, self._types)) for key, own in zip(new, chances, strict=True)
+            )
             if len(self._known) > _KEPT:
                 self._known.clear()
             self._known.update(known)

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from literal_evidence import Known
 
-from convinse.config import parse_config
+from convinse import answer_typing
+from convinse.answer_typing import AnswerTyping, ClassesOfEntities, LikelyClasses
 from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses
-from convinse.heterogeneous_answering.likely_classes import AnswerTyping, ClassesOfEntities, LikelyClasses
-from convinse.heterogeneous_answering.question import AskedQuestion
-from convinse.resources import Resources
+from convinse.language.language import english
 
+TYPES = english().answer_types
 NAMES = {"Q5": "human", "Q6256": "country", DATE: DATE, NUMBER: NUMBER, YES_NO: YES_NO, TEXT: TEXT, OTHER: OTHER}
 CLASSES = AnswerClasses(NAMES, {**{name: name for name in NAMES}, "Q7": "Q6256"}, {})
 FACTS = {
@@ -46,36 +45,54 @@ CHANCES = np.array([0.4, 0.3, 0.1, 0.08, 0.06, 0.04, 0.02])
     ],
 )
 def test_an_entity_fits_by_its_classes(entity, fit):
-    assert LikelyClasses(CHANCES, ENTITIES).fit(entity) == pytest.approx(fit)
+    assert LikelyClasses(CHANCES, ENTITIES, TYPES).fit(entity) == pytest.approx(fit)
 
 
 @pytest.mark.parametrize(
     ("likeliest", "kind", "words"),
-    [("Q5", "person", ()), ("Q6256", "item", ("country",)), (DATE, "date", ()), (NUMBER, "number", ()), (YES_NO, "yesno", ()),
+    [("Q5", "person", ()), ("Q6256", "place", ("country",)), (DATE, "date", ()), (NUMBER, "number", ()), (YES_NO, "yesno", ()),
      (TEXT, "any", ()), (OTHER, "any", ())],
 )  # fmt: skip
 def test_the_likeliest_class_is_the_expected_type(likeliest, kind, words):
     chances = np.full(len(NAMES), 0.05)
-    chances[list(NAMES).index(likeliest)] = 0.7
-    assert LikelyClasses(chances, ENTITIES).expected == (kind, words)
+    place = list(NAMES).index(likeliest)
+    chances[place] = 0.7
+    likely = LikelyClasses(chances, ENTITIES, TYPES)
+    assert likely.expected == likely.told == (kind, words)
+    chances[place] = 0.49
+    unsure = LikelyClasses(chances, ENTITIES, TYPES)
+    assert unsure.expected == (kind, words) and unsure.told == ("any", ())
 
 
 class Reader:
     classes = CLASSES
 
-    def probabilities(self, questions):
-        self.asked = questions
+    def __init__(self):
+        self.asked = []
+
+    def probabilities(self, questions, verb_first):
+        self.asked += zip(questions, verb_first, strict=True)
         return np.tile(CHANCES, (len(questions), 1))
 
 
-def test_a_turn_fits_as_the_model_says_where_there_is_one():
-    reader, config = Reader(), parse_config({})
-    (likely,) = AnswerTyping(reader, Facts()).likely(["When was it?"])
-    assert reader.asked == ["When was it?"]
-    turn = {"question": "When was it?", "top_evidences": []}
-    resources = Resources(config, kb=Known({"Q10": ("human",)}, []))
-    by_model = AskedQuestion.of(turn, config.sr_delimiter, resources, likely)
-    by_words = AskedQuestion.of(turn, config.sr_delimiter, resources)
-    human = {"id": "Q10", "label": "Kate Winslet"}
-    assert (by_model.expected.kind, by_words.expected.kind) == ("person", "date")
-    assert by_model.fit(human) == pytest.approx(0.4) and by_words.fit(human) == 0.0
+@pytest.fixture
+def reader():
+    return Reader()
+
+
+def test_a_question_is_asked_once(reader):
+    typing = AnswerTyping(reader, Facts(), TYPES)
+    several = [("When?", "Where was he born?"), ("Was it?", "Was it (Titanic)?"), ("When?", "Where was he born?")]
+    first = typing.likely(several)
+    assert reader.asked == [("Where was he born? When?", False), ("Was it (Titanic)?", True)]
+    again = typing.likely([("Who?", "Who?"), *several])
+    assert reader.asked[2:] == [("Who?", False)]
+    assert again[1] is first[0] is first[2] is again[3] and again[2] is first[1] and typing.likely([]) == []
+
+
+def test_what_is_known_does_not_grow_for_ever(reader, monkeypatch):
+    monkeypatch.setattr(answer_typing, "_KEPT", 2)
+    typing = AnswerTyping(reader, Facts(), TYPES)
+    for number in range(9):
+        typing.likely([(f"Who is {number}?", ""), ("Who?", "")])
+        assert len(typing._known) <= 4

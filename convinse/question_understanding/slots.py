@@ -34,8 +34,8 @@ class Slots(QuestionUnderstanding):
     - context: the topic of the conversation, unless the question names another thing of the same class;
     - predicate words: the content words of the question; those of the turn before when the question has none of its
       own ("What about ...?");
-    - expected answer type: the likeliest class by the answer type head of `ha_model`, where it has one; else from the
-      question words, else from the turn before.
+    - expected answer type: what the answer type head of `ha_model` tells of the question in full; without such a head
+      from the question words, else from the turn before.
 
     All but the predicate and the type are items with their ids, which stay what they are through the conversation; a question
     is linked once.
@@ -87,7 +87,7 @@ class Slots(QuestionUnderstanding):
             mentioned = context if named else [*entities, *context]
             resolved = in_full(question, mentioned, self._is_a, self.language)
         if self.resources.answer_typing is not None:
-            answer_type = self.resources.answer_typing.likely([(question, resolved)])[0].expected
+            answer_type = self.resources.answer_typing.likely([(question, resolved)])[0].told
         representation: Representation = {
             "context": [referent.entity for referent in context],
             "entities": [referent.entity for referent in entities],
@@ -297,7 +297,7 @@ class Slots(QuestionUnderstanding):
         if self.resources.answer_typing is not None:
             in_full = question if before is None else _in_full(before)
             (likely,) = self.resources.answer_typing.likely([(question, in_full)])
-            return likely.expected, likely
+            return likely.told, likely
         answer_type = self._types.expected_type(question)
         inherited = before["representation"]["answer_type"] if before is not None and answer_type.kind == "any" else ""
         return self._types.parse_label(inherited) if inherited else answer_type, None

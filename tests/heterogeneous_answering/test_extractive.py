@@ -346,7 +346,7 @@ def test_the_yes_no_head_of_the_model_judges(tmp_path):
 
 def test_the_answer_type_head_of_the_model_tells_what_is_expected(tmp_path):
     folder = copy_of(joint(), tmp_path / "model")
-    assert module(ha_model=str(folder)).typing is None and module().typing is None
+    assert module(ha_model=str(folder)).resources.answer_typing is None is module().resources.answer_typing
     torch.manual_seed(1)
     names = {
         "Q5": "human",
@@ -362,8 +362,13 @@ def test_the_answer_type_head_of_the_model_tells_what_is_expected(tmp_path):
     head.save(folder, AnswerClasses(names, {name: name for name in names}, {}))
     turn = asked("Who was it?", evidence("titanic the film by james cameron", score=1.0))
     made = module(ha_model=str(folder))
-    (likely,) = made.typing.likely(["Who was it?"])
-    assert likely.expected.kind == "yesno" and likely.fit("Yes") == pytest.approx(1)
+    typing = made.resources.answer_typing
+    (likely,) = typing.likely([("Who was it?", "Who was it?")])
+    assert (
+        typing is made.resources.answer_typing
+        and likely.expected.kind == "yesno"
+        and likely.fit("Yes") == pytest.approx(1)
+    )
     made.inference_on_turns([turn], SOURCES)
     assert {ranked["answer"]["id"] for ranked in turn["pred_answers"]} == {"Yes", "No"}
 

@@ -12,7 +12,7 @@ from convinse.heterogeneous_answering.quantities import numbers
 from convinse.heterogeneous_answering.question import AskedQuestion, expected_type
 from convinse.heterogeneous_answering.reader import read_answers
 from convinse.heterogeneous_answering.yes_no import yes_or_no
-from convinse.language.language import english
+from convinse.language.answer_types import AnswerType
 from convinse.resources import Resources
 from evidences import evidence as plain
 from places import ROOT
@@ -51,7 +51,37 @@ SLOTS = "a film || Titanic || opened || date"
 def test_the_type_and_the_words_of_a_question(question, more, kind, in_full, spoken):
     asked = asked_of(question, **more)
     assert (asked.question, asked.expected.kind, asked.in_full, asked.spoken) == (question, kind, in_full, spoken)
-    assert expected_type({"question": question, **more}, " || ", english()) == asked.expected
+    assert expected_type({"question": question, **more}, " || ", asked.resources) == asked.expected
+
+
+class Typing:
+    """Expects one type of answer of all that is asked, and keeps what that is."""
+
+    def __init__(self, kind):
+        self.expected, self.asked = AnswerType(kind), []
+
+    def likely(self, questions):
+        self.asked += questions
+        return [self] * len(questions)
+
+    def fit(self, entity_id):
+        return 0.4
+
+
+def test_what_is_expected_and_what_fits_tells_the_model_where_it_has_the_head(monkeypatch):
+    typing, human = Typing("number"), {"id": "Q Kate Winslet", "label": "Kate Winslet"}
+    assert asked_of("When was it?").fit(human) == 0.0
+    monkeypatch.setattr(Resources, "answer_typing", typing)
+    asked = asked_of("When was it?", structured_representation=SLOTS, representation=fields("date"))
+    assert asked.expected.kind == "number" and asked.fit(human) == 0.4 and not asked.asks_for_year
+    assert set(typing.asked) == {("When was it?", "a film | Titanic | opened")}
+
+
+def test_the_model_tells_whether_a_question_says_itself_what_it_wants(monkeypatch):
+    typing = Typing("date")
+    monkeypatch.setattr(Resources, "answer_typing", typing)
+    asked = asked_of("And Titanic?", structured_representation=SLOTS, resolved_question="In which year did it open?")
+    assert asked.asking == "And Titanic?" and typing.asked[-1] == ("And Titanic?", "And Titanic?")
 
 
 def test_the_names_of_its_own_items_are_not_what_is_asked():

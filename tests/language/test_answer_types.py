@@ -100,6 +100,17 @@ def test_labels(expected):
     assert TYPES.parse_label(expected.label) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "words"),
+    [("human", "person", ()), ("country", "place", ("country",)), ("human settlement", "place", ()), ("film", "item", ("film",)),
+     ("television series", "item", ("television", "series")), ("city of the United States", "place", ())],
+)  # fmt: skip
+def test_the_type_of_the_items_of_a_class(name, kind, words):
+    assert TYPES.of_class(name) == (kind, words)
+    if kind != "place" or words:
+        assert TYPES.parse_label(TYPES.of_class(name).label) == TYPES.of_class(name)
+
+
 NAMES_LIKE_VERBS = [
     "Isabel Allende, when was she born?", "Isabel", "Document of the year?", "Doña Flor, who wrote it?",
     unicodedata.normalize("NFD", "Dóra, who is her husband?"), "Hasbro's founder?", "Canada, who leads it?",

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 
 from convinse.language.language import english
@@ -23,11 +25,10 @@ def read(world_kb, embedder):
     def refer(ids):
         return tuple(as_referent(world_kb, english().answer_types, item, world_kb.label(item)) for item in ids)
 
-    def features(question, *turns, named=(), predicate="", elliptical=False, rules=((), ())):
+    def features(question, *turns, named=(), predicate="", elliptical=False, rules=((), ()), likely=None):
         """Of a question after turns of (question, ids asked about, ids answered)."""
-        asked = Asked(
-            question, refer(named), tuple(predicate.split()), english().answer_types.expected_type(question), elliptical
-        )
+        expected = english().answer_types.expected_type(question)
+        asked = Asked(question, refer(named), tuple(predicate.split()), expected, elliptical, likely)
         foci = [Focus(refer(asked), refer(answered)) for _, asked, answered in turns]
         history = [{"question": text, "answers": []} for text, _, _ in turns]
         found = reader.read(asked, Choice(refer(rules[0]), refer(rules[1])), foci, history)
@@ -131,6 +132,13 @@ def test_a_property_with_values_of_another_type_has_no_answer(read):
 def test_what_is_asked_for_is_not_what_is_asked_about(read):
     found = read("Which film did he direct?", WHO_DIRECTED)
     assert found[TITANIC].may_answer > 0.9 > 0.1 > found[CAMERON].may_answer
+
+
+def test_what_may_answer_tells_the_model_where_it_has_the_head(read):
+    likely = SimpleNamespace(fit=lambda entity: {TITANIC: 0.7, CAMERON: 0.2}.get(entity, 0.1))
+    found = read("When was the director?", WHO_DIRECTED, predicate="director", likely=likely)
+    assert (found[TITANIC].may_answer, found[CAMERON].may_answer) == (0.7, 0.2)
+    assert found[TITANIC].has_answer == pytest.approx(0.2 * found[TITANIC].has_property)
 
 
 def test_a_question_like_an_earlier_one_about_it(read):

@@ -1,11 +1,14 @@
 import copy
+from types import SimpleNamespace
 
 import pytest
 
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
+from convinse.language.answer_types import AnswerType
 from convinse.question_understanding.slots import Slots
 from convinse.records.representation import question_entities
+from convinse.resources import Resources
 from convinse.testing import QuestionUnderstandingContract
 from handmade import FILM, claim, document, q, world
 from histories import play, understood
@@ -126,6 +129,31 @@ def test_the_representation_is_four_slots_with_the_delimiter(world_kb):
     follow_up = {"question": "When was he born?"}
     found = understood(module, follow_up, history)["structured_representation"]
     assert found == "Inception ## Christopher Nolan ## born ## date"
+
+
+class Typing:
+    """Says of a question what is in a table, and keeps what it is asked."""
+
+    def __init__(self, **told):
+        self.told, self.asked = told, []
+
+    def likely(self, questions):
+        self.asked += questions
+        return [SimpleNamespace(told=AnswerType(*self.told[own.split()[0].strip("?")])) for own, _ in questions]
+
+
+def test_the_type_is_what_the_model_tells_of_the_question_in_full(slots, monkeypatch):
+    typing = Typing(Who=("item", ("human", "group")), What=("place",), When=("any",))
+    monkeypatch.setattr(Resources, "answer_typing", typing)
+    first, (*_, asked_for) = play(slots, ("Who directed Avatar?",))
+    assert asked_for == first["representation"]["answer_type"] == "human group"
+    turn, (*_, asked_for) = play(slots, AVATAR, ("What about Titanic?",))
+    assert asked_for == "place", "nothing is taken of the type of the turn before"
+    # before it is known what the question is about, it is known what it leans on
+    assert typing.asked[-2:] == [("What about Titanic?", "Who directed Avatar?"), ("What about Titanic?", turn["resolved_question"])]  # fmt: skip
+    turn, (*_, asked_for) = play(slots, AVATAR, ("When was he born?",))
+    assert asked_for == ""
+    assert typing.asked[-2:] == [("When was he born?",) * 2, ("When was he born?", turn["resolved_question"])]
 
 
 def test_the_history_and_the_turn_are_not_changed(slots):
