@@ -46,7 +46,6 @@ class AnswerTypes:
     question_words: WordSet
     measuring: WordSet
     relating: WordSet
-    owners: WordSet
     which_is: re.Pattern[str]
     more_than_a_year: WordSet
     date_nouns: WordSet
@@ -97,7 +96,7 @@ class AnswerTypes:
             if token in ("what", "which") and following:
                 if following[0] == "about":
                     continue
-                owned = following[0] == "of" and self.owners.issuperset(following[1:]) and len(following) > 1
+                owned = following[0] == "of" and self.words.common.issuperset(following)  # "which of his films"
                 start = place + (3 if owned else 1)
                 named = self._noun_type(low[start:], tokens[start:])
                 if named.kind != "any":
@@ -165,7 +164,8 @@ class AnswerTypes:
             return "number"
         if noun in self.person_nouns or noun.rstrip("s") in self.person_nouns:
             return "person"
-        return "place" if noun in self.place_nouns or noun.rstrip("s") in self.place_nouns else "any"
+        places = self.place_nouns | self.place_classes.keys()
+        return "place" if noun in places or noun.rstrip("s") in places else "any"
 
     # -- classes of items ----------------------------------------------------------------------------------------------
 
