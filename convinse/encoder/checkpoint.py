@@ -207,12 +207,14 @@ def quiet() -> Iterator[None]:
             transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
 
 
-def row_form_of(model: str | Path) -> RowForm:
-    """The form in which a model was shown the rows of tables, by its folder; models of a hub: plain.
+def row_form_of(model: str | Path | Checkpoint) -> RowForm:
+    """The form in which a loaded model, or that of a folder, was shown the rows of tables; models of a hub: plain.
 
     Raises:
         ModelError: it is none that this version knows.
     """
+    if isinstance(model, Checkpoint):
+        return getattr(model.model.config, "row_form", "plain")
     try:
         settings = json.loads((Path(model).expanduser() / "config.json").read_bytes())
     except (OSError, ValueError):

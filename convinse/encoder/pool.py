@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from ..records.ranked_rows import RowForm
 from ..support.errors import ModelError
 from .checkpoint import HEADS, Checkpoint, Task, folder_id, load_checkpoint, row_form_of
 from .engine import Engine, ModelBackend
@@ -184,13 +183,6 @@ def _check_task(backend: ModelBackend, task: Task, settings: ModelSettings, name
         )
 
 
-def _row_form(model: str | Path | Checkpoint) -> RowForm:
-    """The form in which rows of tables are shown to a model."""
-    if isinstance(model, Checkpoint):
-        return getattr(model.model.config, "row_form", "plain")
-    return row_form_of(model)
-
-
 def _joint_name(model: str | Path) -> str | None:
     """What names a joint model: its files and its heads', or the name it has on a hub; None: what is there is another model."""
     folder = Path(model).expanduser()
@@ -244,4 +236,4 @@ class ModelHead:
         else:
             self._loaded = models.load(model, self.task, self.settings)
         self.tokenizer, self.engine, self.model_id = self._loaded.tokenizer, self._loaded.engine, self._loaded.model_id
-        self.row_form = _row_form(model)
+        self.row_form = row_form_of(model)

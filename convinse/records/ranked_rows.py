@@ -88,14 +88,31 @@ def in_evidence(evidence: Evidence, form: RowForm, start: int, end: int) -> tupl
     row = _ranked_row(evidence) if form == "ranked" else None
     if row is None:
         return start, end
-    own = {cell["column"]: cell["start"] for cell in row.row["cells"]}
-    same = [(0, row.lead, 0), *((*place, own[column]) for column, place in row.cells.items())]
     inside = [
         (there + max(start, begin) - begin, there + min(end, stop) - begin)
-        for begin, stop, there in same
+        for begin, stop, there in _same(row)
         if begin < end and start < stop
     ]
     return (inside[0][0], inside[-1][1]) if inside else None
+
+
+def spans_as_read(evidence: Evidence, form: RowForm, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Where parts of an evidence's own text stand in what a model reads (`as_read`): those that lie in the lead or in a cell."""
+    row = _ranked_row(evidence) if form == "ranked" else None
+    if row is None:
+        return list(spans)
+    return [
+        (begin + start - there, begin + end - there)
+        for start, end in spans
+        for begin, stop, there in _same(row)
+        if there <= start and end <= there + stop - begin
+    ]
+
+
+def _same(row: RankedRow) -> list[tuple[int, int, int]]:
+    """What a row in words shares with the evidence's own text: its start and end, and its start in the evidence's text."""
+    own = {cell["column"]: cell["start"] for cell in row.row["cells"]}
+    return [(0, row.lead, 0), *((*place, own[column]) for column, place in row.cells.items())]
 
 
 def _ranked_row(evidence: Evidence) -> RankedRow | None:

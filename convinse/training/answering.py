@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..config import Config
-from ..encoder.checkpoint import load_checkpoint
+from ..encoder.checkpoint import load_checkpoint, row_form_of
 from ..encoder.extractive_reader import ExtractiveReader
 from ..heterogeneous_answering.extractive import ExtractiveAnswering
 from ..heterogeneous_answering.question import expected_type
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, is_number
+from ..records.ranked_rows import RowForm, as_read, spans_as_read
 from ..resources import model_path
 from ..scoring.convqa import has_answer, normalize_id
 from ..support.errors import DataError
@@ -50,7 +51,8 @@ def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     start = start_of(config, "ha")
     base = model_path(start.base)
     checkpoint = load_checkpoint(base, "question-answering", start.key, new_head=True, seed=config.seed)
-    turns = (examples(ha, turn) for turn in turns_with_evidences(config, "train", sources, ha.resources))
+    form = row_form_of(checkpoint)
+    turns = (examples(ha, turn, form) for turn in turns_with_evidences(config, "train", sources, ha.resources))
     train = [turn for turn in turns if turn.right]
     if not train:
         raise DataError(
@@ -85,15 +87,15 @@ name it nor have its item are examples without an answer.""",
     )
 
 
-def examples(ha: ExtractiveAnswering, turn: Turn) -> TurnExamples:
-    """The evidences of a turn as examples; questions for yes or no give none, as no text holds their answer."""
+def examples(ha: ExtractiveAnswering, turn: Turn, form: RowForm = "plain") -> TurnExamples:
+    """The evidences of a turn as examples, rows of tables in the form that the model is shown; questions for yes or no give none, as no text holds their answer."""
     if expected_type(turn, ha.config.sr_delimiter, ha.resources).kind == "yesno":
         return TurnExamples([], [])
     right: dict[str, ReadExample] = {}  # by text: the same may come twice
     wrong: dict[str, ReadExample] = {}
     for evidence in turn["top_evidences"]:
-        spans = answer_spans(evidence, turn["answers"])
-        example = ReadExample(asked_in_full(turn), evidence["evidence_text"], tuple(spans))
+        spans = spans_as_read(evidence, form, answer_spans(evidence, turn["answers"]))
+        example = ReadExample(asked_in_full(turn), as_read(evidence, form), tuple(spans))
         if spans:
             right.setdefault(example.context, example)
         elif not has_answer(evidence, turn["answers"]):  # else it holds the answer under a name that is not known

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ..encoder.checkpoint import row_form_of
 from ..evidence_retrieval_scoring.native import NativeERS
 from ..records.conversation import asked_in_full
 from ..records.evidence import Evidence
+from ..records.ranked_rows import RowForm, as_read
 from ..scoring.convqa import has_answer
 from ..support.errors import DataError
 from .conversations import understood_conversations
@@ -36,7 +38,8 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     config, settings = ers.config, ers.config.evs_training
     start = start_of(config, "evs")
     learner = CrossEncoderLearner(start.base, start.key, config.evs_max_length, settings.loss, config.seed)
-    train, dev = (examples(ers, sources, part) for part in ("train", "dev"))
+    form = row_form_of(learner.checkpoint)
+    train, dev = (examples(ers, sources, part, form) for part in ("train", "dev"))
     if not train or not dev:
         raise DataError(f"train ers: no turn of the {'dev' if train else 'train'} part has right and wrong evidences")
     if len(dev) > _VALIDATED_TURNS:
@@ -68,8 +71,12 @@ without a gold answer. Evidences with one count as relevant (distant supervision
     )
 
 
-def examples(ers: NativeERS, sources: Sequence[str], part: str) -> list[Candidates]:
-    """The turns of a part that have right and wrong evidences among their candidates."""
+def examples(ers: NativeERS, sources: Sequence[str], part: str, form: RowForm = "plain") -> list[Candidates]:
+    """The turns of a part that have right and wrong evidences among their candidates.
+
+    Args:
+        form: in which the model is shown rows of tables.
+    """
     turns = []
     for conversation in understood_conversations(ers.config, part, ers.resources):
         for turn in conversation["questions"]:
@@ -77,7 +84,8 @@ def examples(ers: NativeERS, sources: Sequence[str], part: str) -> list[Candidat
             ranked: list[Evidence] = ers.bm25.rank(turn["structured_representation"], candidates, len(candidates))
             right = [has_answer(evidence, turn["answers"]) for evidence in ranked]
             if any(right) and not all(right):
-                turns.append(Candidates(asked_in_full(turn), [evidence["evidence_text"] for evidence in ranked], right))
+                texts = [as_read(evidence, form) for evidence in ranked]
+                turns.append(Candidates(asked_in_full(turn), texts, right))
     return turns
 
 

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from convinse.records.evidence import check_evidence
-from convinse.records.ranked_rows import as_read, in_evidence, ranked_rows, with_ranks
+from convinse.records.ranked_rows import as_read, in_evidence, ranked_rows, spans_as_read, with_ranks
 from convinse.wikipedia.dump import WikipediaDump
 from convinse.wikipedia.page import page_evidences, parse_page, whole_rows, with_ranked_rows
 from evidences import evidence
@@ -193,6 +193,19 @@ def test_a_part_of_what_is_read_is_found_in_the_evidence():
     assert found("Braveheart") is None and found("highest") is None and found("Gross") is None
     assert in_evidence(one, "plain", 3, 5) == (3, 5)
     assert in_evidence(evidence("a b"), "ranked", 0, 1) == (0, 1)
+
+
+def test_parts_of_an_evidence_are_found_in_what_is_read():
+    one = next(one for one in with_ranked_rows(page()) if "Titanic" in one["evidence_text"])
+    own, read = one["evidence_text"], as_read(one, "ranked")
+
+    def found(*parts):
+        spans = [(own.index(part), own.index(part) + len(part)) for part in parts]
+        return [read[slice(*span)] for span in spans_as_read(one, "ranked", spans)]
+
+    assert found("1997", "Titanic", "Ann") == ["1997", "Titanic", "Ann"]
+    assert found("Year is", "1997, Film", "itan") == ["itan"]
+    assert spans_as_read(one, "plain", [(3, 5)]) == [(3, 5)] == spans_as_read(evidence("a b c"), "ranked", [(3, 5)])
 
 
 def test_a_row_that_was_cut_is_read_in_parts_ranked_by_the_whole_table():

@@ -90,6 +90,16 @@ def test_evidences_become_examples(ha):
     assert examples(ha(), turn) == ([], [])
 
 
+def test_rows_are_learned_from_in_the_form_that_the_model_is_shown(ha):
+    cells = [{"text": "1937", "header": "Year", "start": 8, "column": 0, "entities": [], "rank": "earliest"}]
+    row = {"caption": "", "section": "", "cells": cells, "rank": "first"}
+    turn = {"question": "When?", "answers": answer("1937-01-01T00:00:00Z", "1937")}
+    turn["top_evidences"] = [{**evidence("Year is 1937", "table"), "row": row}, evidence("a film")]
+    plain, ranked = (examples(ha(), turn, form).right for form in ("plain", "ranked"))
+    assert plain == [ReadExample("When?", "Year is 1937", ((8, 12),))]
+    assert ranked == [ReadExample("When?", "[first], Year: 1937 [earliest]", ((15, 19),))]
+
+
 def test_the_same_text_is_not_right_and_wrong(ha):
     turn = {"question": "Where?", "answers": answer("Q1", "Paris")}
     found = examples(ha(), {**turn, "top_evidences": [evidence("here"), evidence("here", "text", ("here", "Q1"))]})
