@@ -21,12 +21,13 @@ _MONTH |= {name[:3].lower(): number for number, name in enumerate(MONTHS, 1)} | 
 _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
 _YEAR = r"(?:1[0-9]|20)[0-9][0-9]"
 
+ORDINAL = "(?:st|nd|rd|th)"  # behind the digits of an ordinal: dates are read, and labelled, as English writes them
 # Longest forms first: an alternative matches only where no longer one does.
 _LITERAL = re.compile(
     rf"""(?<![\w.,-])(?=[0-9jfmasond])(?:  # where a date or a number can begin: most places of a text fail here
       (?<![$€£])(?:
-      (?P<dmy>(?P<d1>[0-3]?[0-9])(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+(?P<y1>{_YEAR}))
-    | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?P<d2>[0-3]?[0-9])(?:st|nd|rd|th)?,?\s+(?P<y2>{_YEAR}))
+      (?P<dmy>(?P<d1>[0-3]?[0-9]){ORDINAL}?\s+(?:of\s+)?(?P<m1>{_NAMES})\.?,?\s+(?P<y1>{_YEAR}))
+    | (?P<mdy>(?P<m2>{_NAMES})\.?\s+(?P<d2>[0-3]?[0-9]){ORDINAL}?,?\s+(?P<y2>{_YEAR}))
     | (?P<iso>(?P<y3>{_YEAR})-(?P<m3>[01][0-9])-(?P<d3>[0-3][0-9]))
     | (?P<my>(?P<m4>{_NAMES})\.?,?\s+(?P<y4>{_YEAR}))
     | (?P<range>(?P<y5>{_YEAR})\s?[–—-]\s?(?P<y6>{_YEAR}|[0-9][0-9]))

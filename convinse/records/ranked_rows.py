@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from .evidence import Cell, Evidence, Row
-from .literals import find_literals, is_date
+from .literals import ORDINAL, find_literals, is_date
 
 RowForm = Literal["plain", "ranked"]
 MOST_COLUMNS = 12
@@ -19,7 +19,7 @@ _LEAST_VALUES = 2  # different ones, in an ordered column
 _LEAST_NAMED = 0.5  # share of the rows that a column tells apart, to name them
 _LONGEST_NAME = 40  # characters of the name of a row
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-_AMOUNT = re.compile(r"(?<![\w.])[-+−–]?(?:[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?|\.[0-9]+)(?:(?:st|nd|rd|th)\b)?")
+_AMOUNT = re.compile(rf"(?<![\w.])[-+−–]?(?:[0-9]+(?:,[0-9]{{3}})*(?:\.[0-9]+)?|\.[0-9]+)(?:{ORDINAL}\b)?")
 _CLOCK = re.compile(r"(?P<hours>[0-9]+:)?(?P<minutes>[0-9]{1,3}):(?P<seconds>[0-9]{2}(?:\.[0-9]+)?)")
 _UNIT = re.compile(r"[^\W\d_]+|[%‰°]")
 _DATE, _TIME = "date", "time"

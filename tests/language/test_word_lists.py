@@ -24,7 +24,7 @@ ALLOWED = {
     "formats/squad.py": {"counts": KEYS},
     "passages/analysis.py": {"_STEMMERS": CODES, "_OWN_LETTERS": CODES},
     "records/evidence.py": {"SOURCES": NAMES},
-    "records/literals.py": {"_LITERAL": "endings of ordinals: dates are read, and labelled, as English writes them"},
+    "records/literals.py": {"ORDINAL": "endings of ordinals: dates are read, and labelled, as English writes them"},
     "wikipedia/api.py": {"_NO_PAGE": MARKUP, "params": MARKUP},
     "wikipedia/document.py": dict.fromkeys(("_DATA_CLASSES", "_TAG", "walk", "_is_infobox", "apart"), MARKUP),
 }
