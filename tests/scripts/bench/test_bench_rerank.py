@@ -97,7 +97,7 @@ def test_a_turn_knows_what_the_turn_before_has_kept(bench, monkeypatch):
                 embedded.append(len(texts))
                 return embed(texts)
 
-            monkeypatch.setattr(scorer._embeddings, "bi_encoder", SimpleNamespace(embed=counted))
+            monkeypatch.setattr(scorer._embeddings, "bi_encoder", SimpleNamespace(embed=counted, row_form="plain"))
         return scorer
 
     monkeypatch.setattr(parts, "build_scorer", build)
