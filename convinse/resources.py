@@ -165,9 +165,13 @@ class Resources:
     @property
     def row_form(self) -> RowForm:
         """`ranked` where the model that ranks or the one that reads was shown rows of tables with their ranks."""
-        names = (self.config.evs_model, self.config.evs_bi_encoder, self.config.ha_model)
-        forms = {row_form_of(model_path(name)) for name in names if name}
-        return "ranked" if "ranked" in forms else "plain"
+
+        def read() -> RowForm:  # once, not for each page
+            names = (self.config.evs_model, self.config.evs_bi_encoder, self.config.ha_model)
+            forms = {row_form_of(model_path(name)) for name in names if name}
+            return "ranked" if "ranked" in forms else "plain"
+
+        return self._opened("row form", read)
 
     def yes_no_reader(self) -> YesNoReader | None:
         """The yes/no head of `ha_model`; None where it has none.

@@ -12,17 +12,15 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from convinse.config import FitSettings
 from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses
 from convinse.encoder.answer_type_head import AnswerTypeHead
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.devices import find_device
 from convinse.encoder.tokens import TextTokenizer
 from convinse.language.language import english
-from convinse.training.learning import FitResult, Learning
-from convinse.training.loop import fit
+from convinse.training.learning import FitResult
 from recipes.embedded.answer_classes import ADDED, TypedQuestion, TypedQuestions, common_words, names_in
-from recipes.embedded.frozen import States, read_by_trunk, steps
+from recipes.embedded.frozen import States, fit_head, read_by_trunk
 from recipes.embedded.recipe import Recipe
 
 _CHOOSING = 10  # one key of so many of the train part chooses the epoch and the temperature
@@ -88,24 +86,11 @@ def train_answer_type(
         head = AnswerTypeHead(
             config.hidden_size, settings.layer, len(classes.names), settings.looks, settings.inner, settings.dropout
         )
-    given = hashlib.sha256(repr((parts, list(classes.names), settings, recipe.max_length, seed)).encode())
-    given.update(b"".join(np.ascontiguousarray(one[0]).tobytes() for one in train.states))  # as the trunk reads
-    learning = Learning(
-        steps=lambda number: steps(train, settings.batch_size, random.Random(f"answer type {seed} {number}")),
-        loss=lambda model, places: _loss(model, train, places),
-        validate=lambda model: _measures(logits(model, choosing), choosing.targets),
-        criterion=lambda found: -found["log loss"],
-    )
-    fitted = fit(
-        head,
-        learning,
-        FitSettings(epochs=settings.epochs, learning_rate=settings.learning_rate, patience=settings.epochs),
-        state,
-        given.hexdigest()[:32],
-        device=device,
-        seed=seed,
-        title="answer types",
-    )
+    fitted = fit_head(
+        head, train, settings, lambda model, places: _loss(model, train, places),
+        lambda model: _measures(logits(model, choosing), choosing.targets), state,
+        learned=(parts, list(classes.names), recipe.max_length), device=device, seed=seed, title="answer type",
+    )  # fmt: skip
     _cool(head, logits(head, choosing), choosing.targets)
     verb_first = [begins_with_verb(question) for question in parts["dev"]]
     chances = classes.with_grammar(chances_of(logits(head, read["dev"])), verb_first)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 
+from convinse.config import FitSettings
 from convinse.encoder.batches import token_batches
 from convinse.encoder.devices import autocast
 from convinse.encoder.tokens import Sequences
 from convinse.encoder.torch_backend import model_inputs
 from convinse.encoder.yes_no_head import states as states_of
 from convinse.support.progress import progress
+from convinse.training.learning import FitResult, Learning
+from convinse.training.loop import fit
 
 _POOL = 2048  # examples among which those of a step are of similar length
 
@@ -61,3 +67,55 @@ def steps(read: States, size: int, chance: random.Random) -> list[np.ndarray]:
         drawn += [np.array(pool[begin : begin + size]) for begin in range(0, len(pool), size)]
     chance.shuffle(drawn)
     return drawn
+
+
+class HeadSettings(Protocol):
+    """What the settings of all heads over a finished trunk have."""
+
+    @property
+    def epochs(self) -> int: ...
+    @property
+    def learning_rate(self) -> float: ...
+    @property
+    def batch_size(self) -> int: ...
+
+
+def fit_head(
+    head: Any,
+    train: States,
+    settings: HeadSettings,
+    loss: Callable[[Any, Any], torch.Tensor],
+    validate: Callable[[Any], dict[str, float]],
+    state: Path,
+    *,
+    learned: object,
+    device: str,
+    seed: int,
+    title: str,
+) -> FitResult:
+    """Train a head in place; the epoch of the lowest `log loss` that `validate` gives is kept.
+
+    Args:
+        train: what it learns from.
+        loss: of the head and the places of some questions.
+        state: what a stopped run goes on from.
+        learned: questions and settings; together with what the trunk makes of the questions they name the run.
+    """
+    given = hashlib.sha256(repr((learned, settings, seed)).encode())
+    given.update(b"".join(np.ascontiguousarray(read[0]).tobytes() for read in train.states))  # as the trunk reads
+    learning: Learning[np.ndarray] = Learning(
+        steps=lambda number: steps(train, settings.batch_size, random.Random(f"{title} {seed} {number}")),
+        loss=loss,
+        validate=validate,
+        criterion=lambda found: -found["log loss"],
+    )
+    return fit(
+        head,
+        learning,
+        FitSettings(epochs=settings.epochs, learning_rate=settings.learning_rate, patience=settings.epochs),
+        state,
+        given.hexdigest()[:32],
+        device=device,
+        seed=seed,
+        title=title,
+    )

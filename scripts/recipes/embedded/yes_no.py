@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import random
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,15 +9,13 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from convinse.config import FitSettings
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.devices import find_device
 from convinse.encoder.tokens import TextTokenizer
 from convinse.encoder.yes_no_head import YesNoHead
-from convinse.training.learning import FitResult, Learning
-from convinse.training.loop import fit
+from convinse.training.learning import FitResult
 from recipes.embedded.examples import chooses
-from recipes.embedded.frozen import States, read_by_trunk, steps
+from recipes.embedded.frozen import States, fit_head, read_by_trunk
 from recipes.embedded.negatives import part_of
 from recipes.embedded.ranking_sets import Decided
 from recipes.embedded.recipe import Recipe
@@ -57,24 +53,10 @@ def train_yes_no(
         torch.manual_seed(seed)
         heads, inner = config.num_attention_heads, config.intermediate_size
         head = YesNoHead(config.hidden_size, heads, settings.layer, inner, settings.dropout)
-    given = hashlib.sha256(repr((parts, settings, max_length, seed)).encode())
-    given.update(b"".join(np.ascontiguousarray(one[0]).tobytes() for one in train.states))  # as the trunk reads
-    learning = Learning(
-        steps=lambda number: steps(train, settings.batch_size, random.Random(f"yes or no {seed} {number}")),
-        loss=lambda model, places: _loss(model, train, places),
-        validate=lambda model: measures(model, dev),
-        criterion=lambda found: -found["log loss"],
-    )
-    fitted = fit(
-        head,
-        learning,
-        FitSettings(epochs=settings.epochs, learning_rate=settings.learning_rate, patience=settings.epochs),
-        state,
-        given.hexdigest()[:32],
-        device=device,
-        seed=seed,
-        title="yes or no",
-    )
+    fitted = fit_head(
+        head, train, settings, lambda model, places: _loss(model, train, places), lambda model: measures(model, dev), state,
+        learned=(parts, max_length), device=device, seed=seed, title="yes or no",
+    )  # fmt: skip
     return head, fitted
 
 
