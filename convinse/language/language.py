@@ -15,6 +15,7 @@ from .answer_types import AnswerTypes
 from .bm25 import BM25
 from .literals import LiteralWords
 from .national_teams import TeamWords
+from .operations import OperationWords
 from .property_names import PropertyWords
 from .text import Words
 from .word_lists import Phrases, WordSet, read_lists
@@ -77,6 +78,7 @@ class Language:
     answer_types: AnswerTypes
     properties: PropertyWords
     literals: LiteralWords
+    operations: OperationWords
     yes_no: YesNoWords
     conversation: ConversationPatterns
     names: NameWords
@@ -97,11 +99,13 @@ def load(folder: Path) -> Language:
     """
     words = read_lists(Words, folder / "words.txt")
     properties = read_lists(PropertyWords, folder / "properties.txt", words=words)
+    literals = read_lists(LiteralWords, folder / "literals.txt", properties=properties)
     return Language(
         words,
         read_lists(AnswerTypes, folder / "answer_types.txt", words=words),
         properties,
-        read_lists(LiteralWords, folder / "literals.txt", properties=properties),
+        literals,
+        read_lists(OperationWords, folder / "operations.txt", literals=literals),
         read_lists(YesNoWords, folder / "yes_no.txt", properties=properties),
         read_lists(ConversationPatterns, folder / "conversation.txt"),
         read_lists(NameWords, folder / "names.txt"),
