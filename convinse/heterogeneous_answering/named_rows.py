@@ -37,11 +37,16 @@ def named_rows(asked: AskedQuestion) -> list[AnswerCandidate]:
         return []
     wanted = _wanted(asked)
     meant = wanted - _calling(wanted, asked)
+    keywords = asked.language.properties.keywords
+    told = keywords(asked.in_full)
     names = list(_all_named(meant, asked)) if meant else []
     best = max((_matching(named.name, meant) for named in names), default=None)
     first = [named for named in names if _matching(named.name, meant) == best]
     if len({named.name for named in first}) > 1:
         return []
+    # of several rows of that name the one that holds most of the question: the final of that year
+    held = [len(keywords(asked.evidences[named.place]["evidence_text"]) & told) for named in first]
+    first = [named for named, count in zip(first, held, strict=True) if count == max(held)]
     given: dict[str, AnswerCandidate] = {}
     for named in first:
         for entity in _beside(named, wanted, asked):

@@ -73,7 +73,7 @@ def within_years(asked: AskedQuestion) -> list[AnswerCandidate]:
         keywords = table.about.union(*(column.keywords for column in table.columns))
         words = question_keywords(asked) - {str(time.first), str(time.last)}
         rows = [row for row in table.within(time) or () if _goes_on(table, row, time)]
-        if len(rows) == 1 and words & keywords:
+        if len(rows) == 1 and words and words <= keywords:  # what else is asked the span of the row does not tell
             return _given(asked_cell(table, rows[0], asked, asking_keywords(asked)), table, rows, "during")
     return []
 
@@ -121,7 +121,9 @@ def _suited(table: Table, order: AskedOrder, asked: AskedQuestion) -> _Suited | 
     known = table.about.union(*(column.keywords for column in table.columns))
     keywords = asked.language.properties.keywords
     page = keywords(asked.resources.kb.label(table.rows[0]["page"]))
-    rest = keywords(asked.in_full) - page - (nouns & known) - asked.language.properties.keyword_set(order.words)
+    # a number that only the turn before named ("season 2") is not asked for any more
+    told = keywords(asked.question) | {word for word in keywords(asked.in_full) if not word.isdigit()}
+    rest = told - page - (nouns & known) - asked.language.properties.keyword_set(order.words)
     rows: list[int] = list(range(len(table.rows)))
     held = 0
     if time := asked.language.operations.time(asked.asking):

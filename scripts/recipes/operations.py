@@ -23,7 +23,7 @@ from convinse.records.literals import year_of
 from convinse.resources import Resources
 from convinse.wikipedia.dump import WikipediaDump
 from recipes.embedded.tables import read_questions, read_tables
-from recipes.sources import needed
+from recipes.sources import needed, shared_data
 
 _PAGE = "Q0"  # of every table, and unknown to the knowledge base
 
@@ -116,7 +116,7 @@ def measured(data: Path, most: int) -> Counter[tuple[str, bool]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="How often the operations over rows are right.")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="the shared data")
+    parser.add_argument("--data", type=Path, default=shared_data(), help="the shared data")
     parser.add_argument("--questions", type=int, default=2000, help="at most so many, by a fixed seed")
     options = parser.parse_args()
     counts = measured(options.data, options.questions)

@@ -5,6 +5,7 @@ import pytest
 from convinse.config import load_config
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.heterogeneous_answering.operations import operated
+from convinse.heterogeneous_answering.orders import within_years
 from convinse.heterogeneous_answering.question import AskedQuestion
 from convinse.records.facts import fact_evidence
 from convinse.resources import Resources
@@ -14,6 +15,7 @@ COPPOLA, RINGS, ROWLING, MESSI, ZIDANE, BECKHAM = "Q193628", "Q15228", "Q34660",
 PEAKS, TOLKIEN, UNITED, USA, INTER, X_FILES = "Q2085", "Q892", "Q18656", "Q164134", "Q631", "Q2744"
 CHRISTIE, TITANIC, FICTION, ALIEN, MATRIX = "Q35064", "Q44578", "Q104123", "Q103569", "Q83495"
 REAL, BARCELONA, CASABLANCA, AMADEUS, DEPECHE = "Q8682", "Q7156", "Q132689", "Q190956", "Q482964"
+DONOVAN = "Q202237"
 BREAKING_BAD, WEST_WING, MAD_MEN, RAIN, BUFFY, BRAZIL = "Q1079", "Q3577037", "Q223977", "Q309153", "Q183513", "Q83459"
 
 
@@ -91,6 +93,11 @@ NAMED = [
     ("Who plays Zelda in Singin' in the Rain?", RAIN, "Rita Moreno"),
     ("Who played Rupert Giles in Buffy the Vampire Slayer?", BUFFY, "Anthony Head"),
     ("Who did David Bowie play in Basquiat?", BOWIE, "Andy Warhol"),
+    (
+        "Who did Santos beat in the final of the Copa Libertadores of 1963?",
+        "Q12897",
+        "Boca Juniors",
+    ),  # of two rows of that name
     ("Who directed David Bowie in The Hunger?", BOWIE, "Tony Scott"),
 ]
 COMPARED = [
@@ -151,3 +158,11 @@ def test_the_evidence_shown_is_the_row_that_decides(resources, evidences):
     turn = {"question": "Who produced Metallica's first album?", "top_evidences": evidences((METALLICA,))}
     best = EntityVoting(resources.config, resources).inference_on_turn(turn, ("table",))[0]
     assert "Kill 'Em All" in turn["top_evidences"][best["evidences"][0]]["evidence_text"]
+
+
+def test_a_span_of_years_answers_only_for_what_its_table_is_about(resources, evidences):
+    turn = {
+        "question": "Who did Landon Donovan beat in the league final in 2011?",
+        "top_evidences": evidences((DONOVAN,)),
+    }
+    assert within_years(AskedQuestion.of(turn, "||", resources)) == []  # his club of that year is no answer
