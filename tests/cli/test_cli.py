@@ -107,10 +107,17 @@ def test_all_sources(small, command):
 
 def test_natural_questions_come_in_two_halves(small, command):
     def questions(kind, answers, *ids):
-        return [{"turn": n, "question_id": i, "question": "Who directed Titanic?", "kind": kind, "answers": answers} for n, i in enumerate(ids)]
+        return [
+            {"turn": n, "question_id": i, "question": "Who directed Titanic?", "kind": kind, "answers": answers}
+            for n, i in enumerate(ids)
+        ]
 
     director, nothing = [{"id": "Q42574", "label": "James Cameron"}], []
-    asked = [("1", "dev", questions("role", director, "a")), ("2", "measured", questions("none", nothing, "b", "c")), ("3", "dev", [])]
+    asked = [
+        ("1", "dev", questions("role", director, "a")),
+        ("2", "measured", questions("none", nothing, "b", "c")),
+        ("3", "dev", []),
+    ]
     write("natural.json", [{"conv_id": i, "part": part, "questions": turns} for i, part, turns in asked])
     write("my.yml", "name: mine\nbenchmark_path: .\n")
     run, folder = ["pipeline", "kb", "my.yml", "--quiet", "--part"], small / "results/mine/kb"
@@ -126,7 +133,11 @@ def test_natural_questions_come_in_two_halves(small, command):
 
 @pytest.mark.parametrize(
     "conversations, message",
-    [(None, "natural_input_path"), ([], "natural.json: no conversation has"), ([{"conv_id": "1", "questions": []}], '"part": "dev"')],
+    [
+        (None, "natural_input_path"),
+        ([], "natural.json: no conversation has"),
+        ([{"conv_id": "1", "questions": []}], '"part": "dev"'),
+    ],
 )
 def test_natural_questions_without_a_half_are_refused(small, command_error, conversations, message):
     write("my.yml", "benchmark_path: .\n")

@@ -147,7 +147,7 @@ def test_abstaining_is_right_where_the_question_has_no_answer():
     unknown = {"question": "no gold", "pred_answers": []}
     result = evaluate([{"conv_id": "1", "questions": [turn(1.0, True), *unanswerable, unknown]}])
     assert result["unanswerable"] == {"num_questions": 4, "abstained": 0.75}
-    assert (result["num_questions"], result["p_at_1"], result["kinds"]) == (1, 1.0, {})  # measured as if they were not there
+    assert (result["num_questions"], result["p_at_1"], result["kinds"]) == (1, 1.0, {})
     assert evaluate([])["unanswerable"] == {"num_questions": 0, "abstained": 0.0}
 
 

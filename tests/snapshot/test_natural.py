@@ -12,6 +12,7 @@ from convinse.language.text import fold
 from convinse.records.evidence import SOURCES
 from convinse.records.literals import is_date, is_number
 from convinse.wikipedia.dump import WikipediaDump
+from documentation import page
 from places import SNAPSHOT
 
 KINDS = """
@@ -79,6 +80,13 @@ def test_every_kind_is_in_both_halves_and_no_conversation_is_cut(conversations, 
     for half in halves:
         own = {turn["kind"] for c in conversations if c["part"] == half for turn in c["questions"]}
         assert sorted(own) == KINDS, half
+
+
+def test_the_documentation_counts_the_kinds(conversations, turns):
+    text = page("docs/snapshot.md")
+    for kind, count in Counter(turn["kind"] for turn in turns).items():
+        assert f"| `{kind}` | {count} |" in text
+    assert f"{len(turns)} questions in {len(conversations)} conversations" in text
 
 
 def test_most_conversations_are_short_and_some_are_long(conversations):
