@@ -56,11 +56,15 @@ class Understanding(TypedDict, total=False):
 
 
 class Turn(Understanding, total=False):
-    """One question of a conversation, and what the stages add to it. Unknown keys pass through."""
+    """One question of a conversation, and what the stages add to it. Unknown keys pass through.
+
+    `answers` that are an empty list say that the question has no answer; `kind` that it is measured with others of its kind.
+    """
 
     turn: int
     question_id: str
     question: str
+    kind: str
     answers: list[Entity]
     question_entities: list[QuestionEntity]
     top_evidences: list[Evidence]
@@ -77,6 +81,7 @@ class Conversation(TypedDict, total=False):
 
     conv_id: str
     domain: str
+    part: str
     questions: list[Turn]
 
 
