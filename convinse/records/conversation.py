@@ -55,6 +55,12 @@ class Understanding(TypedDict, total=False):
     history_used: list[HistoryPart]
 
 
+class Abstention(TypedDict):
+    """Why a turn is better left without an answer; the answers that it has are suggestions."""
+
+    reason: str
+
+
 class Turn(Understanding, total=False):
     """One question of a conversation, and what the stages add to it. Unknown keys pass through.
 
@@ -69,6 +75,7 @@ class Turn(Understanding, total=False):
     question_entities: list[QuestionEntity]
     top_evidences: list[Evidence]
     pred_answers: list[RankedAnswer]
+    abstained: Abstention
     answer_presence: bool
     answer_presence_per_src: dict[str, bool]
     p_at_1: float
