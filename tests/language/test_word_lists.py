@@ -15,6 +15,7 @@ ALLOWED = {
     "cli/experiments.py": {"add": OPTIONS},
     "cli/passages.py": {"TRAINING": OPTIONS, "missing": OPTIONS},
     "encoder/checkpoint.py": {"Task": NAMES, "_MODEL_CLASSES": NAMES, "_max_length": NAMES},
+    "experiment.py": {"groups": KEYS},
     "formats/conversations/single_questions.py": {"_TimeQuestion": KEYS},
     "formats/mrqa.py": {"counts": KEYS},
     "formats/multiqa/dialects.py": {"TYPES": KEYS},
