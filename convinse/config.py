@@ -250,6 +250,7 @@ class Config(Settings, frozen=True, kw_only=True):
     train_input_path: str = "train.json"
     dev_input_path: str = "dev.json"
     test_input_path: str = "test.json"
+    natural_input_path: str = "natural.json"
     output_path: str = "results"
     source_combinations: list[str | list[str]] = msgspec.field(
         default_factory=lambda: ["kb", "text", "table", "info", "kb_text", "kb_table", "kb_info", "text_table",
@@ -318,7 +319,7 @@ class Config(Settings, frozen=True, kw_only=True):
         return [parse_sources(text, "source_combinations") for text in self.source_combinations]
 
     def input_path(self, part: str = "test") -> Path:
-        """The conversations of `train`, `dev` or `test`: below `benchmark_path` unless the path is absolute or exists."""
+        """The conversations of `train`, `dev`, `test` or `natural`: below `benchmark_path` unless the path is absolute or exists."""
         given: str = getattr(self, f"{part}_input_path")
         if given.startswith(SNAPSHOT) or Path(given).is_file():
             return resolve(given)

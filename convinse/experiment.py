@@ -13,6 +13,7 @@ from .encoder.checkpoint import HEADS, folder_id
 from .formats.conversations.benchmark import read_benchmark
 from .formats.run_folder import RunFolder, fingerprint
 from .pipeline import Pipeline
+from .records.conversation import Conversation
 from .resources import Resources, model_path
 from .scoring.convqa import evaluate
 from .support.errors import DataError
@@ -23,6 +24,9 @@ LOGGER = logging.getLogger(__name__)
 # keys that change how results are computed or where they lie, not what they are
 _NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path", "device",
               "backend", "token_budget", "evs_training", "qu_training")  # fmt: skip
+
+# parts that are the conversations of a file with this key `part`
+_HALVES = {"natural-dev": ("natural", "dev"), "natural": ("natural", "measured")}
 
 
 class Outcome(NamedTuple):
@@ -53,17 +57,21 @@ def run_experiment(
         limit: only the first so many conversations.
         restart: run finished conversations again.
         quiet: show no progress.
-        part: `train`, `dev` or `test`.
+        part: `train`, `dev`, `test`, or of the natural questions `natural-dev`, to choose by, or `natural`, to report.
         resources: what several runs of a configuration share; its owner closes it.
     """
     start = time.perf_counter()
-    path = config.input_path(part)
+    data, half = _HALVES.get(part, (part, None))
+    path = config.input_path(data)
     if not path.is_file():
-        raise DataError(f"{path}: no such file; check {part}_input_path and benchmark_path")
-    conversations = read_benchmark(path, config.benchmark)[:limit]
+        raise DataError(f"{path}: no such file; check {data}_input_path and benchmark_path")
+    conversations = read_benchmark(path, config.benchmark)
+    if half:
+        conversations = _of_half(conversations, half, path)
+    conversations = conversations[:limit]
     settings = {key: value for key, value in to_dict(config).items() if key not in _NO_RESULT}
     settings["models"] = [folder_id(folder, HEADS) for folder in _model_folders(config)]
-    run_id = fingerprint(settings, sha256(path), list(sources), use_gold_answers)
+    run_id = fingerprint(settings, sha256(path), list(sources), use_gold_answers, *([half] if half else []))
     folder = Path(config.output_path) / config.name / "_".join(sources)
     with RunFolder(folder, run_id, restart) as output, Pipeline(config, resources=resources) as pipeline:
         waiting = [
@@ -84,11 +92,19 @@ def run_experiment(
             "total": time.perf_counter() - start,
         }
         before = output.metrics().get("seconds", {})  # of the part of the run that was finished before
-        groups = {name: metrics.pop(name) for name in ("domains", "turns", "sources")}
+        groups = {name: metrics.pop(name) for name in ("domains", "turns", "kinds", "sources", "unanswerable")}
         metrics["seconds"] = {stage: round(value + before.get(stage, 0.0), 3) for stage, value in seconds.items()}
         metrics |= groups
         output.write_metrics(metrics)
     return Outcome(tuple(sources), folder, metrics)
+
+
+def _of_half(conversations: list[Conversation], half: str, path: Path) -> list[Conversation]:
+    """The conversations whose key `part` is `half`. Raises `DataError` where none is."""
+    chosen = [conversation for conversation in conversations if conversation.get("part") == half]
+    if not chosen:
+        raise DataError(f'{path}: no conversation has "part": "{half}"; give each the key, dev or measured')
+    return chosen
 
 
 def _model_folders(config: Config) -> list[Path]:

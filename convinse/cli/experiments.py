@@ -39,7 +39,10 @@ def add(commands: Commands) -> None:
     sub.add_argument("--all-sources", action="store_true", help="every combination of source_combinations")
     sub.add_argument("--restart", action="store_true", help="run finished conversations again")
     sub.add_argument(
-        "--part", choices=("train", "dev", "test"), default="test", help="the conversations to run (default test)"
+        "--part",
+        choices=("train", "dev", "test", "natural-dev", "natural"),
+        default="test",
+        help="the conversations to run (default test); natural: questions as people type them, natural-dev to choose by",
     )
 
     sub = commands.add("ask", _ask, "answer one conversation from the command line", "nothing was written")
@@ -100,11 +103,15 @@ def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
     columns = ("", "questions", "P@1", "MRR", "Hit@5", "answer presence")
     print_rows(f"{outcomes[0].metrics['num_questions']} questions", columns, rows)
     for outcome in outcomes:
+        unanswerable = outcome.metrics["unanswerable"]
+        if unanswerable["num_questions"]:
+            share = f"abstained on {unanswerable['abstained']:.3f} of them"
+            print(f"{unanswerable['num_questions']} questions without an answer: {share}")
         print(f"{outcome.path}/turns.jsonl, metrics.json ({outcome.metrics['seconds']['total']:.1f} s)")
 
 
 def _outcome_rows(outcome: Outcome, details: bool) -> Iterator[list[str] | None]:
-    """The row of a run, and with `details` those of its domains, turns and sources; None between the groups."""
+    """The row of a run, and with `details` those of its domains, turns, kinds and sources; None between the groups."""
 
     def row(name: str, values: dict[str, Any]) -> list[str]:
         measures = (f"{values[key]:.3f}" for key in ("p_at_1", "mrr", "h_at_5", "answer_presence"))
@@ -119,6 +126,9 @@ def _outcome_rows(outcome: Outcome, details: bool) -> Iterator[list[str] | None]
     if len(metrics["turns"]) > 1:
         yield None
         yield from (row(f"turn {position}", values) for position, values in metrics["turns"].items())
+    if metrics["kinds"]:
+        yield None
+        yield from (row(kind, values) for kind, values in metrics["kinds"].items())
     yield None
     for source, values in metrics["sources"].items():
         yield row(f"answer in {source}", {**values, "answer_presence": metrics["answer_presence_per_src"][source]})

@@ -55,16 +55,27 @@ class Understanding(TypedDict, total=False):
     history_used: list[HistoryPart]
 
 
+class Abstention(TypedDict):
+    """Why a turn is better left without an answer; the answers that it has are suggestions."""
+
+    reason: str
+
+
 class Turn(Understanding, total=False):
-    """One question of a conversation, and what the stages add to it. Unknown keys pass through."""
+    """One question of a conversation, and what the stages add to it. Unknown keys pass through.
+
+    `answers` that are an empty list say that the question has no answer; `kind` that it is measured with others of its kind.
+    """
 
     turn: int
     question_id: str
     question: str
+    kind: str
     answers: list[Entity]
     question_entities: list[QuestionEntity]
     top_evidences: list[Evidence]
     pred_answers: list[RankedAnswer]
+    abstained: Abstention
     answer_presence: bool
     answer_presence_per_src: dict[str, bool]
     p_at_1: float
@@ -77,6 +88,7 @@ class Conversation(TypedDict, total=False):
 
     conv_id: str
     domain: str
+    part: str
     questions: list[Turn]
 
 

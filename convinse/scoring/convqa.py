@@ -1,7 +1,7 @@
 """The measures of ConvMix (Christmann et al., SIGIR 2022): P@1, MRR, Hit@5 and answer presence.
 
 Ids are compared without regard to case, quotes and a plus sign. An unanswered turn counts 0 everywhere. A turn
-without gold answers is not measured.
+without gold answers is not measured. Where they are an empty list, the question has no answer: it is right to abstain.
 """
 
 from __future__ import annotations
@@ -45,6 +45,11 @@ def add_answer_metrics(turn: Turn) -> None:
     turn["h_at_5"] = float(rank is not None and rank <= 5)
 
 
+def has_abstained(turn: Turn) -> bool:
+    """Whether a turn was left without an answer, or what it has are suggestions (`abstained`)."""
+    return not turn.get("pred_answers") or bool(turn.get("abstained"))
+
+
 def has_answer(evidence: Evidence, answers: Iterable[Entity]) -> bool:
     """Whether a gold answer is among the entities of an evidence."""
     return not _ids(answers).isdisjoint(_ids(evidence["wikidata_entities"]))
@@ -70,19 +75,26 @@ def add_answer_presence(turn: Turn, sources: Sequence[str]) -> None:
 def evaluate(conversations: Iterable[Conversation]) -> dict[str, Any]:
     """The mean of every measure over all turns with gold answers; empty data gives 0.
 
-    The same below `domains`, by domain, below `turns`, by the number of the turn in its conversation, and below `sources`,
-    over the turns whose answer a source's evidences hold.
+    The same below `domains`, by domain, below `turns`, by the number of the turn in its conversation, below `kinds`, by the
+    turn's own key `kind` where it has one, and below `sources`, over the turns whose answer a source's evidences hold.
+    `unanswerable`: the turns whose gold answers are an empty list, and the share of them on which it was abstained.
     """
     turns: list[Turn] = []
     domains: dict[str, list[Turn]] = defaultdict(list)
     positions: dict[str, list[Turn]] = defaultdict(list)
+    kinds: dict[str, list[Turn]] = defaultdict(list)
     sources: dict[str, list[Turn]] = {}
+    unanswerable: list[Turn] = []
     for conversation in conversations:
         measured = []
         for index, turn in enumerate(conversation["questions"]):
             if turn.get("answers"):
                 measured.append(turn)
                 positions[str(turn.get("turn", index))].append(turn)
+                if turn.get("kind") is not None:
+                    kinds[str(turn["kind"])].append(turn)
+            elif turn.get("answers") is not None:
+                unanswerable.append(turn)
         turns += measured
         domains[str(conversation.get("domain", "none"))] += measured
         for turn in measured:
@@ -93,20 +105,28 @@ def evaluate(conversations: Iterable[Conversation]) -> dict[str, Any]:
         "domains": {domain: _means(group) for domain, group in sorted(domains.items()) if group},
         # by their numbers: 10 comes after 9
         "turns": {name: _means(group) for name, group in sorted(positions.items(), key=lambda it: (len(it[0]), it[0]))},
+        "kinds": {kind: _means(group) for kind, group in sorted(kinds.items())},
         "sources": {source: _means(group) for source, group in sources.items()},
+        "unanswerable": {
+            "num_questions": len(unanswerable),
+            "abstained": _mean(map(has_abstained, unanswerable), len(unanswerable)),
+        },
     }
 
 
 def _means(turns: Sequence[Turn]) -> dict[str, Any]:
-    def mean(values: Iterable[float]) -> float:
-        return round(sum(values) / len(turns), 4) if turns else 0.0
-
     sources = list(dict.fromkeys(source for turn in turns for source in turn.get("answer_presence_per_src", {})))
     return {
         "num_questions": len(turns),
-        **{measure: mean(float(turn.get(measure, 0)) for turn in turns) for measure in MEASURES},
+        **{measure: _mean((float(turn.get(measure, 0)) for turn in turns), len(turns)) for measure in MEASURES},
         "answer_presence_per_src": {
-            source: mean(float(turn.get("answer_presence_per_src", {}).get(source, False)) for turn in turns)
+            source: _mean(
+                (float(turn.get("answer_presence_per_src", {}).get(source, False)) for turn in turns), len(turns)
+            )
             for source in sources
         },
     }
+
+
+def _mean(values: Iterable[float], number: int) -> float:
+    return round(sum(values) / number, 4) if number else 0.0

@@ -105,6 +105,47 @@ def test_all_sources(small, command):
     assert "│ kb " in out and "│ text_info " in out
 
 
+def test_natural_questions_come_in_two_halves(small, command):
+    def questions(kind, answers, *ids):
+        return [
+            {"turn": n, "question_id": i, "question": "Who directed Titanic?", "kind": kind, "answers": answers}
+            for n, i in enumerate(ids)
+        ]
+
+    director, nothing = [{"id": "Q42574", "label": "James Cameron"}], []
+    asked = [
+        ("1", "dev", questions("role", director, "a")),
+        ("2", "measured", questions("none", nothing, "b", "c")),
+        ("3", "dev", []),
+    ]
+    write("natural.json", [{"conv_id": i, "part": part, "questions": turns} for i, part, turns in asked])
+    write("my.yml", "name: mine\nbenchmark_path: .\n")
+    run, folder = ["pipeline", "kb", "my.yml", "--quiet", "--part"], small / "results/mine/kb"
+    out = command(*run, "natural-dev")
+    assert "│ role " in out and "without an answer" not in out
+    assert [c["conv_id"] for c in json_lines(folder / "turns.jsonl")] == ["1", "3"]
+    assert read_json(folder / "metrics.json")["kinds"]["role"]["num_questions"] == 1
+    assert "2 questions without an answer: abstained on " in command(*run, "natural")
+    assert [c["conv_id"] for c in json_lines(folder / "turns.jsonl")] == ["2"]  # the other half's results moved away
+    metrics = read_json(folder / "metrics.json")
+    assert (metrics["num_questions"], metrics["unanswerable"]["num_questions"]) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    "conversations, message",
+    [
+        (None, "natural_input_path"),
+        ([], "natural.json: no conversation has"),
+        ([{"conv_id": "1", "questions": []}], '"part": "dev"'),
+    ],
+)
+def test_natural_questions_without_a_half_are_refused(small, command_error, conversations, message):
+    write("my.yml", "benchmark_path: .\n")
+    if conversations is not None:
+        write("natural.json", conversations)
+    assert message in command_error("pipeline", "my.yml", "--part", "natural-dev", "--quiet")
+
+
 def test_ask_shows_answers_and_support(small, command):
     out = command("ask", "Who directed Titanic?", "When was he born?")
     assert "1. James Cameron (Q42574)" in out and "16 August 1954" in out

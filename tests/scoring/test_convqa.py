@@ -127,6 +127,30 @@ def test_the_means_by_the_number_of_the_turn():
     assert result["turns"]["0"]["answer_presence_per_src"] == {"kb": 0.5, "text": 0.0}
 
 
+def test_the_means_by_the_kind_of_the_question():
+    kinds = [("role", 1.0), ("date", 0.0), ("role", 0.0), (None, 1.0)]
+    turns = [{**turn(hit, True), **({"kind": kind} if kind else {})} for kind, hit in kinds]
+    result = evaluate([{"conv_id": "1", "questions": [*turns, {"question": "no gold", "kind": "alias"}]}])
+    assert [(name, own["num_questions"], own["p_at_1"]) for name, own in result["kinds"].items()] == [
+        ("date", 1, 0.0), ("role", 2, 0.5),
+    ]  # fmt: skip
+    assert result["num_questions"] == 4
+    assert evaluate([{"conv_id": "1", "questions": [turn(1.0, True)]}])["kinds"] == {}
+
+
+def test_abstaining_is_right_where_the_question_has_no_answer():
+    asked = {"question": "?", "answers": [], "kind": "unanswerable"}
+    given = {"pred_answers": answered(["Q1"], "Q2")["pred_answers"]}
+    unanswerable = [
+        {**asked, **given}, {**asked, "pred_answers": []}, {**asked, **given, "abstained": {"reason": "unsure"}}, asked,
+    ]  # fmt: skip
+    unknown = {"question": "no gold", "pred_answers": []}
+    result = evaluate([{"conv_id": "1", "questions": [turn(1.0, True), *unanswerable, unknown]}])
+    assert result["unanswerable"] == {"num_questions": 4, "abstained": 0.75}
+    assert (result["num_questions"], result["p_at_1"], result["kinds"]) == (1, 1.0, {})
+    assert evaluate([])["unanswerable"] == {"num_questions": 0, "abstained": 0.0}
+
+
 def test_a_turn_that_no_stage_measured_counts_nothing():
     result = evaluate([{"conv_id": "1", "domain": "books", "questions": [turn(1.0, True), answered(["Q1"])]}])
     assert [result[measure] for measure in MEASURES] == [0.5] * len(MEASURES)
