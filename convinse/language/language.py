@@ -31,6 +31,8 @@ class ConversationPatterns:
     about: re.Pattern[str]
     ellipsis: re.Pattern[str]
     complete: re.Pattern[str]
+    question_word: re.Pattern[str]
+    asks_anew: re.Pattern[str]
     definite_noun: re.Pattern[str]
     noun_before_name: re.Pattern[str]
     pointing_phrase: re.Pattern[str]
@@ -60,6 +62,13 @@ class NameWords:
 
 
 @dataclass(frozen=True, eq=False)
+class CommonWords:
+    """What texts write small; see `common_words.txt`."""
+
+    small: WordSet
+
+
+@dataclass(frozen=True, eq=False)
 class PageWords:
     """Words of the Wikipedia in a language; see `pages.txt`."""
 
@@ -82,6 +91,7 @@ class Language:
     yes_no: YesNoWords
     conversation: ConversationPatterns
     names: NameWords
+    common: CommonWords
     teams: TeamWords
     pages: PageWords
 
@@ -109,6 +119,7 @@ def load(folder: Path) -> Language:
         read_lists(YesNoWords, folder / "yes_no.txt", properties=properties),
         read_lists(ConversationPatterns, folder / "conversation.txt"),
         read_lists(NameWords, folder / "names.txt"),
+        read_lists(CommonWords, folder / "common_words.txt"),
         read_lists(TeamWords, folder / "teams.txt"),
         read_lists(PageWords, folder / "pages.txt"),
     )
