@@ -76,7 +76,7 @@ def _named(items: Collection[Entity], asked: AskedQuestion) -> list[Entity]:
         told = keywords(text)
         names = {item["id"]: name for item in items if (name := keywords(item["label"])) and name <= told}
         named = [
-            item for item in items if (name := names.get(item["id"])) and not any(name < own for own in names.values())
+            item for item in items if item["id"] in names and not any(names[item["id"]] < own for own in names.values())
         ]
         if len(named) == _PAIR and names[named[0]["id"]] != names[named[1]["id"]]:
             return sorted(named, key=lambda item: _start(item["label"], text))
@@ -112,16 +112,16 @@ def _literals(
     item: Entity, comparison: AskedComparison, asked: AskedQuestion
 ) -> dict[PropertyLabel, tuple[tuple[float, ...], tuple[int, ...]]]:
     """What orders an item, by its name: the earliest date, or the one number of each property."""
-    found: dict[PropertyLabel, dict[tuple[float, ...], list[int]]] = {}
+    amounts_of: dict[PropertyLabel, dict[tuple[float, ...], list[int]]] = {}
     for label, value, places in _told(item, asked):
         if comparison.by and (not is_number(value["id"]) or asked.names.asked(label, comparison.by) < 1):
             continue
         if not comparison.by and not is_date(value["id"]):
             continue
-        found.setdefault(label, {}).setdefault(_amount(value), []).extend(places)
+        amounts_of.setdefault(label, {}).setdefault(_amount(value), []).extend(places)
     return {
         label: (min(amounts), tuple(amounts[min(amounts)]))
-        for label, amounts in found.items()
+        for label, amounts in amounts_of.items()
         if len(amounts) == 1 or not comparison.by
     }
 

@@ -187,7 +187,7 @@ def _at_place(own: _Suited, order: AskedOrder, asked: AskedQuestion) -> list[Ans
 # -- facts -------------------------------------------------------------------------------------------------------------
 
 
-class _Linked(NamedTuple):
+class _FactLink(NamedTuple):
     fact: Fact
     partner: Entity
 
@@ -224,10 +224,10 @@ def _of_facts(order: AskedOrder, asked: AskedQuestion) -> list[AnswerCandidate]:
     return [AnswerCandidate(winner, 1.0, tuple(places), ("order",))] if places else []
 
 
-def _linked(order: AskedOrder, asked: AskedQuestion) -> list[_Linked]:
+def _linked(order: AskedOrder, asked: AskedQuestion) -> list[_FactLink]:
     nouns, kb = _nouns(order.noun, asked), asked.resources.kb
     types, words = asked.language.answer_types, question_keywords(asked)
-    linked: dict[tuple[str, str], list[_Linked]] = {}
+    linked: dict[tuple[str, str], list[_FactLink]] = {}
     for item in dict.fromkeys(
         evidence["retrieved_for_entity"]["id"] for evidence in asked.evidences if "retrieved_for_entity" in evidence
     ):
@@ -240,13 +240,13 @@ def _linked(order: AskedOrder, asked: AskedQuestion) -> list[_Linked]:
                 continue
             is_named = is_subject and bool(asked.names.asking(label_of(fact.predicate), nouns))
             if is_named or types.heads(kb.types(partner["id"])) & nouns:
-                linked.setdefault((fact.predicate["id"], str(is_subject)), []).append(_Linked(fact, partner))
+                linked.setdefault((fact.predicate["id"], str(is_subject)), []).append(_FactLink(fact, partner))
     asking = [own for own in linked.values() if asked.names.asking(label_of(own[0].fact.predicate), words)]
-    given = [one for own in asking or linked.values() for one in own]
-    return given if len({one.partner["id"] for one in given}) <= _MOST_ITEMS else []
+    given = [link for own in asking or linked.values() for link in own]
+    return given if len({link.partner["id"] for link in given}) <= _MOST_ITEMS else []
 
 
-def _value(own: _Linked, order: AskedOrder, asked: AskedQuestion) -> Entity | None:
+def _value(own: _FactLink, order: AskedOrder, asked: AskedQuestion) -> Entity | None:
     """What orders an item: a date of the fact itself, else the earliest of its own; or its number of the measure."""
     if not order.by:
         dates = [qualifier.value for qualifier in own.fact.qualifiers if is_date(qualifier.value["id"])]

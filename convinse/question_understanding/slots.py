@@ -281,7 +281,9 @@ class Slots(QuestionUnderstanding):
     def _points(self, question: str) -> bool:
         """Whether a question has words for something of its own: "it", "the film", a name that is not known."""
         words = fold(question).split()
-        if not self.language.words.personal.isdisjoint(words) or any(name.start() for name in _CAPITALS.finditer(question)):
+        if not self.language.words.personal.isdisjoint(words) or any(
+            name.start() for name in _CAPITALS.finditer(question)
+        ):
             return True
         definite = self.language.words.definite
         return any(word in definite and self._types.names_class(noun) for word, noun in pairwise(words))
