@@ -10,6 +10,7 @@ from ..records.conversation import RankedAnswer, Turn
 from ..records.evidence import Entity
 from .base import HeterogeneousAnswering
 from .dates import date_question, date_weights
+from .operations import with_operations
 from .quantities import numbers
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, answers, in_shares, in_years, merged
@@ -27,7 +28,7 @@ class EntityVoting(HeterogeneousAnswering):
     """Answers without a model: the entities of the top evidences are the candidates; see `votes`.
 
     Numbers that are stated for what is asked come before the others, dates are years where a year is asked for, yes or no
-    is decided by facts and words.
+    is decided by facts and words. What orders, compares or looks up a row or a fact comes before all of it (`operations`).
 
     Args:
         config: `kb_path` (types of items), `sr_delimiter`, `ha_max_answers` are used.
@@ -38,7 +39,7 @@ class EntityVoting(HeterogeneousAnswering):
         """Vote; see the base class."""
         asked = AskedQuestion.of(turn, self.config.sr_delimiter, self.resources)
         candidates = yes_or_no(asked) if asked.expected.kind == "yesno" else as_expected(asked, votes(asked))
-        return answers(candidates, self.config.ha_max_answers)
+        return answers(with_operations(asked, candidates), self.config.ha_max_answers)
 
 
 def as_expected(asked: AskedQuestion, candidates: list[AnswerCandidate]) -> list[AnswerCandidate]:

@@ -17,6 +17,7 @@ from ..stage import TurnBatch
 from ..support.errors import ConfigError
 from .base import HeterogeneousAnswering
 from .entity_voting import as_expected, votes
+from .operations import with_operations
 from .question import AskedQuestion, likely_classes
 from .ranking import AnswerCandidate, answers, merged
 from .reader import in_evidences, read_answers
@@ -38,6 +39,7 @@ class ExtractiveAnswering(HeterogeneousAnswering):
     lists better. They weigh less where no entity fits the expected type.
     Questions for yes or no are not read; they, stated numbers and years are answered as by `EntityVoting`, but what no fact
     decides is read by the yes/no head of the model, where it has one.
+    What orders, compares or looks up a row or a fact comes before all of it, with its own weight (`operations`).
     What the answer is expected to be tells the answer type head of the model, where it has one, else the word lists.
 
     Args:
@@ -111,7 +113,8 @@ class ExtractiveAnswering(HeterogeneousAnswering):
             yes_or_no(question, self.judge) if question.expected.kind == "yesno" else self._read(question, next(spans))
             for question in asked
         )
-        return [answers(given, self.config.ha_max_answers) for given in candidates]
+        most = self.config.ha_max_answers
+        return [answers(with_operations(own, given), most) for own, given in zip(asked, candidates, strict=True)]
 
     def _read(self, asked: AskedQuestion, spans: Sequence[AnswerSpan]) -> list[AnswerCandidate]:
         """What the reader has marked and, with the weight that they deserve, the votes."""

@@ -16,8 +16,8 @@ from .question import AskedQuestion
 from .ranking import AnswerCandidate, ordered
 from .values import label_of
 
-_YES: Entity = {"id": "Yes", "label": "Yes"}
-_NO: Entity = {"id": "No", "label": "No"}
+YES: Entity = {"id": "Yes", "label": "Yes"}
+NO: Entity = {"id": "No", "label": "No"}
 _NAME_WEIGHT = 0.5  # of a word of a name or a class ("film"): what is said of it tells more
 _COVERED = 0.6  # of a question's words that an evidence must hold for a "yes"
 _CERTAIN, _LIKELY = 0.95, 0.75
@@ -36,7 +36,7 @@ class Verdict(NamedTuple):
     def candidates(self) -> list[AnswerCandidate]:
         """Both answers, the likelier first; "No" where it is undecided."""
         places = tuple(self.evidences)
-        both = ((_YES, self.yes), (_NO, 1 - self.yes))
+        both = ((YES, self.yes), (NO, 1 - self.yes))
         return ordered(AnswerCandidate(entity, score, places, ("yes_no",)) for entity, score in both)
 
 

@@ -222,6 +222,11 @@ class KnowledgeBase:
         """The items that are values of a property (its number, 21 for P21) of an item."""
         return [f"Q{number}" for number in self._objects(_number(entity_id), (prop,))]
 
+    def properties_of(self, entity_id: str) -> list[str]:
+        """The properties that an item has values of, in the order of its facts."""
+        facts = self._facts(entity_id, self.frequencies(entity_id)[0])  # those that it is the subject of come first
+        return list(dict.fromkeys(f"P{tokens[1]}" for tokens in facts))
+
     def _read_types(self, entity_id: str) -> tuple[str, ...]:
         """Labels of what an item is: instance of, occupation, and the classes above; lower case, nearest first."""
         level = self._objects(_number(entity_id), (_INSTANCE_OF, _OCCUPATION))

@@ -1,7 +1,7 @@
 """Mentions of a text and the items that they may mean.
 
-Names are found by their labels and aliases, the longest first, misspelt ones by edit distance. The candidates of a
-mention are ranked by CLOCQ's four signals (Christmann et al., WSDM 2022, arXiv 2108.08597): match with the mention,
+Names are found by their labels and aliases, the longest first; where there is none, parts of names and misspelt ones by
+edit distance. A mention is certain, or it takes a conversation that speaks of what it names. The candidates of a mention are ranked by CLOCQ's four signals (Christmann et al., WSDM 2022, arXiv 2108.08597): match with the mention,
 relevance to the text, connectivity and coherence with the candidates of the other mentions.
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..config import ClocqParams
 from ..language.language import Language, english
@@ -19,22 +19,26 @@ from ..language.text import fold
 from ..records.evidence import Entity
 from ..records.representation import QuestionEntity
 from .index import Candidate, KnowledgeBase
+from .names import other_forms
 from .national_teams import NationalTeams
 
 _TOKEN = re.compile(r"\w+(?:['’]\w+)*\.?")
 _SEGMENT = re.compile(r"[^|?!;\n]+")
 _MAX_TOKENS = 9  # of a name
 _MAX_PARTIAL = 5  # words of a part of a name
-_FUZZY_CUTOFF = 87.0  # ratio in percent, about one edit in eight characters
-_FUZZY_CUTOFF_SHORT = 90.0  # for names of up to eight characters
-_FUZZY_LENGTH = 6
+_MISSPELT = 6  # characters of a name to one wrong letter; shorter names are not looked for
+_MOST_EDITS = 2  # what the index of names looks for
+_FUZZY_NAMES = 50  # names with words like those of a misspelt one whose spelling is compared
 _NEAR_BEST = 0.8  # AUTO keeps candidates of at least this share of the best score
 _AUTO_LIMIT = 5  # items that AUTO keeps for a mention at most
 _NEIGHBOR_LIMIT = 300
 _SURNAME_LENGTH = 4
+_ACRONYM = 3  # letters: up to so many, an alias is an abbreviation
+_CLASS_PROPERTIES = frozenset({"P31", "P279"})
 _WELL_KNOWN = 40  # facts of an item whose name of common words counts without capitals: "the godfather"
 _KEPT_TEXTS = 4096  # whose mentions stay in memory: the questions of a run over several combinations of sources
 _FAMOUS = 8  # facts of a person whose surname counts without a capital
+_CLEARLY = 2  # times the facts of the next item whose name has the word: the one that the word alone means
 
 
 class ScoredCandidate(NamedTuple):
@@ -51,13 +55,18 @@ class ScoredCandidate(NamedTuple):
 
 
 class LinkedMention(NamedTuple):
-    """A name, or a common noun, in a text: `text[start:end]` is `surface`; candidates are sorted, best first."""
+    """A name, or a common noun, in a text: `text[start:end]` is `surface`; candidates are sorted, best first.
+
+    `is_certain` is false of a word that may as well mean something else: a part of a name, a common word written small, a
+    misspelt word, an alias of one word that other names have, too; unless the text asks for a property of the item.
+    """
 
     start: int
     end: int
     surface: str
     candidates: tuple[ScoredCandidate, ...]
     is_name: bool = True
+    is_certain: bool = True
 
     @property
     def meanings(self) -> list[QuestionEntity]:
@@ -78,6 +87,34 @@ class _Token(NamedTuple):
     joined: bool  # only blanks stand between it and the word before
 
 
+# what words are: a name that is meant; a name that is written as common words are; a part of a name, or an alias that is one
+# of other names, too; one misspelt word
+_Sort = Literal["name", "common", "part", "misspelt"]
+
+
+class _Span(NamedTuple):
+    """A name among tokens: the first one, the one behind the last, the items with their match scores."""
+
+    start: int
+    end: int
+    scored: list[tuple[Candidate, float]]
+    sort: _Sort = "name"
+
+    @property
+    def places(self) -> range:
+        return range(self.start, self.end)
+
+
+class _Spotted(NamedTuple):
+    """A name in a text; see `LinkedMention`."""
+
+    start: int
+    end: int
+    surface: str
+    scored: list[tuple[Candidate, float]]
+    sort: _Sort = "name"
+
+
 class EntityLinker:
     """Finds the items of a knowledge base in a text.
 
@@ -92,6 +129,7 @@ class EntityLinker:
         self._params = params
         self._language = language or english()
         self._not_names = self._language.words.not_names
+        self._small = self._language.common.small
         self._national_teams = NationalTeams(kb, self._language.teams)
         self._linked = lru_cache(maxsize=_KEPT_TEXTS)(self._link)
 
@@ -103,25 +141,51 @@ class EntityLinker:
         return list(self._linked(repair(text), classes))
 
     def _link(self, text: str, classes: bool) -> tuple[LinkedMention, ...]:
-        spotted: list[tuple[int, int, str, list[tuple[Candidate, float]]]] = []
+        spotted: list[_Spotted] = []
         for segment in _SEGMENT.finditer(text):
             tokens = _tokens(text, segment.start(), segment.end())
-            teams = list(self._teams(text, tokens))
-            taken = {place for start, end, _ in teams for place in range(start, end)}
-            exact = [span for span in self._exact(text, tokens) if taken.isdisjoint(range(*span[:2]))] + teams
-            covered = {place for start, end, _ in exact for place in range(start, end)}
-            spans = exact + list(self._partial(text, tokens, covered, bool(exact)))
-            for start, end, scored in spans:
-                first, stop = tokens[start].start, tokens[end - 1].end
-                spotted.append((first, stop, text[first:stop].rstrip("."), scored))
+            for span in self._spans(text, tokens):
+                first, stop = tokens[span.start].start, tokens[span.end - 1].end
+                spotted.append(_Spotted(first, stop, text[first:stop].rstrip("."), *span[2:]))
+        spotted = self._supported(text, spotted)
         is_named = bool(spotted)
         if not is_named and classes:
             spotted = list(self._classes(text))
         spotted.sort(key=lambda mention: mention[:2])
         return tuple(mention._replace(is_name=is_named) for mention in self._disambiguate(text, spotted))
 
-    def _teams(self, text: str, tokens: list[_Token]) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
-        """National teams by other names than their labels; spans as those of `_exact`."""
+    def _spans(self, text: str, tokens: list[_Token]) -> list[_Span]:
+        """The names of a segment without overlap: national teams, names in full, parts and misspelt ones, common words."""
+        spans = list(self._teams(text, tokens))
+        taken = {place for span in spans for place in span.places}
+        exact = [span for span in self._exact(text, tokens) if taken.isdisjoint(span.places)]
+        spans += [span for span in exact if span.sort != "common"]
+        taken = {place for span in spans for place in span.places}
+        close = list(self._partial(text, tokens, taken, bool(spans)))
+        taken.update(place for span in close for place in span.places)
+        return spans + close + [span for span in exact if span.sort == "common" and taken.isdisjoint(span.places)]
+
+    def _supported(self, text: str, spotted: list[_Spotted]) -> list[_Spotted]:
+        """The mentions with what the text says for them; beside a name, common words that it does not ask about are none."""
+        keywords = self._language.properties.keywords
+        wanted = keywords(text)
+        checked = []
+        for mention in spotted:
+            asked = mention.sort in ("common", "misspelt") and self._is_asked(
+                wanted - keywords(mention.surface), mention.scored
+            )
+            checked.append(mention._replace(sort="name") if asked else mention)
+        is_named = any(mention.sort != "common" for mention in checked)
+        return [mention for mention in checked if not (is_named and mention.sort == "common")]
+
+    def _is_asked(self, words: Set[str], scored: Sequence[tuple[Candidate, float]]) -> bool:
+        """Whether some keywords are in the name of a property of the best known item: "directed" of a film."""
+        best = max((candidate for candidate, _ in scored), key=lambda candidate: candidate.frequency)
+        names = (self._property_keywords.get(name, frozenset()) for name in self._kb.properties_of(best.id))
+        return any(not words.isdisjoint(own) for own in names)
+
+    def _teams(self, text: str, tokens: list[_Token]) -> Iterator[_Span]:
+        """National teams by other names than their labels."""
         if not tokens:
             return
         first, stop = tokens[0].start, tokens[-1].end
@@ -129,17 +193,18 @@ class EntityLinker:
             start, end = first + team.start, first + team.end
             inside = [place for place, token in enumerate(tokens) if start <= token.start and token.end <= end]
             if inside:
-                yield inside[0], inside[-1] + 1, [(candidate, 1.0) for candidate in team.candidates]
+                yield _Span(inside[0], inside[-1] + 1, [(candidate, 1.0) for candidate in team.candidates])
 
-    def _exact(self, text: str, tokens: list[_Token]) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
-        """Longest folded labels and aliases; (first token, token behind the last, candidates with their match score)."""
+    def _exact(self, text: str, tokens: list[_Token]) -> Iterator[_Span]:
+        """Longest folded labels and aliases."""
         cased = self._is_cased(tokens)
         start = 0
         while start < len(tokens):
             for end in range(min(len(tokens), start + _MAX_TOKENS), start, -1):
                 surface = text[tokens[start].start : tokens[end - 1].end]
-                form, fits = fold(surface), _alias_fits(surface)
-                named = (c for c in self._kb.candidates(form) if self._is_name(c)) if form else ()
+                form = fold(surface)
+                named = [c for c in self._kb.candidates(form) if self._is_name(c)] if form else []
+                fits = self._alias_fits(surface, form, cased, named)
                 candidates = [c for c in named if c.is_label or fits]
                 if not candidates:
                     continue
@@ -150,10 +215,45 @@ class EntityLinker:
                 )  # "a-ha", as it is written
                 if known or spelt or self._plausible(tokens, start, end, cased, any(c.is_label for c in candidates)):
                     scored = [(candidate, 1.0 if candidate.is_label else 0.8) for candidate in candidates]
-                    yield start, end, scored + self._shorter(text, tokens[start:end])
+                    sort: _Sort = "name"
+                    if not (known or spelt) and self._is_common(tokens[start:end], best.is_label, cased):
+                        sort = "common"
+                    elif not several and not best.is_label and not surface.isupper():
+                        sharing = self._sharing(form, tokens[start].capital)
+                        sort = "name" if self._is_clear(best, sharing) else "part"
+                        own = {candidate.id for candidate in candidates}
+                        scored += [(c, 0.8) for c in sharing if c.id not in own and self._is_surname(form, c, True)]
+                    yield _Span(start, end, scored + self._shorter(text, tokens[start:end]), sort)
                     start = end - 1
                     break
             start += 1
+
+    def _alias_fits(self, surface: str, form: str, cased: bool, named: Sequence[Candidate]) -> bool:
+        """Whether an alias may be meant by what is written: short ones are abbreviations.
+
+        "LA" is Los Angeles, "La" and "Dr." are not; "mls" is a league where nothing has capitals.
+        """
+        letters = surface.rstrip(".")
+        if len(letters) > _ACRONYM or letters.isupper() or not letters.isalpha():
+            return True
+        if cased or not letters.islower() or form in self._small:
+            return False
+        return any(letters.upper() in (*self._kb.aliases(c.id), *other_forms(c.label)) for c in named)
+
+    def _is_common(self, window: Sequence[_Token], is_label: bool, cased: bool) -> bool:
+        """Whether words that are a name as a whole are written as common words are: in a text without capitals."""
+        content = [token for token in window if token.form not in self._not_names]
+        if cased or any(token.capital and not token.first for token in window) or (is_label and len(content) > 1):
+            return False
+        return all(token.form in self._small or self._asks(token) for token in content)
+
+    def _sharing(self, word: str, capital: bool) -> list[Candidate]:
+        """The items whose names have a word, the best known first."""
+        return self._kb.search_names([word], self._params.d) if capital or word not in self._small else []
+
+    def _is_clear(self, best: Candidate, sharing: Sequence[Candidate]) -> bool:
+        """Whether an item is far better known than all others whose names have the same word."""
+        return all(_CLEARLY * rival.frequency <= best.frequency for rival in sharing if rival.id != best.id)
 
     def _shorter(self, text: str, tokens: list[_Token]) -> list[tuple[Candidate, float]]:
         """What the name without its last word names, when that is a class: "the ... Trilogy", "the ... series"."""
@@ -163,7 +263,7 @@ class EntityLinker:
         shorter = self._kb.candidates(fold(text[tokens[0].start : tokens[-2].end]))
         return [(candidate, 0.7) for candidate in shorter if candidate.is_label and self._is_name(candidate)]
 
-    def _classes(self, text: str) -> Iterator[tuple[int, int, str, list[tuple[Candidate, float]]]]:
+    def _classes(self, text: str) -> Iterator[_Spotted]:
         """The common nouns of a text that names nothing: "country", "political party"."""
         for segment in _SEGMENT.finditer(text):
             tokens = _tokens(text, segment.start(), segment.end())
@@ -177,7 +277,8 @@ class EntityLinker:
                     candidates = [c for c in self._kb.candidates(form) if c.is_label and not self._is_name(c)]
                     if candidates:
                         surface = text[window[0].start : window[-1].end]
-                        yield window[0].start, window[-1].end, surface, [(candidate, 1.0) for candidate in candidates]
+                        scored = [(candidate, 1.0) for candidate in candidates]
+                        yield _Spotted(window[0].start, window[-1].end, surface, scored)
                         start = end - 1
                         break
                 start += 1
@@ -240,6 +341,16 @@ class EntityLinker:
         return self._language.words.stem(token.form) in self._property_words
 
     @cached_property
+    def _property_keywords(self) -> dict[str, frozenset[str]]:
+        """Property -> the keywords of its names; without those that say what an item is."""
+        keywords = self._language.properties.keywords
+        return {
+            name: keywords(" ".join((label, *aliases)))
+            for name, label, aliases in self._kb.properties()
+            if name not in _CLASS_PROPERTIES
+        }
+
+    @cached_property
     def _property_words(self) -> frozenset[str]:
         """Stems of the names of properties: "director", "cast", "episode" ask for something, they name nothing."""
         stems = self._language.words.stems
@@ -247,9 +358,7 @@ class EntityLinker:
             word for _, label, aliases in self._kb.properties() for name in (label, *aliases) for word in stems(name)
         )
 
-    def _partial(
-        self, text: str, tokens: list[_Token], covered: set[int], linked: bool
-    ) -> Iterator[tuple[int, int, list[tuple[Candidate, float]]]]:
+    def _partial(self, text: str, tokens: list[_Token], covered: set[int], linked: bool) -> Iterator[_Span]:
         """Parts of names ("Yankovic") and misspelt ones: capitalised words that no name covers; in text without capitals,
         any words if nothing else is linked."""
         cased = self._is_cased(tokens)
@@ -260,10 +369,10 @@ class EntityLinker:
                 if not free or not self._usable(tokens, start, size, cased, linked):
                     continue
                 form = fold(text[window[0].start : window[-1].end])
-                scored = self._close_names(form, window[0].capital)
+                scored, sort = self._close_names(form, any(token.capital for token in window))
                 if scored:
                     taken.update(range(start, start + size))
-                    yield start, start + size, scored
+                    yield _Span(start, start + size, scored, sort)
 
     def _usable(self, tokens: list[_Token], start: int, size: int, cased: bool, linked: bool) -> bool:
         """Whether words may be a name that is written in part or wrongly."""
@@ -275,6 +384,8 @@ class EntityLinker:
             return False
         if cased and self._is_part_of_name(tokens, start, start + size):
             return False
+        if len(content) == 1 and not content[0].capital and self._is_common_or_part(tokens, start + size - 1):
+            return False
         if size == 1 and window[0].capital and self._is_adjective(tokens, start):  # "German businessman"
             return False
         if (cased or linked) and size == 1 and window[0].first:
@@ -282,56 +393,97 @@ class EntityLinker:
         particles = self._language.names.particles
         return not (cased or linked) or all(token.capital or token.form in particles for token in content)
 
-    def _close_names(self, form: str, capital: bool) -> list[tuple[Candidate, float]]:
-        """Items with a name like a folded form, and how well it matches."""
+    def _is_common_or_part(self, tokens: list[_Token], place: int) -> bool:
+        """Whether a small word is a common one, or stands beside one that is not: of "dan smith", smith is no name by itself."""
+        before = tokens[place - 1] if place and tokens[place].joined else None
+        after = tokens[place + 1] if place + 1 < len(tokens) and tokens[place + 1].joined else None
+        beside = [token for token in (before, after) if token is not None and token.form.isalpha()]
+        return self._is_small(tokens[place]) or not all(map(self._is_small, beside))
+
+    def _is_small(self, token: _Token) -> bool:
+        """Whether texts write a word small."""
+        return token.form in self._small or token.form in self._not_names or self._asks(token) or token.possessive
+
+    def _close_names(self, form: str, capital: bool) -> tuple[list[tuple[Candidate, float]], _Sort]:
+        """Items with a name like a folded form, how well it matches, and what it is then."""
         words = form.split()
         if len(words) == 2 and words[0] == "the":
             words = words[1:]
-        close: dict[str, tuple[Candidate, float]] = {}
-        if len(words) > 1 or len(form) >= _SURNAME_LENGTH:
-            for candidate in self._kb.search_names(words, self._params.d):
-                if len(words) > 1 or self._is_surname(words[0], candidate, capital):
-                    close[candidate.id] = (candidate, 0.6)
-        if not close and len(form) >= _FUZZY_LENGTH and (len(words) > 1 or capital):
-            for variant in (words, *_respaced(words)):
-                for candidate in self._kb.search_names(variant, self._params.d, edits=1 if variant is words else 0):
-                    match = self._similarity(form, candidate)
-                    if match:
-                        close[candidate.id] = (candidate, match)
-        return [(candidate, match) for candidate, match in close.values() if self._is_name(candidate)]
+        if len(words) == 1:
+            return self._close_word(words[0], capital)
+        names = [c for c in self._kb.search_names(words, self._params.d) if self._is_name(c)]
+        whole = [candidate for candidate in names if self._edits(form, candidate) == 0]
+        if whole:  # but for an article
+            return [(candidate, 0.8) for candidate in whole], "name"
+        if not names:
+            return self._misspelt(form, words), "name"
+        is_said = capital or not self._small.issuperset(words)
+        return ([(candidate, 0.6) for candidate in names] if is_said else []), "part"
+
+    def _close_word(self, word: str, capital: bool) -> tuple[list[tuple[Candidate, float]], _Sort]:
+        """As `_close_names`: of one word, which is a surname or is misspelt."""
+        sharing = self._sharing(word, capital) if len(word) >= _SURNAME_LENGTH else []
+        people = [candidate for candidate in sharing if self._is_surname(word, candidate, capital)]
+        if people:
+            return [(candidate, 0.6) for candidate in people], "part"
+        if sharing or (not capital and word in self._small):  # it is spelt well
+            return [], "part"
+        return self._misspelt(word, [word]), "misspelt"
 
     def _is_surname(self, word: str, candidate: Candidate, capital: bool) -> bool:
         """Whether one word is the last one of a person's name, `Jr` and the like aside."""
         words = [part for part in fold(candidate.label).split() if part not in self._language.names.suffixes]
         if words[-1:] != [word] or not (capital or candidate.frequency >= _FAMOUS):
             return False
-        return self._kind(candidate) == "person"
+        return self._kind(candidate) == "person" and self._is_name(candidate)
 
-    def _similarity(self, form: str, candidate: Candidate) -> float:
-        """The match score of a misspelt name, 0 where it is too far from all names of the candidate."""
-        from rapidfuzz import fuzz
+    def _misspelt(self, form: str, words: list[str]) -> list[tuple[Candidate, float]]:
+        """The items with the name that is nearest to a misspelt one, where one is near enough."""
+        if len(form) < _MISSPELT:
+            return []
+        near: dict[str, tuple[Candidate, int]] = {}
+        for variant in (words, *_respaced(words)):
+            edits = _MOST_EDITS if variant is words else 0
+            for candidate in self._kb.search_names(variant, _FUZZY_NAMES, edits=edits):
+                distance = None if candidate.id in near else self._edits(form, candidate)
+                if distance is not None and self._is_name(candidate):
+                    near[candidate.id] = (candidate, distance)
+        least = min((distance for _, distance in near.values()), default=0)
+        match = 0.9 * (1 - least / len(form))
+        return [(candidate, match) for candidate, distance in near.values() if distance == least]
 
-        cutoff = _FUZZY_CUTOFF if len(form) > 8 else _FUZZY_CUTOFF_SHORT
-        best = 0.0
+    def _edits(self, form: str, candidate: Candidate) -> int | None:
+        """How many letters a folded name is away from the nearest of a candidate's; None where that is too far."""
+        from rapidfuzz.distance import OSA
+
+        own = self._bare(form)
+        least: int | None = None
         for name in (candidate.label, *self._kb.aliases(candidate.id)):
-            folded = fold(name)
-            if folded[:1] == form[:1]:  # people seldom miss the first letter
-                ratio = fuzz.ratio(form, folded, score_cutoff=cutoff)
-                best = max(best, 0.9 * ratio / 100 * (1.0 if name == candidate.label else 0.8))
-        return best
+            folded = self._bare(fold(name))
+            most = min(_MOST_EDITS, max(len(own), len(folded)) // _MISSPELT)
+            if folded[:1] == own[:1] and abs(len(folded) - len(own)) <= most:  # people seldom miss the first letter
+                distance = OSA.distance(own, folded, score_cutoff=most)
+                if distance <= most and (least is None or distance < least):
+                    least = distance
+        return least
 
-    def _disambiguate(
-        self, text: str, spotted: Sequence[tuple[int, int, str, list[tuple[Candidate, float]]]]
-    ) -> list[LinkedMention]:
+    def _bare(self, form: str) -> str:
+        """A folded name without an article before it."""
+        first, _, rest = form.partition(" ")
+        return rest if rest and first in self._language.words.articles else form
+
+    def _disambiguate(self, text: str, spotted: Sequence[_Spotted]) -> list[LinkedMention]:
         params, stems = self._params, self._language.words.stems
         context = set(stems(text))
-        ranked = (sorted(own, key=lambda pair: (-pair[1], -pair[0].frequency, pair[0].id)) for *_, own in spotted)
+        ranked = (
+            sorted(own, key=lambda pair: (-pair[1], -pair[0].frequency, pair[0].id)) for _, _, _, own, _ in spotted
+        )
         pools = [own[: params.d] for own in ranked]
         items = dict.fromkeys(c.id for pool in pools for c, _ in pool)
         neighbors = {item: self._kb.neighbors(item, _NEIGHBOR_LIMIT) for item in items} if len(pools) > 1 else {}
         profiles = {item: self._profile(item) for item in items}
         mentions = []
-        for number, (start, end, surface, _) in enumerate(spotted):
+        for number, (start, end, surface, _, sort) in enumerate(spotted):
             own = set(stems(surface))
             rivals = [c.id for place, pool in enumerate(pools) if place != number for c, _ in pool]
             scored = []
@@ -352,7 +504,7 @@ class EntityLinker:
             kept = scored[:k]
             if params.k == "AUTO":  # namesakes that are nearly as good may be meant, too
                 kept += [c for c in scored[k:_AUTO_LIMIT] if c.score >= _NEAR_BEST * scored[0].score]
-            mentions.append(LinkedMention(start, end, surface, tuple(kept)))
+            mentions.append(LinkedMention(start, end, surface, tuple(kept), is_certain=sort == "name"))
         return mentions
 
     def _is_cased(self, tokens: list[_Token]) -> bool:
@@ -397,12 +549,6 @@ def _respaced(words: list[str]) -> Iterator[list[str]]:
     for place, word in enumerate(words):
         for cut in range(2, len(word) - 1):
             yield [*words[:place], word[:cut], word[cut:], *words[place + 1 :]]
-
-
-def _alias_fits(surface: str) -> bool:
-    """Short aliases are abbreviations: "LA" is Los Angeles, "La" and "Dr." are not."""
-    letters = surface.rstrip(".")
-    return len(letters) > 3 or letters.isupper() or not letters.isalpha()
 
 
 def _auto_k(frequencies: Sequence[int]) -> int:

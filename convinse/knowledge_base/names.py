@@ -96,7 +96,7 @@ class NameIndex:
 
         parts = []
         for word in words:
-            distance = min(edits, 0 if len(word) < 4 else 1 if len(word) < 8 else 2)
+            distance = min(edits, 0 if len(word) < 4 else 1 if len(word) < 6 else 2)
             if distance:
                 query = tantivy.Query.fuzzy_term_query(self._names.schema, "name", word, distance=distance)
             else:

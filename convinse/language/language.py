@@ -15,6 +15,7 @@ from .answer_types import AnswerTypes
 from .bm25 import BM25
 from .literals import LiteralWords
 from .national_teams import TeamWords
+from .operations import OperationWords
 from .property_names import PropertyWords
 from .text import Words
 from .word_lists import Phrases, WordSet, read_lists
@@ -30,6 +31,8 @@ class ConversationPatterns:
     about: re.Pattern[str]
     ellipsis: re.Pattern[str]
     complete: re.Pattern[str]
+    question_word: re.Pattern[str]
+    asks_anew: re.Pattern[str]
     definite_noun: re.Pattern[str]
     noun_before_name: re.Pattern[str]
     pointing_phrase: re.Pattern[str]
@@ -59,6 +62,13 @@ class NameWords:
 
 
 @dataclass(frozen=True, eq=False)
+class CommonWords:
+    """What texts write small; see `common_words.txt`."""
+
+    small: WordSet
+
+
+@dataclass(frozen=True, eq=False)
 class PageWords:
     """Words of the Wikipedia in a language; see `pages.txt`."""
 
@@ -77,9 +87,11 @@ class Language:
     answer_types: AnswerTypes
     properties: PropertyWords
     literals: LiteralWords
+    operations: OperationWords
     yes_no: YesNoWords
     conversation: ConversationPatterns
     names: NameWords
+    common: CommonWords
     teams: TeamWords
     pages: PageWords
 
@@ -97,14 +109,17 @@ def load(folder: Path) -> Language:
     """
     words = read_lists(Words, folder / "words.txt")
     properties = read_lists(PropertyWords, folder / "properties.txt", words=words)
+    literals = read_lists(LiteralWords, folder / "literals.txt", properties=properties)
     return Language(
         words,
         read_lists(AnswerTypes, folder / "answer_types.txt", words=words),
         properties,
-        read_lists(LiteralWords, folder / "literals.txt", properties=properties),
+        literals,
+        read_lists(OperationWords, folder / "operations.txt", literals=literals),
         read_lists(YesNoWords, folder / "yes_no.txt", properties=properties),
         read_lists(ConversationPatterns, folder / "conversation.txt"),
         read_lists(NameWords, folder / "names.txt"),
+        read_lists(CommonWords, folder / "common_words.txt"),
         read_lists(TeamWords, folder / "teams.txt"),
         read_lists(PageWords, folder / "pages.txt"),
     )

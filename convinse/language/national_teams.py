@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 from typing import NamedTuple
 
 from .text import fold
 from .word_lists import Renamed, WordSet
 
 _NAME = r"[A-Z][^\W\d_]+"
+_SMALL_NAME = r"[^\W\d_]{2,}"
 _LEAST_PREFIX = 3  # letters that a country and the word for its people share
 
 
@@ -63,10 +64,12 @@ class TeamWords:
     squads: re.Pattern[str]
 
     def phrases(self, text: str) -> Iterator[TeamPhrase]:
-        """The phrases of a text that may name a team, from left to right."""
-        for match in self._phrase.finditer(text):
+        """The phrases of a text that may name a team, from left to right; countries need no capital where nothing has one."""
+        is_cased = any(char.isupper() for char in text[1:])
+        for match in self._phrase(is_cased).finditer(text):
             the, name, said, noun = match.groups(default="")
-            peoples = "national" in said or bool(the and noun == "team")
+            is_definite = the or "the" in name.split()  # words before a small name stand in it
+            peoples = "national" in said or bool(is_definite and noun == "team")
             yield TeamPhrase(match.end(), match.end(2), name, said.lower(), peoples)
 
     def read_label(self, label: str) -> TeamName | None:
@@ -97,7 +100,9 @@ class TeamWords:
         sports = set(fold(phrase.said).split()) - self.usual_sports
         return team.women == ("women" in phrase.said) and sports <= team.kind
 
-    @cached_property
-    def _phrase(self) -> re.Pattern[str]:
+    @lru_cache(maxsize=2)  # noqa: B019 - a language has one
+    def _phrase(self, is_cased: bool) -> re.Pattern[str]:
         kinds, nouns = "|".join(sorted(self.kinds)), "|".join(sorted(self.nouns))
-        return re.compile(rf"(\b[Tt]he )?\b({_NAME}(?: {_NAME}){{0,3}})(?:['’]s)?((?: (?:{kinds}))*) ({nouns})\b")
+        name, flags = (_NAME, re.UNICODE) if is_cased else (_SMALL_NAME, re.IGNORECASE)
+        pattern = rf"(\b[Tt]he )?\b({name}(?: {name}){{0,3}})(?:['’]s)?((?: (?:{kinds}))*) ({nouns})\b"
+        return re.compile(pattern, flags)

@@ -44,15 +44,28 @@ def after(
         language: of the questions.
 
     Returns:
-        The question before with the new name in the place of the old name; where that is not in it, both questions.
+        The question before with the new name in the place of the old name; where that is not in it, or where this question has
+        words of its own besides names ("When?"), both questions.
     """
-    if named:
-        for old in sorted(replaced, key=lambda referent: referent.kind != named[0].kind):
-            name = re.search(rf"(?<!\w){re.escape(old.label)}(?!\w)", before, re.IGNORECASE)
-            if name:
-                return f"{before[: name.start()]}{named[0].label}{before[name.end() :]}"
     rest = language.conversation.about.sub("", language.conversation.opening.sub("", question)).strip()
+    for old in sorted(replaced, key=lambda referent: referent.kind != named[0].kind) if named else ():
+        name = re.search(rf"(?<!\w){re.escape(old.label)}(?!\w)", before, re.IGNORECASE)
+        if name:
+            before = f"{before[: name.start()]}{named[0].label}{before[name.end() :]}"
+            if not _says_more(rest, named, replaced, language):
+                return before
+            break
     return _completed(f"{before} {rest}".strip(), [referent.label for referent in named])
+
+
+def _says_more(rest: str, named: Sequence[Referent], replaced: Sequence[Referent], language: Language) -> bool:
+    """Whether a question that leans on another one has words of its own besides the name that it puts in."""
+    if language.conversation.question_word.search(rest):
+        return True
+    in_names = {word for referent in named for word in fold(referent.label).split()}
+    own = set(fold(rest).split()) - in_names - language.words.stop_words
+    # where it names nothing, all words are its own; else they may be another name of what it names
+    return bool(own) if named[0] in replaced else any(map(str.isdigit, own))
 
 
 def _completed(text: str, names: Sequence[str]) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import pairwise
 
 from ..answer_typing import LikelyClasses
 from ..config import Config
@@ -20,9 +21,11 @@ from .base import QuestionUnderstanding
 from .history import history_part, origins
 from .referents import Asked, Choice, Focus, Referent, as_referent, may_mean, recent
 from .resolution import after, in_full
+from .roles import Roles
 
 _CAPITALS = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _NEIGHBORS = 1000  # items beside an item that are looked at
+_CLEARLY = 2  # times the facts of a namesake: the one that is meant where nothing else tells
 _OWN_TYPES = 2  # the nearest classes of an item; classes above them are shared too widely
 
 
@@ -54,6 +57,10 @@ class Slots(QuestionUnderstanding):
         """The knowledge base that questions are linked to."""
         return self.resources.kb
 
+    @cached_property
+    def _roles(self) -> Roles:
+        return Roles(self.kb, self.language, self._referent, self._neighbors)
+
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
         """Fill the slots; see the base class."""
         question = turn["question"]
@@ -62,22 +69,27 @@ class Slots(QuestionUnderstanding):
             for place, earlier in enumerate(history_turns)
         ]
         foci = [self._focus(earlier) for earlier in history]
+        talked_about, told = foci, history  # of all turns: what was talked about is known by its name for good
         start = self._topic_start(foci, history)
         foci, history = foci[start:], history[start:]
         linked = self.resources.linker.link(question, classes=True)
-        mentions = self._meant([mention for mention in linked if mention.is_name], foci)
-        named = self._named(question, mentions, foci)
-        predicate = self._predicate(question, mentions, named)
+        mentions = self._meant(question, [mention for mention in linked if mention.is_name], talked_about, told)
+        named = self._named(question, mentions, talked_about)
+        role = self._roles.find(question, mentions, named or list(recent(foci)))
+        named += [referent for referent in role.meant if referent not in named]
+        predicate = self._predicate(role.outside(question), mentions, named)
         number, elliptical = len(predicate), bool(history) and self._is_elliptical(question, predicate)
-        before = history[-1] if elliptical else None
+        before = history[-1] if elliptical and not self._roles.asks_property(predicate) else None
         if before is not None:
             predicate = self._inherit(predicate, before)
         answer_type, likely = self._expected(question, before)
         asked = Asked(question, tuple(named), tuple(predicate), answer_type, elliptical, likely)
         entities, context, scores = self._choose(asked, foci, history)
+        if not named and not scores and not self._points(question):
+            entities, context = self._with_property(predicate, entities, context, talked_about)
         own = {mention.candidates[0].id for mention in mentions}
         taken = [referent for referent in (*entities, *context) if referent.id not in own]
-        used = origins(taken, foci, history, scores)
+        used = origins(taken, talked_about, told, scores)
         if before is not None:
             if predicate[number:]:
                 last = len(history) - 1
@@ -85,7 +97,7 @@ class Slots(QuestionUnderstanding):
             resolved = after(_in_full(before), question, entities, foci[-1].asked, self.language)
         else:
             mentioned = context if named else [*entities, *context]
-            resolved = in_full(question, mentioned, self._is_a, self.language)
+            resolved = in_full(role.named(question), mentioned, self._is_a, self.language)
         if self.resources.answer_typing is not None:
             answer_type = self.resources.answer_typing.likely([(question, resolved)])[0].told
         representation: Representation = {
@@ -93,7 +105,7 @@ class Slots(QuestionUnderstanding):
             "entities": [referent.entity for referent in entities],
             "predicate": " ".join(predicate),
             "answer_type": answer_type.label,
-            "candidates": candidates([*entities, *context], mentions, set(recent(foci)), scores)
+            "candidates": candidates([*entities, *context], mentions, set(recent(talked_about)), scores)
             or [
                 meaning for mention in linked for meaning in mention.meanings
             ],  # it is about nothing, but may mean these
@@ -154,25 +166,55 @@ class Slots(QuestionUnderstanding):
         near = {item for referent in recent(foci) for item in (referent.id, *self._neighbors(referent))}
         return near.isdisjoint(referent.id for referent in named)
 
-    def _meant(self, mentions: Iterable[LinkedMention], foci: Sequence[Focus]) -> list[LinkedMention]:
-        """The mentions without those that a follow-up hardly means, unless they are of something near what was talked
-        about: parts of names, and aliases of one word or in lower case."""
+    def _meant(
+        self, question: str, mentions: Sequence[LinkedMention], foci: Sequence[Focus], history: Sequence[Turn]
+    ) -> list[LinkedMention]:
+        """The mentions without those that the question hardly means: what is not certain has to be near what was talked about.
+
+        Before anything was talked about, the text itself has to tell which one of several namesakes is meant.
+        """
         near: set[str] | None = None
+        unknown = {
+            word
+            for turn in history
+            for answer in turn.get("answers", [])
+            if not self.kb.has(answer["id"])
+            for word in fold(answer["label"]).split()
+        }
         kept = []
         for mention in mentions:
-            surface, best = mention.surface, mention.candidates[0]
-            partial = fold(best.label) != fold(surface) and not surface.isupper()
-            loose = surface[:1].islower() or " " not in surface or fold(surface) not in self._names(best.id)
-            if foci and partial and loose and not known_as(mention, foci):
+            if mention.is_certain or known_as(mention, foci):
+                kept.append(mention)
+            elif not foci:
+                if self._is_told_apart(mention, mentions):
+                    kept.append(mention)
+            elif self._stands_alone(question, mention):
+                kept.append(mention)
+            elif fold(mention.surface) not in unknown:  # else somebody is meant whom the knowledge base does not know
                 if near is None:
                     near = {item for referent in recent(foci) for item in (referent.id, *self._neighbors(referent))}
-                if best.id not in near:
-                    continue
-            kept.append(mention)
+                beside = tuple(candidate for candidate in mention.candidates if candidate.id in near)
+                if beside:
+                    kept.append(mention._replace(candidates=beside))
         return kept
 
+    def _is_told_apart(self, mention: LinkedMention, mentions: Iterable[LinkedMention]) -> bool:
+        """Whether one of several namesakes is far better known, or in a fact with something else that the question names."""
+        best, *namesakes = mention.candidates
+        if all(_CLEARLY * self.kb.frequency(namesake.id) <= self.kb.frequency(best.id) for namesake in namesakes):
+            return True
+        return any(best.id in self._near(name.candidates[0].id) for name in mentions if name is not mention)
+
+    def _stands_alone(self, question: str, mention: LinkedMention) -> bool:
+        """Whether a question has nothing but a name in full: "And friends?", not "Who are her friends?"."""
+        best = mention.candidates[0]
+        if self.language.conversation.complete.search(question):
+            return False
+        left = fold(question.replace(mention.surface, " ", 1)).split()
+        return self.language.words.common.issuperset(left) and fold(mention.surface) in self._names(best.id)
+
     def _names(self, entity_id: str) -> set[str]:
-        return {fold(name) for name in self.kb.aliases(entity_id)}
+        return {fold(name) for name in (self.kb.label(entity_id), *self.kb.aliases(entity_id))}
 
     def _named(self, question: str, mentions: Iterable[LinkedMention], foci: Sequence[Focus]) -> list[Referent]:
         """The items that the question names, in full or by a part of a name of the history ("Cameron")."""
@@ -235,6 +277,34 @@ class Slots(QuestionUnderstanding):
         if not foci:
             return []
         return list(foci[-1].asked[:2]) or [r for r in talked_about if r.kind not in ("date", "number")][:1]
+
+    def _points(self, question: str) -> bool:
+        """Whether a question has words for something of its own: "it", "the film", a name that is not known."""
+        words = fold(question).split()
+        if not self.language.words.personal.isdisjoint(words) or any(
+            name.start() for name in _CAPITALS.finditer(question)
+        ):
+            return True
+        definite = self.language.words.definite
+        return any(word in definite and self._types.names_class(noun) for word, noun in pairwise(words))
+
+    def _with_property(
+        self,
+        predicate: Sequence[str],
+        entities: tuple[Referent, ...],
+        context: tuple[Referent, ...],
+        foci: Sequence[Focus],
+    ) -> tuple[tuple[Referent, ...], tuple[Referent, ...]]:
+        """What a question without a name or a pronoun is about, and its context: the latest thing that has the asked property,
+        where `entities` lack it."""
+        asked = self._roles.asked_properties(predicate)
+        if not asked or any(self._roles.has_any(referent, asked) for referent in entities):
+            return entities, context
+        latest = (referent for referent in recent(foci) if self._roles.has_any(referent, asked))
+        holder = next(latest, None)
+        if holder is None:
+            return entities, context
+        return (holder,), tuple(dict.fromkeys(item for item in (*entities, *context) if item != holder))
 
     def _context(
         self, question: str, entities: Sequence[Referent], is_named: bool, foci: Sequence[Focus]
@@ -299,7 +369,10 @@ class Slots(QuestionUnderstanding):
             (likely,) = self.resources.answer_typing.likely([(question, in_full)])
             return likely.told, likely
         answer_type = self._types.expected_type(question)
-        inherited = before["representation"]["answer_type"] if before is not None and answer_type.kind == "any" else ""
+        lacking = before is not None and answer_type.kind == "any"
+        if before is None or not lacking or self.language.conversation.asks_anew.search(question):
+            return answer_type, None
+        inherited = before["representation"]["answer_type"]
         return self._types.parse_label(inherited) if inherited else answer_type, None
 
 

@@ -45,6 +45,13 @@ class RankedRow(NamedTuple):
     cells: dict[int, tuple[int, int]]
 
 
+class ColumnOrder(NamedTuple):
+    """By what the cells of a column are ordered: an amount of each row, None where it has none; days and years are dates."""
+
+    amounts: list[float | None]
+    are_dates: bool
+
+
 class _Value(NamedTuple):
     """What a cell is ordered by, and what it is measured in: values of different units are not compared."""
 
@@ -210,18 +217,26 @@ def _names(table: Sequence[dict[int, Cell]], columns: Iterable[int]) -> list[str
 
 def _ranks(cells: Sequence[Cell | None]) -> list[str]:
     """The rank of each cell of a column; all are empty in a column without an order."""
+    order = column_order(cells)
+    if order is None:
+        return [""] * len(cells)
+    different = sorted({amount for amount in order.amounts if amount is not None})
+    ends, last = _DATES if order.are_dates else _VALUES, len(different)
+    ranks = {amount: _rank(place, last, ends) for place, amount in enumerate(different, 1)}
+    return ["" if amount is None else ranks[amount] for amount in order.amounts]
+
+
+def column_order(cells: Sequence[Cell | None]) -> ColumnOrder | None:
+    """What the cells of one column are ordered by; None of a column without an order (see `with_ranks`)."""
     values = [None if cell is None else _value(cell["text"]) for cell in cells]
     units = Counter(value.unit for value in values if value is not None)
     unit, count = units.most_common(1)[0] if units else ("", 0)
     amounts = [value.amount if value is not None and value.unit == unit else None for value in values]
-    different = sorted({amount for amount in amounts if amount is not None})
+    different = {amount for amount in amounts if amount is not None}
     filled = sum(cell is not None for cell in cells)
     if count < _LEAST_SHARE * filled or len(different) < _LEAST_VALUES:
-        return [""] * len(cells)
-    are_dates = unit == _DATE or (not unit and all(amount in _YEARS for amount in different))
-    ends, last = _DATES if are_dates else _VALUES, len(different)
-    ranks = {amount: _rank(place, last, ends) for place, amount in enumerate(different, 1)}
-    return ["" if amount is None else ranks[amount] for amount in amounts]
+        return None
+    return ColumnOrder(amounts, unit == _DATE or (not unit and all(amount in _YEARS for amount in different)))
 
 
 @lru_cache(maxsize=65536)  # columns repeat their values, and a text is read more often than a table

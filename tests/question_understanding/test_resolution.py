@@ -56,6 +56,16 @@ def test_the_question_holds_what_it_is_about(question, mentioned, expected):
          "Who directed Spike Lee in Blade Runner?"),
         ("What won Blade Runner in 1982?", "what about 1983?", [], [FILM], "What won Blade Runner in 1982? 1983?"),
         ("Who wrote it?", "And Blade Runner?", [FILM], [MAN], "Who wrote it? Blade Runner?"),
+        # words of its own stay
+        ("Where was Spike Lee born?", "And when?", [MAN], [MAN], "Where was Spike Lee born? when?"),
+        ("Where was Spike Lee born?", "When?", [MAN], [MAN], "Where was Spike Lee born? When?"),
+        ("Where was Spike Lee born?", "And when was Jodie Foster?", [WOMAN], [MAN],
+         "Where was Jodie Foster born? when was Jodie Foster?"),
+        ("Where was Spike Lee born?", "And the mother?", [MAN], [MAN], "Where was Spike Lee born? the mother?"),
+        ("Who directed Alien?", "And The Stripes?", [BAND], [Referent("Q9", "Alien", "thing")],
+         "Who directed The White Stripes?"),
+        ("Who won Alien?", "And Blade Runner in 1983?", [FILM], [Referent("Q9", "Alien", "thing")],
+         "Who won Blade Runner? Blade Runner in 1983?"),
     ],
 )  # fmt: skip
 def test_a_question_that_leans_on_the_one_before(before, question, named, replaced, expected):

@@ -76,14 +76,14 @@ def tables(data: Path, seed: int, form: Rows = PLAIN) -> Iterator[Example]:
     named: dict[str, str] = {}
     rows: dict[str, TableTexts] = {}
     cells: dict[str, list[tuple[int, int, str]]] = {}
-    for title, table in _read_tables(data):
+    for title, table in read_tables(data):
         named[table.context] = bare_title(title)
         rows[table.context] = TableTexts.of(form, title, table.header, table.rows)
         cells[table.context] = [
             (number, column, _plain(cell)) for number, row in enumerate(table.rows) for column, cell in enumerate(row)
         ]
     keys = joined_keys((context, row.text) for context, found in rows.items() for row in found.plain)
-    for question, context, answer in _read_questions(needed(data, "wikitablequestions", "training.tsv.gz")):
+    for question, context, answer in read_questions(needed(data, "wikitablequestions", "training.tsv.gz")):
         wanted = _plain(answer)
         places = [(number, column) for number, column, cell in cells.get(context, ()) if cell == wanted]
         if len(places) != 1 or not wanted or (_COUNTED.search(question) and _NUMBER.fullmatch(wanted)):
@@ -207,15 +207,16 @@ def _plain(text: str) -> str:
 
 def table_titles(data: Path) -> set[str]:
     """The pages that the tables are from."""
-    return {title for title, _ in _read_tables(data)}
+    return {title for title, _ in read_tables(data)}
 
 
-def _read_tables(data: Path) -> Iterator[tuple[str, _Table]]:
+def read_tables(data: Path) -> Iterator[tuple[str, _Table]]:
+    """The title of its page, and each table."""
     for _, table in read_lines(needed(data, "wikitablequestions", "tables.jsonl.gz"), _Table):
         yield html.unescape(table.title), table
 
 
-def _read_questions(path: Path) -> Iterator[tuple[str, str, str]]:
+def read_questions(path: Path) -> Iterator[tuple[str, str, str]]:
     """Question, context and the one answer of the questions that have no more."""
     for _, question, context, answer in islice(tab_lines(path, 4), 1, None):
         if "|" not in answer:

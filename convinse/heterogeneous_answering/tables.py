@@ -1,0 +1,224 @@
+"""Whole tables of which the evidences show rows: their columns, what orders them, and what a row has for an answer."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..language.operations import AskedTime
+from ..language.property_names import PropertyWords
+from ..records.evidence import Cell, Entity, Row, question_items
+from ..records.literals import find_literals, is_date, is_number
+from ..records.ranked_rows import ColumnOrder, column_order
+from .question import AskedQuestion
+
+_BRACKETED = re.compile(r"\([^()]*\)")
+_QUOTES = "\"“”'‘’ "
+_LEAST_FIT = 0.3  # of the expected type: that of an unknown type
+_FITTING = 0.5  # of the expected type, for the entities of a cell to be told apart from the others in it
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of a table: a cell of each row, None where it has none."""
+
+    header: str
+    keywords: frozenset[str]
+    cells: Sequence[Cell | None]
+
+    @cached_property
+    def order(self) -> ColumnOrder | None:
+        """What its cells are ordered by; None where they have no order."""
+        return column_order(self.cells)
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether its cells are dates or years."""
+        return self.order is not None and self.order.are_dates
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether its values grow from row to row, as the numbers of seasons do."""
+        amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]
+        return amounts == sorted(amounts) and 2 * len(set(amounts)) > len(amounts)
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A whole table.
+
+    Attributes:
+        rows: in their order.
+        places: of the evidences that show its rows, by the number of the row.
+        words: of the language that it is in.
+    """
+
+    rows: Sequence[Row]
+    places: Mapping[int, int]
+    words: PropertyWords
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """Its columns, from the left."""
+        table = [{cell["column"]: cell for cell in row["cells"]} for row in self.rows]
+        headers: dict[int, str] = {}
+        for row in table:
+            for number, cell in row.items():
+                headers.setdefault(number, cell["header"])
+        return [
+            Column(header, self.words.keywords(header), [row.get(number) for row in table])
+            for number, header in sorted(headers.items())
+        ]
+
+    @cached_property
+    def about(self) -> frozenset[str]:
+        """The keywords of its caption, or else of the heading that it stands below."""
+        row = self.rows[0]
+        return self.words.keywords(row["caption"] or row["section"])
+
+    @cached_property
+    def held(self) -> list[frozenset[str]]:
+        """The keywords of the cells of each row."""
+        return [
+            self.words.keywords(" ".join((row.get("part", ""), *(cell["text"] for cell in row["cells"]))))
+            for row in self.rows
+        ]
+
+    @cached_property
+    def naming(self) -> Column | None:
+        """The column that names the rows: the first that has no order and a cell in most rows."""
+        return next((column for column in self.columns if column.order is None and self._is_filled(column)), None)
+
+    def _is_filled(self, column: Column) -> bool:
+        return 2 * sum(cell is not None for cell in column.cells) > len(self.rows)
+
+    @cached_property
+    def dated(self) -> list[Column]:
+        """The columns of dates, from the left."""
+        return [column for column in self.columns if column.is_dated]
+
+    def within(self, time: AskedTime) -> list[int] | None:
+        """The rows whose dates lie within some years, or go on through them; None where no column has dates."""
+        if not self.dated:
+            return None
+        spans = [years(column.cells[row] for column in self.dated) for row in range(len(self.rows))]
+        return [row for row, own in enumerate(spans) if own and min(own) <= time.last and time.first <= max(own)]
+
+    def shown(self, rows: Sequence[int]) -> tuple[int, ...]:
+        """The places of the evidences that show some of the rows; of all rows that are shown where none of these is."""
+        numbers = [self.rows[row]["number"] for row in rows]
+        return tuple(self.places[number] for number in numbers if number in self.places) or tuple(
+            sorted(self.places.values())
+        )
+
+
+def years(cells: Iterator[Cell | None]) -> list[int]:
+    """The years of the dates in some cells."""
+    texts = (cell["text"] for cell in cells if cell is not None)
+    dates = (literal.entity["id"] for text in texts for literal in find_literals(text))
+    return [int(name[: name.index("-", 1)]) for name in dates if is_date(name)]
+
+
+def whole_tables(asked: AskedQuestion) -> list[Table]:
+    """The tables of the dump that the evidences show rows of, in the order of their best evidences."""
+    dump = asked.resources.wikipedia
+    shown: dict[tuple[str, int], dict[int, int]] = defaultdict(dict)
+    for place, evidence in enumerate(asked.evidences):
+        row = evidence.get("row")
+        if row is not None and "page" in row and "table" in row and "number" in row:
+            shown[row["page"], row["table"]].setdefault(row["number"], place)
+    if dump is None:
+        return []
+    given = ((dump.table(*own), places) for own, places in shown.items())
+    return [Table(rows, places, asked.language.properties) for rows, places in given if rows]
+
+
+def name_keywords(cell: Cell, words: PropertyWords) -> frozenset[str]:
+    """The keywords of the name in a cell, without what stands in brackets."""
+    return words.keywords(_BRACKETED.sub(" ", cell["text"]))
+
+
+def cell_answers(cell: Cell, asked: AskedQuestion) -> list[Entity]:
+    """What a cell gives as answers: of its entities those that fit the expected type best, else its words."""
+    wanted = asked.expected.kind
+    if wanted in ("date", "number"):
+        is_wanted = is_date if wanted == "date" else is_number
+        literals = (literal.entity for literal in find_literals(cell["text"]))
+        return [entity for entity in (*cell["entities"], *literals) if is_wanted(entity["id"])][:1]
+    entities = [entity for entity in cell["entities"] if not is_date(entity["id"]) and not is_number(entity["id"])]
+    if entities and not _is_part(entities, cell, asked.language.properties):
+        best = max(map(asked.fit, entities))
+        return [entity for entity in entities if asked.fit(entity) >= _FITTING * best]
+    text = " ".join(_BRACKETED.sub(" ", cell["text"]).split()).strip(_QUOTES) or cell["text"]
+    return [{"id": text, "label": text}] if any(map(str.isalnum, text)) else []
+
+
+def _is_part(entities: Iterable[Entity], cell: Cell, words: PropertyWords) -> bool:
+    """Whether a cell names more than its entities, and is no list: a book whose title begins with the name of its hero."""
+    name = name_keywords(cell, words)
+    return "," not in cell["text"] and all(words.keywords(entity["label"]) < name for entity in entities)
+
+
+def question_keywords(asked: AskedQuestion) -> frozenset[str]:
+    """The keywords of a question, without the names of the items that it is about."""
+    keywords = asked.language.properties.keywords
+    items = question_items(asked.evidences)
+    return keywords(asked.asking).difference(*(keywords(item["label"]) for item in items))
+
+
+def asking_keywords(asked: AskedQuestion) -> frozenset[str]:
+    """The keywords of a question, and those that evidences say them with."""
+    words = asked.language.properties
+    return asking_forms(words.keywords(asked.asking) | asked.stems, words)
+
+
+def asking_forms(stems: Iterable[str], words: PropertyWords) -> frozenset[str]:
+    """Stems of a question, and the keywords that evidences say them with: actor, role, character for "play"."""
+    stems = frozenset(stems)
+    return stems.union(*(words.keyword_set(words.expansions.get(word, frozenset())) for word in stems))
+
+
+def suits(header: str, entities: Sequence[Entity], asking: AbstractSet[str], asked: AskedQuestion) -> float:
+    """How well a cell is what is asked for, from 0 to 3: its content fits, the header is asked for, and is of that kind.
+
+    0 where the header is not asked for and the content does not fit.
+    """
+    fit = max(map(asked.fit, entities), default=0.0)
+    if not asked.language.properties.keywords(header) & asking:
+        return fit if fit >= _LEAST_FIT else 0.0
+    return 1 + fit + (asked.language.answer_types.expected_type(header).kind == asked.expected.kind)
+
+
+def asked_cell(
+    table: Table,
+    row: int,
+    asked: AskedQuestion,
+    rest: AbstractSet[str],
+    thing: Column | None = None,
+    is_asked: bool = False,
+) -> list[Entity]:
+    """What a question asks for of a row; nothing where no cell suits.
+
+    Args:
+        table: of the row.
+        row: its place among the rows of the table.
+        asked: the question.
+        rest: keywords of the question that do not say which row is meant.
+        thing: the column of what is ordered.
+        is_asked: whether that is what is asked for.
+    """
+    given = {column: cell_answers(cell, asked) for column in table.columns if (cell := column.cells[row]) is not None}
+    if is_asked and thing is not None and given.get(thing):
+        return given[thing]
+    if asked.expected.kind in ("date", "number"):
+        is_dated = asked.expected.kind == "date"
+        named = [column for column in given if column.keywords & rest and column.is_dated == is_dated and given[column]]
+        dated = [column for column in table.dated if is_dated and given.get(column)]
+        return given[(named + dated)[0]] if named or dated else []
+    suited = {column: suits(column.header, own, rest, asked) for column, own in given.items() if column.order is None}
+    best = max(suited, key=lambda column: (suited[column], column is thing), default=None)
+    return given[best] if best is not None and suited[best] else []

@@ -1,0 +1,60 @@
+"""The words that English texts write small, for `convinse/language/english/common_words.txt`: names are not told by them alone.
+
+    .venv/bin/python scripts/recipes/common_words.py
+
+They are read from the paragraphs of Wikipedia articles in hybrid/multihop-paragraphs, each article once.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from convinse.config import project_root
+from convinse.language.text import fold
+from convinse.support.files import replacing
+from recipes.sources import json_lines, needed, shared_data
+
+LEAST = 3  # articles that write a word small: in fewer it may be a slip, or the word of another language
+_SMALL = re.compile(r"(?<![\w'’.-])[^\W\d_]+(?![\w'’-]|\.\w)")
+_HEADER = """\
+# Common words by the texts that have them; written by scripts/recipes/common_words.py.
+
+[small]
+# In at least {least} of {articles} articles of Wikipedia they stand without a capital: such a word is hardly a name by itself, nor misspelt.
+"""
+
+
+def articles(data: Path) -> dict[str, str]:
+    """Title -> text of the paragraphs."""
+    texts: dict[str, str] = {}
+    for line in json_lines(needed(data, "hybrid", "multihop-paragraphs.jsonl.gz")):
+        for paragraph in line["paragraphs"]:
+            texts.setdefault(paragraph["title"], paragraph["text"])
+    return texts
+
+
+def small_words(texts: Iterable[str], least: int = LEAST) -> list[str]:
+    """The folded words that at least `least` texts write small, sorted."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update({fold(word) for word in set(_SMALL.findall(text)) if word.islower()})
+    return sorted(word for word, count in counts.items() if count >= least and word.isalpha())
+
+
+def main() -> None:
+    """Write the list into the checkout."""
+    texts = articles(shared_data())
+    words = small_words(texts.values())
+    path = project_root() / "convinse" / "language" / "english" / "common_words.txt"
+    with replacing(path) as temporary:
+        header = _HEADER.format(articles=len(texts), least=LEAST)
+        temporary.write_text(f"{header}{textwrap.fill(' '.join(words), 150)}\n", encoding="utf-8")
+    print(f"{path}: {len(words)} words")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+import pytest
+
+from convinse.language.language import english
+from convinse.language.operations import AskedTime
+
+OPERATIONS = english().operations
+
+
+@pytest.mark.parametrize(
+    ("question", "by", "highest", "place", "noun"),
+    [
+        ("What was their first album?", (), False, 1, ("album",)),
+        ("What is her most recent film?", (), True, 1, ("film",)),
+        ("What was the third album?", (), False, 3, ("album",)),
+        ("the second longest song", ("length",), True, 2, ("song",)),
+        ("Which is the biggest city?", ("popul",), True, 1, ("citi",)),
+        ("the shortest book", ("page",), False, 1, ("book",)),
+        ("In which season did he score the most goals?", ("goal",), True, 1, ("goal",)),
+        ("the fewest episodes", ("episod",), False, 1, ("episod",)),
+        ("her most successful film", ("gross",), True, 1, ("film",)),
+    ],
+)
+def test_an_order_has_its_measure_its_end_its_place_and_what_it_orders(question, by, highest, place, noun):
+    order = OPERATIONS.order(question)
+    assert (order.highest, order.place, order.noun) == (highest, place, noun)
+    assert set(by) <= order.by and bool(by) == bool(order.by)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Who directed it?", "Did at most ten people come?", "Most of it was shot where?", "And the last one by them?", ""],
+)
+def test_a_question_without_an_order_has_none(question):
+    assert OPERATIONS.order(question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "by", "higher"),
+    [
+        ("Is she older than him?", (), False),
+        ("Which of the two is younger?", (), True),
+        ("Did it come out before the other?", (), False),
+        ("Is the film longer?", ("length",), True),
+        ("Was it cheaper?", ("cost",), False),
+        ("Was it less expensive?", ("cost",), False),
+        ("Did he score more goals?", ("goal",), True),
+        ("Is it bigger?", ("popul",), True),
+        ("Is it heavier?", ("weight",), True),
+    ],
+)
+def test_a_comparison_has_its_measure_and_its_direction(question, by, higher):
+    comparison = OPERATIONS.comparison(question)
+    assert comparison.higher == higher
+    assert set(by) <= comparison.by and bool(by) == bool(comparison.by)
+
+
+@pytest.mark.parametrize(
+    ("question", "time"),
+    [
+        ("Who was the coach in 1998?", AskedTime(1998, 1998)),
+        ("from 1986 to 1988?", AskedTime(1986, 1988)),
+        ("before 1990", AskedTime(0, 1989)),
+        ("after 1990", AskedTime(1991, 9999)),
+        ("the World Cup of 1970", None),
+        ("in 1990, 1994 or 1998", None),
+        ("in 12 films", None),
+    ],
+)
+def test_the_years_that_a_question_asks_within(question, time):
+    assert OPERATIONS.time(question) == time
