@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from bench.measures import calibration_error
 from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses
 from convinse.encoder.answer_type_head import AnswerTypeHead
 from convinse.encoder.checkpoint import Checkpoint
@@ -26,7 +27,6 @@ from recipes.embedded.recipe import Recipe
 _CHOOSING = 10  # one key of so many of the train part chooses the epoch and the temperature
 _AFTER, _NAMES = 0.08, 0.04  # share of the questions that are learned once more behind another one, or before a name
 _TEMPERATURES = np.arange(0.5, 1.55, 0.05)
-_BINS = 10
 _FITS = 0.5  # how well an answer fits what the word lists expect, where they are right
 
 
@@ -261,10 +261,3 @@ def word_lists(question: TypedQuestion, types: Callable[[str], Sequence[str]]) -
     if expected.kind == "yesno":
         return True, YES_NO in question.classes
     return True, any(language.fit(expected, answer, types(answer)) >= _FITS for answer in question.answers)
-
-
-def calibration_error(sure: np.ndarray, right: np.ndarray) -> float:
-    """The mean difference of probability [n] and share of what is right [n], in ten bins of equal width."""
-    bins = np.minimum((sure * _BINS).astype(int), _BINS - 1)
-    parts = [bins == number for number in range(_BINS)]
-    return float(sum(abs(sure[part].mean() - right[part].mean()) * part.mean() for part in parts if part.any()))

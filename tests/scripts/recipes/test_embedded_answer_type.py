@@ -136,12 +136,6 @@ def test_what_is_saved_tells_the_same(result, tmp_path):
         assert torch.equal(mine, own)
 
 
-def test_the_calibration_error_is_that_of_its_definition():
-    sure, right = np.array([0.95, 0.91, 0.55, 0.51]), np.array([True, True, True, False])
-    assert training.calibration_error(sure, right) == pytest.approx(0.5 * 0.07 + 0.5 * 0.03)
-    assert training.calibration_error(np.array([1.0]), np.array([True])) == 0
-
-
 def test_what_is_right_and_what_words_say():
     def asked(text, root, answer, source="made"):
         return TypedQuestion(text, text, (answer,), {root: 1.0}, True, source, text)
