@@ -2,16 +2,13 @@
 
 import re
 from collections import Counter
-from contextlib import closing
 
 import pytest
 
 from convinse.formats.convmix import read_conversations
-from convinse.knowledge_base.index import KnowledgeBase
 from convinse.language.text import fold
 from convinse.records.evidence import SOURCES
 from convinse.records.literals import is_date, is_number
-from convinse.wikipedia.dump import WikipediaDump
 from documentation import page
 from places import SNAPSHOT
 
@@ -22,16 +19,9 @@ DOMAINS = {"books", "movies", "music", "soccer", "tvseries"}
 
 
 @pytest.fixture(scope="module")
-def kb():
-    with closing(KnowledgeBase(SNAPSHOT / "kb")) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def texts():
+def texts(dump):
     """All evidences of all pages, one below the other."""
-    with closing(WikipediaDump(SNAPSHOT / "wikipedia.db")) as dump:
-        return "\n".join(evidence["evidence_text"] for item in dump.items() for evidence in dump.get(item))
+    return "\n".join(evidence["evidence_text"] for item in dump.items() for evidence in dump.get(item))
 
 
 @pytest.fixture(scope="module")

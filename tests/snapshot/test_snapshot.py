@@ -4,7 +4,6 @@ import gzip
 import json
 import shutil
 from collections import Counter
-from contextlib import closing
 
 import pytest
 
@@ -13,7 +12,6 @@ from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.formats.convmix import read_conversations
 from convinse.knowledge_base import layout
 from convinse.knowledge_base.build import build
-from convinse.knowledge_base.index import KnowledgeBase
 from convinse.records.evidence import SOURCES
 from convinse.wikipedia.dump import WikipediaDump
 from places import SNAPSHOT
@@ -21,18 +19,6 @@ from recipes.snapshot import build as build_snapshot
 
 PARTS = ("train", "dev", "test")
 DOMAINS = {"books", "movies", "music", "soccer", "tvseries"}
-
-
-@pytest.fixture(scope="module")
-def kb():
-    with closing(KnowledgeBase(SNAPSHOT / "kb")) as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def dump():
-    with closing(WikipediaDump(SNAPSHOT / "wikipedia.db")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
