@@ -79,6 +79,12 @@ class LikelyClasses:
         places = self.entities.places(entity_id)
         return float(self.chances[list(places)].sum()) if places else _UNKNOWN
 
+    @property
+    def fit_of_name(self) -> float:
+        """How likely the answer is neither a date nor a number, yes or no: a name that no item is known of may be all else."""
+        places = self.entities.classes.place
+        return 1.0 - float(sum(self.chances[places[name]] for name in (DATE, NUMBER, YES_NO)))
+
     @cached_property
     def expected(self) -> AnswerType:
         """The likeliest class as a type of answer."""

@@ -277,7 +277,7 @@ class Config(Settings, frozen=True, kw_only=True):
     evr_min_evidence_length: NotNegative = 3
     evr_max_evidence_length: Positive = 400
     evr_max_entities: Positive = 10
-    evr_require_entity: bool = True
+    evr_require_entity: bool = False
     evs: Literal["auto", "bm25", "cross_encoder", "cascade"] = "auto"
     evs_max_evidences: Positive = 100
     evs_model: str | None = None
@@ -290,7 +290,8 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_max_length: Annotated[int, msgspec.Meta(ge=64)] = 512
     ha_stride: NotNegative = 128
     ha_share_pass: bool = True
-    ha_votes: Share = 0.0
+    ha_ranker: str = SNAPSHOT + "answers"
+    ha_abstain_below: Share = 0.0
     ha_training: HaTraining = HaTraining()
     device: Device = "auto"
     backend: Backend = "auto"

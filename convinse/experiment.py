@@ -61,14 +61,8 @@ def run_experiment(
         resources: what several runs of a configuration share; its owner closes it.
     """
     start = time.perf_counter()
-    data, half = _HALVES.get(part, (part, None))
-    path = config.input_path(data)
-    if not path.is_file():
-        raise DataError(f"{path}: no such file; check {data}_input_path and benchmark_path")
-    conversations = read_benchmark(path, config.benchmark)
-    if half:
-        conversations = _of_half(conversations, half, path)
-    conversations = conversations[:limit]
+    path, half = _file_of(config, part)
+    conversations = read_part(config, part)[:limit]
     settings = {key: value for key, value in to_dict(config).items() if key not in _NO_RESULT}
     settings["models"] = [folder_id(folder, HEADS) for folder in _model_folders(config)]
     run_id = fingerprint(settings, sha256(path), list(sources), use_gold_answers, *([half] if half else []))
@@ -97,6 +91,21 @@ def run_experiment(
         metrics |= groups
         output.write_metrics(metrics)
     return Outcome(tuple(sources), folder, metrics)
+
+
+def read_part(config: Config, part: str) -> list[Conversation]:
+    """The conversations of a part; see `run_experiment`. Raises `DataError`: there is no such file, or it is damaged."""
+    path, half = _file_of(config, part)
+    if not path.is_file():
+        raise DataError(f"{path}: no such file; check {_HALVES.get(part, (part,))[0]}_input_path and benchmark_path")
+    conversations = read_benchmark(path, config.benchmark)
+    return _of_half(conversations, half, path) if half else conversations
+
+
+def _file_of(config: Config, part: str) -> tuple[Path, str | None]:
+    """The file of a part, and which conversations of it are the part's, by their key `part`; None: all."""
+    data, half = _HALVES.get(part, (part, None))
+    return config.input_path(data), half
 
 
 def _of_half(conversations: list[Conversation], half: str, path: Path) -> list[Conversation]:

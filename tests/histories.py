@@ -7,7 +7,8 @@ import numpy as np
 
 from convinse.language.language import english
 from convinse.question_understanding.history_features import Features
-from convinse.question_understanding.history_weights import FORMAT, FeatureWeight, HistoryWeights, Origin
+from convinse.question_understanding.history_weights import FORMAT, HistoryWeights, Origin
+from convinse.support.weights import FeatureWeight
 from convinse.turn_results import keep_understanding
 
 

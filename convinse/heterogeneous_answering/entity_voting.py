@@ -38,7 +38,9 @@ class EntityVoting(HeterogeneousAnswering):
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """Vote; see the base class."""
         asked = AskedQuestion.of(turn, self.config.sr_delimiter, self.resources)
-        candidates = yes_or_no(asked) if asked.expected.kind == "yesno" else as_expected(asked, votes(asked))
+        candidates = (
+            yes_or_no(asked).candidates() if asked.expected.kind == "yesno" else as_expected(asked, votes(asked))
+        )
         return answers(with_operations(asked, candidates), self.config.ha_max_answers)
 
 

@@ -5,27 +5,28 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 
 from ..config import Config
 from ..encoder.checkpoint import Checkpoint
 from ..encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from ..records.conversation import RankedAnswer, Turn
-from ..records.evidence import Entity
 from ..records.ranked_rows import as_read
 from ..resources import Resources, model_path
 from ..stage import TurnBatch
 from ..support.errors import ConfigError
+from .answer_weights import AnswerWeights, read_answer_weights
 from .base import HeterogeneousAnswering
-from .entity_voting import as_expected, votes
-from .operations import with_operations
+from .candidate_features import Candidates, Given, candidates
+from .entity_voting import votes
+from .operations import operated, with_operations
+from .quantities import numbers
 from .question import AskedQuestion, likely_classes
-from .ranking import AnswerCandidate, answers, merged
+from .ranking import AnswerCandidate, answers, in_year, ordered
 from .reader import in_evidences, read_answers
 from .yes_no import Judge, yes_or_no
 
 _SPANS = 5  # of an evidence
-_LEAST_FIT = 0.01  # of what does not fit the expected type: the answer where nothing fits, such as "twelve"
-_FITTING = 0.3  # fit from which on the votes count in full: that of an unknown type
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
 
@@ -71,6 +72,11 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         return self.build_reader(self.config.ha_model)
 
     @cached_property
+    def ranker(self) -> AnswerWeights:
+        """The trained ranking of answers, read on first use. Raises `ModelError`: it is missing, damaged or of another version."""
+        return read_answer_weights(Path(model_path(self.config.ha_ranker)).expanduser())
+
+    @cached_property
     def judge(self) -> Judge | None:
         """Reads whether a text says yes: the yes/no head of `ha_model`; None where it has none."""
         reader = self.resources.yes_no_reader()
@@ -102,35 +108,46 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         delimiter = self.config.sr_delimiter
         likely_classes(turns, delimiter, self.resources)  # asked together: each of them finds its own known
         asked = [AskedQuestion.of(turn, delimiter, self.resources) for turn in turns]
-        reading = [question for question in asked if question.expected.kind != "yesno"]
+        found = iter(self.found([question for question in asked if question.expected.kind != "yesno"]))
+        most = self.config.ha_max_answers
+        ranked = (
+            self._decided(question) if question.expected.kind == "yesno" else self._ranked(next(found))
+            for question in asked
+        )
+        return [answers(own, most) for own in ranked]
+
+    def found(self, asked: Sequence[AskedQuestion]) -> list[Candidates]:
+        """The candidates of questions, whose evidences are read together."""
         form = self.reader.row_form
         texts = [  # what counts for nothing is not read
             [as_read(own, form) if share > 0 else "" for own, share in zip(q.evidences, q.shares, strict=True)]
-            for q in reading
+            for q in asked
         ]
-        spans = iter(self.reader.read_all([question.spoken for question in reading], texts))
-        candidates = (
-            yes_or_no(question, self.judge) if question.expected.kind == "yesno" else self._read(question, next(spans))
-            for question in asked
-        )
-        most = self.config.ha_max_answers
-        return [answers(with_operations(own, given), most) for own, given in zip(asked, candidates, strict=True)]
+        spans = self.reader.read_all([question.spoken for question in asked], texts)
+        return [self._candidates(question, own) for question, own in zip(asked, spans, strict=True)]
 
-    def _read(self, asked: AskedQuestion, spans: Sequence[AnswerSpan]) -> list[AnswerCandidate]:
-        """What the reader has marked and, with the weight that they deserve, the votes."""
-
-        def fit(entity: Entity) -> float:
-            return 0.0 if entity["id"] in asked.own else max(_LEAST_FIT, asked.fit(entity))
-
+    def _candidates(self, asked: AskedQuestion, spans: Sequence[AnswerSpan]) -> Candidates:
         own = in_evidences(spans, asked.evidences, self.reader.row_form)
-        read = read_answers(own, asked.evidences, asked.shares, fit, asked.language.words)
-        share = self.config.ha_votes
-        voted = votes(asked) if share else []
-        # where no entity is of the expected type, the votes are for things that nobody asked for
-        fitting = max((asked.fit(candidate.entity) for candidate in voted), default=0.0)
-        trusted = share * min(1.0, fitting / _FITTING)
-        share = trusted / (1 - share + trusted) if trusted else 0.0
-        return as_expected(asked, merged((1 - share, read), (share, voted)))
+        trust, ordered = operated(asked)
+        given = Given(
+            read=read_answers(own, asked.evidences, asked.shares, asked.fit, asked.language.words),
+            voted=votes(asked),
+            stated=numbers(asked),
+            ordered=ordered,
+            trust=trust,
+            surest=max((span.probability for span in own), default=0.0),
+        )
+        return candidates(asked, given, in_year if asked.asks_for_year else lambda entity: entity)
+
+    def _decided(self, asked: AskedQuestion) -> list[AnswerCandidate]:
+        """Yes and no, by what evidences say and an operation finds; scores are probabilities."""
+        verdict = yes_or_no(asked, self.judge)
+        return with_operations(asked, verdict._replace(yes=self.ranker.yes(verdict.features)).candidates())
+
+    def _ranked(self, given: Candidates) -> list[AnswerCandidate]:
+        """Candidates by the trained ranking; scores are probabilities."""
+        chances = self.ranker.probabilities(given).tolist()
+        return ordered(own._replace(score=chance) for own, chance in zip(given.given, chances, strict=True))
 
 
 def _is_ranker(config: Config) -> bool:

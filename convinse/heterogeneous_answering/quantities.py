@@ -114,9 +114,7 @@ def compared(
         return None
     best = answers[0]
     number = best.entity["id"]
-    listed = (value for place in best.places for value in values(evidences[place], language))
-    scale = max((literals.scale(value.unit) for value in listed if value.entity["id"] == number), default=1)
-    amount = float(number) * scale
+    amount = float(number)
     holds = limit.inclusive if amount == limit.number else (amount > limit.number) == limit.above
     return Comparison(holds, list(best.places))
 

@@ -13,7 +13,7 @@ from ..language.property_names import PropertyNames
 from ..records.border import structured
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence, question_items
-from ..records.representation import answer_type_of, read_slots
+from ..records.representation import Representation, answer_type_of, read_slots
 from ..resources import Resources
 
 _CLASS_WEIGHT = 0.2  # of the fit of a class where a thing is asked for
@@ -57,6 +57,8 @@ class AskedQuestion:
         own: ids of the items that the evidences were retrieved for: the question's own, and no answers.
         resources: of the module that answers.
         likely: what a model expects of the answer; None: the word lists say what fits.
+        about: what its representation says it is about; empty where that is only a string.
+        renamed: ids of those of it that the question names by no word of their labels ("the King": Elvis Presley).
     """
 
     question: str
@@ -68,6 +70,8 @@ class AskedQuestion:
     own: frozenset[str]
     resources: Resources
     likely: LikelyClasses | None = None
+    about: Sequence[Entity] = ()
+    renamed: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, turn: Turn, delimiter: str, resources: Resources) -> AskedQuestion:
@@ -76,6 +80,7 @@ class AskedQuestion:
         stems = language.words.stems
         items = question_items(turn["top_evidences"])
         (likely,) = likely_classes([turn], delimiter, resources)
+        meant = turn.get("representation")
         asked = stems(turn.get("structured_representation") or turn["question"])
         return cls(
             question=turn["question"],
@@ -87,6 +92,8 @@ class AskedQuestion:
             own=frozenset(item["id"] for item in items),
             resources=resources,
             likely=likely,
+            about=(*meant["entities"], *meant["context"]) if meant else (),
+            renamed=_renamed(meant, language) if meant else frozenset(),
         )
 
     @property
@@ -119,6 +126,13 @@ class AskedQuestion:
         """Whether a year is wanted where the evidences have days."""
         return self.expected.kind == "date" and self.language.answer_types.asks_for_year(self.asking)
 
+    @cached_property
+    def fit_of_name(self) -> float:
+        """How well a name fits that no item is known of: it may be of any class, but is no date, number, yes or no."""
+        if self.likely is not None:
+            return self.likely.fit_of_name
+        return 1.0 if self.expected.kind not in ("date", "number", "yesno") else 0.0
+
     def fit(self, entity: Entity) -> float:
         """How well an entity fits the expected type, from 0 to 1."""
         if self.likely is not None:
@@ -129,6 +143,17 @@ class AskedQuestion:
         # a class ("football club", a lower-case label) is no answer to "which club", but one to "which genre"
         is_class = is_item and entity["label"][:1].islower()
         return suits * _CLASS_WEIGHT if is_class and types.class_answers.isdisjoint(self.expected.words) else suits
+
+
+def _renamed(meant: Representation, language: Language) -> frozenset[str]:
+    keywords = language.properties.keywords
+    about = {entity["id"] for entity in meant["entities"]}
+    return frozenset(
+        named["item"]["id"]
+        for named in meant.get("candidates", ())
+        if named["item"]["id"] in about
+        and keywords(named["question_word"]).isdisjoint(keywords(named["item"]["label"]))
+    )
 
 
 def score_shares(evidences: Sequence[Evidence]) -> list[float]:

@@ -65,11 +65,12 @@ def merged(*parts: tuple[float, Iterable[AnswerCandidate]]) -> list[AnswerCandid
 
 def in_years(candidates: Iterable[AnswerCandidate]) -> list[AnswerCandidate]:
     """Candidates whose dates are years: dates of the same year are one, with the scores of all."""
-    years = (
-        candidate._replace(entity=year_of(candidate.entity["id"])) if is_date(candidate.entity["id"]) else candidate
-        for candidate in candidates
-    )
-    return merged((1.0, years))
+    return merged((1.0, (candidate._replace(entity=in_year(candidate.entity)) for candidate in candidates)))
+
+
+def in_year(entity: Entity) -> Entity:
+    """The year of a date; another entity as it is."""
+    return year_of(entity["id"]) if is_date(entity["id"]) else entity
 
 
 def answers(candidates: Iterable[AnswerCandidate], most: int | None) -> list[RankedAnswer]:

@@ -73,7 +73,7 @@ def read_answers(
             names[place] = _names(evidences[place])
         text, start, end = _whole_words(span, evidences[place]["evidence_text"])
         entity = _named(text, evidences[place], fit, names[place], (start, end))
-        string = _normalize(text, language)
+        string = same_words(text, language)
         if entity is None:
             entity = _words(text)
             candidate = words.setdefault(string, _Growing(entity))
@@ -81,7 +81,7 @@ def read_answers(
         else:
             key = entity["id"].lower()
             candidate = named.setdefault(key, _Growing(entity))
-            for name in (string, _normalize(entity["label"], language)):
+            for name in (string, same_words(entity["label"], language)):
                 items_of.setdefault(name, {})[key] = None
         value = span.probability * weights[place]
         candidate.value += value
@@ -167,7 +167,7 @@ def _words(text: str) -> Entity:
     return {"id": words, "label": words}
 
 
-def _normalize(text: str, language: Words) -> str:
+def same_words(text: str, language: Words) -> str:
     """The string that spellings of the same words share; a text without words (`+`) is its own."""
     return " ".join(word for word in fold(text).split() if word not in language.articles) or text.strip().lower()
 

@@ -44,12 +44,12 @@ def values(evidence: Evidence, language: Language) -> list[Value]:
         name, start, end = mention["id"], mention["start"], mention["end"]
         if is_date(name) or is_number(name):
             entity: Entity = {"id": name, "label": labels.get(name, text[start:end])}
-            called = dict.fromkeys(label for label in _labels(evidence, mention) if label.text)
+            called = dict.fromkeys(label for label in labels_at(evidence, mention) if label.text)
             literals.append(Value(entity, tuple(called), _unit(text, start, end, language)))
     return literals
 
 
-def _labels(evidence: Evidence, mention: Mention) -> Iterator[PropertyLabel]:
+def labels_at(evidence: Evidence, mention: Mention) -> Iterator[PropertyLabel]:
     """What names the literal that an evidence mentions."""
     start = mention["start"]
     if fact := fact_of(evidence):

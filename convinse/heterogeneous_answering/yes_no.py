@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -21,17 +22,38 @@ NO: Entity = {"id": "No", "label": "No"}
 _NAME_WEIGHT = 0.5  # of a word of a name or a class ("film"): what is said of it tells more
 _COVERED = 0.6  # of a question's words that an evidence must hold for a "yes"
 _CERTAIN, _LIKELY = 0.95, 0.75
+_LEAST = 0.02  # of a probability, for its odds
 _READ = 3  # sentences that a model reads together
 
 Judge = Callable[[str, str], float]
 """From a question and a text to the probability that the text says yes."""
 
 
+class YesNoFeatures(NamedTuple):
+    """What speaks for "yes", as natural logarithms of odds; 0 where nothing does.
+
+    Attributes:
+        stated: numbers or facts that decide.
+        worded: the evidence that holds most of the question's words, where no fact decides.
+        read: what a model reads in the sentences that hold most of them, where no fact decides.
+    """
+
+    stated: float = 0.0
+    worded: float = 0.0
+    read: float = 0.0
+
+
 class Verdict(NamedTuple):
-    """The probability of "yes", and the places of the evidences that decided, the weightiest first."""
+    """The probability of "yes", the places of the evidences that decided, the weightiest first, and what it rests on."""
 
     yes: float
     evidences: list[int]
+    features: YesNoFeatures = YesNoFeatures()
+
+    @classmethod
+    def stated(cls, yes: float, evidences: list[int]) -> Verdict:
+        """By numbers or facts."""
+        return cls(yes, evidences, YesNoFeatures(stated=_odds(yes)))
 
     def candidates(self) -> list[AnswerCandidate]:
         """Both answers, the likelier first; "No" where it is undecided."""
@@ -49,9 +71,9 @@ class _Claim(NamedTuple):
     named: tuple[Entity, ...]
 
 
-def yes_or_no(asked: AskedQuestion, judge: Judge | None = None) -> list[AnswerCandidate]:
-    """ "Yes" and "No" in the order that the evidences decide; see `decide`."""
-    return decide(asked.in_full, asked.evidences, asked.names, asked.language, judge).candidates()
+def yes_or_no(asked: AskedQuestion, judge: Judge | None = None) -> Verdict:
+    """What the evidences decide; see `decide`."""
+    return decide(asked.in_full, asked.evidences, asked.names, asked.language, judge)
 
 
 def decide(
@@ -80,7 +102,7 @@ def decide(
     words = language.properties.keywords(question) - language.yes_no.light_keywords
     claims = [_claim(place, fact, words, names, language) for place, e in enumerate(evidences) if (fact := fact_of(e))]
     if number := compared(question, evidences, names, language):
-        return Verdict(_CERTAIN if number.holds else 1 - _CERTAIN, number.evidences)
+        return Verdict.stated(_CERTAIN if number.holds else 1 - _CERTAIN, number.evidences)
     compares = not language.yes_no.comparing.isdisjoint(question.lower().split())
     decided = _by_facts(words, claims, compares, language.properties)
     return decided or _by_text(question, evidences, language, judge)
@@ -98,7 +120,7 @@ def _by_facts(
     names = ({_name_words([entity], language) for entity in claim.named} for claim in claims)
     holding = [claim for claim, own in zip(claims, names, strict=True) if len(_different(own)) > 1]
     if places := [claim.place for claim in holding if claim.asked]:
-        return Verdict(_CERTAIN, places)
+        return Verdict.stated(_CERTAIN, places)
     named = {entity["id"]: entity for claim in claims for entity in claim.named}
     asked: dict[str, list[_Claim]] = defaultdict(list)  # facts of asked properties, by subject
     for claim in claims:
@@ -109,17 +131,17 @@ def _by_facts(
             {(claim.fact.predicate["id"], claim.fact.object["id"]) for claim in facts} for facts in asked.values()
         )
         places = [claim.place for facts in asked.values() for claim in facts]
-        return Verdict(_CERTAIN if set.intersection(*values) else 1 - _CERTAIN, places)
+        return Verdict.stated(_CERTAIN if set.intersection(*values) else 1 - _CERTAIN, places)
     for subject, facts in asked.items():
         left = words - _name_words([named[subject]], language) - frozenset().union(*(claim.asked for claim in facts))
         properties = {claim.fact.predicate["id"] for claim in facts}
         rivals = {claim.fact.object["id"] for claim in claims if claim.fact.predicate["id"] in properties}
         if any(_name_words([named[value]], language) & left for value in rivals & named.keys()):
-            return Verdict(1 - _CERTAIN, [claim.place for claim in facts])
+            return Verdict.stated(1 - _CERTAIN, [claim.place for claim in facts])
         if not left:
-            return Verdict(_LIKELY, [claim.place for claim in facts])
+            return Verdict.stated(_LIKELY, [claim.place for claim in facts])
     done = [claim.place for claim in holding if not words - _name_words(claim.named, language)]
-    return Verdict(_LIKELY, done) if done else None
+    return Verdict.stated(_LIKELY, done) if done else None
 
 
 def _by_text(question: str, evidences: Sequence[Evidence], language: Language, judge: Judge | None) -> Verdict:
@@ -129,7 +151,7 @@ def _by_text(question: str, evidences: Sequence[Evidence], language: Language, j
     if judge is None or not sentences:
         return words
     read = judge(question, " ".join(evidences[place]["evidence_text"] for place in sentences))
-    return Verdict((words.yes + read) / 2, words.evidences)
+    return Verdict((words.yes + read) / 2, words.evidences, YesNoFeatures(worded=_odds(words.yes), read=_odds(read)))
 
 
 def _by_words(question: str, evidences: Sequence[Evidence], language: Language) -> Verdict:
@@ -149,10 +171,19 @@ def _by_words(question: str, evidences: Sequence[Evidence], language: Language) 
     order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))
     best = covered[order[0]] if order else 0.0
     if best < _COVERED:
-        return Verdict(best / _COVERED / 2, order)
+        return _worded(best / _COVERED / 2, order)
     yes = (1 + (best - _COVERED) / (1 - _COVERED)) / 2
     denied = denies(evidences[order[0]]["evidence_text"]) is not None
-    return Verdict(1 - yes if denied != (denies(question) is not None) else max(yes, 0.51), order)
+    return _worded(1 - yes if denied != (denies(question) is not None) else max(yes, 0.51), order)
+
+
+def _worded(yes: float, evidences: list[int]) -> Verdict:
+    return Verdict(yes, evidences, YesNoFeatures(worded=_odds(yes)))
+
+
+def _odds(probability: float) -> float:
+    kept = min(max(probability, _LEAST), 1 - _LEAST)
+    return math.log(kept / (1 - kept))
 
 
 def _holds(held: frozenset[str], word: str, language: Language) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -80,10 +79,6 @@ class LiteralWords:
             return None
         return number * prod(scales)
 
-    def scale(self, unit: WordSet) -> int:
-        """What the keywords behind a number multiply it by: 222 stands for more in "€222 million"."""
-        return prod(self._scale_of.get(word, 1) for word in unit)
-
     def keyword(self, word: str) -> str:
         """See `PropertyWords.keyword`."""
         return self.properties.keyword(word)
@@ -116,10 +111,6 @@ class LiteralWords:
     def _measure_names(self) -> Table:
         keyword_set = self.properties.keyword_set
         return MappingProxyType({self.keyword(word): keyword_set(names) for word, names in self.measures.items()})
-
-    @cached_property
-    def _scale_of(self) -> Mapping[str, int]:
-        return {self.keyword(word): number for word, number in self.scales.items()}
 
     @cached_property
     def _compared(self) -> re.Pattern[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from ..config import Share
-from ..support.errors import ModelError, one_line
+from ..support.weights import FeatureWeight, check_names, read_model, scores
 from .history_features import Features
 
 if TYPE_CHECKING:
@@ -18,15 +18,6 @@ if TYPE_CHECKING:
 FILE = "history.json"
 FORMAT = 1
 _REMEDY = "train it again (train qu), or leave qu_model out for the one that ships with the project"
-
-
-class FeatureWeight(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One feature: its mean and standard deviation in training, and the weight of its standardised value."""
-
-    name: str
-    mean: float
-    scale: Annotated[float, msgspec.Meta(gt=0)]
-    weight: float
 
 
 class Origin(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,9 +59,7 @@ class HistoryWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
 
         if not len(rows):
             return []
-        mean, scale, weight = np.array([(feature.mean, feature.scale, feature.weight) for feature in self.features]).T
-        values = (np.array(rows) - mean) / scale @ weight + self.bias
-        return [float(value) for value in 1 / (1 + np.exp(-values))]
+        return [float(value) for value in 1 / (1 + np.exp(-(scores(self.features, rows) + self.bias)))]
 
 
 def read_weights(folder: Path, key: str = "qu_model") -> HistoryWeights:
@@ -84,26 +73,6 @@ def read_weights(folder: Path, key: str = "qu_model") -> HistoryWeights:
         ModelError: there is none, it is damaged, of another format, or of other features than those of `Features`.
     """
     path = folder / FILE
-    where = f"{key}: {path}"
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"{where}: cannot be read ({error.strerror or one_line(error)}); {_REMEDY}") from None
-    try:
-        content = msgspec.json.decode(data)
-        version = content.get("format") if isinstance(content, dict) else None
-        if isinstance(version, int) and version != FORMAT:
-            raise ModelError(f"{where}: has format {version}, this version reads {FORMAT}; {_REMEDY}")
-        weights = msgspec.convert(content, HistoryWeights)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:  # a ValidationError is a DecodeError
-        raise ModelError(f"{where}: is damaged ({one_line(error)}); {_REMEDY}") from None
-    names = tuple(feature.name for feature in weights.features)
-    if names != Features._fields:
-        differing = sorted(set(names) ^ set(Features._fields)) or ["their order"]
-        raise ModelError(f"{where}: was trained with other features ({', '.join(differing[:3])}); {_REMEDY}")
+    weights = read_model(path, HistoryWeights, FORMAT, key, _REMEDY)
+    check_names(weights.features, Features._fields, f"{key}: {path}", _REMEDY)
     return weights
-
-
-def weights_bytes(weights: HistoryWeights) -> bytes:
-    """The content of a model file."""
-    return msgspec.json.format(msgspec.json.encode(weights), indent=1) + b"\n"

@@ -2,7 +2,7 @@
 
 A date has the id of CLOCQ, an ISO 8601 time stamp at midnight, and a label in words: `1952-03-11T00:00:00Z`,
 `11 March 1952`. A year stands for its first day (`1952-01-01T00:00:00Z`, label `1952`), a month likewise. A number has
-its digits as id (`1250.5`), so that a number of a table and a quantity of the knowledge base are the same entity.
+its digits as id (`1250.5`, `55000000` for "55 million"), so that a number of a table and a quantity of the knowledge base are the same entity.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import calendar
 import re
 from collections.abc import Iterator
 from datetime import date
+from decimal import Decimal
 from typing import NamedTuple
 
 from .evidence import Entity
@@ -22,6 +23,7 @@ _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
 _YEAR = r"(?:1[0-9]|20)[0-9][0-9]"
 
 ORDINAL = "(?:st|nd|rd|th)"  # behind the digits of an ordinal: dates are read, and labelled, as English writes them
+_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}  # behind digits, as powers of ten
 # Longest forms first: an alternative matches only where no longer one does.
 _LITERAL = re.compile(
     rf"""(?<![\w.,-])(?=[0-9jfmasond])(?:  # where a date or a number can begin: most places of a text fail here
@@ -33,7 +35,8 @@ _LITERAL = re.compile(
     | (?P<range>(?P<y5>{_YEAR})\s?[–—-]\s?(?P<y6>{_YEAR}|[0-9][0-9]))
     | (?P<year>{_YEAR})
     )(?![\w%]|[.,][0-9]|-[0-9])
-    | (?P<number>[0-9]{{1,3}}(?:,[0-9]{{3}})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?)(?![\w%]|[.,][0-9]|-\w))""",
+    | (?P<number>[0-9]{{1,3}}(?:,[0-9]{{3}})+(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?)
+      (?:(?:\s|-(?=\w+-|\w+\s))(?P<scale>{"|".join(_SCALES)})(?!\w)|(?![\w%]|[.,][0-9]|-\w)))""",
     re.IGNORECASE | re.VERBOSE,
 )
 _DATE_ID = re.compile(r"-?[0-9]{4,}-[0-9][0-9]-[0-9][0-9]T00:00:00Z")
@@ -99,11 +102,10 @@ def is_number(entity_id: str) -> bool:
 def find_literals(text: str) -> Iterator[LiteralSpan]:
     """Dates, years, year ranges (both years) and numbers of a text, from left to right, without overlap."""
     for match in _LITERAL.finditer(text):
-        kind = match.lastgroup
-        if kind == "number":
-            yield LiteralSpan(*match.span(), number_entity(match[0]))
+        kind, parts = match.lastgroup, match.groupdict()
+        if parts["number"]:
+            yield LiteralSpan(*match.span(), _scaled(parts["number"], parts["scale"]))
             continue
-        parts = match.groupdict()
         if parts["range"]:
             first, last = parts["y5"], parts["y6"]
             yield LiteralSpan(*match.span("y5"), date_entity(int(first)))
@@ -121,6 +123,14 @@ def find_literals(text: str) -> Iterator[LiteralSpan]:
             entity = _valid_date(int(year), number, int(day) if day else None)
             if entity is not None:
                 yield LiteralSpan(*match.span(), entity)
+
+
+def _scaled(amount: str, scale: str | None) -> Entity:
+    """The number of an amount as written, and of "million" behind it, with which it is labelled: `55000000`, "55 million"."""
+    if scale is None:
+        return number_entity(amount)
+    number = Decimal(amount.replace(",", "")).scaleb(_SCALES[scale.lower()])
+    return number_entity(f"{number:f}") | {"label": f"{amount} {scale}"}
 
 
 def _valid_date(year: int, month: int | None, day: int | None) -> Entity | None:

@@ -29,7 +29,7 @@ def understood_conversations(config: Config, part: str, resources: Resources | N
     module = build(find_module("qu", config.qu, QuestionUnderstanding), config, resources or Resources(config))
     for conversation in conversations:
         for number, turn in enumerate(conversation["questions"]):
-            if not turn.get("answers"):
+            if turn.get("answers") is None:
                 raise DataError(
                     f"{path}: conversation {conversation['conv_id']}, turn {number} has no answers; training needs them"
                 )

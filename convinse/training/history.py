@@ -17,13 +17,14 @@ import numpy as np
 from ..formats.convmix import read_conversations
 from ..question_understanding.base import history_turn
 from ..question_understanding.history_features import FeatureReader, Features
-from ..question_understanding.history_weights import FILE, FORMAT, FeatureWeight, HistoryWeights, Origin, weights_bytes
+from ..question_understanding.history_weights import FILE, FORMAT, HistoryWeights, Origin
 from ..question_understanding.referents import Asked, Choice, Focus, Referent
 from ..question_understanding.slots import Slots
 from ..question_understanding.trained_history import TrainedHistory
 from ..records.conversation import Conversation, Turn
 from ..support.errors import DataError
 from ..support.files import sha256
+from ..support.weights import FeatureWeight, model_bytes
 from .learning import Measures
 from .silver import SilverMention, annotated_parts
 from .trainer import model_card, output_of, write_folder
@@ -90,7 +91,7 @@ def train_history(qu: TrainedHistory, sources: Sequence[str] = ()) -> Path:
     for name, part, chances in (("train", train, likely[0]), ("dev", dev, likely[1])):
         rows[f"{name}, model"] = measure(chances >= model.threshold, part.wanted)
         rows[f"{name}, slots"] = measure(part.by_rules, part.wanted)
-    content = weights_bytes(model)
+    content = model_bytes(model)
     write_folder(output, lambda folder: (folder / FILE).write_bytes(content), _card(model, rows, dev.turns), rows)
     qu.logger.info(
         "train qu: %s learned from %d turns; on the dev part precision %.1f %%, recall %.1f %% (slots: %.1f %%, %.1f %%); "

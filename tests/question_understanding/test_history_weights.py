@@ -6,8 +6,9 @@ import pytest
 from convinse.config import resolve
 from convinse.encoder.checkpoint import folder_id
 from convinse.question_understanding.history_features import Features
-from convinse.question_understanding.history_weights import FILE, read_weights, weights_bytes
+from convinse.question_understanding.history_weights import FILE, read_weights
 from convinse.support.errors import ModelError
+from convinse.support.weights import model_bytes
 from histories import model
 from refusals import refused
 from written import write
@@ -20,7 +21,7 @@ def written(workdir):
     """Write a model file with some keys replaced; returns its folder."""
 
     def save(**changes):
-        return write(Path("mine", FILE), {**json.loads(weights_bytes(model(agrees=2.0))), **changes}).parent
+        return write(Path("mine", FILE), {**json.loads(model_bytes(model(agrees=2.0))), **changes}).parent
 
     return save
 
@@ -34,7 +35,7 @@ def fault(folder):
 def test_what_is_written_is_read_again(written):
     weights = read_weights(written())
     assert weights == model(agrees=2.0)
-    assert weights_bytes(weights) == weights_bytes(model(agrees=2.0))
+    assert model_bytes(weights) == model_bytes(model(agrees=2.0))
 
 
 def test_a_probability_follows_its_weights():
@@ -45,7 +46,7 @@ def test_a_probability_follows_its_weights():
 
 
 def test_values_are_standardised(written):
-    content = json.loads(weights_bytes(model(bias=0.0, times=1.0)))
+    content = json.loads(model_bytes(model(bias=0.0, times=1.0)))
     place = Features._fields.index("times")
     content["features"][place] |= {"mean": 3.0, "scale": 2.0}
     assert read_weights(written(**content)).probabilities([NOTHING._replace(times=3.0)]) == [0.5]
@@ -61,7 +62,7 @@ def test_a_damaged_file(written, data):
     assert "is damaged" in fault(Path("mine"))
 
 
-NO_SCALE = [{**feature, "scale": 0} for feature in json.loads(weights_bytes(model()))["features"]]
+NO_SCALE = [{**feature, "scale": 0} for feature in json.loads(model_bytes(model()))["features"]]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_another_format(written):
 
 
 def test_other_features(written):
-    features = json.loads(weights_bytes(model()))["features"]
+    features = json.loads(model_bytes(model()))["features"]
     fewer = [feature for feature in features if feature["name"] != "answered_last"]
     more = [*features, {**features[0], "name": "colour"}]
     for given, what in ((fewer, "answered_last"), (more, "colour"), (features[::-1], "their order")):

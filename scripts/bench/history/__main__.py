@@ -22,11 +22,12 @@ import numpy as np
 
 from convinse.config import load_config
 from convinse.pipeline import Pipeline
-from convinse.question_understanding.history_weights import FILE, weights_bytes
+from convinse.question_understanding.history_weights import FILE
 from convinse.records.conversation import Conversation, Turn
 from convinse.records.evidence import DEFAULT_SOURCES
 from convinse.resources import Resources
 from convinse.support.progress import progress
+from convinse.support.weights import model_bytes
 from recipes.embedded.wikidata import knowledge_base
 from recipes.rewritten import canard_conversations, embedded
 
@@ -149,7 +150,7 @@ def answers_part(bench: Bench) -> Figures:
     learnt = learn(tables, {name: np.ones(len(tables[name].wanted), bool) for name in LEARNT_OF}, encoder)
     folder = bench.work / "learnt"
     folder.mkdir(exist_ok=True)
-    (folder / FILE).write_bytes(weights_bytes(learnt))
+    (folder / FILE).write_bytes(model_bytes(learnt))
     modules = {"slots": {"qu": "slots"}, SHIPPED: {"qu": "history"}, LEARNT: {"qu": "history", "qu_model": str(folder)}}
     groups: dict[Any, Figures] = {}
     for part in ("train", "dev", "test"):

@@ -1,0 +1,410 @@
+"""What tells whether a candidate answers a question: named features of all that readers, votes and operations give.
+
+Candidates are the entities of the evidences (items, dates, numbers), what a reader marks, what an operation finds, and the texts
+of cells and of infobox values that name no item.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from ..language.property_names import PropertyLabel
+from ..records.evidence import Entity, Evidence, entities_within, normalize_source
+from ..records.facts import fact_of
+from ..records.literals import find_literals, is_date, is_number
+from .question import AskedQuestion
+from .ranking import AnswerCandidate
+from .reader import same_words
+from .values import FAR, labels_at, nearness
+
+_LEAST = 1e-4  # of a share, for its logarithm
+_LEAST_FIT = 1e-3
+_MOST_WORDS = 8  # of a cell's text that may be a name
+_CAPITAL = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+")
+
+
+class Features(NamedTuple):
+    """Of a candidate. Shares are natural logarithms, other values lie between 0 and 1 where nothing else is said.
+
+    Attributes:
+        read, voted, stated: the share that the reader, the votes and the stated numbers give it.
+        ordered: the share that an operation gives it, times how often that operation is right.
+        fit: logarithm of how well it fits the expected type.
+        score: of the best evidence that holds it, as a share of the best score of all.
+        first: one by the place of that evidence, counted from 1.
+        support: logarithm of the number of evidences that hold it.
+        sources: how many sources hold it, less one.
+        asked: how much of what names it there (property, header, attribute) the question has, where it is no subject.
+        inverse: the same of the property whose subject it is.
+        rest_asked: how many of the question's words are of that name, as a share.
+        covered: the largest share of the question's words that an evidence with it has.
+        subjects: of what the question is about, the most that an evidence with it names, as a share.
+        near: how near it stands to the question's words; see `values.nearness`.
+        best: the product of `asked`, `covered` and the score, the best of its evidences.
+        as_object, as_subject, as_qualifier, in_row, in_box, in_text: it stands so somewhere.
+        crowd: logarithm of how many candidates stand below the same name, of the least such name.
+        echoes: the share of its words that the question has.
+        offered: the same, where the question offers things to choose from ("X or Y").
+        own: it is an item that evidences were retrieved for.
+        about: the question is about it.
+        renamed: the question is about it and names it by none of the words of its label.
+        earliest, latest: of the dates below the same name it is the first, the last.
+        is_date, is_number, is_words: what it is, if not an item.
+        lower: its label is written like a class ("rock music").
+        capitals: the share of its words that begin with a capital, of what is no item.
+        prior: a fifth of the decimal logarithm of its facts.
+        length: words of its label, less one.
+    """
+
+    read: float
+    voted: float
+    stated: float
+    ordered: float
+    fit: float
+    score: float
+    first: float
+    support: float
+    sources: float
+    asked: float
+    inverse: float
+    rest_asked: float
+    covered: float
+    subjects: float
+    near: float
+    best: float
+    as_object: float
+    as_subject: float
+    as_qualifier: float
+    in_row: float
+    in_box: float
+    in_text: float
+    crowd: float
+    echoes: float
+    offered: float
+    own: float
+    about: float
+    renamed: float
+    earliest: float
+    latest: float
+    is_date: float
+    is_number: float
+    is_words: float
+    lower: float
+    capitals: float
+    prior: float
+    length: float
+
+
+class Circumstances(NamedTuple):
+    """Of a question: what tells whether any candidate answers it.
+
+    Attributes:
+        candidates: logarithm of their number, plus one.
+        score: of the best evidence.
+        read: the probability of the surest span.
+        fit, asked, covered, subjects: the best of all candidates.
+        linked: something that the question is about is known.
+        unknown: how many capitalised words of the question no evidence has.
+    """
+
+    candidates: float
+    score: float
+    read: float
+    fit: float
+    asked: float
+    covered: float
+    subjects: float
+    linked: float
+    unknown: float
+
+
+class Given(NamedTuple):
+    """What gives answers to a question, each in shares: see `Features`.
+
+    Attributes:
+        read, voted, stated, ordered: candidates of the reader, the votes, the stated numbers, an operation.
+        trust: how often that operation is right.
+        surest: the probability of the surest span.
+    """
+
+    read: Sequence[AnswerCandidate] = ()
+    voted: Sequence[AnswerCandidate] = ()
+    stated: Sequence[AnswerCandidate] = ()
+    ordered: Sequence[AnswerCandidate] = ()
+    trust: float = 0.0
+    surest: float = 0.0
+
+
+class Candidates(NamedTuple):
+    """The candidates of a question, with the features of each, and those of the question."""
+
+    given: list[AnswerCandidate]
+    features: list[Features]
+    circumstances: Circumstances
+
+
+@dataclass
+class _Candidate:
+    """A candidate as it grows over the evidences."""
+
+    entity: Entity
+    reasons: dict[str, None] = field(default_factory=dict)
+    best_places: dict[int, None] = field(default_factory=dict)
+    places: dict[int, None] = field(default_factory=dict)
+    shares: dict[str, float] = field(default_factory=dict)
+    sources: set[str] = field(default_factory=set)
+    stands: set[str] = field(default_factory=set)
+    called: set[PropertyLabel] = field(default_factory=set)
+    values: dict[str, float] = field(default_factory=dict)
+
+    def most(self, **values: float) -> None:
+        for name, value in values.items():
+            self.values[name] = max(self.values.get(name, 0.0), value)
+
+
+class _Standing(NamedTuple):
+    """A candidate in an evidence: where it stands, and what names it there."""
+
+    entity: Entity
+    stands: str
+    labels: tuple[PropertyLabel, ...]
+
+
+def candidates(asked: AskedQuestion, given: Given, canonical: Callable[[Entity], Entity]) -> Candidates:
+    """All candidates of a question, in the order of the evidences.
+
+    Args:
+        asked: the question, with its evidences.
+        given: what the others give.
+        canonical: the entity that stands for another one: of a date its year where a year is asked for.
+    """
+    language = asked.language
+    keywords = language.properties.keywords
+    words = asking_words(asked)
+    growing: dict[str, _Candidate] = {}
+    names: dict[str, str] = {}  # of items, to their ids
+    about = {entity["id"] for entity in asked.about} or asked.own
+
+    @cache
+    def called(label: PropertyLabel) -> tuple[float, frozenset[str]]:
+        return asked.names.asked(label, words), asked.names.asking(label, words)
+
+    def key_of(entity: Entity) -> str:
+        return entity["id"].lower() if _is_known(entity) else names.get(same_words(entity["label"], language.words), "")
+
+    for place, (evidence, share) in enumerate(zip(asked.evidences, asked.shares, strict=True)):
+        held = keywords(evidence["evidence_text"])
+        near = nearness(evidence, asked.stems, language.words)
+        source = normalize_source(evidence["source"])
+        subjects = {entity["id"] for entity in evidence["wikidata_entities"]}
+        if "retrieved_for_entity" in evidence:
+            subjects.add(evidence["retrieved_for_entity"]["id"])
+        about_share = len(subjects & about) / len(about) if about else 0.0
+        for standing in _standing(evidence, source):
+            entity = canonical(standing.entity)
+            name = same_words(entity["label"], language.words)
+            if _is_known(entity):
+                key = entity["id"].lower()
+                names.setdefault(name, key)
+            else:
+                key = names.get(name, f"words {name}")
+            candidate = growing.setdefault(key, _Candidate(entity))
+            candidate.places[place] = None
+            candidate.sources.add(source)
+            candidate.stands.add(standing.stands)
+            candidate.called.update(standing.labels)
+            labels = [called(label) for label in standing.labels]
+            asked_share = max((own for own, _ in labels), default=0.0)
+            told = held.union(*(own for _, own in labels)) - keywords(entity["label"])
+            covered = len(words & told) / len(words) if words else 0.0
+            rest = max((len(own) for _, own in labels), default=0) / len(words) if words else 0.0
+            candidate.most(
+                asked=asked_share, covered=covered, rest=rest, subjects=about_share, score=share,
+                near=near.get(standing.entity["id"], FAR), best=asked_share * covered * share,
+                first=1 / (1 + place),
+            )  # fmt: skip
+    for origin, own in (
+        ("ordered", given.ordered), ("read", given.read), ("stated", given.stated), ("voted", given.voted),
+    ):  # fmt: skip
+        for answer in own:
+            entity = canonical(answer.entity)
+            key = key_of(entity) or f"words {same_words(entity['label'], language.words)}"
+            candidate = growing.setdefault(key, _Candidate(entity))
+            candidate.shares[origin] = candidate.shares.get(origin, 0.0) + answer.score
+            candidate.reasons.update(dict.fromkeys(answer.reasons))
+            if origin != "voted" or not candidate.best_places:
+                candidate.best_places.update(dict.fromkeys(answer.places))
+    groups = _groups(growing.values())
+    question = keywords(asked.in_full) | keywords(asked.question)
+    features = [_features(candidate, asked, given, groups, question) for candidate in growing.values()]
+    places = (tuple(candidate.best_places or candidate.places) for candidate in growing.values())
+    named = [
+        AnswerCandidate(candidate.entity, 0.0, own, tuple(candidate.reasons) or ("votes",))
+        for candidate, own in zip(growing.values(), places, strict=True)
+    ]
+    return Candidates(named, features, _circumstances(asked, given, features))
+
+
+def asking_words(asked: AskedQuestion) -> frozenset[str]:
+    """The keywords of a question that no name has which stands in it as a whole."""
+    keywords = asked.language.properties.keywords
+    words = keywords(asked.in_full) | keywords(asked.question)
+    labels = {entity["label"] for evidence in asked.evidences for entity in evidence["wikidata_entities"][:1]}
+    labels |= {entity["label"] for entity in asked.about}
+    return words.difference(*(name for label in labels if (name := keywords(label)) <= words))
+
+
+def _is_known(entity: Entity) -> bool:
+    name = entity["id"]
+    return name[:1] == "Q" and name[1:].isdigit() or is_date(name) or is_number(name)
+
+
+def _standing(evidence: Evidence, source: str) -> Iterator[_Standing]:
+    """The candidates of an evidence."""
+    entities = {entity["id"]: entity for entity in evidence["wikidata_entities"]}
+    if fact := fact_of(evidence):
+        predicate = PropertyLabel(fact.predicate["label"], fact.predicate["id"])
+        yield _Standing(fact.subject, "as_subject", (predicate,))
+        yield _Standing(fact.object, "as_object", (predicate,))
+        for qualifier in fact.qualifiers:
+            own = PropertyLabel(qualifier.predicate["label"], qualifier.predicate["id"])
+            yield _Standing(qualifier.value, "as_qualifier", (own, predicate))
+        return
+    stands = {"table": "in_row", "info": "in_box"}.get(source, "in_text")
+    placed = set()
+    for mention in evidence["mentions"]:
+        name = mention["id"]
+        if name in entities:
+            placed.add(name)
+            labels = tuple(dict.fromkeys(label for label in labels_at(evidence, mention) if label.text))
+            yield _Standing(entities[name], stands, labels)
+    for name, entity in entities.items():
+        if name not in placed:
+            yield _Standing(entity, stands, ())
+    yield from (_Standing(entity, stands, labels) for entity, labels in _unnamed(evidence))
+
+
+def _unnamed(evidence: Evidence) -> Iterator[tuple[Entity, tuple[PropertyLabel, ...]]]:
+    """The texts of cells and of values of an infobox that name no item, date or number."""
+    if "row" in evidence:
+        parts: Iterable[tuple[str, int, tuple[str, ...]]] = (
+            (cell["text"], cell["start"], (cell["header"],)) for cell in evidence["row"]["cells"]
+        )
+    elif "attribute" in evidence:
+        path = tuple(evidence["attribute"]["path"])
+        parts = ((value["text"], value["start"], path) for value in evidence["attribute"]["values"])
+    else:
+        return
+    for text, start, labels in parts:
+        if _may_be_name(text) and not entities_within(evidence, start, start + len(text)):
+            yield {"id": text, "label": text}, tuple(PropertyLabel(label) for label in labels if label)
+
+
+@lru_cache(maxsize=4096)  # the turns of a conversation see the same cells again
+def _may_be_name(text: str) -> bool:
+    return any(map(str.isalpha, text)) and len(text.split()) <= _MOST_WORDS and not any(find_literals(text))
+
+
+class _Group(NamedTuple):
+    """What stands below the same name: how many, and the earliest and the latest of their dates."""
+
+    size: int
+    earliest: str
+    latest: str
+
+
+def _groups(growing: Iterable[_Candidate]) -> dict[PropertyLabel, _Group]:
+    names: dict[PropertyLabel, list[str]] = defaultdict(list)
+    for candidate in growing:
+        for label in candidate.called:
+            names[label].append(candidate.entity["id"])
+    dates = {label: sorted(filter(is_date, own)) for label, own in names.items()}
+    return {
+        label: _Group(len(own), *((dates[label][0], dates[label][-1]) if len(dates[label]) > 1 else ("", "")))
+        for label, own in names.items()
+    }
+
+
+def _features(
+    candidate: _Candidate,
+    asked: AskedQuestion,
+    given: Given,
+    groups: Mapping[PropertyLabel, _Group],
+    question: AbstractSet[str],
+) -> Features:
+    entity, values, shares = candidate.entity, candidate.values, candidate.shares
+    name, label = entity["id"], entity["label"]
+    is_item = name[:1] == "Q" and name[1:].isdigit()
+    own = asked.language.properties.keywords(label)
+    echoes = len(own & question) / len(own) if own else 0.0
+    below = [groups[called] for called in candidate.called]
+
+    def log_share(origin: str) -> float:
+        return math.log(shares.get(origin, 0.0) + _LEAST)
+
+    return Features(
+        read=log_share("read"),
+        voted=log_share("voted"),
+        stated=log_share("stated"),
+        ordered=shares.get("ordered", 0.0) * given.trust,
+        fit=math.log(max(asked.fit(entity) if _is_known(entity) else asked.fit_of_name, _LEAST_FIT)),
+        score=values.get("score", 0.0),
+        first=values.get("first", 0.0),
+        support=math.log(1 + len(candidate.places)),
+        sources=float(max(0, len(candidate.sources) - 1)),
+        asked=values.get("asked", 0.0),
+        inverse=values.get("inverse", 0.0),
+        rest_asked=values.get("rest", 0.0),
+        covered=values.get("covered", 0.0),
+        subjects=values.get("subjects", 0.0),
+        near=values.get("near", 0.0),
+        best=values.get("best", 0.0),
+        as_object=float("as_object" in candidate.stands),
+        as_subject=float("as_subject" in candidate.stands),
+        as_qualifier=float("as_qualifier" in candidate.stands),
+        in_row=float("in_row" in candidate.stands),
+        in_box=float("in_box" in candidate.stands),
+        in_text=float("in_text" in candidate.stands),
+        crowd=math.log(min((group.size for group in below), default=1)),
+        echoes=echoes,
+        offered=echoes if asked.language.operations.is_choice(asked.question) else 0.0,
+        own=float(name in asked.own),
+        about=float(any(name == entity["id"] for entity in asked.about)),
+        renamed=float(name in asked.renamed),
+        earliest=float(any(name == group.earliest for group in below)),
+        latest=float(any(name == group.latest for group in below)),
+        is_date=float(is_date(name)),
+        is_number=float(is_number(name)),
+        is_words=float(not _is_known(entity)),
+        lower=float(label[:1].islower()),
+        capitals=0.0 if _is_known(entity) else sum(word[:1].isupper() for word in label.split()) / len(label.split()),
+        prior=math.log10(1 + asked.resources.kb.frequency(name)) / 5 if is_item else 0.0,
+        length=float(len(label.split()) - 1),
+    )
+
+
+def _circumstances(asked: AskedQuestion, given: Given, features: Sequence[Features]) -> Circumstances:
+    texts = " ".join(evidence["evidence_text"] for evidence in asked.evidences).casefold()
+    unknown = [word for word in _CAPITAL.findall(asked.question) if word.casefold().removesuffix("'s") not in texts]
+
+    def best(name: str) -> float:
+        return max((getattr(own, name) for own in features), default=0.0)
+
+    return Circumstances(
+        candidates=math.log(1 + len(features)),
+        score=max((evidence.get("score", 0.0) for evidence in asked.evidences), default=0.0),
+        read=given.surest,
+        fit=max((own.fit for own in features), default=math.log(_LEAST_FIT)),
+        asked=best("asked"),
+        covered=best("covered"),
+        subjects=best("subjects"),
+        linked=float(bool(asked.about)),
+        unknown=float(len(unknown)),
+    )

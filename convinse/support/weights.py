@@ -1,0 +1,75 @@
+"""Small trained models that can be read by eye: weights of named features, in a file of JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+import msgspec
+
+from .errors import ModelError, one_line
+
+if TYPE_CHECKING:
+    import numpy as np
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+class FeatureWeight(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One feature: its mean and standard deviation in training, and the weight of its standardised value."""
+
+    name: str
+    mean: float
+    scale: Annotated[float, msgspec.Meta(gt=0)]
+    weight: float
+
+
+def scores(weights: Sequence[FeatureWeight], rows: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:
+    """[n] weighted sums of n rows of features, which are standardised as in training."""
+    import numpy as np
+
+    mean, scale, weight = np.array([(feature.mean, feature.scale, feature.weight) for feature in weights]).T
+    summed: np.ndarray = (np.array(rows, np.float64).reshape(-1, len(weights)) - mean) / scale @ weight
+    return summed
+
+
+def read_model(path: Path, kind: type[T], version: int, key: str, remedy: str) -> T:
+    """Read a model's file.
+
+    Args:
+        path: of the file.
+        kind: what it holds; it has a key `format`.
+        version: the format that is read.
+        key: the configuration key that named it, for messages.
+        remedy: what to do where it cannot be used.
+
+    Raises:
+        ModelError: there is none, it is damaged, or of another format.
+    """
+    where = f"{key}: {path}"
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{where}: cannot be read ({error.strerror or one_line(error)}); {remedy}") from None
+    try:
+        content = msgspec.json.decode(data)
+        own = content.get("format") if isinstance(content, dict) else None
+        if isinstance(own, int) and own != version:
+            raise ModelError(f"{where}: has format {own}, this version reads {version}; {remedy}")
+        return msgspec.convert(content, kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:  # a ValidationError is a DecodeError
+        raise ModelError(f"{where}: is damaged ({one_line(error)}); {remedy}") from None
+
+
+def check_names(weights: Sequence[FeatureWeight], names: Sequence[str], where: str, remedy: str) -> None:
+    """Raise `ModelError` unless the weights are of these features, in this order."""
+    own = [feature.name for feature in weights]
+    if own != list(names):
+        differing = sorted(set(own) ^ set(names)) or ["their order"]
+        raise ModelError(f"{where}: was trained with other features ({', '.join(differing[:3])}); {remedy}")
+
+
+def model_bytes(model: msgspec.Struct) -> bytes:
+    """The content of a model file."""
+    return msgspec.json.format(msgspec.json.encode(model), indent=1) + b"\n"

@@ -1,0 +1,174 @@
+"""Training of the ranking of answers on turns with evidences and known answers, by distant supervision.
+
+A candidate is right when it is a gold answer; where none is, "none" is right. Nothing is random: the same turns give the
+same weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from ..heterogeneous_answering.answer_weights import FORMAT, AnswerWeights, TrainingSet
+from ..heterogeneous_answering.candidate_features import Candidates, Circumstances, Features
+from ..heterogeneous_answering.extractive import ExtractiveAnswering
+from ..heterogeneous_answering.question import AskedQuestion
+from ..heterogeneous_answering.yes_no import NO, YES, YesNoFeatures, yes_or_no
+from ..records.conversation import Turn
+from ..records.evidence import Entity
+from ..support.weights import FeatureWeight
+from .choices import Choice, Scale, fit
+from .learning import Measures
+
+_AT_ONCE = 20  # turns that are read together
+_DIGITS = 6  # of what is written
+# what can only speak for a candidate: few questions of one kind must not turn it round
+_RISING = frozenset(
+    "read voted stated ordered fit score first support sources asked rest_asked covered subjects near best offered renamed".split()
+)
+RISING = tuple(place for place, name in enumerate(Features._fields) if name in _RISING)
+IsRight = Callable[[Entity, Sequence[Entity]], bool]
+
+
+class ChoiceSet(NamedTuple):
+    """The questions of a data set; those for yes or no (`yes_no`) choose between "yes" and none."""
+
+    name: str
+    choices: list[Choice]
+    yes_no: list[Choice]
+
+
+def choices_of(name: str, ha: ExtractiveAnswering, turns: Iterable[tuple[str, Turn]], is_right: IsRight) -> ChoiceSet:
+    """What turns teach.
+
+    Args:
+        name: of the data set.
+        ha: finds the candidates.
+        turns: with `top_evidences` and `answers` (none: nothing is right), each with its group.
+        is_right: whether an entity is one of the gold answers.
+    """
+    learned = ChoiceSet(name, [], [])
+    own_turns = iter(turns)
+    while batch := list(islice(own_turns, _AT_ONCE)):
+        asked = [AskedQuestion.of(turn, ha.config.sr_delimiter, ha.resources) for _, turn in batch]
+        asks_yes_no = [question.expected.kind == "yesno" for question in asked]
+        found = iter(ha.found([question for question, skip in zip(asked, asks_yes_no, strict=True) if not skip]))
+        for question, is_yes_no, (group, turn) in zip(asked, asks_yes_no, batch, strict=True):
+            if not is_yes_no:
+                learned.choices.append(_choice(next(found), group, turn, is_right))
+            elif answers := {answer["id"] for answer in turn["answers"]} & {YES["id"], NO["id"]}:
+                rows = np.array([yes_or_no(question, ha.judge).features])
+                learned.yes_no.append(Choice(rows, np.empty(0), np.array([YES["id"] in answers]), 1.0, group))
+    return learned
+
+
+def _choice(found: Candidates, group: str, turn: Turn, is_right: IsRight) -> Choice:
+    right = [is_right(candidate.entity, turn["answers"]) for candidate in found.given]
+    rows = np.array(found.features, np.float64).reshape(-1, len(Features._fields))
+    return Choice(rows, np.array(found.circumstances), np.array(right, bool), 1.0, group)
+
+
+def weighted(sets: Sequence[Sequence[Choice]]) -> list[Choice]:
+    """The choices of all sets, where each set counts as much as the square root of its size."""
+    return [
+        choice._replace(weight=choice.weight * weight)
+        for own, weight in zip(sets, _set_weights(sets), strict=True)
+        for choice in own
+    ]
+
+
+def cross_validated(
+    sets: Sequence[Sequence[Choice]], l2: float, rising: Sequence[int] = (), parts: int = 5
+) -> list[list[np.ndarray]]:
+    """Of each set and choice the probabilities by weights that were learned without the choices of its part.
+
+    A part has every `parts`-th group of each set, in their order.
+    """
+    part_of = [
+        {group: place % parts for place, group in enumerate(dict.fromkeys(choice.group for choice in own))}
+        for own in sets
+    ]
+    likely: list[list[np.ndarray]] = [[np.empty(0)] * len(own) for own in sets]
+    for part in range(parts):
+        kept = [
+            [choice for choice in own if groups[choice.group] != part]
+            for own, groups in zip(sets, part_of, strict=True)
+        ]
+        fitted = fit(weighted([own for own in kept if own]), l2, rising)
+        for own, groups, chances in zip(sets, part_of, likely, strict=True):
+            for place, choice in enumerate(own):
+                if groups[choice.group] == part:
+                    chances[place] = fitted.probabilities(choice)
+    return likely
+
+
+def judged(choices: Sequence[Choice], likely: Sequence[np.ndarray]) -> Measures:
+    """P@1 and Hit@5 of questions with a right candidate or without, by probabilities of their candidates and of none."""
+    right, hits, top = [], [], []
+    for choice, chances in zip(choices, likely, strict=True):
+        order = np.argsort(-chances[:-1], kind="stable")
+        ranked = choice.right[order]
+        right.append(bool(ranked[:1].any()))
+        hits.append(bool(ranked[:5].any()))
+        top.append(float(chances[order[0]]) if len(order) else 0.0)
+    return {
+        "questions": float(len(choices)),
+        "p_at_1": float(np.mean(right)),
+        "h_at_5": float(np.mean(hits)),
+        "calibration_error": calibration_error(np.array(top), np.array(right)),
+        "log_loss": float(
+            np.mean([-np.log(max(1e-12, _of_right(c, p))) for c, p in zip(choices, likely, strict=True)])
+        ),
+    }
+
+
+def _of_right(choice: Choice, chances: np.ndarray) -> float:
+    return float(chances[:-1][choice.right].sum()) if choice.right.any() else float(chances[-1])
+
+
+def calibration_error(probabilities: np.ndarray, right: np.ndarray, bins: int = 10) -> float:
+    """The expected calibration error (Naeini et al., AAAI 2015): how far the share of right answers lies from the mean
+    probability, in bins of equal width, weighted by how many answers a bin has."""
+    places = np.minimum((probabilities * bins).astype(int), bins - 1)
+    gaps = [abs(float((probabilities - right)[places == place].sum())) for place in range(bins)]
+    return sum(gaps) / max(1, len(probabilities))
+
+
+def train_weights(sets: Sequence[ChoiceSet], l2: float, yes_no_l2: float, model: str) -> AnswerWeights:
+    """The ranking that these sets teach, with the strengths of regularisation of the ranking and of yes or no."""
+    choices = [own.choices for own in sets]
+    fitted = fit(weighted(choices), l2, RISING)
+    yes_no = fit([choice for own in sets for choice in own.yes_no], yes_no_l2)
+    return AnswerWeights(
+        format=FORMAT,
+        model=model,
+        features=_named(Features._fields, fitted.scale, fitted.candidates),
+        nothing=_named(Circumstances._fields, fitted.question_scale, fitted.question),
+        bias=round(fitted.bias, _DIGITS),
+        yes_no=_named(YesNoFeatures._fields, yes_no.scale, yes_no.candidates),
+        no_bias=round(yes_no.bias, _DIGITS),
+        l2=l2,
+        trained_on=[
+            TrainingSet(
+                own.name,
+                len(own.choices),
+                sum(bool(choice.right.any()) for choice in own.choices),
+                round(weight, 3),
+                len(own.yes_no),
+            )
+            for own, weight in zip(sets, _set_weights(choices), strict=True)
+        ],
+    )
+
+
+def _set_weights(sets: Sequence[Sequence[Choice]]) -> list[float]:
+    largest = max(map(len, sets)) ** 0.5
+    return [largest / len(own) ** 0.5 if own else 0.0 for own in sets]
+
+
+def _named(names: Sequence[str], scale: Scale, weights: np.ndarray) -> list[FeatureWeight]:
+    columns = zip(names, scale.mean.tolist(), scale.scale.tolist(), weights.round(_DIGITS).tolist(), strict=True)
+    return [FeatureWeight(*column) for column in columns]

@@ -1,0 +1,167 @@
+"""The shipped ranking of answers anew, after a change of the embedded model, of what finds answers, or of the data.
+
+    PYTHONPATH=scripts python -m recipes.answers [--data ../shared/data] [--work cache/answers] [--output FOLDER]
+
+Learns from the embedded train part (all sources), the conversations of ConvQuestions over wikidata-27k (knowledge base and pages;
+each wording once) and the questions of TimeQuestions, TIQ and LC-QuAD 2.0 whose answer is in wikidata-27k (knowledge base).
+Prints cross-validated figures by whole conversations (of single questions: by what they are about) of each strength of regularisation.
+What the questions give is kept in the folder `work`; delete it after a change of the code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.candidates import build_sources
+from bench.conversations.turns import is_right, read_conversations
+from convinse.config import load_config, resolve
+from convinse.experiment import read_part
+from convinse.formats.conversations.benchmark import read_benchmark
+from convinse.heterogeneous_answering.answer_weights import FILE, SHIPPED
+from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.records.conversation import Conversation, Turn
+from convinse.records.evidence import SOURCES
+from convinse.resources import Resources
+from convinse.support.files import replacing
+from convinse.support.weights import model_bytes
+from convinse.training.answer_ranking import RISING, ChoiceSet, choices_of, cross_validated, judged, train_weights
+from convinse.training.choices import Choice
+from convinse.training.conversations import turns_with_evidences
+from recipes.sources import needed, shared_data
+
+_STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0)
+_PARTS = ("choices", "yes_no")
+_EMBEDDED = ("train", "dev", "natural-dev")
+_MOST = 600  # questions of a benchmark of single questions
+_SINGLE = {
+    "timequestions": ("timequestions", "dev.json.gz"),
+    "tiq": ("tiq", "dev.json.gz"),
+    "lcquad2": ("lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz"),
+}
+
+
+def single_questions(data: Path, benchmark: str, kb: KnowledgeBase) -> Iterator[Conversation]:
+    """The questions of a benchmark with an answer that the knowledge base knows, each once."""
+    asked = set()
+    for conversation in read_benchmark(needed(data, *_SINGLE[benchmark]), benchmark):
+        turn = conversation["questions"][0]
+        known = [answer for answer in turn["answers"] if not answer["id"].startswith("Q") or kb.has(answer["id"])]
+        if known and turn["question"] not in asked and "{" not in turn["question"]:
+            asked.add(turn["question"])
+            yield {**conversation, "questions": [{**turn, "answers": known}]}
+
+
+def some(conversations: Sequence[Conversation], most: int) -> list[Conversation]:
+    """At most so many, evenly from all."""
+    step = max(1, -(-len(conversations) // most))
+    return list(conversations[::step])
+
+
+def grouped(conversations: Sequence[Conversation], turns: Iterable[Turn]) -> Iterator[tuple[str, Turn]]:
+    """Turns of conversations, each with its group: that of the conversation; of single questions what they are about first."""
+    own = [conversation for conversation in conversations for _ in conversation["questions"]]
+    for conversation, turn in zip(own, turns, strict=True):
+        about = turn.get("question_entities") or []
+        single = about[0]["item"]["id"] if about else turn["question"]
+        group = (
+            single if len(conversation["questions"]) == 1 else str(conversation.get("group", conversation["conv_id"]))
+        )
+        yield group, {**turn}
+
+
+def choice_set(
+    name: str, settings: Mapping[str, Any], conversations: Sequence[Conversation], sources: Sequence[str], work: Path
+) -> ChoiceSet:
+    """What conversations teach, from the folder `work` where it is there already; `settings` are of the configuration."""
+    kept = work / f"{name}.npz"
+    if not kept.is_file():
+        path = work / f"{name}.json"
+        path.write_text(json.dumps(conversations), encoding="utf-8")
+        config = load_config(
+            "config.yml", **settings, train_input_path=str(path.resolve()), benchmark="convmix", benchmark_path=".",
+            ers_cache_path=str(work / "cache"),
+        )  # fmt: skip
+        with Resources(config) as resources:
+            turns = grouped(conversations, turns_with_evidences(config, "train", sources, resources))
+            learned = choices_of(name, ExtractiveAnswering(config, resources), turns, is_right)
+        arrays = {f"{part}_{key}": array for part in _PARTS for key, array in _arrays(getattr(learned, part)).items()}
+        with replacing(kept) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, **arrays)
+    with np.load(kept, allow_pickle=False) as arrays:
+        return ChoiceSet(name, *(list(_choices(arrays, part)) for part in _PARTS))
+
+
+def _arrays(choices: Sequence[Choice]) -> dict[str, np.ndarray]:
+    """Choices as arrays that a file can hold."""
+    return {
+        "candidates": np.concatenate([choice.candidates for choice in choices] or [np.empty((0, 0))]),
+        "counts": np.array([len(choice.candidates) for choice in choices], np.int64),
+        "questions": np.array([choice.question for choice in choices]),
+        "right": np.concatenate([choice.right for choice in choices] or [np.empty(0, bool)]),
+        "groups": np.array([choice.group for choice in choices], np.str_),
+    }
+
+
+def _choices(kept: Mapping[str, np.ndarray], part: str) -> Iterator[Choice]:
+    own = {key: kept[f"{part}_{key}"] for key in ("candidates", "counts", "questions", "right", "groups")}
+    ends = np.cumsum(own["counts"])[:-1]
+    rows, right = np.split(own["candidates"], ends), np.split(own["right"], ends)
+    for candidates, question, answers, group in zip(rows, own["questions"], right, own["groups"], strict=False):
+        yield Choice(candidates, question, answers, 1.0, str(group))
+
+
+def all_sets(data: Path, work: Path) -> list[ChoiceSet]:
+    """The sets that the shipped ranking learns from."""
+    work.mkdir(parents=True, exist_ok=True)
+    sets = [choice_set(part, {}, read_part(load_config("config.yml"), part), SOURCES, work) for part in _EMBEDDED]
+    real = build_sources(data, work)
+    sets.append(choice_set("convquestions", real, read_conversations(data), SOURCES, work))
+    with closing(KnowledgeBase(Path(real["kb_path"]))) as kb:
+        for name in _SINGLE:
+            sets.append(choice_set(name, real, some(list(single_questions(data, name, kb)), _MOST), ("kb",), work))
+    return sets
+
+
+def _strength(title: str, names: Sequence[str], sets: Sequence[Sequence[Choice]], rising: Sequence[int] = ()) -> float:
+    """The strength of regularisation with the least cross-validated loss, a mean of the sets; prints the figures of all."""
+    losses = {}
+    for strength in _STRENGTHS:
+        rows = [
+            judged(own, chances) for own, chances in zip(sets, cross_validated(sets, strength, rising), strict=True)
+        ]
+        losses[strength] = float(np.mean([row["log_loss"] for row in rows]))
+        for name, row in zip(names, rows, strict=True):
+            print(f"{title}, l2 {strength:5g} {name:14}", " ".join(f"{key} {value:.3f}" for key, value in row.items()))
+    best = min(losses, key=lambda strength: losses[strength])
+    print(f"{title}: l2 {best:g} has the least loss")
+    return best
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--data", type=Path, default=shared_data(), help="the shared data")
+    parser.add_argument("--work", type=Path, default=Path("cache/answers"), metavar="FOLDER")
+    parser.add_argument("--output", type=Path, default=resolve(SHIPPED), metavar="FOLDER")
+    options = parser.parse_args()
+    logging.basicConfig(format="%(message)s")
+    logging.getLogger("convinse").setLevel(logging.INFO)
+    sets = all_sets(options.data, options.work)
+    best = _strength("ranking", [own.name for own in sets], [own.choices for own in sets], RISING)
+    best_yes_no = _strength("yes or no", ["all"], [[choice for own in sets for choice in own.yes_no]])
+    options.output.mkdir(parents=True, exist_ok=True)
+    weights = train_weights(sets, best, best_yes_no, "")
+    with replacing(options.output / FILE) as temporary:
+        temporary.write_bytes(model_bytes(weights))
+
+
+if __name__ == "__main__":
+    main()
