@@ -1,11 +1,11 @@
 """Temporal questions over wikidata-27k: how well TimeQuestions (dev) and TIQ (dev) are answered from facts.
 
     bash run.sh bench temporal
-    bash run.sh bench temporal --against CHECKOUT
+    bash run.sh bench temporal --full --against CHECKOUT
     bash run.sh bench temporal --config my.yml --work DIR
 
 Only questions whose answer is in their space are asked, which `questions.py` defines; this version chooses them for all
-systems. The configuration and lexical.yml answer them from evidences of `kb`, each as a command of its own, with
+systems: by default at most 400 of a data set, drawn with a fixed seed, with --full all. The configuration and lexical.yml answer them from evidences of `kb`, each as a command of its own, with
 --against those of another version, too: its own code, models and configurations, the same questions and the same
 knowledge base. Gold texts count as the date or the number that they hold, a bare year as any date in it. p-values are of
 Fisher's paired randomisation test, which swaps all questions about one item together. From most of the questions the
@@ -42,7 +42,7 @@ SHOWN = 10  # evidences of a failed question
 COLUMNS = {
     "questions": ("questions", "{}"), "presence": ("answer_presence", "{:.1%}"), "P@1": ("p_at_1", "{:.1%}"),
     "MRR": ("mrr", "{:.1%}"), "Hit@5": ("h_at_5", "{:.1%}"), "better": ("better", "{}"), "worse": ("worse", "{}"),
-    "p of P@1": ("p_value", "{:.3f}"), "p of MRR": ("p_value_mrr", "{:.3f}"),
+    "p of P@1": ("p_value", "{:.2g}"), "p of MRR": ("p_value_mrr", "{:.2g}"),
 }  # fmt: skip
 
 
@@ -146,7 +146,7 @@ def temporal(bench: Bench) -> Figures:
     options = bench.options
     with closing(knowledge_base(bench.folder, bench.kept)) as kb:
         note("looking for questions whose answer is in their space ...")
-        sets = read_sets(bench.folder, kb, bench.size)
+        sets = read_sets(bench.folder, kb, *bench.size)
     asked = [question for own in sets.values() for question in own.questions]
     file = bench.work / "questions.json"
     file.write_text(json.dumps([question.conversation for question in asked]), encoding="utf-8")
@@ -189,17 +189,22 @@ def of_subsets(questions: Sequence[TimedQuestion], answered: dict[System, Answer
 def show(bench: Bench, sets: dict[str, TimedSet], tables: Tables) -> None:
     """Print how many questions there are, then the figures."""
     counts = {
-        SETS[name]: {"different": own.looked_at, "kb": own.gold_in_kb, "space": len(own.questions)}
+        SETS[name]: {
+            "different": own.looked_at,
+            "kb": own.gold_in_kb,
+            "space": own.in_space,
+            "asked": len(own.questions),
+        }
         for name, own in sets.items()
     }
     columns = {
         "different": ("different", "{}"), "gold item in the knowledge base": ("kb", "{}"),
-        "answer in the space": ("space", "{}"),
+        "answer in the space": ("space", "{}"), "asked": ("asked", "{}"),
     }  # fmt: skip
     bench.compare("questions", ("data set",), columns, {(): counts})
     for name, subsets in tables.items():
         title = f"{SETS[name]}, answer in the space, evidences of kb"
-        bench.compare(title, ("subset", "system"), COLUMNS, subsets)
+        bench.compare(title, ("subset", "system"), COLUMNS, {(subset,): rows for subset, rows in subsets.items()})
 
 
 def prepare(bench: Bench) -> None:
@@ -217,8 +222,15 @@ def _options(parser: argparse.ArgumentParser) -> None:
     add_against(parser)
 
 
+class Size(NamedTuple):
+    """How many questions of a data set are looked at, and asked at the most; None for all."""
+
+    first: int | None = None
+    most: int | None = None
+
+
 SPEC = Spec(
-    "temporal", __doc__, {"temporal": temporal}, (20, None, None), options=_options, prepare=prepare,
+    "temporal", __doc__, {"temporal": temporal}, (Size(100, 20), Size(None, 400), Size()), options=_options, prepare=prepare,
     needs={"temporal": ("scipy",)},
 )  # fmt: skip
 

@@ -7,8 +7,10 @@ answer. What a thing is ("Paris, instance of, capital") answers nothing and does
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +30,7 @@ from recipes.temporal import FaithQuestion, answer_entity, faith_questions
 from ..conversations.turns import is_right
 
 SETS = {"timequestions": "TimeQuestions dev", "tiq": "TIQ dev"}
+SEED = 5  # of the questions that are drawn
 TIME_ASKED = "a time is asked for"
 _CLASSES = frozenset(("P31", "P279"))  # what a thing is
 
@@ -58,37 +61,51 @@ class TimedQuestion(NamedTuple):
     def conversation(self) -> Conversation:
         """The question as a conversation of one turn."""
         turn = {"turn": 0, "question_id": self.question_id, "question": self.text, "answers": self.gold}
-        return {"conv_id": self.question_id, "domain": self.data_set, "questions": [turn]}  # type: ignore[typeddict-item, list-item]
+        return {"conv_id": self.question_id, "domain": self.data_set, "questions": [turn]}  # type: ignore[list-item]
 
 
 class TimedSet(NamedTuple):
-    """The questions of a data set, and how many were looked at to find them."""
+    """The questions of a data set, and what they are chosen from."""
 
     looked_at: int
     gold_in_kb: int  # a gold answer is an item of the knowledge base
-    questions: list[TimedQuestion]
+    in_space: int
+    questions: list[TimedQuestion]  # all in the space, or those drawn of them
 
 
-def read_sets(data: Path, kb: KnowledgeBase, most: int | None = None) -> dict[str, TimedSet]:
-    """The questions of both data sets, or the first `most` of each, as this version links and retrieves."""
+def read_sets(data: Path, kb: KnowledgeBase, first: int | None = None, most: int | None = None) -> dict[str, TimedSet]:
+    """The questions of both data sets whose answer is in their space, as this version links and retrieves.
+
+    Args:
+        data: the folder of shared data.
+        kb: the knowledge base.
+        first: only so many questions of a set are looked at.
+        most: of more questions of a set so many are drawn, always the same.
+    """
     config = parse_config({"kb_path": str(kb.path), "ers_wikipedia_dump": None, "ers_use_cache": False})
     retriever = ClocqRetriever(config, resources=Resources(config, kb=kb))
     with closing(retriever.resources):
-        return {
-            name: in_space(name, faith_questions(needed(data, name, "dev.json.gz")), retriever, most) for name in SETS
-        }
+        sets = {}
+        for name in SETS:
+            questions = faith_questions(needed(data, name, "dev.json.gz"))
+            sets[name] = drawn(in_space(name, islice(questions, first), retriever), most)
+        return sets
 
 
-def in_space(
-    name: str, questions: Iterable[FaithQuestion], retriever: ClocqRetriever, most: int | None = None
-) -> TimedSet:
-    """Of the different questions of a data set those whose answer is in their space, or the first `most`."""
+def drawn(given: TimedSet, most: int | None) -> TimedSet:
+    """The set with at most so many of its questions, in their order."""
+    if most is None or len(given.questions) <= most:
+        return given
+    places = sorted(random.Random(SEED).sample(range(len(given.questions)), most))
+    return given._replace(questions=[given.questions[place] for place in places])
+
+
+def in_space(name: str, questions: Iterable[FaithQuestion], retriever: ClocqRetriever) -> TimedSet:
+    """Of the different questions of a data set those whose answer is in their space."""
     kb = retriever.kb
     chosen: list[TimedQuestion] = []
     looked_at = gold_in_kb = 0
     for question in {question.text: question for question in questions}.values():
-        if most is not None and len(chosen) >= most:
-            break
         looked_at += 1
         written = (answer_entity(text, kb.label) for text in question.answers)
         gold = [entity for entity in written if entity and (kb.has(entity["id"]) or not is_item(entity["id"]))]
@@ -97,11 +114,11 @@ def in_space(
             continue
         facts, linked = retriever.retrieve_KB_facts(question.text)
         items = [entity["item"]["id"] for entity in linked if is_named(entity)]
-        if any(tells(fact, gold, linked) for fact in facts) and items:
+        if items and any(tells(fact, gold, linked) for fact in facts):
             held_out = part_of(name, items[0]) == "dev"
             number = f"{name}-{looked_at}"
             chosen.append(TimedQuestion(name, number, question.text, gold, question.signals, items[0], held_out))
-    return TimedSet(looked_at, gold_in_kb, chosen)
+    return TimedSet(looked_at, gold_in_kb, len(chosen), chosen)
 
 
 def tells(evidence: Evidence, gold: list[Entity], linked: Iterable[QuestionEntity]) -> bool:

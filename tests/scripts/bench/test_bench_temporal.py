@@ -49,14 +49,12 @@ def question(number, item, data_set="tiq"):
 # -- which questions ---------------------------------------------------------------------------------------------------
 
 
-def in_space(data, *questions, most=None):
+def in_space(data, *questions):
     with closing(knowledge_base(data, Path())) as kb:
         config = parse_config({"kb_path": str(kb.path), "ers_wikipedia_dump": None, "ers_use_cache": False})
         retriever = ClocqRetriever(config, resources=Resources(config, kb=kb))
         with closing(retriever.resources):
-            return asked.in_space(
-                "tiq", [FaithQuestion(text, list(gold), ()) for text, *gold in questions], retriever, most
-            )
+            return asked.in_space("tiq", [FaithQuestion(text, list(gold), ()) for text, *gold in questions], retriever)
 
 
 def test_an_answer_is_in_the_space_where_a_fact_of_a_linked_item_has_it(data):
@@ -71,7 +69,7 @@ def test_an_answer_is_in_the_space_where_a_fact_of_a_linked_item_has_it(data):
         ("Who directed Inception in 2010?", "Q25191"),
         ("Who directed nothing?", "plutonium"),
     )
-    assert (measured.looked_at, measured.gold_in_kb) == (7, 3)
+    assert (measured.looked_at, measured.gold_in_kb, measured.in_space) == (7, 3, 2)
     assert [own.text for own in measured.questions] == [
         "Who directed Inception in 2010?",
         "When was James Cameron born?",
@@ -82,10 +80,19 @@ def test_an_answer_is_in_the_space_where_a_fact_of_a_linked_item_has_it(data):
     assert film.held_out == (part_of("tiq", "Q25188") == "dev")
 
 
-def test_no_more_questions_are_looked_at_than_wanted(data):
-    texts = ("Who directed nothing?", "Who directed Inception?", "Who made Inception?")
-    measured = in_space(data, *((text, "Q25191") for text in texts), most=1)
-    assert (measured.looked_at, len(measured.questions)) == (2, 1)
+def test_always_the_same_questions_are_drawn_in_their_order():
+    whole = asked.TimedSet(99, 60, 50, [question(number, "Q1") for number in range(50)])
+    few = asked.drawn(whole, 10)
+    assert few == asked.drawn(whole, 10) and (few.looked_at, few.in_space) == (99, 50)
+    places = [whole.questions.index(own) for own in few.questions]
+    assert len(places) == 10 and places == sorted(set(places)) and places != list(range(10))
+    assert asked.drawn(whole, None) == asked.drawn(whole, 50) == whole
+
+
+def test_only_the_first_questions_are_looked_at(data):
+    with closing(knowledge_base(data, Path())) as kb:
+        sets = asked.read_sets(data, kb, first=1)
+    assert [(own.looked_at, len(own.questions)) for own in sets.values()] == [(1, 1), (1, 1)]
 
 
 def test_a_question_counts_in_its_subsets():
