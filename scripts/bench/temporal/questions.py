@@ -41,7 +41,7 @@ class TimedQuestion(NamedTuple):
     Attributes:
         gold: the gold answers that the knowledge base can give.
         item: the first item that is linked in the question; questions about one item are not independent.
-        held_out: whether the embedded model has not learned from the questions about this item.
+        held_out: whether the recipe of the embedded model keeps examples about this item for its dev part.
     """
 
     data_set: str
