@@ -5,11 +5,12 @@
     bash run.sh bench temporal --config my.yml --work DIR
 
 Only questions whose answer is in their space are asked, which `questions.py` defines; this version chooses them for all
-systems: by default at most 400 of a data set, drawn with a fixed seed, with --full all. The configuration and lexical.yml answer them from evidences of `kb`, each as a command of its own, with
---against those of another version, too: its own code, models and configurations, the same questions and the same
-knowledge base. Gold texts count as the date or the number that they hold, a bare year as any date in it. p-values are of
-Fisher's paired randomisation test, which swaps all questions about one item together. To rank and to read
-the embedded model has learned from questions of TimeQuestions; "held out" are those about items that it kept for its dev part.
+systems: by default at most 400 of a data set, drawn with a fixed seed, with --full all. The configuration and
+lexical.yml answer them from evidences of `kb`, each as a command of its own, with --against those of another version,
+too: its own code, models and configurations, the same questions and the same knowledge base. Gold texts count as the
+date or the number that they hold, a bare year as any date in it. p-values are of Fisher's paired randomisation test,
+which swaps all questions about one item together. To rank and to read the embedded model has learned from questions of
+TimeQuestions; "held out" are those about items that it kept for its dev part.
 """
 
 from __future__ import annotations
