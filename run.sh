@@ -27,7 +27,11 @@ extras=${CONVINSE_EXTRAS:-}
 case " ${1:-} " in
     " test ") extras="${extras:+$extras,}test" ;;
     " train " | " export ") extras="${extras:+$extras,}neural" ;;
-    " bench ") case " ${2:-} " in " rerank " | " read " | " model ") extras="${extras:+$extras,}neural" ;; esac ;;
+    " bench ")
+        case " ${2:-} " in
+            " rerank " | " read " | " model ") extras="${extras:+$extras,}neural" ;;
+            " temporal ") extras="${extras:+$extras,}ir" ;;
+        esac ;;
     " evaluate ") case " ${2:-} " in " poleval " | " compare ") extras="${extras:+$extras,}ir" ;; esac ;;
 esac
 venv="$root/.venv"

@@ -131,6 +131,7 @@ def test_commands_that_need_pytorch_get_the_extra_neural(checkout, command):
         (["retrieve", "search", "index", "questions.tsv", "out.tsv", "--rerank"], ""),
         (["bench", "kb"], ""),
         (["bench", "start"], ""),
+        (["bench", "temporal"], "ir"),
         (["--version"], ""),
         (["--help", "pipeline"], ""),
         (["kb", "build", "dump", "out"], ""),

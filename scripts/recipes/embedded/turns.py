@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -19,7 +18,6 @@ from convinse.question_understanding.base import history_turn
 from convinse.question_understanding.naive_concat import NcInitPrev
 from convinse.question_understanding.slots import Slots
 from convinse.records.evidence import SOURCES, Entity, Evidence
-from convinse.records.literals import date_entity, find_literals, is_date
 from convinse.resources import Resources
 from convinse.scoring.convqa import has_answer
 from convinse.support.jsonlines import read_documents
@@ -30,12 +28,11 @@ from recipes.embedded.negatives import part_of
 from recipes.embedded.wikidata import SOURCE as FACTS
 from recipes.embedded.wikidata import Bench, bench_items, is_item, knowledge_base
 from recipes.sources import needed
+from recipes.temporal import answer_entity, faith_questions
 
 _MOST_RIGHT = 5  # evidences with an answer: of more, most have it by chance
 _NEGATIVES = 6
 _RELEVANT = 3
-_STAMP = re.compile(r"(-?[0-9]{4,})-([0-9]{2})-([0-9]{2})T00:00:00Z")
-_FEW_DIGITS = re.compile(r"[0-9]{1,2}")
 Read = Callable[[Path], Iterator[tuple[str, list[str]]]]
 
 
@@ -110,7 +107,7 @@ def _one_turn(name: str, path: Path, read: Read, data: Path, work: Path, seed: i
         understanding, scorer = Slots(config, resources), BM25Scorer(QueryExpansion(kb.properties()))
         try:
             for question, written in dict(read(path)).items():
-                answers = [entity for text in written if (entity := _entity(text, kb.label)) is not None]
+                answers = [entity for text in written if (entity := answer_entity(text, kb.label)) is not None]
                 answers = [one for one in answers if not is_item(one["id"]) or kb.has(one["id"])]
                 if not answers or _is_yes_or_no(question, answers):
                     continue
@@ -201,31 +198,12 @@ def _is_yes_or_no(question: str, answers: Iterable[Entity]) -> bool:
     return decided or english().answer_types.is_existential(question)
 
 
-def _entity(text: str, label: Callable[[str], str]) -> Entity | None:
-    """An answer as it is written in the data sets as an entity; None for what no fact holds safely.
-
-    Items, time stamps, dates in words, and numbers of three or more digits are looked for.
-    """
-    if is_item(text):
-        return {"id": text, "label": label(text)}
-    if match := _STAMP.fullmatch(text):
-        year, month, day = (int(part) for part in match.groups())
-        return date_entity(year) if (month, day) == (1, 1) else date_entity(year, month, day)
-    spans = list(find_literals(text))
-    if len(spans) != 1 or (spans[0].start, spans[0].end) != (0, len(text)):
-        return None
-    entity = spans[0].entity
-    return entity if is_date(entity["id"]) or not _FEW_DIGITS.fullmatch(entity["id"]) else None
-
-
 # -- formats -----------------------------------------------------------------------------------------------------------
 
 
 def _read_faith(path: Path) -> Iterator[tuple[str, list[str]]]:
     """Questions and answers of FAITH's data sets."""
-    for _, entry in read_documents(path, unwrap=True):
-        answers = (answer.get("WikidataQid") or answer.get("AnswerArgument") for answer in entry["Answer"])
-        yield " ".join(entry["Question"].split()), [answer for answer in answers if answer]
+    return ((question.text, question.answers) for question in faith_questions(path))
 
 
 def _read_clocq(path: Path) -> Iterator[tuple[str, list[str]]]:

@@ -211,16 +211,6 @@ def test_questions_that_one_cell_answers(tmp_path):
 # -- one turn ----------------------------------------------------------------------------------------------------------
 
 
-def test_answers_as_the_data_sets_write_them():
-    entity = turns._entity
-    labels = {"Q1": "Alien"}.get
-    assert entity("Q1", labels) == {"id": "Q1", "label": "Alien"}
-    assert entity("1939-01-01T00:00:00Z", labels)["label"] == "1939"
-    assert entity("22 June 2001", labels)["id"] == entity("2001-06-22T00:00:00Z", labels)["id"]
-    assert entity("1050", labels) == {"id": "1050-01-01T00:00:00Z", "label": "1050"}
-    assert entity("14", labels) is None and entity("plutonium", labels) is None
-
-
 def test_facts_that_hold_the_answer_against_others(small):
     folder, work = small
     entries = [
