@@ -82,7 +82,7 @@ class LikelyClasses:
     def fit(self, entity_id: str) -> float:
         """How likely the answer has a class that this entity has, from 0 to 1."""
         places = self.entities.places(entity_id)
-        return float(self.chances[list(places)].sum()) if places else _UNKNOWN
+        return float(sum(self.chances[place] for place in places)) if places else _UNKNOWN
 
     @cached_property
     def expected(self) -> AnswerType:
