@@ -191,7 +191,9 @@ class Resources:
         folder = self._ha_folder()
         if folder is None or not has_yes_no(folder):
             return None
-        return YesNoReader(folder, settings=self._computing("ha_model"), models=self.models)
+        reader = YesNoReader(folder, settings=self._computing("ha_model"), models=self.models)
+        reader.keep_in(self._vectors(reader.model_id, 1, "float32"))
+        return reader
 
     @property
     def answer_typing(self) -> AnswerTyping | None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..support.errors import ModelError
-from ..support.files import sha256
 from .answer_classes import read_answer_classes
 from .checkpoint import ANSWER_TYPE, Checkpoint
 from .kept_embeddings import found_or_computed
@@ -17,8 +16,6 @@ from .pool import HeadOptions, ModelHead
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ..support.vector_cache import VectorCache
 
 
 class AnswerTypeReader(ModelHead):
@@ -41,13 +38,7 @@ class AnswerTypeReader(ModelHead):
         if "answer_type" not in self.engine.backend.outputs or folder is None:
             raise ModelError(f"{self.settings.key}: {model}: has no answer type head; train one with train embedded")
         self.classes = read_answer_classes(folder)
-        how = f"{self.tokenizer.max_length}/{self.engine.backend.identity}"
-        self.model_id = f"{self.model_id}/{how}/answer type/{sha256(folder / ANSWER_TYPE)}"
-        self._vectors: VectorCache | None = None
-
-    def keep_in(self, vectors: VectorCache) -> None:
-        """From now on look first at what is kept of questions, and keep what is computed; of float32 numbers, so that both are equal."""
-        self._vectors = vectors
+        self.model_id = self._id_with(folder / ANSWER_TYPE)
 
     def probabilities(self, questions: Sequence[str], verb_first: Sequence[bool] | None = None) -> np.ndarray:
         """[n, classes] probability of each class for each question.
