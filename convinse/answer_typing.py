@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,6 +21,10 @@ _UNKNOWN = 0.3  # fit of an item of which no class is known
 _KINDS = {DATE: "date", NUMBER: "number", YES_NO: "yesno", TEXT: "any", OTHER: "any"}
 _SURE = 0.5  # a class that is less likely is not told
 _KEPT = 10_000  # questions whose answer types stay in memory, 4 MB
+
+R = TypeVar("R")
+Question = tuple[str, str]
+"""As asked, and in full, as far as that is known."""
 
 
 class ClassesOfEntities:
@@ -77,7 +82,7 @@ class LikelyClasses:
     def fit(self, entity_id: str) -> float:
         """How likely the answer has a class that this entity has, from 0 to 1."""
         places = self.entities.places(entity_id)
-        return float(self.chances[list(places)].sum()) if places else _UNKNOWN
+        return float(sum(self.chances[place] for place in places)) if places else _UNKNOWN
 
     @property
     def fit_of_name(self) -> float:
@@ -114,8 +119,8 @@ class AnswerTyping:
         self._entities = ClassesOfEntities(reader.classes, kb)
         self._known: dict[tuple[str, bool], LikelyClasses] = {}
 
-    def likely(self, questions: Sequence[tuple[str, str]]) -> list[LikelyClasses]:
-        """What the model expects of the answers of questions, each as asked and in full, as far as that is known."""
+    def likely(self, questions: Sequence[Question]) -> list[LikelyClasses]:
+        """What the model expects of the answers of questions."""
         asked = [(typed_text(own, in_full), self._types.is_existential(own)) for own, in_full in questions]
         known = {key: self._known[key] for key in asked if key in self._known}
         new = [key for key in dict.fromkeys(asked) if key not in known]
@@ -129,3 +134,28 @@ class AnswerTyping:
                 self._known.clear()
             self._known.update(known)
         return [known[key] for key in asked]
+
+
+Asking = Generator[Question, LikelyClasses, R]
+"""Work that yields a question where it needs to know what its answer is expected to be, and is sent that; it returns a result."""
+
+
+def asked_together(typing: AnswerTyping | None, work: Sequence[Asking[R]]) -> list[R]:
+    """The results of works that go on side by side, so that the model is asked the questions of all of them together.
+
+    Args:
+        typing: answers them; None: no work asks anything.
+        work: does not depend on what other works do.
+    """
+    results: dict[int, R] = {}
+    answers: dict[int, LikelyClasses | None] = dict.fromkeys(range(len(work)))
+    while answers:
+        questions: dict[int, Question] = {}
+        for place, answer in answers.items():
+            try:
+                questions[place] = work[place].send(answer)  # type: ignore[arg-type] # a generator is started with None
+            except StopIteration as end:
+                results[place] = end.value
+        likely = [] if typing is None else typing.likely(list(questions.values()))
+        answers = dict(zip(questions, likely, strict=True))
+    return [results[place] for place in range(len(work))]

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from .answer_typing import AnswerTyping
 from .config import SNAPSHOT, Config, resolve
@@ -141,8 +141,17 @@ class Resources:
         """
         settings = self._computing(key, self.config.evs_max_length)
         encoder = BiEncoder(model_path(name), settings=settings, models=self.models)
-        kept = ("vectors", encoder.model_id, encoder.dimension)
-        return encoder, self._opened(kept, lambda: VectorCache(self._cache_path, encoder.model_id, encoder.dimension))
+        return encoder, self._vectors(encoder.model_id, encoder.dimension)
+
+    def question_vectors(self, encoder: BiEncoder) -> VectorCache:
+        """What keeps a bi-encoder's embeddings of questions, where `bi_encoder` keeps those of evidences."""
+        return self._vectors(encoder.model_id, encoder.dimension, "float32")
+
+    def _vectors(
+        self, model_id: str, dimension: int, precision: Literal["float16", "float32"] = "float16"
+    ) -> VectorCache:
+        kept, path = ("vectors", model_id, dimension, precision), self._cache_path
+        return self._opened(kept, lambda: VectorCache(path, model_id, dimension, precision=precision))
 
     def reader(self, model: str | Checkpoint, *, best: int = 20, key: str = "ha_model") -> ExtractiveReader:
         """A reader with the configured settings.
@@ -182,7 +191,9 @@ class Resources:
         folder = self._ha_folder()
         if folder is None or not has_yes_no(folder):
             return None
-        return YesNoReader(folder, settings=self._computing("ha_model"), models=self.models)
+        reader = YesNoReader(folder, settings=self._computing("ha_model"), models=self.models)
+        reader.keep_in(self._vectors(reader.model_id, 1, "float32"))
+        return reader
 
     @property
     def answer_typing(self) -> AnswerTyping | None:
@@ -197,6 +208,7 @@ class Resources:
 
         def opened() -> AnswerTyping:
             reader = AnswerTypeReader(folder, settings=self._computing("ha_model"), models=self.models)
+            reader.keep_in(self._vectors(reader.model_id, len(reader.classes.names), "float32"))
             return AnswerTyping(reader, self.kb, self.language.answer_types)
 
         return self._opened("answer typing", opened)

@@ -7,6 +7,7 @@ import pytest
 
 from convinse.cli import main
 from convinse.config import load_config, parse_config
+from convinse.encoder.answer_type_reader import AnswerTypeReader
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.knowledge_base import index as knowledge_bases
@@ -107,6 +108,21 @@ def test_closing_closes_and_what_is_asked_for_later_is_opened_again(opened):
     assert resources.kb is not kb and resources.kb.label("Q44578")
     resources.close()
     assert opened.count("kb") == 2
+
+
+def test_answer_types_are_kept_where_the_cache_is(workdir, monkeypatch):
+    def chances(**keys):
+        config = {"ha_model": "snapshot:model", "device": "cpu", "ers_cache_path": "mine", **keys}
+        with Resources(parse_config(config)) as resources:
+            return resources.answer_typing.likely([("Who?", "Who wrote it?")])[0].chances.tolist()
+
+    alone = chances(ers_use_cache=False)
+    assert not list(workdir.iterdir())
+    assert chances() == alone
+    monkeypatch.setattr(AnswerTypeReader, "_computed", None)  # nothing is left to compute
+    assert chances() == alone
+    with pytest.raises(TypeError):
+        chances(ers_use_cache=False)
 
 
 def test_a_given_knowledge_base_is_used_and_stays_open(world_kb):

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..support.errors import ModelError
 from .answer_classes import read_answer_classes
-from .checkpoint import Checkpoint
+from .checkpoint import ANSWER_TYPE, Checkpoint
+from .kept_embeddings import found_or_computed
 from .pool import HeadOptions, ModelHead
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class AnswerTypeReader(ModelHead):
 
     Attributes:
         classes: that it tells apart.
+        model_id: changes with the weights of the model and of the head, and with how they compute.
     """
 
     task = "question-answering"
@@ -36,6 +38,7 @@ class AnswerTypeReader(ModelHead):
         if "answer_type" not in self.engine.backend.outputs or folder is None:
             raise ModelError(f"{self.settings.key}: {model}: has no answer type head; train one with train embedded")
         self.classes = read_answer_classes(folder)
+        self.model_id = self._id_with(folder / ANSWER_TYPE)
 
     def probabilities(self, questions: Sequence[str], verb_first: Sequence[bool] | None = None) -> np.ndarray:
         """[n, classes] probability of each class for each question.
@@ -47,15 +50,27 @@ class AnswerTypeReader(ModelHead):
         Raises:
             ModelError: a probability is not a number; the message names the question.
         """
-        logits = np.empty((len(questions), len(self.classes.names)))
-        sequences = self.tokenizer.singles(questions)
-        for batch, (values,) in self.engine.run(sequences, ["answer_type"]):
-            logits[batch] = values
-        if np.isnan(logits).any():
-            question = questions[int(np.isnan(logits).any(axis=1).argmax())]
-            raise ModelError(
-                f"the answer type of '{question[:120]}' is not a number; the model's weights are broken, or try fp32"
-            )
+        logits = self._logits(questions).astype(np.float64)
         shares = np.exp(logits - logits.max(axis=1, keepdims=True))
         chances: np.ndarray = shares / shares.sum(axis=1, keepdims=True)
         return chances if verb_first is None else self.classes.with_grammar(chances, verb_first)
+
+    def _logits(self, questions: Sequence[str]) -> np.ndarray:
+        """[n, classes] float32, of what is kept or computed."""
+        if self._vectors is None:
+            return self._computed(questions)
+        return found_or_computed(questions, self._vectors, self._computed)
+
+    def _computed(self, questions: Sequence[str]) -> np.ndarray:
+        logits = np.empty((len(questions), len(self.classes.names)), np.float32)
+        sequences = self.tokenizer.singles(questions)
+        # not padded: a question's logits are the same whatever is asked beside it
+        for batch, (values,) in self.engine.run(sequences, ["answer_type"], padded=False):
+            logits[batch] = values
+        wrong = ~np.isfinite(logits).all(axis=1)
+        if wrong.any():
+            question = questions[int(wrong.argmax())]
+            raise ModelError(
+                f"the answer type of '{question[:120]}' is not a number; the model's weights are broken, or try fp32"
+            )
+        return logits

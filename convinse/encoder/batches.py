@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 
-def token_batches(lengths: Sequence[int] | np.ndarray, budget: int) -> Iterator[np.ndarray]:
+def token_batches(lengths: Sequence[int] | np.ndarray, budget: int, padded: bool = True) -> Iterator[np.ndarray]:
     """Places of the sequences, batch by batch, longest first.
 
     The longest batch comes first, so that a budget that does not fit into memory fails at once. Equal lengths stay
@@ -16,6 +16,7 @@ def token_batches(lengths: Sequence[int] | np.ndarray, budget: int) -> Iterator[
     Args:
         lengths: [n] tokens of each sequence.
         budget: most tokens of a batch, padding counted; a longer sequence is a batch of its own.
+        padded: whether lengths may differ in a batch.
 
     Yields:
         Arrays of places; together each place once.
@@ -25,5 +26,8 @@ def token_batches(lengths: Sequence[int] | np.ndarray, budget: int) -> Iterator[
     while start < len(order):
         longest = max(1, int(lengths[order[start]]))
         size = max(1, budget // longest)
+        if not padded:
+            alike = np.asarray(lengths)[order[start : start + size]] == lengths[order[start]]
+            size = int(alike.sum())
         yield order[start : start + size]
         start += size

@@ -90,8 +90,15 @@ class Engine:
         """That of the backend."""
         return self.backend.precision
 
-    def run(self, sequences: Sequences, wanted: Sequence[Output]) -> Iterator[tuple[np.ndarray, Arrays]]:
+    def run(
+        self, sequences: Sequences, wanted: Sequence[Output], padded: bool = True
+    ) -> Iterator[tuple[np.ndarray, Arrays]]:
         """Compute all sequences.
+
+        Args:
+            sequences: of any lengths.
+            wanted: what of the backend's `outputs`.
+            padded: False keeps sequences of different lengths apart: padding is what the last digits depend on.
 
         Yields:
             (places [b], what `ModelBackend.start` says) of each batch, in no promised order; together each place once.
@@ -99,7 +106,7 @@ class Engine:
         Raises:
             ModelError: a single sequence does not fit into the device's memory.
         """
-        waiting = deque(token_batches(sequences.lengths, self.token_budget))
+        waiting = deque(token_batches(sequences.lengths, self.token_budget, padded))
         flying: deque[tuple[np.ndarray, Callable[[], Arrays]]] = deque()
         while waiting or flying:
             if waiting and len(flying) < self.backend.ahead:
@@ -110,7 +117,7 @@ class Engine:
                     self._halve(places, sequences, error)
                     rest = np.concatenate([places, *waiting])
                     lengths = sequences.lengths[rest]
-                    waiting = deque(rest[batch] for batch in token_batches(lengths, self.token_budget))
+                    waiting = deque(rest[batch] for batch in token_batches(lengths, self.token_budget, padded))
                 continue
             places, result = flying.popleft()
             yield places, result()

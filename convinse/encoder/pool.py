@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from ..support.errors import ModelError
+from ..support.files import sha256
 from .checkpoint import HEADS, Checkpoint, Task, folder_id, load_checkpoint, row_form_of
 from .engine import Engine, ModelBackend
 from .exported import OUTPUT_OF, is_exported, read_exported
@@ -26,6 +27,8 @@ from .tokens import TextTokenizer
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from ..support.vector_cache import VectorCache
 
 JOINT = "convinse_joint"  # the `model_type` of a joint model, known here without importing PyTorch
 _KEPT_TOKENS = 8_000_000  # of pairs: about 200,000 evidences, 64 MB
@@ -237,3 +240,16 @@ class ModelHead:
             self._loaded = models.load(model, self.task, self.settings)
         self.tokenizer, self.engine, self.model_id = self._loaded.tokenizer, self._loaded.engine, self._loaded.model_id
         self.row_form = row_form_of(model)
+        self._vectors: VectorCache | None = None
+
+    def keep_in(self, vectors: VectorCache) -> None:
+        """From now on look first at what is kept, and keep what is computed.
+
+        Args:
+            vectors: of single precision, so that what is kept is what was computed, and of this model's `model_id`.
+        """
+        self._vectors = vectors
+
+    def _id_with(self, head: Path) -> str:
+        """An id that changes with the weights, those of a head in a file of its own, and with how they compute."""
+        return f"{self.model_id}/{self.tokenizer.max_length}/{self.engine.backend.identity}/{head.name}/{sha256(head)}"

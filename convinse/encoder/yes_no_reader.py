@@ -10,6 +10,7 @@ import numpy as np
 
 from ..support.errors import ModelError
 from .checkpoint import YES_NO, Checkpoint
+from .kept_embeddings import found_or_computed
 from .pool import HeadOptions, ModelHead
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ class YesNoReader(ModelHead):
         super().__init__(model, device, **options)
         if "yes_no" not in self.engine.backend.outputs:
             raise ModelError(f"{self.settings.key}: {model}: has no yes/no head; train one with train embedded")
+        folder = model.folder if isinstance(model, Checkpoint) else Path(model).expanduser()
+        if folder is not None and has_yes_no(folder):
+            self.model_id = self._id_with(folder / YES_NO)
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
         """[n] probability of "yes" for each (question, text); without words in the text nothing is known: 0.5.
@@ -41,17 +45,33 @@ class YesNoReader(ModelHead):
         places = np.array([place for place, (_, text) in enumerate(pairs) if text.strip()], dtype=np.int64)
         if not len(places):
             return chances
-        sequences = self.tokenizer.pairs([pairs[place] for place in places])
-        odds = np.empty(len(places))
-        for batch, (values,) in self.engine.run(sequences, ["yes_no"]):
+        odds = self._odds([pairs[place] for place in places]).astype(np.float64)
+        chances[places] = 1 / (1 + np.exp(-odds.clip(-30, 30)))
+        return chances
+
+    def _odds(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        """[n] float32, of what is kept or computed."""
+        if self._vectors is None:
+            return self._computed(pairs)
+        pair_of = {f"{len(question)}:{question}{text}": (question, text) for question, text in pairs}
+        kept = found_or_computed(
+            list(pair_of), self._vectors, lambda keys: self._computed([pair_of[key] for key in keys])[:, None]
+        )
+        place_of = {pair: place for place, pair in enumerate(pair_of.values())}
+        return kept[[place_of[pair] for pair in pairs], 0]
+
+    def _computed(self, pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+        odds = np.empty(len(pairs), np.float32)
+        # not padded: the odds of a pair are the same whatever is read beside it
+        for batch, (values,) in self.engine.run(self.tokenizer.pairs(pairs), ["yes_no"], padded=False):
             odds[batch] = values
-        if np.isnan(odds).any():
-            text = pairs[places[int(np.isnan(odds).argmax())]][1]
+        wrong = ~np.isfinite(odds)
+        if wrong.any():
+            text = pairs[int(wrong.argmax())][1]
             raise ModelError(
                 f"the score of '{text[:120]}' is not a number; the model's weights are broken, or try fp32"
             )
-        chances[places] = 1 / (1 + np.exp(-odds.clip(-30, 30)))
-        return chances
+        return odds
 
 
 def has_yes_no(folder: Path | None) -> bool:

@@ -50,6 +50,7 @@ class Cascade(Scorer):
         reranker: the cross-encoder, or None.
         bi_encoder: the dense scorer, or None for a lexical choice of `lexical + dense` evidences.
         vectors: keeps the evidences' embeddings from call to call and run to run.
+        question_vectors: keeps those of questions.
         lexical: evidences chosen by BM25.
         dense: evidences chosen by the bi-encoder.
         lexical_share: weight of the BM25 score (as a share of the best score) in the scores; the cross-encoder's
@@ -62,6 +63,7 @@ class Cascade(Scorer):
         reranker: BertReranker | None,
         bi_encoder: BiEncoder | None,
         vectors: VectorCache | None = None,
+        question_vectors: VectorCache | None = None,
         *,
         lexical: int = 100,
         dense: int = 100,
@@ -69,7 +71,7 @@ class Cascade(Scorer):
     ) -> None:
         self._bm25 = bm25
         self._reranker = reranker
-        self._embeddings = None if bi_encoder is None else KeptEmbeddings(bi_encoder, vectors)
+        self._embeddings = None if bi_encoder is None else KeptEmbeddings(bi_encoder, vectors, question_vectors)
         self._share = lexical_share
         self._lexical, self._dense = (lexical, dense) if bi_encoder is not None else (lexical + dense, 0)
 
@@ -142,9 +144,8 @@ class Cascade(Scorer):
         place_of: dict[str, int] = {}
         places = [[place_of.setdefault(text, len(place_of)) for text in own] for own in texts]
         vectors = self._embeddings.embed(list(place_of))
-        return [
-            vectors[own].astype(np.float32) @ query for query, own in zip(encoder.embed(queries), places, strict=True)
-        ]
+        questions = self._embeddings.embed_questions(queries)
+        return [vectors[own].astype(np.float32) @ question for question, own in zip(questions, places, strict=True)]
 
 
 def _order(scores: Sequence[float] | np.ndarray, texts: Sequence[str]) -> np.ndarray:

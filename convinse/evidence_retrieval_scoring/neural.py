@@ -67,7 +67,8 @@ def build_scorer(resources: Resources, method: ScoringMethod, bm25: BM25Scorer) 
     if method == "cross_encoder":
         assert reranker is not None  # scoring_method has seen to it
         return CrossEncoder(reranker)
-    bi_encoder = vectors = None
+    bi_encoder = vectors = questions = None
     if config.evs_bi_encoder:
         bi_encoder, vectors = resources.bi_encoder(config.evs_bi_encoder, "evs_bi_encoder")
-    return Cascade(bm25, reranker, bi_encoder, vectors, **msgspec.structs.asdict(config.evs_cascade))
+        questions = resources.question_vectors(bi_encoder)
+    return Cascade(bm25, reranker, bi_encoder, vectors, questions, **msgspec.structs.asdict(config.evs_cascade))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import re
 import threading
@@ -83,7 +84,7 @@ class WikipediaRetriever:
         if page is None or table is None:
             return []
         if (dump := self.resources.wikipedia) is not None and (rows := dump.table(page, table)):
-            return rows
+            return copy.deepcopy(rows)  # the dump keeps its own
         try:
             return pages.whole_rows(self._labelled(self.cache.get(*self._key(page))), table)
         except _NoPageError:

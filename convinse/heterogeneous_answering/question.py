@@ -31,7 +31,9 @@ def likely_classes(turns: Sequence[Turn], delimiter: str, resources: Resources) 
     typing = resources.answer_typing
     if typing is None:
         return [None] * len(turns)
-    return typing.likely([(turn["question"], told_in_full(turn, delimiter)) for turn in turns])
+    in_full = [(turn["question"], told_in_full(turn, delimiter)) for turn in turns]
+    alone = [(turn["question"], turn["question"]) for turn in turns]  # which `AskedQuestion.asking` compares them with
+    return typing.likely([*in_full, *alone])[: len(turns)]
 
 
 def expected_type(turn: Turn, delimiter: str, resources: Resources) -> AnswerType:
@@ -87,7 +89,7 @@ class AskedQuestion:
             spoken=asked_in_full(turn),
             in_full=told_in_full(turn, delimiter),
             expected=expected_type(turn, delimiter, resources),
-            stems=frozenset(asked).difference(*(stems(item["label"]) for item in items)),
+            stems=frozenset(asked).difference(*map(stems, {item["label"] for item in items})),
             evidences=[structured(evidence) for evidence in turn["top_evidences"]],
             own=frozenset(item["id"] for item in items),
             resources=resources,

@@ -166,8 +166,8 @@ def _is_part(entities: Iterable[Entity], cell: Cell, words: PropertyWords) -> bo
 def question_keywords(asked: AskedQuestion) -> frozenset[str]:
     """The keywords of a question, without the names of the items that it is about."""
     keywords = asked.language.properties.keywords
-    items = question_items(asked.evidences)
-    return keywords(asked.asking).difference(*(keywords(item["label"]) for item in items))
+    labels = {item["label"] for item in question_items(asked.evidences)}
+    return keywords(asked.asking).difference(*map(keywords, labels))
 
 
 def asking_keywords(asked: AskedQuestion) -> frozenset[str]:

@@ -83,8 +83,18 @@ class Words:
 
     def stems(self, text: str, keep_stop_words: bool = False) -> list[str]:
         """The stems of the content words of a text, in order, accents removed."""
+        return list(self._stems(text, keep_stop_words))
+
+    @cached_property
+    def _stems(self) -> Callable[[str, bool], tuple[str, ...]]:
         stem, stop_words = self.stem, self.stop_words
-        return [stem(word) for word in folded_words([text])[:-1] if keep_stop_words or word not in stop_words]
+
+        @lru_cache(maxsize=50_000)  # as of `fold`
+        def stems(text: str, keep_stop_words: bool) -> tuple[str, ...]:
+            words = folded_words([text])[:-1]
+            return tuple(stem(word) for word in words if keep_stop_words or word not in stop_words)
+
+        return stems
 
     def stem_set(self, words: WordSet) -> WordSet:
         """The stems of some words."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
-from ..answer_typing import LikelyClasses
+from ..answer_typing import Asking, LikelyClasses, asked_together
 from ..config import Config
 from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.linking import LinkedMention
@@ -63,6 +63,18 @@ class Slots(QuestionUnderstanding):
 
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
         """Fill the slots; see the base class."""
+        return asked_together(self.resources.answer_typing, [self._filled(turn, history_turns)])[0]
+
+    def inference_on_turns(
+        self, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]]
+    ) -> Sequence[str | Understanding]:
+        """Fill the slots of all turns, whose answer types are asked for together; see the base class."""
+        if type(self).inference_on_turn is not Slots.inference_on_turn:  # a subclass does more than fill slots
+            return super().inference_on_turns(turns, histories)
+        work = [self._filled(turn, history) for turn, history in zip(turns, histories, strict=True)]
+        return asked_together(self.resources.answer_typing, work)
+
+    def _filled(self, turn: Turn, history_turns: Sequence[Turn]) -> Asking[Understanding]:
         question = turn["question"]
         history: list[Turn] = [
             {"turn": place, **earlier, "representation": self._representation(earlier)}
@@ -82,7 +94,7 @@ class Slots(QuestionUnderstanding):
         before = history[-1] if elliptical and not self._roles.asks_property(predicate) else None
         if before is not None:
             predicate = self._inherit(predicate, before)
-        answer_type, likely = self._expected(question, before)
+        answer_type, likely = yield from self._expected(question, before)
         asked = Asked(question, tuple(named), tuple(predicate), answer_type, elliptical, likely)
         entities, context, scores = self._choose(asked, foci, history)
         if not named and not scores and not self._points(question):
@@ -99,7 +111,7 @@ class Slots(QuestionUnderstanding):
             mentioned = context if named else [*entities, *context]
             resolved = in_full(role.named(question), mentioned, self._is_a, self.language)
         if self.resources.answer_typing is not None:
-            answer_type = self.resources.answer_typing.likely([(question, resolved)])[0].told
+            answer_type = (yield question, resolved).told
         representation: Representation = {
             "context": [referent.entity for referent in context],
             "entities": [referent.entity for referent in entities],
@@ -357,7 +369,7 @@ class Slots(QuestionUnderstanding):
         earlier = before["representation"]["predicate"].split()
         return predicate + [word for word in earlier if not set(stems(word)) & own]
 
-    def _expected(self, question: str, before: Turn | None) -> tuple[AnswerType, LikelyClasses | None]:
+    def _expected(self, question: str, before: Turn | None) -> Asking[tuple[AnswerType, LikelyClasses | None]]:
         """The type that a question asks for, and the classes where the configured model tells them.
 
         Args:
@@ -366,7 +378,7 @@ class Slots(QuestionUnderstanding):
         """
         if self.resources.answer_typing is not None:
             in_full = question if before is None else _in_full(before)
-            (likely,) = self.resources.answer_typing.likely([(question, in_full)])
+            likely = yield question, in_full
             return likely.told, likely
         answer_type = self._types.expected_type(question)
         lacking = before is not None and answer_type.kind == "any"

@@ -1,10 +1,13 @@
-"""The cache of text embeddings: one packed file a model, read through a memory map, appended to under a lock.
+"""The cache of what models make of texts, such as embeddings: one packed file a model, read through a memory map, appended to
+under a lock.
 
 A file is a header and records of equal size, little-endian:
 
 - header: magic, format version, dimension d, length of the model id, model id in UTF-8, zeros, CRC-32 of all before;
   its length is a multiple of 64;
-- record: the 16-byte BLAKE2b hash of the text, d float16 numbers, CRC-32 of both, zeros up to a multiple of 16 bytes.
+- record: the 16-byte BLAKE2b hash of the text, d numbers, CRC-32 of both, zeros up to a multiple of 16 bytes.
+
+The numbers are float16, or float32 where the model id says so.
 
 Nothing is ever changed in place. A writer that is killed leaves at most a part of a record at the end, which readers
 do not count and the next writer overwrites; a record whose checksum is wrong counts as unknown and is written again when it
@@ -24,6 +27,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -37,7 +41,7 @@ _KEY = 16
 
 
 class VectorCache:
-    """Embeddings of texts as float16, found again by text; processes may share the file.
+    """Vectors of texts, found again by text; processes may share the file.
 
     Nothing is opened before the first use, and a closed cache opens again. Threads may share an object; a forked
     process opens the file for itself.
@@ -49,20 +53,27 @@ class VectorCache:
         dimension: the length of a vector.
         memory_limit: bytes that may be kept with `path=None`; when they are used up, all is dropped and collecting
             starts anew, so callers hold on to what they have just put.
+        precision: of the numbers: half is enough for embeddings; float32 gives back exactly what a model computed.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str] | None, model_id: str, dimension: int, memory_limit: int = 2 << 30
+        self,
+        path: str | os.PathLike[str] | None,
+        model_id: str,
+        dimension: int,
+        memory_limit: int = 2 << 30,
+        precision: Literal["float16", "float32"] = "float16",
     ) -> None:
-        model = model_id.encode("utf-8", "surrogatepass")
+        model = (model_id if precision == "float16" else f"{model_id}/{precision}").encode("utf-8", "surrogatepass")
         name = f"{hashlib.blake2b(model, digest_size=12).hexdigest()}.vectors"
         self._path = None if path is None else Path(path).expanduser() / "vectors" / name
         self._dimension = dimension
         self._memory_limit = memory_limit
+        self._precision, self._numbers = precision, np.dtype(precision).newbyteorder("<")
         head = _HEAD.pack(_MAGIC, _FORMAT, dimension, len(model)) + model
         head += bytes(-(len(head) + 4) % 64)
         self._header = head + struct.pack("<I", zlib.crc32(head))
-        self._hashed = _KEY + 2 * dimension  # bytes of a record that its checksum covers
+        self._hashed = _KEY + self._numbers.itemsize * dimension  # bytes of a record that its checksum covers
         self._size = -(-(self._hashed + 4) // 16) * 16
         self._lock = threading.RLock()
         self._file: RecordFile | None = None
@@ -71,30 +82,32 @@ class VectorCache:
         """The known vectors of texts.
 
         Returns:
-            The vectors, float16 [n, d], zeros where a text is unknown; and which are known, bool [n].
+            The vectors, [n, d], zeros where a text is unknown; and which are known, bool [n].
         """
         with self._guard("read"):
             if not texts or not self._open(write=False):
-                return np.zeros((len(texts), self._dimension), np.float16), np.zeros(len(texts), bool)
+                return np.zeros((len(texts), self._dimension), self._numbers), np.zeros(len(texts), bool)
             with self._locked(fcntl.LOCK_SH) as file:
                 self._refresh(file)
                 return self._find(file, self._keys(texts))
 
     def put(self, texts: Sequence[str], vectors: np.ndarray) -> None:
-        """Keep the vectors [n, d] of texts, in half precision; texts that are known keep the vector they have.
+        """Keep the vectors [n, d] of texts; texts that are known keep the vector they have.
 
         Raises:
-            CacheError: the file cannot be written (it is as before then), or a vector is not finite in float16.
+            CacheError: the file cannot be written (it is as before then), or a vector is not finite in the cache's precision.
         """
         if np.shape(vectors) != (len(texts), self._dimension):
             raise ValueError(f"vectors of {len(texts)} texts are {np.shape(vectors)}, not [n, {self._dimension}]")
         if not len(texts):
             return
         with np.errstate(over="ignore"):
-            halves = np.asarray(vectors).astype("<f2")
-        bad = np.flatnonzero(~np.isfinite(halves).all(axis=1))
+            numbers = np.asarray(vectors).astype(self._numbers)
+        bad = np.flatnonzero(~np.isfinite(numbers).all(axis=1))
         if len(bad):
-            raise CacheError(f"the embedding of {texts[bad[0]][:80]!r} is not finite in float16; the model is broken")
+            raise CacheError(
+                f"the embedding of {texts[bad[0]][:80]!r} is not finite in {self._precision}; the model is broken"
+            )
         with self._guard("written"):
             self._open(write=True)
             with self._locked(fcntl.LOCK_EX) as file:
@@ -103,7 +116,7 @@ class VectorCache:
                 self._refresh(file, repair=True)
                 first = first[~self._find(file, keys[first])[1]]
                 if len(first):
-                    self._append(file, self._records(keys[first], halves[first]))
+                    self._append(file, self._records(keys[first], numbers[first]))
 
     def close(self) -> None:
         """Close the file; the next use opens it again. With `path=None` this drops the vectors."""
@@ -232,7 +245,7 @@ class VectorCache:
         return np.fromiter((zlib.crc32(flat[at : at + self._hashed]) for at in starts), "<u4", len(starts))
 
     def _find(self, file: RecordFile, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        vectors = np.zeros((len(keys), self._dimension), np.float16)
+        vectors = np.zeros((len(keys), self._dimension), self._numbers)
         known = np.zeros(len(keys), bool)
         rows = file.find(keys[:, 0])
         places = np.flatnonzero(rows >= 0)
@@ -242,7 +255,7 @@ class VectorCache:
             same = (table[:, :_KEY] == np.ascontiguousarray(keys[places]).view(np.uint8)).all(axis=1)
             good = same & (stored == self._checksums(table))
             known[places[good]] = True
-            vectors[known] = np.ascontiguousarray(table[good, _KEY : self._hashed]).view("<f2")
+            vectors[known] = np.ascontiguousarray(table[good, _KEY : self._hashed]).view(self._numbers)
         return vectors, known
 
 

@@ -23,6 +23,7 @@ from .page import FORMAT, whole_rows
 LOGGER = logging.getLogger(__name__)
 _MAGIC = b"SQLite format 3\x00"
 _SUMS = 1 << 256
+_TABLES = 64  # that stay in memory: several turns ask for those of one page
 # rows behind an index: a WITHOUT ROWID table would keep the blobs in its inner nodes, four to a page
 _SCHEMA = """
 PRAGMA journal_mode=OFF;
@@ -60,6 +61,7 @@ class WikipediaDump:
             self._connection.execute("SELECT id, evidences FROM page LIMIT 0")
             self.build_id: str = meta["build_id"]
             self.counts = msgspec.json.decode(meta["counts"], type=dict[str, int])
+        self._tables: dict[tuple[str, int], list[Row]] = {}
 
     def get(self, item_id: str) -> list[Evidence] | None:
         """The evidences of an item's page, or None when the dump has no such page."""
@@ -72,8 +74,17 @@ class WikipediaDump:
             raise IndexFileError(f"{self.path}: damaged at {item_id} ({one_line(error)}); build it again") from None
 
     def table(self, page: str, table: int) -> list[Row]:
-        """The whole rows of a table on an item's page, in their order; see `whole_rows`. Tables count from 0."""
-        return whole_rows(self.get(page) or (), table)
+        """The whole rows of a table on an item's page, in their order; see `whole_rows`. Tables count from 0.
+
+        The tables read last stay in memory: the rows belong to all who ask, and are not to be changed.
+        """
+        rows = self._tables.get((page, table))
+        if rows is None:
+            rows = whole_rows(self.get(page) or (), table)
+            if len(self._tables) >= _TABLES:
+                self._tables.clear()
+            self._tables[page, table] = rows
+        return rows
 
     def __len__(self) -> int:
         with _readable(self.path):
@@ -86,6 +97,7 @@ class WikipediaDump:
 
     def close(self) -> None:
         """Close the file."""
+        self._tables.clear()
         self._connection.close()
 
 

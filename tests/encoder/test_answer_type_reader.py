@@ -8,9 +8,11 @@ from convinse.encoder.answer_type_head import AnswerTypeHead
 from convinse.encoder.answer_type_reader import AnswerTypeReader
 from convinse.encoder.checkpoint import ANSWER_TYPE
 from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.encoder.onnx_backend import OnnxBackend
 from convinse.encoder.onnx_export import write_graphs
 from convinse.encoder.pool import ModelPool
 from convinse.support.errors import ModelError
+from convinse.support.vector_cache import VectorCache
 from tiny_models import copy_of, joint, torch
 
 NAMES = {"Q5": "human", DATE: DATE, OTHER: OTHER}
@@ -65,6 +67,85 @@ def test_the_trunk_is_shared_and_reads_as_before(folder):
     assert reader.engine is span_reader.engine
     question, text = QUESTIONS[0], "the hobbit was written by tolkien"
     assert span_reader.read(question, [text]) == ExtractiveReader(joint(), "cpu").read(question, [text])
+
+
+SEVERAL = [*QUESTIONS, "who wrote the song", "when was the hobbit of the year"]
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """The lengths of the questions of each batch."""
+    batches, start = [], OnnxBackend.start
+
+    def noted(self, sequences, places, wanted):
+        batches.append(sequences.lengths[places].tolist())
+        return start(self, sequences, places, wanted)
+
+    monkeypatch.setattr(OnnxBackend, "start", noted)
+    return batches
+
+
+@pytest.fixture(scope="module")
+def exported(folder, tmp_path_factory):
+    exported = copy_of(folder, tmp_path_factory.mktemp("exported") / "model")
+    write_graphs(exported)
+    return exported
+
+
+def kept_reader(folder, path, **settings):
+    """A reader as of another run over the same cache folder."""
+    reader = AnswerTypeReader(folder, "cpu", backend="onnx", **settings)
+    reader.keep_in(VectorCache(path, reader.model_id, 3, precision="float32"))
+    return reader
+
+
+def test_questions_of_different_lengths_are_not_computed_together(exported, counted):
+    AnswerTypeReader(exported, "cpu", backend="onnx").probabilities([*SEVERAL, *SEVERAL])
+    assert all(len(set(lengths)) == 1 for lengths in counted) and max(map(len, counted)) > 1
+    assert sum(map(len, counted)) == 2 * len(SEVERAL)
+
+
+def test_what_is_kept_is_what_was_computed(exported, counted, tmp_path):
+    alone = AnswerTypeReader(exported, "cpu", backend="onnx").probabilities(SEVERAL)
+    first = kept_reader(exported, tmp_path).probabilities(SEVERAL[:2], [True, False])
+    counted.clear()
+    again = kept_reader(exported, tmp_path)
+    assert (again.probabilities(SEVERAL[1::-1]) == first[::-1]).all() and not counted
+    np.testing.assert_allclose(again.probabilities(SEVERAL), alone, atol=1e-7)
+    assert sum(map(len, counted)) == len(SEVERAL) - 2
+    again.classes = AnswerClasses(NAMES, {}, {"verb_first": "0 1 0"})  # the grammar is no part of what is kept
+    assert (again.probabilities(SEVERAL[:1], [True]) == [[0, 1, 0]]).all()
+    np.testing.assert_allclose(again.probabilities(SEVERAL[:1], [False]), first[:1])
+
+
+def test_a_damaged_record_is_computed_again(exported, counted, tmp_path):
+    first = kept_reader(exported, tmp_path).probabilities(SEVERAL)
+    (path,) = (tmp_path / "vectors").iterdir()
+    content = bytearray(path.read_bytes())
+    content[-12] ^= 1  # of the last number but one
+    path.write_bytes(content)
+    counted.clear()
+    assert (kept_reader(exported, tmp_path).probabilities(SEVERAL) == first).all()
+    assert sum(map(len, counted)) == 1
+
+
+def test_another_head_another_precision_and_another_model_find_nothing(exported, counted, tmp_path):
+    kept_reader(exported, tmp_path, precision="fp32").probabilities(QUESTIONS)
+    same = copy_of(exported, tmp_path / "same")
+    with_other_head = copy_of(exported, tmp_path / "head")
+    AnswerTypeHead(32, 1, 3, 2, 8).save(with_other_head, AnswerClasses(NAMES, {}, {}), "float32")
+    write_graphs(with_other_head)
+    with_other_words = copy_of(exported, tmp_path / "words")
+    (with_other_words / "history.json").write_text("{}")  # a file of the model's id
+    counted.clear()
+    kept_reader(same, tmp_path, precision="fp32").probabilities(QUESTIONS)
+    assert not counted
+    for folder, precision in ((exported, "int8"), (with_other_head, "fp32"), (with_other_words, "fp32")):
+        counted.clear()
+        reader = AnswerTypeReader(folder, "cpu", backend="onnx", precision=precision)
+        reader.keep_in(VectorCache(tmp_path, reader.model_id, 3, precision="float32"))
+        reader.probabilities(QUESTIONS)
+        assert sum(map(len, counted)) == len(QUESTIONS)
 
 
 def test_a_model_without_the_head():

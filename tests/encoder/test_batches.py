@@ -27,3 +27,15 @@ def test_equal_lengths_stay_in_order():
 def test_nothing_gives_nothing():
     assert list(token_batches([], 10)) == []
     assert list(token_batches(np.array([], dtype=np.int64), 10)) == []
+
+
+@given(LENGTHS, st.integers(1, 2000))
+def test_not_padded_a_batch_is_of_one_length(lengths, budget):
+    batches = [batch.tolist() for batch in token_batches(np.array(lengths, dtype=np.int64), budget, padded=False)]
+    assert sorted(sum(batches, [])) == list(range(len(lengths)))
+    for batch in batches:
+        assert len({lengths[place] for place in batch}) == 1
+        assert len(batch) == 1 or len(batch) * lengths[batch[0]] <= budget
+    for batch, after in zip(batches, batches[1:], strict=False):
+        if lengths[batch[0]] == lengths[after[0]]:  # it is full
+            assert (len(batch) + 1) * max(1, lengths[batch[0]]) > budget

@@ -52,6 +52,19 @@ def test_without_a_cache_the_results_are_the_same(made):
     assert kept.embed([]).shape == (0, 2)
 
 
+def test_questions_are_kept_as_they_were_computed():
+    vectors, questions = VectorCache(None, "counting", 2), VectorCache(None, "counting", 2, precision="float32")
+    bi_encoder = Counting()
+    kept = KeptEmbeddings(bi_encoder, vectors, questions)
+    first = kept.embed_questions(["a", "bcd", "a"])
+    assert first.dtype == np.float32 and (first == Counting().embed(["a", "bcd", "a"])).all()
+    assert (kept.embed_questions(["bcd", "ef"]) == Counting().embed(["bcd", "ef"])).all()
+    assert bi_encoder.calls == [["a", "bcd"], ["ef"]]
+    alone = KeptEmbeddings(bi_encoder, vectors)
+    assert (alone.embed_questions(["a", "bcd", "a"]) == first).all() and len(bi_encoder.calls) == 3
+    assert not vectors.get(["a"])[1].any()
+
+
 def test_a_killed_run_loses_the_last_part_only(made, monkeypatch):
     monkeypatch.setattr(kept_embeddings, "_KEEP_EVERY", 2)
     first, bi_encoder = made()

@@ -9,6 +9,7 @@ from convinse.encoder.pool import ModelPool
 from convinse.encoder.yes_no_head import YesNoHead
 from convinse.encoder.yes_no_reader import YesNoReader, has_yes_no
 from convinse.support.errors import ModelError
+from convinse.support.vector_cache import VectorCache
 from tiny_models import Counted, copy_of, joint, torch
 
 PAIRS = [
@@ -36,6 +37,27 @@ def test_probabilities(folder):
     np.testing.assert_allclose(found, one_by_one, atol=1e-5)
     np.testing.assert_allclose(reader.probabilities(PAIRS[::-1])[::-1], found, atol=1e-5)
     assert reader.probabilities([]).shape == (0,)
+
+
+def test_what_is_kept_is_what_was_computed(folder, tmp_path):
+    def kept(model):
+        reader = YesNoReader(model)
+        reader.keep_in(VectorCache(tmp_path / "cache", reader.model_id, 1, precision="float32"))
+        return reader, Counted(reader.engine)
+
+    alone, twice = YesNoReader(folder).probabilities(PAIRS), [*PAIRS, *PAIRS[::-1]]
+    first, counted = kept(folder)
+    found = first.probabilities(twice)
+    assert counted.sequences == 3 and (found[:4] == found[:3:-1]).all()
+    np.testing.assert_allclose(found[:4], alone, atol=1e-6)
+    again, counted = kept(folder)
+    assert (again.probabilities(PAIRS[::-1]) == found[4:]).all() and counted.sequences == 0
+    again.probabilities([("did tolkien write the hobbitthe", PAIRS[0][1].removeprefix("the"))])
+    assert counted.sequences == 1, "where the question ends counts"
+    other = copy_of(folder, tmp_path / "other")
+    YesNoHead(32, 2, 1, 64).save(other, "float32")
+    reader, counted = kept(other)
+    assert not np.allclose(reader.probabilities(PAIRS)[:2], found[:2]) and counted.sequences == 3
 
 
 def test_a_long_text_is_cut(folder):

@@ -131,6 +131,18 @@ def test_embeddings_are_computed_once(tmp_path, reranker, folder):
     assert Cascade(BM25Scorer(), reranker, made, None, lexical=10, dense=10).rank(QUERY, EVIDENCES, 30) == first
 
 
+def test_questions_are_embedded_once(reranker):
+    made = BiEncoder(tiny("bert", "embedding", seed=3), "cpu")
+    vectors = VectorCache(None, made.model_id, made.dimension)
+    questions = VectorCache(None, made.model_id, made.dimension, precision="float32")
+    plain = Cascade(BM25Scorer(), reranker, made, vectors, lexical=10, dense=10).rank(QUERY, EVIDENCES, 30)
+    cascade = Cascade(BM25Scorer(), reranker, made, vectors, questions, lexical=10, dense=10)
+    counted = Counted(made.engine)
+    for _ in range(2):
+        assert cascade.rank(QUERY, EVIDENCES, 30) == plain
+        assert counted.sequences == 1
+
+
 SEVERAL = [[QUERY, "titanic director", "", QUERY], [EVIDENCES, EVIDENCES[40:90], many(60, seed=5), []]]
 
 

@@ -136,6 +136,8 @@ def test_equal_rows_are_retrieved_once_and_the_table_has_both(retriever):
     ann, bob, eve = (given["row"] for given in made.retrieve_wp_evidences("Q44578"))
     assert [row["cells"][0]["text"] for row in made.table(ann)] == ["Ann", "Bob", "Ann"]
     assert made.table(bob) == made.table(ann)
+    made.table(ann)[0]["cells"].clear()  # what is given is the caller's own
+    assert made.table(bob) == made.table(ann) and made.table(ann)[0]["cells"]
     assert [row["cells"][0]["text"] for row in made.table(eve)] == ["Ann", "Eve"]
 
 

@@ -9,7 +9,7 @@ from convinse.config import parse_config
 from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.heterogeneous_answering.entity_voting import votes
 from convinse.heterogeneous_answering.quantities import numbers
-from convinse.heterogeneous_answering.question import AskedQuestion, expected_type
+from convinse.heterogeneous_answering.question import AskedQuestion, expected_type, likely_classes
 from convinse.heterogeneous_answering.reader import read_answers
 from convinse.heterogeneous_answering.yes_no import yes_or_no
 from convinse.language.answer_types import AnswerType
@@ -74,7 +74,7 @@ def test_what_is_expected_and_what_fits_tells_the_model_where_it_has_the_head(mo
     monkeypatch.setattr(Resources, "answer_typing", typing)
     asked = asked_of("When was it?", structured_representation=SLOTS, representation=fields("date"))
     assert asked.expected.kind == "number" and asked.fit(human) == 0.4 and not asked.asks_for_year
-    assert set(typing.asked) == {("When was it?", "a film | Titanic | opened")}
+    assert set(typing.asked) == {("When was it?", "a film | Titanic | opened"), ("When was it?", "When was it?")}
 
 
 def test_the_model_tells_whether_a_question_says_itself_what_it_wants(monkeypatch):
@@ -82,6 +82,17 @@ def test_the_model_tells_whether_a_question_says_itself_what_it_wants(monkeypatc
     monkeypatch.setattr(Resources, "answer_typing", typing)
     asked = asked_of("And Titanic?", structured_representation=SLOTS, resolved_question="In which year did it open?")
     assert asked.asking == "And Titanic?" and typing.asked[-1] == ("And Titanic?", "And Titanic?")
+
+
+def test_all_that_is_asked_of_the_types_of_some_turns_is_asked_at_once(monkeypatch):
+    typing, calls = Typing("date"), []
+    own = typing.likely
+    typing.likely = lambda questions: calls.append(questions) or own(questions)
+    monkeypatch.setattr(Resources, "answer_typing", typing)
+    turns = [{"question": "And Titanic?", "resolved_question": "When did it open?"}, {"question": "Who?"}]
+    assert len(likely_classes(turns, " || ", Resources(parse_config({})))) == 2
+    (asked,) = calls
+    assert set(asked) == {("And Titanic?", "When did it open?"), ("And Titanic?", "And Titanic?"), ("Who?", "Who?")}
 
 
 def test_the_names_of_its_own_items_are_not_what_is_asked():

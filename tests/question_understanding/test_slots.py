@@ -156,6 +156,28 @@ def test_the_type_is_what_the_model_tells_of_the_question_in_full(slots, monkeyp
     assert typing.asked[-2:] == [("When was he born?",) * 2, ("When was he born?", turn["resolved_question"])]
 
 
+def test_the_types_of_several_turns_are_asked_for_together(slots, monkeypatch):
+    typing = Typing(Who=("person",), When=("date",))
+    own, calls = typing.likely, []
+    typing.likely = lambda questions: calls.append(len(questions)) or own(questions)
+    monkeypatch.setattr(Resources, "answer_typing", typing)
+    earlier = {**WHO, "structured_representation": " || Inception || directed || person", "answers": [NOLAN_ANSWER]}
+    turns, histories = [{"question": "When was he born?"}, WHO, {"question": "Who?"}], [[earlier], [], [earlier]]
+    together = slots.inference_on_turns(turns, histories)
+    assert [count for count in calls if count] == [3, 3]
+    assert together == [slots.inference_on_turn(turn, own) for turn, own in zip(turns, histories, strict=True)]
+    assert slots.inference_on_turns([], []) == []
+
+
+def test_a_subclass_with_its_own_inference_is_asked_turn_by_turn(world_kb):
+    class Shouting(Slots):
+        def inference_on_turn(self, turn, history_turns):
+            return super().inference_on_turn(turn, history_turns)["structured_representation"].upper()
+
+    module = Shouting(parse_config({}), resources_of(world_kb))
+    assert module.inference_on_turns([WHO], [[]]) == [" || INCEPTION || DIRECTED || PERSON"]
+
+
 def test_the_history_and_the_turn_are_not_changed(slots):
     history = [{**WHO, "structured_representation": " || Inception || directed || person", "answers": [NOLAN_ANSWER]}]
     before = copy.deepcopy(history)

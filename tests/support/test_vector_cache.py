@@ -84,6 +84,21 @@ def test_what_was_put_comes_back_in_half_precision(tmp_path_factory, puts, kind,
             assert cache.get(list(expected))[0].tobytes() == np.array([*expected.values()], "f2").tobytes()
 
 
+@pytest.mark.parametrize("on_disk", [True, False])
+def test_single_precision_comes_back_as_it_was_put_and_apart_from_half(workdir, closed, on_disk):
+    path = workdir / "cache" if on_disk else None
+    half, single = (closed(VectorCache(path, "model", 3, precision=kind)) for kind in ("float16", "float32"))
+    exact = np.array([[1 / 3, 1e-30, 1e30]], np.float32)
+    single.put(["a"], exact)
+    half.put(["a", "b"], rows(1, 2))
+    assert single.get(["a"])[0].dtype == np.float32 and single.get(["a"])[0].tobytes() == exact.tobytes()
+    assert known(single, "b", "a") == [False, True] and (half.get(["a"])[0] == rows(1)).all()
+    refused(CacheError, lambda: single.put(["c"], np.array([[1, 2, np.inf]])), "'c' is not finite in float32")
+    if on_disk:
+        single.close()
+        assert single.get(["a"])[0].tobytes() == exact.tobytes()
+
+
 def test_the_first_of_equal_texts_in_one_call_counts(cache):
     cache.put(["a", "b", "a"], rows(1, 2, 3))
     assert len(cache) == 2

@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 
 from convinse.support.errors import DataError, IndexFileError, OutputError
+from convinse.wikipedia import dump as dumps
 from convinse.wikipedia.dump import WikipediaDump, write_dump
 from convinse.wikipedia.page import FORMAT
 from evidences import evidence
@@ -56,6 +57,19 @@ def test_a_table_is_its_whole_rows_in_their_order(workdir):
         assert second == pieces[1]["row"]
         assert dump.table("Q1", 0) == [pieces[0]["row"]]
         assert dump.table("Q1", 2) == dump.table("Q2", 0) == []
+
+
+def test_a_table_that_is_asked_for_again_is_not_read_again(workdir, monkeypatch):
+    monkeypatch.setattr(dumps, "_TABLES", 2)
+    write_dump(workdir / "w.db", [("Q1", [row(number, 0, 0) for number in range(3)])])
+    read = []
+    own = WikipediaDump.get
+    monkeypatch.setattr(WikipediaDump, "get", lambda self, page: read.append(page) or own(self, page))
+    with closing(WikipediaDump(workdir / "w.db")) as dump:
+        for wanted, times in ((0, 1), (0, 1), (1, 2), (0, 2), (7, 3), (7, 3), (0, 4)):  # 7 is one too many
+            assert len(dump.table("Q1", wanted)) == (wanted != 7) and len(read) == times
+    with pytest.raises(Exception):  # noqa: B017 - whatever a closed file says
+        dump.table("Q1", 0)
 
 
 def open_id(path):
