@@ -115,7 +115,11 @@ class WikipediaRetriever:
             config.evr_min_evidence_length <= len(text) <= config.evr_max_evidence_length
             and letters * 2 >= len(text)
             and sum(entity_id[:1] == "Q" for entity_id in ids) <= config.evr_max_entities
-            and (not config.evr_require_entity or any(entity_id != item_id for entity_id in ids))
+            and (
+                not config.evr_require_entity
+                or evidence["source"] != "text"  # a value of an entry or a cell is an answer, also where it is a plain name
+                or any(entity_id != item_id for entity_id in ids)
+            )
         )
 
     # -- live pages ----------------------------------------------------------------------------------------------------
