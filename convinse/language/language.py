@@ -36,6 +36,8 @@ class ConversationPatterns:
     definite_noun: re.Pattern[str]
     noun_before_name: re.Pattern[str]
     pointing_phrase: re.Pattern[str]
+    that_one: re.Pattern[str]
+    noun_alone: re.Pattern[str]
 
 
 @dataclass(frozen=True, eq=False)

@@ -88,13 +88,17 @@ def _replaced(
         following = words[number + 1] if number + 1 < len(words) else None
         noun = following[0].lower() if following else ""
         points = low in common.definite or low in common.pointing
+        if mentioned and language.conversation.that_one.match(text, word.start()):
+            return f"{text[: word.start()]}{mentioned[0].label}{text[following.end() if following else word.end() :]}"
         if points and following and language.answer_types.names_class(noun):
             name = next((referent.label for referent in mentioned if is_a(referent, noun)), None)
             if name is not None:
                 return f"{text[: word.start()]}the {noun} {name}{text[following.end() :]}"
         if low not in replaceable:
             continue
-        name = next((referent.label for referent in mentioned if may_mean(low, referent, common)), None)
+        fitting = [referent for referent in mentioned if may_mean(low, referent, common)]
+        known = [referent for referent in fitting if referent.gender and any(low in forms for forms in common.genders.values())]
+        name = next((referent.label for referent in (*known, *fitting)), None)
         if name is not None:
             shown = common.owner(name) if common.owns(low, noun) else name
             return f"{text[: word.start()]}{shown}{text[word.end() :]}"

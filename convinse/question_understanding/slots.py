@@ -19,6 +19,7 @@ from ..records.representation import QuestionEntity, Representation, read_slots,
 from ..resources import Resources
 from .base import QuestionUnderstanding
 from .history import history_part, origins
+from .pointing import Name, Pointing
 from .referents import Asked, Choice, Focus, Referent, as_referent, may_mean, recent
 from .resolution import after, in_full
 from .roles import Roles
@@ -61,6 +62,10 @@ class Slots(QuestionUnderstanding):
     def _roles(self) -> Roles:
         return Roles(self.kb, self.language, self._referent, self._neighbors)
 
+    @cached_property
+    def _pointing(self) -> Pointing:
+        return Pointing(self.kb, self.language, self._is_a, self._is_rival)
+
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
         """Fill the slots; see the base class."""
         question = turn["question"]
@@ -87,6 +92,14 @@ class Slots(QuestionUnderstanding):
         entities, context, scores = self._choose(asked, foci, history)
         if not named and not scores and not self._points(question):
             entities, context = self._with_property(predicate, entities, context, talked_about)
+        if foci:
+            spoken = [Name(mention.start, mention.end, self._meaning(mention, talked_about)) for mention in mentions]
+            spoken += [Name(role.start, role.end, person) for person in role.meant]
+            pointed = self._pointing.lacking(question, spoken, (*(() if named else entities), *context), foci)
+            if named:
+                context = tuple(dict.fromkeys((*pointed, *context)))
+            else:  # in an ellipsis, what was asked about comes first
+                entities = tuple(dict.fromkeys((*entities, *pointed) if before is not None else (*pointed, *entities)))
         own = {mention.candidates[0].id for mention in mentions}
         taken = [referent for referent in (*entities, *context) if referent.id not in own]
         used = origins(taken, talked_about, told, scores)
@@ -130,7 +143,10 @@ class Slots(QuestionUnderstanding):
         return as_referent(self.kb, self._types, entity_id, label)
 
     def _is_a(self, referent: Referent, noun: str) -> bool:
-        own = self._types.heads(self.kb.types(referent.id)) if referent.id.startswith("Q") else frozenset[str]()
+        types = self.kb.types(referent.id) if referent.id.startswith("Q") else ()
+        if self._types.is_character([noun]) and not self._types.is_character(types):
+            return False  # both are humans, by the nouns of their classes
+        own = self._types.heads(types)
         return not own.isdisjoint(self._types.noun_types(noun))
 
     def _representation(self, turn: Turn) -> Representation:
@@ -148,9 +164,10 @@ class Slots(QuestionUnderstanding):
 
     def _focus(self, turn: Turn) -> Focus:
         """What an earlier turn was about: the entities of its representation, and its answers."""
-        items = [self._referent(item["id"], item["label"]) for item in turn["representation"]["entities"]]
+        asked = (item for item in turn["representation"]["entities"] if item["id"] != item["label"])  # else told before
+        items = [self._referent(item["id"], item["label"]) for item in asked]
         answers = [self._referent(a["id"], a["label"]) for a in turn.get("answers", []) if self.kb.has(a["id"])]
-        return Focus(tuple(items), tuple(answers))
+        return Focus(tuple(items), tuple(answers), self._pointing.told(turn))
 
     def _topic_start(self, foci: Sequence[Focus], history: Sequence[Turn]) -> int:
         """The place of the latest turn that took up another topic and has no context: what was before is over."""
@@ -220,8 +237,7 @@ class Slots(QuestionUnderstanding):
         """The items that the question names, in full or by a part of a name of the history ("Cameron")."""
         named: list[Referent] = []
         for mention in mentions:
-            known = known_as(mention, foci)
-            named.append(known or self._referent(mention.candidates[0].id, mention.candidates[0].label))
+            named.append(self._meaning(mention, foci))
         covered = " ".join(fold(mention.surface) for mention in mentions).split()
         words = {fold(word) for word in re.findall(r"(?<!^)\b[A-Z][\w'’-]+", question)}
         words -= self.language.words.common.union(covered)
@@ -234,6 +250,10 @@ class Slots(QuestionUnderstanding):
         if foci and words & single:
             named += self._people_near(words & single, recent(foci))
         return named
+
+    def _meaning(self, mention: LinkedMention, foci: Sequence[Focus]) -> Referent:
+        """What a name stands for in this conversation."""
+        return known_as(mention, foci) or self._referent(mention.candidates[0].id, mention.candidates[0].label)
 
     def _people_near(self, words: set[str], talked_about: Iterable[Referent]) -> list[Referent]:
         """The people in facts with what was talked about whose names hold a word of the question: "Jack" of a band."""
