@@ -38,6 +38,9 @@ class ConversationPatterns:
     pointing_phrase: re.Pattern[str]
     that_one: re.Pattern[str]
     noun_alone: re.Pattern[str]
+    empty_pronoun: re.Pattern[str]
+    turning: re.Pattern[str]
+    years: re.Pattern[str]
 
 
 @dataclass(frozen=True, eq=False)

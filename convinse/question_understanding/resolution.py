@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ..language.language import Language
-from ..language.text import fold
+from ..language.text import Words, fold
 from .referents import Referent, may_mean
 
 _WORD = re.compile(r"[A-Za-z]+")
@@ -24,8 +24,8 @@ def in_full(
         language: of the question.
 
     Returns:
-        A question that holds all their names: one name in the place of the first pronoun, or behind the first "the film",
-        that may mean it; the others follow in parentheses.
+        A question that holds all their names, in the place of the pronouns, or behind the first "the film", that may mean
+        them; the others follow in parentheses.
     """
     text = language.conversation.opening.sub("", question).strip() or question.strip()
     return _completed(_replaced(text, mentioned, is_a, language), [referent.label for referent in mentioned])
@@ -48,6 +48,12 @@ def after(
         words of its own besides names ("When?"), both questions.
     """
     rest = language.conversation.about.sub("", language.conversation.opening.sub("", question)).strip()
+    years = language.conversation.years
+    if years.search(rest) and years.search(before):  # "in 2014?": the time takes the place of the time before
+        told, mark = (before[:-1], "?") if before.endswith("?") else (before, "")
+        moved = years.sub("", rest).strip(" ?.,")
+        put = rest.rstrip(" ?.") if moved or len(years.findall(rest)) > 1 else years.search(rest)[0]  # type: ignore[index]
+        before, rest = f"{years.sub(put, told, count=1)}{mark}", ""
     for old in sorted(replaced, key=lambda referent: referent.kind != named[0].kind) if named else ():
         name = re.search(rf"(?<!\w){re.escape(old.label)}(?!\w)", before, re.IGNORECASE)
         if name:
@@ -80,26 +86,52 @@ def _completed(text: str, names: Sequence[str]) -> str:
 def _replaced(
     text: str, mentioned: Sequence[Referent], is_a: Callable[[Referent, str], bool], language: Language
 ) -> str:
-    common, words = language.words, list(_WORD.finditer(text))
+    """The text with names for the pronouns and nouns that point at them: each name once, and one for each gender or kind."""
+    common = language.words
     # too often they point at nothing that was named: "that year", "the one that", "there is"
     replaceable = common.personal - common.pronouns["place"]
+    empty = {match.start(1) for match in language.conversation.empty_pronoun.finditer(text)}
+    parts: list[str] = []
+    shown: list[Referent] = []
+    spoken: set[frozenset[str]] = set()
+    end = 0
+    words = list(_WORD.finditer(text))
     for number, word in enumerate(words):
+        if word.start() < end or word.start() in empty:
+            continue
         low = word[0].lower()
         following = words[number + 1] if number + 1 < len(words) else None
         noun = following[0].lower() if following else ""
+        rest = [referent for referent in mentioned if referent not in shown]
+        name, until = None, word.end()
         points = low in common.definite or low in common.pointing
-        if mentioned and language.conversation.that_one.match(text, word.start()):
-            return f"{text[: word.start()]}{mentioned[0].label}{text[following.end() if following else word.end() :]}"
-        if points and following and language.answer_types.names_class(noun):
-            name = next((referent.label for referent in mentioned if is_a(referent, noun)), None)
+        if points and following and not shown and rest and language.conversation.that_one.match(text, word.start()):
+            name, until = rest[0], following.end()
+            put = name.label
+        elif points and following and not shown and language.answer_types.names_class(noun):
+            name, until = next((referent for referent in rest if is_a(referent, noun)), None), following.end()
+            put = f"the {noun} {name.label}" if name is not None else ""
+        elif low in replaceable and (forms := _alike(low, common)) not in spoken:
+            name = _best(low, rest, common)
             if name is not None:
-                return f"{text[: word.start()]}the {noun} {name}{text[following.end() :]}"
-        if low not in replaceable:
-            continue
-        fitting = [referent for referent in mentioned if may_mean(low, referent, common)]
-        known = [referent for referent in fitting if referent.gender and any(low in forms for forms in common.genders.values())]
-        name = next((referent.label for referent in (*known, *fitting)), None)
+                put = common.owner(name.label) if common.owns(low, noun) else name.label
+                spoken.add(forms)
         if name is not None:
-            shown = common.owner(name) if common.owns(low, noun) else name
-            return f"{text[: word.start()]}{shown}{text[word.end() :]}"
-    return text
+            parts += [text[end : word.start()], put]
+            shown.append(name)
+            end = until
+    return "".join((*parts, text[end:]))
+
+
+def _alike(pronoun: str, words: Words) -> frozenset[str]:
+    """The pronouns of the same gender, or else of the same kind."""
+    tables = (*words.genders.values(), *words.pronouns.values())
+    return next((forms for forms in tables if pronoun in forms), frozenset())
+
+
+def _best(pronoun: str, referents: Sequence[Referent], words: Words) -> Referent | None:
+    """Which of some referents a pronoun means: rather one whose gender is known to fit."""
+    fitting = [referent for referent in referents if may_mean(pronoun, referent, words)]
+    has_gender = any(pronoun in forms for forms in words.genders.values())
+    known = [referent for referent in fitting if has_gender and referent.gender]
+    return next(iter((*known, *fitting)), None)

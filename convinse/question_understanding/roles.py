@@ -86,7 +86,9 @@ class Roles:
                 continue
             for size in range(_WORDS, 0, -1):
                 phrase = words[place + 1 : place + 1 + size]
-                if len(phrase) < size or not self._is_open(question, phrase[-1].end(), mentions):
+                if len(phrase) < size or phrase[-1][0].lower() in self._language.words.common:
+                    continue
+                if not self._is_open(question, phrase[-1].end(), mentions):
                     continue
                 start, end = phrase[0].start(), phrase[-1].end() - len(_POSSESSIVE.findall(phrase[-1][0])) * 2
                 if any(mention.start < end and start < mention.end for mention in mentions):

@@ -79,12 +79,15 @@ class Slots(QuestionUnderstanding):
         foci, history = foci[start:], history[start:]
         linked = self.resources.linker.link(question, classes=True)
         mentions = self._meant(question, [mention for mention in linked if mention.is_name], talked_about, told)
+        if mentions and self.language.conversation.turning.search(question):
+            foci, history = [], []
         named = self._named(question, mentions, talked_about)
         role = self._roles.find(question, mentions, named or list(recent(foci)))
         named += [referent for referent in role.meant if referent not in named]
         predicate = self._predicate(role.outside(question), mentions, named)
-        number, elliptical = len(predicate), bool(history) and self._is_elliptical(question, predicate)
-        before = history[-1] if elliptical and not self._roles.asks_property(predicate) else None
+        number, elliptical = len(predicate), bool(history) and self._is_elliptical(question, predicate, bool(named))
+        is_when = self.language.conversation.years.search(question) is not None  # "and the three years from 2013"
+        before = history[-1] if elliptical and (is_when or not self._roles.asks_property(predicate)) else None
         if before is not None:
             predicate = self._inherit(predicate, before)
         answer_type, likely = self._expected(question, before)
@@ -171,8 +174,12 @@ class Slots(QuestionUnderstanding):
 
     def _topic_start(self, foci: Sequence[Focus], history: Sequence[Turn]) -> int:
         """The place of the latest turn that took up another topic and has no context: what was before is over."""
+        turning = self.language.conversation.turning
         for place in range(len(foci) - 1, 0, -1):
-            if not history[place]["representation"]["context"] and self._is_new_topic(foci[place].asked, foci[:place]):
+            if history[place]["representation"]["context"]:
+                continue
+            turns = bool(foci[place].asked and turning.search(history[place]["question"]))
+            if turns or self._is_new_topic(foci[place].asked, foci[:place]):
                 return place
         return 0
 
@@ -365,16 +372,24 @@ class Slots(QuestionUnderstanding):
         left_out = self.language.words.stop_words | in_names
         return [word for word in words if fold(word) and fold(word) not in left_out]
 
-    def _is_elliptical(self, question: str, predicate: Sequence[str]) -> bool:
+    def _speaks_of_people(self, question: str) -> bool:
+        return not self.language.words.pronouns["person"].isdisjoint(fold(question).split())
+
+    def _is_elliptical(self, question: str, predicate: Sequence[str], is_named: bool) -> bool:
         """Whether the question leans on the question before for what it asks."""
         patterns, common = self.language.conversation, self.language.words.common
         leans = bool(patterns.ellipsis.search(question)) and not patterns.complete.search(question)
+        if is_named and patterns.question_word.search(question) and self._speaks_of_people(question):
+            return False  # "Who was she in Titanic?"
         return leans or all(fold(word) in common for word in predicate)
 
     def _inherit(self, predicate: list[str], before: Turn) -> list[str]:
         stems = self.language.words.stems
         own = set(stems(" ".join(predicate)))
         earlier = before["representation"]["predicate"].split()
+        years = self.language.conversation.years
+        if any(map(years.fullmatch, predicate)):  # "And in 2014?" is not about the year before
+            earlier = [word for word in earlier if not years.fullmatch(word)]
         return predicate + [word for word in earlier if not set(stems(word)) & own]
 
     def _expected(self, question: str, before: Turn | None) -> tuple[AnswerType, LikelyClasses | None]:
