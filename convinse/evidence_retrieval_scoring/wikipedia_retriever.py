@@ -117,7 +117,8 @@ class WikipediaRetriever:
             and sum(entity_id[:1] == "Q" for entity_id in ids) <= config.evr_max_entities
             and (
                 not config.evr_require_entity
-                or evidence["source"] != "text"  # a value of an entry or a cell is an answer, also where it is a plain name
+                or evidence["source"]
+                != "text"  # a value of an entry or a cell is an answer, also where it is a plain name
                 or any(entity_id != item_id for entity_id in ids)
             )
         )

@@ -41,6 +41,9 @@ class ConversationPatterns:
     empty_pronoun: re.Pattern[str]
     turning: re.Pattern[str]
     years: re.Pattern[str]
+    year: re.Pattern[str]
+    time_clause: re.Pattern[str]
+    placed: re.Pattern[str]
 
 
 @dataclass(frozen=True, eq=False)

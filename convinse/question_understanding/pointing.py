@@ -13,7 +13,7 @@ from ..knowledge_base.index import KnowledgeBase
 from ..language.language import Language
 from ..language.text import fold
 from ..records.conversation import Turn
-from .referents import GENDER, GENDERS, Focus, Referent, is_excluded, kinds_of, may_mean
+from .referents import GENDER, GENDERS, Focus, Referent, kinds_of, may_mean
 
 _WORD = re.compile(r"\w+")
 _NAME = re.compile(r"[^\W\d_][\w.'’-]*(?: [^\W\d_][\w.'’-]*)+")
@@ -75,7 +75,9 @@ class Pointing:
 
     # -- what words point at -------------------------------------------------------------------------------------------
 
-    def lacking(self, question: str, names: Sequence[Name], meant: Sequence[Referent], foci: Sequence[Focus]) -> list[Referent]:
+    def lacking(
+        self, question: str, names: Sequence[Name], meant: Sequence[Referent], foci: Sequence[Focus]
+    ) -> list[Referent]:
         """What the words of a question point at and nothing of `meant` is: of each word the latest that it may mean.
 
         "That one" is always among them, and first.
@@ -114,8 +116,9 @@ class Pointing:
         return [] if is_there else fitting[:1]
 
     def _the_one(self, question: str, names: Sequence[Name], foci: Sequence[Focus]) -> Referent | None:
-        """What "that one" means: beside a name the latest thing like it, else the last answer, else what was asked about."""
-        if self._language.conversation.that_one.search(question) is None:
+        """What "that one" means, unless it is named before: the latest thing like a name behind it, else the last answer."""
+        phrase = self._language.conversation.that_one.search(question)
+        if phrase is None or any(name.end <= phrase.start() for name in names):
             return None
         named = [name.referent for name in names]
         for item in chain.from_iterable(focus.by_salience for focus in reversed(foci)):

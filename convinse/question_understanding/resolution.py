@@ -48,12 +48,8 @@ def after(
         words of its own besides names ("When?"), both questions.
     """
     rest = language.conversation.about.sub("", language.conversation.opening.sub("", question)).strip()
-    years = language.conversation.years
-    if years.search(rest) and years.search(before):  # "in 2014?": the time takes the place of the time before
-        told, mark = (before[:-1], "?") if before.endswith("?") else (before, "")
-        moved = years.sub("", rest).strip(" ?.,")
-        put = rest.rstrip(" ?.") if moved or len(years.findall(rest)) > 1 else years.search(rest)[0]  # type: ignore[index]
-        before, rest = f"{years.sub(put, told, count=1)}{mark}", ""
+    before, rest = _in_parallel(before, rest, language)
+    before, rest = _with_time(before, rest, language)
     for old in sorted(replaced, key=lambda referent: referent.kind != named[0].kind) if named else ():
         name = re.search(rf"(?<!\w){re.escape(old.label)}(?!\w)", before, re.IGNORECASE)
         if name:
@@ -62,6 +58,45 @@ def after(
                 return before
             break
     return _completed(f"{before} {rest}".strip(), [referent.label for referent in named])
+
+
+def _in_parallel(before: str, rest: str, language: Language) -> tuple[str, str]:
+    """The question before with what this one puts in the place of its end, and what is left of this one.
+
+    "Who was Elizabeth in the 1995 version?" "Mr Bennet in the 2005 film?": of both, a name and where it is.
+    """
+    new = language.conversation.placed.fullmatch(rest)
+    old = new and re.search(rf"(?<=[a-z] )[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*)* {new['link']}\b[^?]*", before)
+    if not new or not old:
+        return before, rest
+    return f"{before[: old.start()]}{rest.rstrip(' ?.')}{before[old.end() :]}", ""
+
+
+def _with_time(before: str, rest: str, language: Language) -> tuple[str, str]:
+    """The question before with the time that this one tells in the place of its own, and what is left of this one.
+
+    "Who won in 2002?" "in 2014?", "Who coached them from 2009 to 2011?" "the three years from 2013".
+    """
+    patterns = language.conversation
+    for time in (patterns.time_clause, patterns.years):
+        new, old = time.search(rest), time.search(before)
+        if new is None or old is None:
+            continue
+        (told, start), (dated, end) = _when(new), _when(old)
+        if rest.strip(" ?.,") == new[0].strip():
+            if not (told and dated):  # "1983" for "in 1982"
+                return f"{before[:end]}{rest[start:].rstrip(' ?.')}{before[old.end() :]}", ""
+            return f"{before[: old.start()]}{new[0].strip()}{before[old.end() :]}", ""
+        if dated:
+            return f"{before[: old.start()]}{rest.rstrip(' ?.')}{before[old.end() :]}", ""
+        return f"{before[: old.start()]}{before[old.end() :].lstrip()}", rest  # "the 1980 film" is not meant
+    return before, rest
+
+
+def _when(time: re.Match[str]) -> tuple[bool, int]:
+    """Whether words lead to a time ("in 1982"), and where the text has the time itself."""
+    digit = re.search(r"\d", time[0])
+    return digit is None or digit.start() > 0, time.start() + (digit.start() if digit else 0)
 
 
 def _says_more(rest: str, named: Sequence[Referent], replaced: Sequence[Referent], language: Language) -> bool:

@@ -84,13 +84,21 @@ class Slots(QuestionUnderstanding):
         named = self._named(question, mentions, talked_about)
         role = self._roles.find(question, mentions, named or list(recent(foci)))
         named += [referent for referent in role.meant if referent not in named]
-        predicate = self._predicate(role.outside(question), mentions, named)
+        blank = self.language.conversation.turning.sub(lambda match: " " * len(match[0]), role.outside(question))
+        predicate = self._predicate(blank, mentions, named)
         number, elliptical = len(predicate), bool(history) and self._is_elliptical(question, predicate, bool(named))
-        is_when = self.language.conversation.years.search(question) is not None  # "and the three years from 2013"
+        patterns = self.language.conversation
+        is_when = patterns.years.search(question) is not None  # "and the three years from 2013"
         before = history[-1] if elliptical and (is_when or not self._roles.asks_property(predicate)) else None
+        # "And when they came second?" asks the same of another time
+        is_clause = (
+            before is not None
+            and not patterns.complete.search(question)
+            and bool(patterns.question_word.search(question))
+        )
         if before is not None:
-            predicate = self._inherit(predicate, before)
-        answer_type, likely = self._expected(question, before)
+            predicate = self._inherit(predicate, before, is_clause)
+        answer_type, likely = self._expected("" if is_clause else question, before)
         asked = Asked(question, tuple(named), tuple(predicate), answer_type, elliptical, likely)
         entities, context, scores = self._choose(asked, foci, history)
         if not named and not scores and not self._points(question):
@@ -115,7 +123,7 @@ class Slots(QuestionUnderstanding):
             mentioned = context if named else [*entities, *context]
             resolved = in_full(role.named(question), mentioned, self._is_a, self.language)
         if self.resources.answer_typing is not None:
-            answer_type = self.resources.answer_typing.likely([(question, resolved)])[0].told
+            answer_type = self.resources.answer_typing.likely([("" if is_clause else question, resolved)])[0].told
         representation: Representation = {
             "context": [referent.entity for referent in context],
             "entities": [referent.entity for referent in entities],
@@ -383,13 +391,16 @@ class Slots(QuestionUnderstanding):
             return False  # "Who was she in Titanic?"
         return leans or all(fold(word) in common for word in predicate)
 
-    def _inherit(self, predicate: list[str], before: Turn) -> list[str]:
+    def _inherit(self, predicate: list[str], before: Turn, is_clause: bool) -> list[str]:
         stems = self.language.words.stems
         own = set(stems(" ".join(predicate)))
         earlier = before["representation"]["predicate"].split()
-        years = self.language.conversation.years
-        if any(map(years.fullmatch, predicate)):  # "And in 2014?" is not about the year before
-            earlier = [word for word in earlier if not years.fullmatch(word)]
+        patterns = self.language.conversation
+        if any(map(patterns.year.fullmatch, predicate)):  # "And in 2014?" is not about the year before
+            earlier = [word for word in earlier if not patterns.year.fullmatch(word)]
+        clause = patterns.time_clause.search(before["question"])
+        if clause is not None and is_clause:
+            earlier = [word for word in earlier if word not in clause[0].split()]
         return predicate + [word for word in earlier if not set(stems(word)) & own]
 
     def _expected(self, question: str, before: Turn | None) -> tuple[AnswerType, LikelyClasses | None]:

@@ -69,7 +69,10 @@ DATED = evidence("with dates", "text", *(("1", "Q1"), ("2", "Q2"), ("1997", "199
 FEW = [about("one", 1), about("two", 2), about("three", 3), DATED]
 OWN, YEAR = ("Titanic", "Q44578"), ("1997", "1997-01-01T00:00:00Z")
 NAMING = [about("none"), evidence("own", "text", OWN), evidence("dated", "text", OWN, YEAR), about("other", 1)]
-PLAIN = [evidence("Titanic, Foley, Thomas E. Moore", "info", OWN), about("Titanic, Cast, Sam is Sal Tona", source="table")]
+PLAIN = [
+    evidence("Titanic, Foley, Thomas E. Moore", "info", OWN),
+    about("Titanic, Cast, Sam is Sal Tona", source="table"),
+]
 LETTERS = [about(text) for text in ("abc123", "abc1234", "1 2 3 4", "été 12")]
 
 
