@@ -36,6 +36,14 @@ class ConversationPatterns:
     definite_noun: re.Pattern[str]
     noun_before_name: re.Pattern[str]
     pointing_phrase: re.Pattern[str]
+    that_one: re.Pattern[str]
+    noun_alone: re.Pattern[str]
+    empty_pronoun: re.Pattern[str]
+    turning: re.Pattern[str]
+    years: re.Pattern[str]
+    year: re.Pattern[str]
+    time_clause: re.Pattern[str]
+    placed: re.Pattern[str]
 
 
 @dataclass(frozen=True, eq=False)

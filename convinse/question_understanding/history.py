@@ -37,7 +37,7 @@ def origins(
     """
     parts = []
     for referent in referents:
-        answered = [place for place, focus in enumerate(foci) if referent in focus.answered]
+        answered = [place for place, focus in enumerate(foci) if referent in (*focus.answered, *focus.told)]
         asked = [place for place, focus in enumerate(foci) if referent in focus.asked]
         if not answered and not asked:
             continue

@@ -12,8 +12,8 @@ from ..language.answer_types import AnswerType, AnswerTypes
 from ..language.text import Words
 from ..records.evidence import Entity
 
-_GENDER = 21  # Wikidata's property "sex or gender"
-_GENDERS = {"Q6581097": "male", "Q6581072": "female"}
+GENDER = 21  # Wikidata's property "sex or gender"
+GENDERS = {"Q6581097": "male", "Q6581072": "female"}
 # the kinds that a pronoun of a kind may mean: a band is an "it" and a "they", several people are "they"
 _KINDS = {"thing": ("thing", "group"), "group": ("group", "person")}
 
@@ -39,10 +39,11 @@ class Referent(NamedTuple):
 
 
 class Focus(NamedTuple):
-    """What a turn was about: the items of its question, then its answers."""
+    """What a turn was about: the items of its question, then its answers; `told` are answers that are no items."""
 
     asked: tuple[Referent, ...]
     answered: tuple[Referent, ...]
+    told: tuple[Referent, ...] = ()
 
     @property
     def by_salience(self) -> tuple[Referent, ...]:
@@ -93,16 +94,19 @@ def as_referent(kb: KnowledgeBase, types: AnswerTypes, entity_id: str, label: st
     if not entity_id.startswith("Q"):
         return Referent(entity_id, label, types.entity_kind(entity_id, ()))
     kind = types.entity_kind(entity_id, kb.types(entity_id))
-    gender = next(map(_GENDERS.get, kb.objects(entity_id, _GENDER)), None) if kind == "person" else None
+    gender = next(map(GENDERS.get, kb.objects(entity_id, GENDER)), None) if kind == "person" else None
     return Referent(entity_id, label, kind, gender or "")
+
+
+def kinds_of(pronoun: str, words: Words) -> tuple[str, ...]:
+    """The kinds of referents that a pronoun (lower case) of a language may stand for; none of another word."""
+    kind = next((kind for kind, forms in words.pronouns.items() if pronoun in forms), None)
+    return () if kind is None else _KINDS.get(kind, (kind,))
 
 
 def may_mean(pronoun: str, referent: Referent, words: Words) -> bool:
     """Whether a pronoun (lower case) of a language may stand for a referent."""
-    kind = next((kind for kind, forms in words.pronouns.items() if pronoun in forms), None)
-    if kind is None or referent.kind not in _KINDS.get(kind, (kind,)):
-        return False
-    return not is_excluded({pronoun}, referent, words)
+    return referent.kind in kinds_of(pronoun, words) and not is_excluded({pronoun}, referent, words)
 
 
 def is_excluded(pronouns: Set[str], referent: Referent, words: Words) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ..language.language import Language
-from ..language.text import fold
+from ..language.text import Words, fold
 from .referents import Referent, may_mean
 
 _WORD = re.compile(r"[A-Za-z]+")
@@ -24,8 +24,8 @@ def in_full(
         language: of the question.
 
     Returns:
-        A question that holds all their names: one name in the place of the first pronoun, or behind the first "the film",
-        that may mean it; the others follow in parentheses.
+        A question that holds all their names, in the place of the pronouns, or behind the first "the film", that may mean
+        them; the others follow in parentheses.
     """
     text = language.conversation.opening.sub("", question).strip() or question.strip()
     return _completed(_replaced(text, mentioned, is_a, language), [referent.label for referent in mentioned])
@@ -48,6 +48,8 @@ def after(
         words of its own besides names ("When?"), both questions.
     """
     rest = language.conversation.about.sub("", language.conversation.opening.sub("", question)).strip()
+    before, rest = _in_parallel(before, rest, language)
+    before, rest = _with_time(before, rest, language)
     for old in sorted(replaced, key=lambda referent: referent.kind != named[0].kind) if named else ():
         name = re.search(rf"(?<!\w){re.escape(old.label)}(?!\w)", before, re.IGNORECASE)
         if name:
@@ -56,6 +58,45 @@ def after(
                 return before
             break
     return _completed(f"{before} {rest}".strip(), [referent.label for referent in named])
+
+
+def _in_parallel(before: str, rest: str, language: Language) -> tuple[str, str]:
+    """The question before with what this one puts in the place of its end, and what is left of this one.
+
+    "Who was Elizabeth in the 1995 version?" "Mr Bennet in the 2005 film?": of both, a name and where it is.
+    """
+    new = language.conversation.placed.fullmatch(rest)
+    old = new and re.search(rf"(?<=[a-z] )[A-Z][\w.'’-]*(?: [A-Z][\w.'’-]*)* {new['link']}\b[^?]*", before)
+    if not new or not old:
+        return before, rest
+    return f"{before[: old.start()]}{rest.rstrip(' ?.')}{before[old.end() :]}", ""
+
+
+def _with_time(before: str, rest: str, language: Language) -> tuple[str, str]:
+    """The question before with the time that this one tells in the place of its own, and what is left of this one.
+
+    "Who won in 2002?" "in 2014?", "Who coached them from 2009 to 2011?" "the three years from 2013".
+    """
+    patterns = language.conversation
+    for time in (patterns.time_clause, patterns.years):
+        new, old = time.search(rest), time.search(before)
+        if new is None or old is None:
+            continue
+        (told, start), (dated, end) = _when(new), _when(old)
+        if rest.strip(" ?.,") == new[0].strip():
+            if not (told and dated):  # "1983" for "in 1982"
+                return f"{before[:end]}{rest[start:].rstrip(' ?.')}{before[old.end() :]}", ""
+            return f"{before[: old.start()]}{new[0].strip()}{before[old.end() :]}", ""
+        if dated:
+            return f"{before[: old.start()]}{rest.rstrip(' ?.')}{before[old.end() :]}", ""
+        return f"{before[: old.start()]}{before[old.end() :].lstrip()}", rest  # "the 1980 film" is not meant
+    return before, rest
+
+
+def _when(time: re.Match[str]) -> tuple[bool, int]:
+    """Whether words lead to a time ("in 1982"), and where the text has the time itself."""
+    digit = re.search(r"\d", time[0])
+    return digit is None or digit.start() > 0, time.start() + (digit.start() if digit else 0)
 
 
 def _says_more(rest: str, named: Sequence[Referent], replaced: Sequence[Referent], language: Language) -> bool:
@@ -80,22 +121,52 @@ def _completed(text: str, names: Sequence[str]) -> str:
 def _replaced(
     text: str, mentioned: Sequence[Referent], is_a: Callable[[Referent, str], bool], language: Language
 ) -> str:
-    common, words = language.words, list(_WORD.finditer(text))
+    """The text with names for the pronouns and nouns that point at them: each name once, and one for each gender or kind."""
+    common = language.words
     # too often they point at nothing that was named: "that year", "the one that", "there is"
     replaceable = common.personal - common.pronouns["place"]
+    empty = {match.start(1) for match in language.conversation.empty_pronoun.finditer(text)}
+    parts: list[str] = []
+    shown: list[Referent] = []
+    spoken: set[frozenset[str]] = set()
+    end = 0
+    words = list(_WORD.finditer(text))
     for number, word in enumerate(words):
+        if word.start() < end or word.start() in empty:
+            continue
         low = word[0].lower()
         following = words[number + 1] if number + 1 < len(words) else None
         noun = following[0].lower() if following else ""
+        rest = [referent for referent in mentioned if referent not in shown]
+        name, until = None, word.end()
         points = low in common.definite or low in common.pointing
-        if points and following and language.answer_types.names_class(noun):
-            name = next((referent.label for referent in mentioned if is_a(referent, noun)), None)
+        if points and following and not shown and rest and language.conversation.that_one.match(text, word.start()):
+            name, until = rest[0], following.end()
+            put = name.label
+        elif points and following and not shown and language.answer_types.names_class(noun):
+            name, until = next((referent for referent in rest if is_a(referent, noun)), None), following.end()
+            put = f"the {noun} {name.label}" if name is not None else ""
+        elif low in replaceable and (forms := _alike(low, common)) not in spoken:
+            name = _best(low, rest, common)
             if name is not None:
-                return f"{text[: word.start()]}the {noun} {name}{text[following.end() :]}"
-        if low not in replaceable:
-            continue
-        name = next((referent.label for referent in mentioned if may_mean(low, referent, common)), None)
+                put = common.owner(name.label) if common.owns(low, noun) else name.label
+                spoken.add(forms)
         if name is not None:
-            shown = common.owner(name) if common.owns(low, noun) else name
-            return f"{text[: word.start()]}{shown}{text[word.end() :]}"
-    return text
+            parts += [text[end : word.start()], put]
+            shown.append(name)
+            end = until
+    return "".join((*parts, text[end:]))
+
+
+def _alike(pronoun: str, words: Words) -> frozenset[str]:
+    """The pronouns of the same gender, or else of the same kind."""
+    tables = (*words.genders.values(), *words.pronouns.values())
+    return next((forms for forms in tables if pronoun in forms), frozenset())
+
+
+def _best(pronoun: str, referents: Sequence[Referent], words: Words) -> Referent | None:
+    """Which of some referents a pronoun means: rather one whose gender is known to fit."""
+    fitting = [referent for referent in referents if may_mean(pronoun, referent, words)]
+    has_gender = any(pronoun in forms for forms in words.genders.values())
+    known = [referent for referent in fitting if has_gender and referent.gender]
+    return next(iter((*known, *fitting)), None)

@@ -18,6 +18,7 @@ _MOST = 2  # people of a role: of more, "the actor" does not say which
 _WORDS = 2  # of a role: "lead singer"
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
+_OF = re.compile(r" of (\w+)(?: (\w+))?", re.IGNORECASE)
 _CLASS_PROPERTIES = frozenset({"P31", "P279"})
 
 
@@ -86,7 +87,10 @@ class Roles:
                 continue
             for size in range(_WORDS, 0, -1):
                 phrase = words[place + 1 : place + 1 + size]
-                if len(phrase) < size or not self._is_open(question, phrase[-1].end(), mentions):
+                if len(phrase) < size or phrase[-1][0].lower() in self._language.words.common:
+                    continue
+                complement = self._complement(question, phrase[-1].end(), mentions)
+                if complement is None or not self._is_open(question, complement, mentions):
                     continue
                 start, end = phrase[0].start(), phrase[-1].end() - len(_POSSESSIVE.findall(phrase[-1][0])) * 2
                 if any(mention.start < end and start < mention.end for mention in mentions):
@@ -95,6 +99,16 @@ class Roles:
                 if people:
                     return Role(start, end, people)
         return Role()
+
+    def _complement(self, question: str, end: int, mentions: Sequence[LinkedMention]) -> int | None:
+        """Where "of Titanic" or "of the film" behind a role ends, or the role itself; None where it is a role of something else."""
+        of = _OF.match(question, end)
+        if of is None:
+            return end
+        mention = next((mention for mention in mentions if of.start(1) <= mention.start <= of.end(1)), None)
+        if mention is not None:
+            return mention.end
+        return of.end() if of[2] and self._language.answer_types.names_class(of[2].lower()) else None
 
     def _is_open(self, question: str, end: int, mentions: Sequence[LinkedMention]) -> bool:
         """Whether something is asked about the role that ends there: "When did the author die?", not "Who is the author?"."""

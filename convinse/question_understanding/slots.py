@@ -19,6 +19,7 @@ from ..records.representation import QuestionEntity, Representation, read_slots,
 from ..resources import Resources
 from .base import QuestionUnderstanding
 from .history import history_part, origins
+from .pointing import Name, Pointing
 from .referents import Asked, Choice, Focus, Referent, as_referent, may_mean, recent
 from .resolution import after, in_full
 from .roles import Roles
@@ -61,6 +62,10 @@ class Slots(QuestionUnderstanding):
     def _roles(self) -> Roles:
         return Roles(self.kb, self.language, self._referent, self._neighbors)
 
+    @cached_property
+    def _pointing(self) -> Pointing:
+        return Pointing(self.kb, self.language, self._is_a, self._is_rival)
+
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
         """Fill the slots; see the base class."""
         return asked_together(self.resources.answer_typing, [self._filled(turn, history_turns)])[0]
@@ -86,19 +91,38 @@ class Slots(QuestionUnderstanding):
         foci, history = foci[start:], history[start:]
         linked = self.resources.linker.link(question, classes=True)
         mentions = self._meant(question, [mention for mention in linked if mention.is_name], talked_about, told)
+        if mentions and self.language.conversation.turning.search(question):
+            foci, history = [], []
         named = self._named(question, mentions, talked_about)
         role = self._roles.find(question, mentions, named or list(recent(foci)))
         named += [referent for referent in role.meant if referent not in named]
-        predicate = self._predicate(role.outside(question), mentions, named)
-        number, elliptical = len(predicate), bool(history) and self._is_elliptical(question, predicate)
-        before = history[-1] if elliptical and not self._roles.asks_property(predicate) else None
+        blank = self.language.conversation.turning.sub(lambda match: " " * len(match[0]), role.outside(question))
+        predicate = self._predicate(blank, mentions, named)
+        number, elliptical = len(predicate), bool(history) and self._is_elliptical(question, predicate, bool(named))
+        patterns = self.language.conversation
+        is_when = patterns.years.search(question) is not None  # "and the three years from 2013"
+        before = history[-1] if elliptical and (is_when or not self._roles.asks_property(predicate)) else None
+        # "And when they came second?" asks the same of another time
+        is_clause = (
+            before is not None
+            and not patterns.complete.search(question)
+            and bool(patterns.question_word.search(question))
+        )
         if before is not None:
-            predicate = self._inherit(predicate, before)
-        answer_type, likely = yield from self._expected(question, before)
+            predicate = self._inherit(predicate, before, is_clause)
+        answer_type, likely = yield from self._expected("" if is_clause else question, before)
         asked = Asked(question, tuple(named), tuple(predicate), answer_type, elliptical, likely)
         entities, context, scores = self._choose(asked, foci, history)
         if not named and not scores and not self._points(question):
             entities, context = self._with_property(predicate, entities, context, talked_about)
+        if foci:
+            spoken = [Name(mention.start, mention.end, self._meaning(mention, talked_about)) for mention in mentions]
+            spoken += [Name(role.start, role.end, person) for person in role.meant]
+            pointed = self._pointing.lacking(question, spoken, (*(() if named else entities), *context), foci)
+            if named:
+                context = tuple(dict.fromkeys((*pointed, *context)))
+            else:  # in an ellipsis, what was asked about comes first
+                entities = tuple(dict.fromkeys((*entities, *pointed) if before is not None else (*pointed, *entities)))
         own = {mention.candidates[0].id for mention in mentions}
         taken = [referent for referent in (*entities, *context) if referent.id not in own]
         used = origins(taken, talked_about, told, scores)
@@ -111,7 +135,7 @@ class Slots(QuestionUnderstanding):
             mentioned = context if named else [*entities, *context]
             resolved = in_full(role.named(question), mentioned, self._is_a, self.language)
         if self.resources.answer_typing is not None:
-            answer_type = (yield question, resolved).told
+            answer_type = (yield "" if is_clause else question, resolved).told
         representation: Representation = {
             "context": [referent.entity for referent in context],
             "entities": [referent.entity for referent in entities],
@@ -142,7 +166,10 @@ class Slots(QuestionUnderstanding):
         return as_referent(self.kb, self._types, entity_id, label)
 
     def _is_a(self, referent: Referent, noun: str) -> bool:
-        own = self._types.heads(self.kb.types(referent.id)) if referent.id.startswith("Q") else frozenset[str]()
+        types = self.kb.types(referent.id) if referent.id.startswith("Q") else ()
+        if self._types.is_character([noun]) and not self._types.is_character(types):
+            return False  # both are humans, by the nouns of their classes
+        own = self._types.heads(types)
         return not own.isdisjoint(self._types.noun_types(noun))
 
     def _representation(self, turn: Turn) -> Representation:
@@ -160,14 +187,19 @@ class Slots(QuestionUnderstanding):
 
     def _focus(self, turn: Turn) -> Focus:
         """What an earlier turn was about: the entities of its representation, and its answers."""
-        items = [self._referent(item["id"], item["label"]) for item in turn["representation"]["entities"]]
+        asked = (item for item in turn["representation"]["entities"] if item["id"] != item["label"])  # else told before
+        items = [self._referent(item["id"], item["label"]) for item in asked]
         answers = [self._referent(a["id"], a["label"]) for a in turn.get("answers", []) if self.kb.has(a["id"])]
-        return Focus(tuple(items), tuple(answers))
+        return Focus(tuple(items), tuple(answers), self._pointing.told(turn))
 
     def _topic_start(self, foci: Sequence[Focus], history: Sequence[Turn]) -> int:
         """The place of the latest turn that took up another topic and has no context: what was before is over."""
+        turning = self.language.conversation.turning
         for place in range(len(foci) - 1, 0, -1):
-            if not history[place]["representation"]["context"] and self._is_new_topic(foci[place].asked, foci[:place]):
+            if history[place]["representation"]["context"]:
+                continue
+            turns = bool(foci[place].asked and turning.search(history[place]["question"]))
+            if turns or self._is_new_topic(foci[place].asked, foci[:place]):
                 return place
         return 0
 
@@ -232,8 +264,7 @@ class Slots(QuestionUnderstanding):
         """The items that the question names, in full or by a part of a name of the history ("Cameron")."""
         named: list[Referent] = []
         for mention in mentions:
-            known = known_as(mention, foci)
-            named.append(known or self._referent(mention.candidates[0].id, mention.candidates[0].label))
+            named.append(self._meaning(mention, foci))
         covered = " ".join(fold(mention.surface) for mention in mentions).split()
         words = {fold(word) for word in re.findall(r"(?<!^)\b[A-Z][\w'’-]+", question)}
         words -= self.language.words.common.union(covered)
@@ -246,6 +277,10 @@ class Slots(QuestionUnderstanding):
         if foci and words & single:
             named += self._people_near(words & single, recent(foci))
         return named
+
+    def _meaning(self, mention: LinkedMention, foci: Sequence[Focus]) -> Referent:
+        """What a name stands for in this conversation."""
+        return known_as(mention, foci) or self._referent(mention.candidates[0].id, mention.candidates[0].label)
 
     def _people_near(self, words: set[str], talked_about: Iterable[Referent]) -> list[Referent]:
         """The people in facts with what was talked about whose names hold a word of the question: "Jack" of a band."""
@@ -357,16 +392,27 @@ class Slots(QuestionUnderstanding):
         left_out = self.language.words.stop_words | in_names
         return [word for word in words if fold(word) and fold(word) not in left_out]
 
-    def _is_elliptical(self, question: str, predicate: Sequence[str]) -> bool:
+    def _speaks_of_people(self, question: str) -> bool:
+        return not self.language.words.pronouns["person"].isdisjoint(fold(question).split())
+
+    def _is_elliptical(self, question: str, predicate: Sequence[str], is_named: bool) -> bool:
         """Whether the question leans on the question before for what it asks."""
         patterns, common = self.language.conversation, self.language.words.common
         leans = bool(patterns.ellipsis.search(question)) and not patterns.complete.search(question)
+        if is_named and patterns.question_word.search(question) and self._speaks_of_people(question):
+            return False  # "Who was she in Titanic?"
         return leans or all(fold(word) in common for word in predicate)
 
-    def _inherit(self, predicate: list[str], before: Turn) -> list[str]:
+    def _inherit(self, predicate: list[str], before: Turn, is_clause: bool) -> list[str]:
         stems = self.language.words.stems
         own = set(stems(" ".join(predicate)))
         earlier = before["representation"]["predicate"].split()
+        patterns = self.language.conversation
+        if any(map(patterns.year.fullmatch, predicate)):  # "And in 2014?" is not about the year before
+            earlier = [word for word in earlier if not patterns.year.fullmatch(word)]
+        clause = patterns.time_clause.search(before["question"])
+        if clause is not None and is_clause:
+            earlier = [word for word in earlier if word not in clause[0].split()]
         return predicate + [word for word in earlier if not set(stems(word)) & own]
 
     def _expected(self, question: str, before: Turn | None) -> Asking[tuple[AnswerType, LikelyClasses | None]]:

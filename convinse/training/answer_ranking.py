@@ -6,9 +6,12 @@ same weights.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
@@ -18,7 +21,7 @@ from ..heterogeneous_answering.extractive import ExtractiveAnswering
 from ..heterogeneous_answering.question import AskedQuestion
 from ..heterogeneous_answering.yes_no import NO, YES, YesNoFeatures, yes_or_no
 from ..records.conversation import Turn
-from ..records.evidence import Entity
+from ..records.evidence import Entity, Evidence, question_items
 from ..support.weights import FeatureWeight
 from .choices import Choice, Scale, fit
 from .learning import Measures
@@ -69,6 +72,46 @@ def _choice(found: Candidates, group: str, turn: Turn, is_right: IsRight) -> Cho
     right = [is_right(candidate.entity, turn["answers"]) for candidate in found.given]
     rows = np.array(found.features, np.float64).reshape(-1, len(Features._fields))
     return Choice(rows, np.array(found.circumstances), np.array(right, bool), 1.0, group)
+
+
+def unlinked(turn: Turn) -> Turn | None:
+    """A turn as it would be if its gold answers were no items; None where no evidence but facts names one.
+
+    Half of the other items are unknown, too, else a name without an item would always be right. Facts with one of them are left
+    out, from other evidences they lose their ids. Gold answers are the names that the evidences have for them.
+    """
+    gold = {answer["id"] for answer in turn["answers"] if _is_item(answer["id"])}
+    topics = {item["id"] for item in question_items(turn["top_evidences"])}
+    unknown = gold - topics
+    if not unknown:
+        return None
+    mentioned = {entity["id"] for evidence in turn["top_evidences"] for entity in evidence["wikidata_entities"]}
+    unknown |= {name for name in mentioned - topics if _is_item(name) and crc32(name.encode()) % 2}
+    kept = [evidence for own in turn["top_evidences"] if (evidence := _unlinked(own, unknown)) is not None]
+    named = [evidence for evidence in turn["top_evidences"] if "fact" not in evidence]
+    names = {surface for evidence in named for surface, name in evidence["disambiguations"] if name in gold - topics}
+    if not names:
+        return None
+    return {**turn, "top_evidences": kept, "answers": [{"id": name, "label": name} for name in sorted(names)]}
+
+
+def _unlinked(evidence: Evidence, unknown: AbstractSet[str]) -> Evidence | None:
+    if unknown.isdisjoint(entity["id"] for entity in evidence["wikidata_entities"]):
+        return evidence
+    if "fact" in evidence:
+        return None
+    own = copy.deepcopy(evidence)
+    own["disambiguations"] = [pair for pair in own["disambiguations"] if pair[1] not in unknown]
+    own["mentions"] = [mention for mention in own["mentions"] if mention["id"] not in unknown]
+    cells: list[Any] = [*own.get("row", {}).get("cells", ()), *own.get("attribute", {}).get("values", ())]
+    for holder in (own, *cells):
+        key = "wikidata_entities" if holder is own else "entities"
+        holder[key] = [entity for entity in holder[key] if entity["id"] not in unknown]
+    return own
+
+
+def _is_item(name: str) -> bool:
+    return name[:1] == "Q" and name[1:].isdigit()
 
 
 def weighted(sets: Sequence[Sequence[Choice]]) -> list[Choice]:

@@ -33,12 +33,21 @@ from convinse.records.evidence import SOURCES
 from convinse.resources import Resources
 from convinse.support.files import replacing
 from convinse.support.weights import model_bytes
-from convinse.training.answer_ranking import RISING, ChoiceSet, choices_of, cross_validated, judged, train_weights
+from convinse.training.answer_ranking import (
+    RISING,
+    ChoiceSet,
+    choices_of,
+    cross_validated,
+    judged,
+    train_weights,
+    unlinked,
+)
 from convinse.training.choices import Choice
 from convinse.training.conversations import turns_with_evidences
 from recipes.sources import needed, shared_data
 
 _STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0)
+_NAMES = ", names"  # sets whose answers are no items
 _PARTS = ("choices", "yes_no")
 _EMBEDDED = ("train", "dev", "natural-dev")
 _MOST = 600  # questions of a benchmark of single questions
@@ -92,6 +101,8 @@ def choice_set(
         )  # fmt: skip
         with Resources(config) as resources:
             turns = grouped(conversations, turns_with_evidences(config, "train", sources, resources))
+            if name.endswith(_NAMES):
+                turns = ((group, own) for group, turn in turns if (own := unlinked(turn)) is not None)
             learned = choices_of(name, ExtractiveAnswering(config, resources), turns, is_right)
         arrays = {f"{part}_{key}": array for part in _PARTS for key, array in _arrays(getattr(learned, part)).items()}
         with replacing(kept) as temporary, temporary.open("wb") as file:
@@ -122,7 +133,9 @@ def _choices(kept: Mapping[str, np.ndarray], part: str) -> Iterator[Choice]:
 def all_sets(data: Path, work: Path) -> list[ChoiceSet]:
     """The sets that the shipped ranking learns from."""
     work.mkdir(parents=True, exist_ok=True)
-    sets = [choice_set(part, {}, read_part(load_config("config.yml"), part), SOURCES, work) for part in _EMBEDDED]
+    parts = {part: read_part(load_config("config.yml"), part) for part in _EMBEDDED}
+    parts |= {part + _NAMES: parts[part] for part in _EMBEDDED[:2]}
+    sets = [choice_set(name, {}, own, SOURCES, work) for name, own in parts.items()]
     real = build_sources(data, work)
     sets.append(choice_set("convquestions", real, read_conversations(data), SOURCES, work))
     with closing(KnowledgeBase(Path(real["kb_path"]))) as kb:
