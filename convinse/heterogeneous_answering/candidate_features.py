@@ -9,18 +9,19 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
+from ..language.text import fold
 from ..records.evidence import Entity, Evidence, entities_within, normalize_source
 from ..records.facts import fact_of
-from ..records.literals import find_literals, is_date, is_number
+from ..records.literals import find_literals, is_date, is_number, number_entity
 from .question import AskedQuestion
-from .ranking import AnswerCandidate
+from .ranking import AnswerCandidate, in_year
 from .reader import same_words
 from .values import FAR, labels_at, nearness
 
@@ -58,6 +59,7 @@ class Features(NamedTuple):
         earliest, latest: of the dates below the same name it is the first, the last.
         is_date, is_number, is_words: what it is, if not an item.
         lower: its label is written like a class ("rock music").
+        part: it is words that are a part of another candidate's name.
         capitals: the share of its words that begin with a capital, of what is no item.
         prior: a fifth of the decimal logarithm of its facts.
         length: words of its label, less one.
@@ -97,6 +99,7 @@ class Features(NamedTuple):
     is_number: float
     is_words: float
     lower: float
+    part: float
     capitals: float
     prior: float
     length: float
@@ -177,13 +180,12 @@ class _Standing(NamedTuple):
     labels: tuple[PropertyLabel, ...]
 
 
-def candidates(asked: AskedQuestion, given: Given, canonical: Callable[[Entity], Entity]) -> Candidates:
-    """All candidates of a question, in the order of the evidences.
+def candidates(asked: AskedQuestion, given: Given) -> Candidates:
+    """All candidates of a question, in the order of the evidences; dates are years where a year is asked for.
 
     Args:
         asked: the question, with its evidences.
         given: what the others give.
-        canonical: the entity that stands for another one: of a date its year where a year is asked for.
     """
     language = asked.language
     keywords = language.properties.keywords
@@ -191,6 +193,16 @@ def candidates(asked: AskedQuestion, given: Given, canonical: Callable[[Entity],
     growing: dict[str, _Candidate] = {}
     names: dict[str, str] = {}  # of items, to their ids
     about = {entity["id"] for entity in asked.about} or asked.own
+
+    @cache
+    def number_of(label: str) -> int | None:
+        return language.literals.number_in_words(label)
+
+    def canonical(entity: Entity) -> Entity:
+        if asked.asks_for_year:
+            return in_year(entity)
+        number = None if _is_known(entity) else number_of(entity["label"])
+        return entity if number is None else number_entity(str(number))
 
     @cache
     def called(label: PropertyLabel) -> tuple[float, frozenset[str]]:
@@ -243,7 +255,8 @@ def candidates(asked: AskedQuestion, given: Given, canonical: Callable[[Entity],
                 candidate.best_places.update(dict.fromkeys(answer.places))
     groups = _groups(growing.values())
     question = keywords(asked.in_full) | keywords(asked.question)
-    features = [_features(candidate, asked, given, groups, question) for candidate in growing.values()]
+    parts = _parts(candidate.entity["label"] for candidate in growing.values())
+    features = [_features(candidate, asked, given, groups, parts, question) for candidate in growing.values()]
     places = (tuple(candidate.best_places or candidate.places) for candidate in growing.values())
     named = [
         AnswerCandidate(candidate.entity, 0.0, own, tuple(candidate.reasons) or ("votes",))
@@ -332,11 +345,28 @@ def _groups(growing: Iterable[_Candidate]) -> dict[PropertyLabel, _Group]:
     }
 
 
+def _parts(labels: Iterable[str]) -> frozenset[str]:
+    """The folded runs of words of labels that are not all of their label."""
+    runs = set()
+    for label in labels:
+        words = fold(label).split()
+        if 1 < len(words) <= _MOST_WORDS:
+            whole = len(words)
+            runs |= {
+                " ".join(words[start:end])
+                for start in range(whole)
+                for end in range(start + 1, whole + 1)
+                if end - start < whole
+            }
+    return frozenset(runs)
+
+
 def _features(
     candidate: _Candidate,
     asked: AskedQuestion,
     given: Given,
     groups: Mapping[PropertyLabel, _Group],
+    parts: AbstractSet[str],
     question: AbstractSet[str],
 ) -> Features:
     entity, values, shares = candidate.entity, candidate.values, candidate.shares
@@ -384,6 +414,7 @@ def _features(
         is_number=float(is_number(name)),
         is_words=float(not _is_known(entity)),
         lower=float(label[:1].islower()),
+        part=float(not _is_known(entity) and fold(label) in parts),
         capitals=0.0 if _is_known(entity) else sum(word[:1].isupper() for word in label.split()) / len(label.split()),
         prior=math.log10(1 + asked.resources.kb.frequency(name)) / 5 if is_item else 0.0,
         length=float(len(label.split()) - 1),

@@ -22,11 +22,12 @@ from .entity_voting import votes
 from .operations import operated, with_operations
 from .quantities import numbers
 from .question import AskedQuestion, likely_classes
-from .ranking import AnswerCandidate, answers, in_year, ordered
+from .ranking import AnswerCandidate, answers, ordered
 from .reader import in_evidences, read_answers
 from .yes_no import Judge, yes_or_no
 
 _SPANS = 5  # of an evidence
+_LEAST_READ = 1e-3  # share of what is read: parts of names that nothing marks have less
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
 
@@ -128,16 +129,17 @@ class ExtractiveAnswering(HeterogeneousAnswering):
 
     def _candidates(self, asked: AskedQuestion, spans: Sequence[AnswerSpan]) -> Candidates:
         own = in_evidences(spans, asked.evidences, self.reader.row_form)
+        read = read_answers(own, asked.evidences, asked.shares, asked.fit, asked.language.words)
         trust, ordered = operated(asked)
         given = Given(
-            read=read_answers(own, asked.evidences, asked.shares, asked.fit, asked.language.words),
+            read=[answer for answer in read if answer.score >= _LEAST_READ],
             voted=votes(asked),
             stated=numbers(asked),
             ordered=ordered,
             trust=trust,
             surest=max((span.probability for span in own), default=0.0),
         )
-        return candidates(asked, given, in_year if asked.asks_for_year else lambda entity: entity)
+        return candidates(asked, given)
 
     def _decided(self, asked: AskedQuestion) -> list[AnswerCandidate]:
         """Yes and no, by what evidences say and an operation finds; scores are probabilities."""

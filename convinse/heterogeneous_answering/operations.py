@@ -7,6 +7,7 @@
 | `order` | "Who produced their first album?", "her longest film", "the most goals" | of the row, or the item, at that place of the order |
 | `during` | "Who was the coach in 1998?" | of the one row whose years hold it |
 | `role` | "Who played X?" | of the row of X, or the fact whose qualifier is X |
+| `name` | "Who was X in real life?" | the item that X is another name of, where nothing else is asked |
 
 Each gives nothing where it cannot be carried out: no such rows or facts, equal or missing values.
 """
@@ -17,6 +18,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from .borne_names import bearers
 from .comparing import compared_things
 from .named_rows import named_rows
 from .orders import counted_rows, ordered_things, within_years
@@ -37,6 +39,7 @@ class _Operation(NamedTuple):
 
 _OPERATIONS: Mapping[str, _Operation] = MappingProxyType(
     {
+        "name": _Operation(bearers, 0.9),
         "compare": _Operation(compared_things, 0.9),
         "count": _Operation(counted_rows, 0.9),
         "order": _Operation(ordered_things, 0.83),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..answer_typing import LikelyClasses
@@ -60,7 +60,7 @@ class AskedQuestion:
         resources: of the module that answers.
         likely: what a model expects of the answer; None: the word lists say what fits.
         about: what its representation says it is about; empty where that is only a string.
-        renamed: ids of those of it that the question names by no word of their labels ("the King": Elvis Presley).
+        renamed: of those of it that the question names by no word of their labels ("the King": Elvis Presley), by id how it does.
     """
 
     question: str
@@ -73,7 +73,7 @@ class AskedQuestion:
     resources: Resources
     likely: LikelyClasses | None = None
     about: Sequence[Entity] = ()
-    renamed: frozenset[str] = frozenset()
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, turn: Turn, delimiter: str, resources: Resources) -> AskedQuestion:
@@ -95,7 +95,7 @@ class AskedQuestion:
             resources=resources,
             likely=likely,
             about=(*meant["entities"], *meant["context"]) if meant else (),
-            renamed=_renamed(meant, language) if meant else frozenset(),
+            renamed=_renamed(meant, language) if meant else {},
         )
 
     @property
@@ -147,15 +147,11 @@ class AskedQuestion:
         return suits * _CLASS_WEIGHT if is_class and types.class_answers.isdisjoint(self.expected.words) else suits
 
 
-def _renamed(meant: Representation, language: Language) -> frozenset[str]:
+def _renamed(meant: Representation, language: Language) -> dict[str, str]:
     keywords = language.properties.keywords
-    about = {entity["id"] for entity in meant["entities"]}
-    return frozenset(
-        named["item"]["id"]
-        for named in meant.get("candidates", ())
-        if named["item"]["id"] in about
-        and keywords(named["question_word"]).isdisjoint(keywords(named["item"]["label"]))
-    )
+    about = {entity["id"]: keywords(entity["label"]) for entity in meant["entities"]}
+    spoken = {named["item"]["id"]: named["question_word"] for named in meant.get("candidates", ())}
+    return {name: words for name, words in spoken.items() if name in about and keywords(words).isdisjoint(about[name])}
 
 
 def score_shares(evidences: Sequence[Evidence]) -> list[float]:

@@ -126,8 +126,8 @@ def _named(
     """What a span of an evidence stands for; None: the words themselves.
 
     In this order: an item (or a date, a number) whose name in the evidence is the span, but for case, accents and
-    punctuation; a date or a number written out (the whole date of which the span, at `place`, is a part); an item whose
-    name is nearly the span, or stands in it; the evidence's own item, where the span is a part of its name and it fits
+    punctuation; a date or a number written out (the whole date of which the span, at `place`, is a part); the item of whose
+    mention the span is a part; an item whose name is nearly the span, or stands in it; the evidence's own item, where the span is a part of its name and it fits
     the expected type.
     """
     folded = fold(text)
@@ -137,6 +137,8 @@ def _named(
     literal = (date_at(evidence["evidence_text"], *place) if place else None) or _literal(text)
     if literal is not None:
         return names.get(fold(literal["label"]), literal)
+    if place and (part_of := _mentioned(evidence, *place)) is not None:
+        return part_of
     if len(folded) >= _SHORTEST and names:
         near = process.extractOne(folded, names.keys(), scorer=fuzz.token_sort_ratio, score_cutoff=_NEAR)
         if near is not None:
@@ -147,6 +149,15 @@ def _named(
     own = evidence.get("retrieved_for_entity")
     if own is not None and folded and f" {folded} " in f" {fold(own['label'])} " and fit(own) >= _FITS:
         return own
+    return None
+
+
+def _mentioned(evidence: Evidence, start: int, end: int) -> Entity | None:
+    """The item of whose mention a place is a part, besides the evidence's own: "Judith" of "Judith Butler"."""
+    own = evidence.get("retrieved_for_entity", {}).get("id")
+    for mention in evidence["mentions"]:
+        if mention["start"] <= start and end <= mention["end"] and mention["id"] != own:
+            return next((entity for entity in evidence["wikidata_entities"] if entity["id"] == mention["id"]), None)
     return None
 
 

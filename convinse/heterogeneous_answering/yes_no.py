@@ -34,7 +34,7 @@ class YesNoFeatures(NamedTuple):
 
     Attributes:
         stated: numbers or facts that decide.
-        worded: the evidence that holds most of the question's words, where no fact decides.
+        worded: the evidence that holds most of the question's words, where no fact decides and it holds one.
         read: what a model reads in the sentences that hold most of them, where no fact decides.
     """
 
@@ -171,7 +171,7 @@ def _by_words(question: str, evidences: Sequence[Evidence], language: Language) 
     order = sorted(range(len(covered)), key=lambda place: (-round(covered[place], 9), place))
     best = covered[order[0]] if order else 0.0
     if best < _COVERED:
-        return _worded(best / _COVERED / 2, order)
+        return _worded(best / _COVERED / 2, order) if best else Verdict(0.0, order)
     yes = (1 + (best - _COVERED) / (1 - _COVERED)) / 2
     denied = denies(evidences[order[0]]["evidence_text"]) is not None
     return _worded(1 - yes if denied != (denies(question) is not None) else max(yes, 0.51), order)

@@ -34,6 +34,9 @@ class Limit(NamedTuple):
     end: int
 
 
+_THOUSAND = 1000
+
+
 @dataclass(frozen=True, eq=False)
 class LiteralWords:
     """Words of numbers, amounts and dates; `literals.txt` says what each list is for."""
@@ -78,6 +81,22 @@ class LiteralWords:
         else:
             return None
         return number * prod(scales)
+
+    def number_in_words(self, text: str) -> int | None:
+        """The number that a text is, in words alone: "eight", "sixty-four", "a hundred and five", "thirty million"; else None."""
+        whole = part = 0
+        words = fold(text).split()
+        for place, word in enumerate(words):
+            if word in self.number_words:
+                part += self.number_words[word]
+            elif word in self.scales:
+                scale = self.scales[word]
+                part = max(part, 1) * scale
+                if scale >= _THOUSAND:
+                    whole, part = whole + part, 0
+            elif not 0 < place < len(words) - 1 or word not in self.properties.words.common:
+                return None
+        return whole + part if words and words[-1] not in self.properties.words.articles else None
 
     def keyword(self, word: str) -> str:
         """See `PropertyWords.keyword`."""

@@ -72,6 +72,7 @@ class OperationWords:
     before: WordSet
     after: WordSet
     choice: WordSet
+    naming: WordSet
 
     def order(self, question: str) -> AskedOrder | None:
         """The first order that a question asks for; None where it asks for none."""
@@ -124,6 +125,11 @@ class OperationWords:
     def is_choice(self, question: str) -> bool:
         """Whether a question asks for one of two ("which of the two", "X or Y")."""
         return not self.choice.isdisjoint(fold(question).split())
+
+    @cached_property
+    def naming_keywords(self) -> frozenset[str]:
+        """Of words that ask who bears a name."""
+        return self.literals.properties.keyword_set(self.naming)
 
     def is_ranking(self, keywords: frozenset[str]) -> bool:
         """Whether the name of a column is that of ranks, of which the lowest is the best."""

@@ -23,7 +23,7 @@ from ..heterogeneous_answering.yes_no import NO, YES, YesNoFeatures, yes_or_no
 from ..records.conversation import Turn
 from ..records.evidence import Entity, Evidence, question_items
 from ..support.weights import FeatureWeight
-from .choices import Choice, Scale, fit
+from .choices import Choice, Scale, fit, offered_pair
 from .learning import Measures
 
 _AT_ONCE = 20  # turns that are read together
@@ -32,6 +32,8 @@ _DIGITS = 6  # of what is written
 _RISING = frozenset(
     "read voted stated ordered fit score first support sources asked rest_asked covered subjects near best offered renamed".split()
 )
+_OFFERED = tuple(map(Features._fields.index, ("echoes", "offered")))
+_OF_TYPE = Features._fields.index("fit")
 RISING = tuple(place for place, name in enumerate(Features._fields) if name in _RISING)
 IsRight = Callable[[Entity, Sequence[Entity]], bool]
 
@@ -72,6 +74,12 @@ def _choice(found: Candidates, group: str, turn: Turn, is_right: IsRight) -> Cho
     right = [is_right(candidate.entity, turn["answers"]) for candidate in found.given]
     rows = np.array(found.features, np.float64).reshape(-1, len(Features._fields))
     return Choice(rows, np.array(found.circumstances), np.array(right, bool), 1.0, group)
+
+
+def offering(own: ChoiceSet) -> ChoiceSet:
+    """The questions of a set as they would be if each offered a right candidate and a wrong one of its type ("X or Y?")."""
+    offered = (offered_pair(choice, _OFFERED, _OF_TYPE) for choice in own.choices)
+    return ChoiceSet(f"{own.name}, offers", [choice for choice in offered if choice is not None], [])
 
 
 def unlinked(turn: Turn) -> Turn | None:
@@ -128,24 +136,21 @@ def cross_validated(
 ) -> list[list[np.ndarray]]:
     """Of each set and choice the probabilities by weights that were learned without the choices of its part.
 
-    A part has every `parts`-th group of each set, in their order.
+    Choices of one group are in the same part, whatever set they are in.
     """
-    part_of = [
-        {group: place % parts for place, group in enumerate(dict.fromkeys(choice.group for choice in own))}
-        for own in sets
-    ]
     likely: list[list[np.ndarray]] = [[np.empty(0)] * len(own) for own in sets]
     for part in range(parts):
-        kept = [
-            [choice for choice in own if groups[choice.group] != part]
-            for own, groups in zip(sets, part_of, strict=True)
-        ]
+        kept = [[choice for choice in own if _part(choice.group, parts) != part] for own in sets]
         fitted = fit(weighted([own for own in kept if own]), l2, rising)
-        for own, groups, chances in zip(sets, part_of, likely, strict=True):
+        for own, chances in zip(sets, likely, strict=True):
             for place, choice in enumerate(own):
-                if groups[choice.group] == part:
+                if _part(choice.group, parts) == part:
                     chances[place] = fitted.probabilities(choice)
     return likely
+
+
+def _part(group: str, parts: int) -> int:
+    return crc32(group.encode()) % parts
 
 
 def judged(choices: Sequence[Choice], likely: Sequence[np.ndarray]) -> Measures:

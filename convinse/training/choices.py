@@ -34,6 +34,23 @@ class Choice(NamedTuple):
     group: str
 
 
+def offered_pair(choice: Choice, columns: Sequence[int], likely: int) -> Choice | None:
+    """The choice as it would be if the question offered a right candidate and a wrong one; None where it has not both.
+
+    Args:
+        choice: of a question that offers nothing.
+        columns: features that are 1 of what a question offers.
+        likely: the feature that tells which wrong candidate is offered: the one that has most of it.
+    """
+    if not choice.right.any() or choice.right.all():
+        return None
+    order = np.argsort(-choice.candidates[:, likely], kind="stable")
+    right, wrong = (next(place for place in order if choice.right[place] == is_right) for is_right in (True, False))
+    rows, offered = choice.candidates.copy(), np.array([right, wrong])
+    rows[offered[:, None], np.array(columns)] = 1.0
+    return choice._replace(candidates=rows)
+
+
 class Scale(NamedTuple):
     """Means and standard deviations, by which features are standardised: [f] each."""
 

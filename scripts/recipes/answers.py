@@ -39,6 +39,7 @@ from convinse.training.answer_ranking import (
     choices_of,
     cross_validated,
     judged,
+    offering,
     train_weights,
     unlinked,
 )
@@ -136,6 +137,7 @@ def all_sets(data: Path, work: Path) -> list[ChoiceSet]:
     parts = {part: read_part(load_config("config.yml"), part) for part in _EMBEDDED}
     parts |= {part + _NAMES: parts[part] for part in _EMBEDDED[:2]}
     sets = [choice_set(name, {}, own, SOURCES, work) for name, own in parts.items()]
+    sets += [offering(own) for own in sets[:2]]
     real = build_sources(data, work)
     sets.append(choice_set("convquestions", real, read_conversations(data), SOURCES, work))
     with closing(KnowledgeBase(Path(real["kb_path"]))) as kb:
