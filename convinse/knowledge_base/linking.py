@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
@@ -482,6 +482,7 @@ class EntityLinker:
         items = dict.fromkeys(c.id for pool in pools for c, _ in pool)
         neighbors = {item: self._kb.neighbors(item, _NEIGHBOR_LIMIT) for item in items} if len(pools) > 1 else {}
         profiles = {item: self._profile(item) for item in items}
+        asked = self._asked_of(text, profiles) if any(len(pool) > 1 for pool in pools) else {}
         mentions = []
         for number, (start, end, surface, _, sort) in enumerate(spotted):
             own = set(stems(surface))
@@ -489,7 +490,7 @@ class EntityLinker:
             scored = []
             for candidate, match in pools[number]:
                 prior = math.log2(2 + candidate.frequency) / 12
-                relevance = _overlap(context - own, profiles[candidate.id])
+                relevance = _overlap(context - own, profiles[candidate.id] | (asked.get(candidate.id, set()) - own))
                 connectivity = max((_hops(candidate.id, rival, neighbors) for rival in rivals), default=0.0)
                 coherence = max((_overlap(profiles[rival], profiles[candidate.id]) for rival in rivals), default=0.0)
                 score = (
@@ -513,6 +514,19 @@ class EntityLinker:
             token.capital and not token.first and not token.form.isdigit() and token.form not in self._not_names
             for token in tokens
         )
+
+    def _asked_of(self, text: str, items: Iterable[str]) -> dict[str, set[str]]:
+        """Item -> the stems of the words of a text that are in the names of its properties: of a club the "coach"."""
+        stem, keyword = self._language.words.stem, self._language.properties.keyword
+        words = {keyword(word): stem(word) for word in fold(text).split()}
+        return {
+            item: {
+                words[word]
+                for name in self._kb.properties_of(item)
+                for word in self._property_keywords.get(name, frozenset()) & words.keys()
+            }
+            for item in items
+        }
 
     def _profile(self, entity_id: str) -> set[str]:
         """Stems that say what an item is."""

@@ -123,7 +123,7 @@ class Slots(QuestionUnderstanding):
             mentioned = context if named else [*entities, *context]
             resolved = in_full(role.named(question), mentioned, self._is_a, self.language)
         if self.resources.answer_typing is not None:
-            answer_type = self.resources.answer_typing.likely([("" if is_clause else question, resolved)])[0].told
+            answer_type = self.resources.answer_typing.likely([(resolved if is_clause else question, resolved)])[0].told
         representation: Representation = {
             "context": [referent.entity for referent in context],
             "entities": [referent.entity for referent in entities],
