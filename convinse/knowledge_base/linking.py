@@ -351,6 +351,12 @@ class EntityLinker:
         }
 
     @cached_property
+    def _property_labels(self) -> dict[str, frozenset[str]]:
+        """Property -> the keywords of its label; its aliases are too many things to too many items ("written by": a composer)."""
+        keywords = self._language.properties.keywords
+        return {name: keywords(label) for name, label, _ in self._kb.properties() if name not in _CLASS_PROPERTIES}
+
+    @cached_property
     def _property_words(self) -> frozenset[str]:
         """Stems of the names of properties: "director", "cast", "episode" ask for something, they name nothing."""
         stems = self._language.words.stems
@@ -516,14 +522,14 @@ class EntityLinker:
         )
 
     def _asked_of(self, text: str, items: Iterable[str]) -> dict[str, set[str]]:
-        """Item -> the stems of the words of a text that are in the names of its properties: of a club the "coach"."""
+        """Item -> the stems of the words of a text that are in the labels of its properties: of a club the "coach"."""
         stem, keyword = self._language.words.stem, self._language.properties.keyword
         words = {keyword(word): stem(word) for word in fold(text).split()}
         return {
             item: {
                 words[word]
                 for name in self._kb.properties_of(item)
-                for word in self._property_keywords.get(name, frozenset()) & words.keys()
+                for word in self._property_labels.get(name, frozenset()) & words.keys()
             }
             for item in items
         }
