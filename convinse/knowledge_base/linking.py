@@ -204,6 +204,10 @@ class EntityLinker:
                 surface = text[tokens[start].start : tokens[end - 1].end]
                 form = fold(surface)
                 named = [c for c in self._kb.candidates(form) if self._is_name(c)] if form else []
+                year = [] if named or end - start > 1 else self._titles_of_years(tokens, start)
+                if year:
+                    yield _Span(start, end, [(candidate, 1.0) for candidate in year], "common")
+                    break
                 fits = self._alias_fits(surface, form, cased, named)
                 candidates = [c for c in named if c.is_label or fits]
                 if not candidates:
@@ -227,6 +231,13 @@ class EntityLinker:
                     start = end - 1
                     break
             start += 1
+
+    def _titles_of_years(self, tokens: list[_Token], place: int) -> list[Candidate]:
+        """The items whose name is a year in words, of a year that nothing says to be a time: "who wrote 1984"."""
+        names = self._language.names
+        before = tokens[place - 1].form if place else ""
+        form = "" if before in names.before_years else names.spoken(tokens[place].form)
+        return [c for c in self._kb.candidates(form) if self._is_name(c)] if form else []
 
     def _alias_fits(self, surface: str, form: str, cased: bool, named: Sequence[Candidate]) -> bool:
         """Whether an alias may be meant by what is written: short ones are abbreviations.

@@ -97,7 +97,9 @@ class WikipediaDump:
         parts = [*phrases, *([f"({' OR '.join([*phrases, *single])})"] if single else [])]
         if not self.has_words or not parts:
             return []
-        statement = "SELECT id FROM words JOIN page ON page.rowid = words.rowid WHERE words MATCH ? ORDER BY rank, id LIMIT ?"
+        statement = (
+            "SELECT id FROM words JOIN page ON page.rowid = words.rowid WHERE words MATCH ? ORDER BY rank, id LIMIT ?"
+        )
         with _readable(self.path):
             return [row[0] for row in self._connection.execute(statement, (" AND ".join(parts), limit))]
 
