@@ -106,7 +106,8 @@ class LikelyClasses:
 class AnswerTyping:
     """Asks a model what the answers of questions are, of each question once.
 
-    Where the verb stands counts, too: a question that begins with it asks for yes or no more likely than its words say.
+    Where the verb stands counts, too: a question that begins with it asks for yes or no more likely than its words say, one that
+    begins with "who" or "what" does not.
 
     Args:
         reader: has the answer type head.
@@ -117,16 +118,20 @@ class AnswerTyping:
     def __init__(self, reader: AnswerTypeReader, kb: KnowledgeBase, types: AnswerTypes) -> None:
         self._reader, self._types = reader, types
         self._entities = ClassesOfEntities(reader.classes, kb)
-        self._known: dict[tuple[str, bool], LikelyClasses] = {}
+        self._known: dict[tuple[str, bool, bool], LikelyClasses] = {}
 
     def likely(self, questions: Sequence[Question]) -> list[LikelyClasses]:
         """What the model expects of the answers of questions."""
-        asked = [(typed_text(own, in_full), self._types.is_existential(own)) for own, in_full in questions]
+        asked = [
+            (typed_text(own, in_full), self._types.is_existential(own), self._types.asks_what(own or in_full))
+            for own, in_full in questions
+        ]
         known = {key: self._known[key] for key in asked if key in self._known}
         new = [key for key in dict.fromkeys(asked) if key not in known]
         if new:
-            texts, verb_first = zip(*new, strict=True)
+            texts, verb_first, asks_what = zip(*new, strict=True)
             chances = self._reader.probabilities(texts, verb_first)
+            chances = without_yes_no(chances, asks_what, self._entities.classes)
             known.update(
                 (key, LikelyClasses(own, self._entities, self._types)) for key, own in zip(new, chances, strict=True)
             )
@@ -159,3 +164,11 @@ def asked_together(typing: AnswerTyping | None, work: Sequence[Asking[R]]) -> li
         likely = [] if typing is None else typing.likely(list(questions.values()))
         answers = dict(zip(questions, likely, strict=True))
     return [results[place] for place in range(len(work))]
+
+
+def without_yes_no(chances: np.ndarray, asks_what: Sequence[bool], classes: AnswerClasses) -> np.ndarray:
+    """The chances [questions, classes] with none for yes or no where the question asks what."""
+    left = chances.copy()
+    left[np.asarray(asks_what, bool), classes.place[YES_NO]] = 0.0
+    total = left.sum(axis=1, keepdims=True)
+    return np.where(total > 0, left / np.where(total > 0, total, 1), chances)

@@ -90,6 +90,16 @@ def test_a_question_is_asked_once(reader):
     assert again[1] is first[0] is first[2] is again[3] and again[2] is first[1] and typing.likely([]) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "chance"),
+    [("Who was she?", 0.0), ("and what's that", 0.0), ("Was she?", 0.06), ("so she was born there?", 0.06)],
+)
+def test_a_question_that_asks_who_does_not_ask_for_yes_or_no(reader, question, chance):
+    (likely,) = AnswerTyping(reader, Facts(), TYPES).likely([(question, question)])
+    assert likely.chances[list(NAMES).index(YES_NO)] == chance
+    assert likely.chances.sum() == pytest.approx(1)
+
+
 def test_what_is_known_does_not_grow_for_ever(reader, monkeypatch):
     monkeypatch.setattr(answer_typing, "_KEPT", 2)
     typing = AnswerTyping(reader, Facts(), TYPES)

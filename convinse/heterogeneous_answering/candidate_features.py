@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -51,6 +51,8 @@ class Features(NamedTuple):
         best: the product of `asked`, `covered` and the score, the best of its evidences.
         as_object, as_subject, as_qualifier, in_row, in_box, in_text: it stands so somewhere.
         crowd: logarithm of how many candidates stand below the same name, of the least such name.
+        foremost: how many times fewer facts it has than the one with the most below the same name, of the least such name,
+            as a negative logarithm: of a cast without order, the best known actor.
         echoes: the share of its words that the question has.
         offered: the same, where the question offers things to choose from ("X or Y").
         own: it is an item that evidences were retrieved for.
@@ -88,6 +90,7 @@ class Features(NamedTuple):
     in_box: float
     in_text: float
     crowd: float
+    foremost: float
     echoes: float
     offered: float
     own: float
@@ -195,6 +198,10 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
     about = {entity["id"] for entity in asked.about} or asked.own
 
     @cache
+    def facts(name: str) -> int:
+        return asked.resources.kb.frequency(name) if _is_item(name) else 0
+
+    @cache
     def number_of(label: str) -> int | None:
         return language.literals.number_in_words(label)
 
@@ -253,7 +260,7 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
             candidate.reasons.update(dict.fromkeys(answer.reasons))
             if origin != "voted" or not candidate.best_places:
                 candidate.best_places.update(dict.fromkeys(answer.places))
-    groups = _groups(growing.values())
+    groups = _groups(growing.values(), facts)
     question = keywords(asked.in_full) | keywords(asked.question)
     parts = _parts(candidate.entity["label"] for candidate in growing.values())
     features = [_features(candidate, asked, given, groups, parts, question) for candidate in growing.values()]
@@ -272,6 +279,10 @@ def asking_words(asked: AskedQuestion) -> frozenset[str]:
     labels = {entity["label"] for evidence in asked.evidences for entity in evidence["wikidata_entities"][:1]}
     labels |= {entity["label"] for entity in asked.about}
     return words.difference(*(name for label in labels if (name := keywords(label)) <= words))
+
+
+def _is_item(name: str) -> bool:
+    return name[:1] == "Q" and name[1:].isdigit()
 
 
 def _is_known(entity: Entity) -> bool:
@@ -326,21 +337,26 @@ def _may_be_name(text: str) -> bool:
 
 
 class _Group(NamedTuple):
-    """What stands below the same name: how many, and the earliest and the latest of their dates."""
+    """What stands below the same name: how many, the most facts of one of them, the earliest and the latest of their dates."""
 
     size: int
+    facts: int
     earliest: str
     latest: str
 
 
-def _groups(growing: Iterable[_Candidate]) -> dict[PropertyLabel, _Group]:
+def _groups(growing: Iterable[_Candidate], facts: Callable[[str], int]) -> dict[PropertyLabel, _Group]:
     names: dict[PropertyLabel, list[str]] = defaultdict(list)
     for candidate in growing:
         for label in candidate.called:
             names[label].append(candidate.entity["id"])
     dates = {label: sorted(filter(is_date, own)) for label, own in names.items()}
     return {
-        label: _Group(len(own), *((dates[label][0], dates[label][-1]) if len(dates[label]) > 1 else ("", "")))
+        label: _Group(
+            len(own),
+            max(map(facts, own)),
+            *((dates[label][0], dates[label][-1]) if len(dates[label]) > 1 else ("", "")),
+        )
         for label, own in names.items()
     }
 
@@ -371,10 +387,11 @@ def _features(
 ) -> Features:
     entity, values, shares = candidate.entity, candidate.values, candidate.shares
     name, label = entity["id"], entity["label"]
-    is_item = name[:1] == "Q" and name[1:].isdigit()
+    facts = asked.resources.kb.frequency(name) if _is_item(name) else 0
     own = asked.language.properties.keywords(label)
     echoes = len(own & question) / len(own) if own else 0.0
     below = [groups[called] for called in candidate.called]
+    least = min(below, key=lambda group: group.size, default=None)
 
     def log_share(origin: str) -> float:
         return math.log(shares.get(origin, 0.0) + _LEAST)
@@ -402,7 +419,8 @@ def _features(
         in_row=float("in_row" in candidate.stands),
         in_box=float("in_box" in candidate.stands),
         in_text=float("in_text" in candidate.stands),
-        crowd=math.log(min((group.size for group in below), default=1)),
+        crowd=math.log(least.size if least else 1),
+        foremost=math.log((1 + facts) / (1 + least.facts)) if least and facts else 0.0,
         echoes=echoes,
         offered=echoes if asked.language.operations.is_choice(asked.question) else 0.0,
         own=float(name in asked.own),
@@ -416,7 +434,7 @@ def _features(
         lower=float(label[:1].islower()),
         part=float(not _is_known(entity) and fold(label) in parts),
         capitals=0.0 if _is_known(entity) else sum(word[:1].isupper() for word in label.split()) / len(label.split()),
-        prior=math.log10(1 + asked.resources.kb.frequency(name)) / 5 if is_item else 0.0,
+        prior=math.log10(1 + facts) / 5,
         length=float(len(label.split()) - 1),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
@@ -204,6 +204,10 @@ class EntityLinker:
                 surface = text[tokens[start].start : tokens[end - 1].end]
                 form = fold(surface)
                 named = [c for c in self._kb.candidates(form) if self._is_name(c)] if form else []
+                year = [] if named or end - start > 1 else self._titles_of_years(tokens, start)
+                if year:
+                    yield _Span(start, end, [(candidate, 1.0) for candidate in year], "common")
+                    break
                 fits = self._alias_fits(surface, form, cased, named)
                 candidates = [c for c in named if c.is_label or fits]
                 if not candidates:
@@ -227,6 +231,13 @@ class EntityLinker:
                     start = end - 1
                     break
             start += 1
+
+    def _titles_of_years(self, tokens: list[_Token], place: int) -> list[Candidate]:
+        """The items whose name is a year in words, of a year that nothing says to be a time: "who wrote 1984"."""
+        names = self._language.names
+        before = tokens[place - 1].form if place else ""
+        form = "" if before in names.before_years else names.spoken(tokens[place].form)
+        return [c for c in self._kb.candidates(form) if self._is_name(c)] if form else []
 
     def _alias_fits(self, surface: str, form: str, cased: bool, named: Sequence[Candidate]) -> bool:
         """Whether an alias may be meant by what is written: short ones are abbreviations.
@@ -349,6 +360,12 @@ class EntityLinker:
             for name, label, aliases in self._kb.properties()
             if name not in _CLASS_PROPERTIES
         }
+
+    @cached_property
+    def _property_labels(self) -> dict[str, frozenset[str]]:
+        """Property -> the keywords of its label; its aliases are too many things to too many items ("written by": a composer)."""
+        keywords = self._language.properties.keywords
+        return {name: keywords(label) for name, label, _ in self._kb.properties() if name not in _CLASS_PROPERTIES}
 
     @cached_property
     def _property_words(self) -> frozenset[str]:
@@ -482,6 +499,7 @@ class EntityLinker:
         items = dict.fromkeys(c.id for pool in pools for c, _ in pool)
         neighbors = {item: self._kb.neighbors(item, _NEIGHBOR_LIMIT) for item in items} if len(pools) > 1 else {}
         profiles = {item: self._profile(item) for item in items}
+        asked = self._asked_of(text, profiles) if any(len(pool) > 1 for pool in pools) else {}
         mentions = []
         for number, (start, end, surface, _, sort) in enumerate(spotted):
             own = set(stems(surface))
@@ -489,7 +507,7 @@ class EntityLinker:
             scored = []
             for candidate, match in pools[number]:
                 prior = math.log2(2 + candidate.frequency) / 12
-                relevance = _overlap(context - own, profiles[candidate.id])
+                relevance = _overlap(context - own, profiles[candidate.id] | (asked.get(candidate.id, set()) - own))
                 connectivity = max((_hops(candidate.id, rival, neighbors) for rival in rivals), default=0.0)
                 coherence = max((_overlap(profiles[rival], profiles[candidate.id]) for rival in rivals), default=0.0)
                 score = (
@@ -513,6 +531,19 @@ class EntityLinker:
             token.capital and not token.first and not token.form.isdigit() and token.form not in self._not_names
             for token in tokens
         )
+
+    def _asked_of(self, text: str, items: Iterable[str]) -> dict[str, set[str]]:
+        """Item -> the stems of the words of a text that are in the labels of its properties: of a club the "coach"."""
+        stem, keyword = self._language.words.stem, self._language.properties.keyword
+        words = {keyword(word): stem(word) for word in fold(text).split()}
+        return {
+            item: {
+                words[word]
+                for name in self._kb.properties_of(item)
+                for word in self._property_labels.get(name, frozenset()) & words.keys()
+            }
+            for item in items
+        }
 
     def _profile(self, entity_id: str) -> set[str]:
         """Stems that say what an item is."""

@@ -42,6 +42,7 @@ class AnswerTypes:
 
     words: Words
     existential: WordSet
+    opening_words: WordSet
     polite: re.Pattern[str]
     question_words: WordSet
     measuring: WordSet
@@ -72,10 +73,18 @@ class AnswerTypes:
 
         "Can you tell me who ..." asks for what follows.
         """
+        tokens = self._spoken(question)
+        return bool(tokens) and tokens[0] in self.existential and not self.polite.match(" ".join(tokens))
+
+    def asks_what(self, question: str) -> bool:
+        """Whether a question begins with a word that asks for more than yes or no, fillers aside: "Who was ...?"."""
+        return not self.opening_words.isdisjoint(self._spoken(question)[:1])
+
+    def _spoken(self, question: str) -> list[str]:
+        """The words of a question in lower case, without fillers."""
         written = unicodedata.normalize("NFC", question.lower())  # or the accent of "Dóra" may end the word "do"
         spoken = re.findall(r"[^\W\d_]+(?:'[^\W\d_]+)*", written)
-        tokens = [token for token in spoken if token not in self.words.fillers]
-        return bool(tokens) and tokens[0] in self.existential and not self.polite.match(" ".join(tokens))
+        return [token for token in spoken if token not in self.words.fillers]
 
     def expected_type(self, question: str) -> AnswerType:
         """The type of answer that a question asks for; `any` when its words do not say."""

@@ -18,8 +18,9 @@ from .national_teams import TeamWords
 from .operations import OperationWords
 from .property_names import PropertyWords
 from .text import Words
-from .word_lists import Phrases, WordSet, read_lists
+from .word_lists import Numbers, Phrases, WordSet, read_lists
 
+_TEN = 10  # "1905" and "1900" have other words than these
 _FOLDER = Path(__file__).parent
 
 
@@ -67,6 +68,22 @@ class NameWords:
 
     suffixes: WordSet
     particles: WordSet
+    numerals: Numbers
+    before_years: WordSet
+
+    def spoken(self, year: str) -> str:
+        """The words of a year of four digits, as they are spoken ("nineteen eighty four"); empty of other texts."""
+        if re.fullmatch(r"[1-9][0-9]{3}", year) is None:
+            return ""
+        first, last = self._two_digits(int(year[:2])), self._two_digits(int(year[2:]))
+        return f"{first} {last}" if first and last else ""
+
+    def _two_digits(self, number: int) -> str:
+        words = {value: word for word, value in self.numerals.items()}
+        if number >= _TEN and number in words:
+            return words[number]
+        tens, digit = number // 10 * 10, number % 10
+        return f"{words[tens]} {words[digit]}" if tens in words and digit in words else ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -131,7 +131,9 @@ class Pointing:
         nouns = []
         for match in self._language.conversation.noun_alone.finditer(question):
             beside = any(name.start - 1 <= match.end(1) and match.start(1) <= name.end + 1 for name in names)
-            if not beside and self._language.answer_types.names_class(match[1].lower()):
+            following = _WORD.search(question, match.end(1))
+            compound = following is not None and self._language.answer_types.names_class(following[0].lower())
+            if not (beside or compound) and self._language.answer_types.names_class(match[1].lower()):
                 nouns.append(match[1].lower())
         return nouns
 

@@ -122,7 +122,7 @@ def _replaced(
     text: str, mentioned: Sequence[Referent], is_a: Callable[[Referent, str], bool], language: Language
 ) -> str:
     """The text with names for the pronouns and nouns that point at them: each name once, and one for each gender or kind."""
-    common = language.words
+    common, names_class = language.words, language.answer_types.names_class
     # too often they point at nothing that was named: "that year", "the one that", "there is"
     replaceable = common.personal - common.pronouns["place"]
     empty = {match.start(1) for match in language.conversation.empty_pronoun.finditer(text)}
@@ -137,13 +137,14 @@ def _replaced(
         low = word[0].lower()
         following = words[number + 1] if number + 1 < len(words) else None
         noun = following[0].lower() if following else ""
+        behind = words[number + 2][0].lower() if number + 2 < len(words) else ""  # "the film series"
         rest = [referent for referent in mentioned if referent not in shown]
         name, until = None, word.end()
         points = low in common.definite or low in common.pointing
         if points and following and not shown and rest and language.conversation.that_one.match(text, word.start()):
             name, until = rest[0], following.end()
             put = name.label
-        elif points and following and not shown and language.answer_types.names_class(noun):
+        elif points and following and not shown and names_class(noun) and not names_class(behind):
             name, until = next((referent for referent in rest if is_a(referent, noun)), None), following.end()
             put = f"the {noun} {name.label}" if name is not None else ""
         elif low in replaceable and (forms := _alike(low, common)) not in spoken:

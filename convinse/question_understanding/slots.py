@@ -23,6 +23,7 @@ from .pointing import Name, Pointing
 from .referents import Asked, Choice, Focus, Referent, as_referent, may_mean, recent
 from .resolution import after, in_full
 from .roles import Roles
+from .unlinked import UnlinkedNames, as_candidates
 
 _CAPITALS = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _NEIGHBORS = 1000  # items beside an item that are looked at
@@ -65,6 +66,10 @@ class Slots(QuestionUnderstanding):
     @cached_property
     def _pointing(self) -> Pointing:
         return Pointing(self.kb, self.language, self._is_a, self._is_rival)
+
+    @cached_property
+    def _unlinked(self) -> UnlinkedNames:
+        return UnlinkedNames(self.kb, self.language, self.resources.wikipedia)
 
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> Understanding:
         """Fill the slots; see the base class."""
@@ -135,17 +140,27 @@ class Slots(QuestionUnderstanding):
             mentioned = context if named else [*entities, *context]
             resolved = in_full(role.named(question), mentioned, self._is_a, self.language)
         if self.resources.answer_typing is not None:
-            answer_type = (yield "" if is_clause else question, resolved).told
+            answer_type = (yield resolved if is_clause else question, resolved).told
+        pointing = not self.language.words.personal.isdisjoint(fold(question).split())
+        known = candidates([*entities, *context], mentions, set(recent(talked_about)), scores)
+        items = {candidate["item"]["id"]: None for candidate in known}
+        spoken_of = (referent for focus in talked_about for referent in (*focus.by_salience, *focus.told))
+        words = {word for referent in (*spoken_of, *named) for word in fold(referent.label).split()}
+        unlinked = self._unlinked.find(question, mentions, words, list(items))
+        if not items or not (named or pointing):  # else the question is tied to what is known
+            known += as_candidates((name for name in unlinked if not (items and name["name"].islower())), items.keys())
+        if not known:  # it is about nothing that has a name
+            pages = self._unlinked.pages([], predicate)
+            known = as_candidates([{"name": " ".join(predicate), "pages": pages}], set())
         representation: Representation = {
             "context": [referent.entity for referent in context],
             "entities": [referent.entity for referent in entities],
             "predicate": " ".join(predicate),
             "answer_type": answer_type.label,
-            "candidates": candidates([*entities, *context], mentions, set(recent(talked_about)), scores)
-            or [
-                meaning for mention in linked for meaning in mention.meanings
-            ],  # it is about nothing, but may mean these
+            "candidates": known or [meaning for mention in linked for meaning in mention.meanings],  # it may mean these
         }
+        if unlinked:
+            representation["unlinked"] = unlinked
         return {
             "structured_representation": render(representation, self.config.sr_delimiter),
             "representation": representation,
@@ -252,7 +267,8 @@ class Slots(QuestionUnderstanding):
     def _stands_alone(self, question: str, mention: LinkedMention) -> bool:
         """Whether a question has nothing but a name in full: "And friends?", not "Who are her friends?"."""
         best = mention.candidates[0]
-        if self.language.conversation.complete.search(question):
+        patterns = self.language.conversation
+        if patterns.complete.search(question) or patterns.year.fullmatch(mention.surface):  # "And 1984?"
             return False
         left = fold(question.replace(mention.surface, " ", 1)).split()
         return self.language.words.common.issuperset(left) and fold(mention.surface) in self._names(best.id)

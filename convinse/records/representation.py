@@ -22,6 +22,16 @@ class QuestionEntity(TypedDict):
     rank: int
 
 
+class UnlinkedName(TypedDict):
+    """A name in a question that means no item of the knowledge base, and the items whose pages tell of it.
+
+    Where no page does, nothing is known of what it names.
+    """
+
+    name: str
+    pages: list[Entity]
+
+
 class _Fields(TypedDict):
     context: list[Entity]
     entities: list[Entity]
@@ -33,10 +43,12 @@ class Representation(_Fields, total=False):
     """What a question is about, by ids, and what it asks, in words.
 
     `candidates` are all the items that its names may mean, those of `entities` and `context` among them, best first:
-    retrieval looks at all of them.
+    retrieval looks at all of them. `unlinked` are the names that mean no item; the items whose pages tell of them are among the
+    candidates.
     """
 
     candidates: list[QuestionEntity]
+    unlinked: list[UnlinkedName]
 
 
 class RepresentationSlots(NamedTuple):

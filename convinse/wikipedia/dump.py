@@ -8,13 +8,14 @@ import sqlite3
 import weakref
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
+from ..language.text import fold
 from ..records.evidence import Evidence, Row
 from ..support.errors import IndexFileError, OutputError, one_line
 from ..support.files import replacing
@@ -31,6 +32,9 @@ PRAGMA synchronous=OFF;
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE page (id TEXT NOT NULL UNIQUE, evidences BLOB NOT NULL);
 """
+# the words of pages in the full-text index of SQLite, without a copy of the text: phrases and BM25 in the file that is there anyway, at half of
+# the size of the text; a row of `words` is that of `page`
+_WORDS = "CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize='unicode61')"
 
 
 class WikipediaDump:
@@ -39,6 +43,7 @@ class WikipediaDump:
     Attributes:
         build_id: what the content is; the same for the same pages, in whatever order they came.
         counts: the number of `pages`, and that of the evidences of each source.
+        has_words: whether the pages can be searched; those of a dump of an earlier version cannot.
 
     Raises:
         IndexFileError: the file is missing, damaged or of another format.
@@ -59,6 +64,7 @@ class WikipediaDump:
             if written != str(FORMAT):
                 raise IndexFileError(f"{path}: format {written}, this version reads format {FORMAT}; build it again")
             self._connection.execute("SELECT id, evidences FROM page LIMIT 0")
+            self.has_words = self._can_search()
             self.build_id: str = meta["build_id"]
             self.counts = msgspec.json.decode(meta["counts"], type=dict[str, int])
         self._tables: dict[tuple[str, int], list[Row]] = {}
@@ -72,6 +78,41 @@ class WikipediaDump:
             raise
         except (sqlite3.Error, zlib.error, msgspec.DecodeError, TypeError) as error:
             raise IndexFileError(f"{self.path}: damaged at {item_id} ({one_line(error)}); build it again") from None
+
+    def _can_search(self) -> bool:
+        try:
+            self._connection.execute("SELECT rowid FROM words LIMIT 0")
+        except sqlite3.OperationalError:  # an earlier version wrote it, or this SQLite has no full-text search
+            return False
+        return True
+
+    def search(self, names: Sequence[str], words: Sequence[str] = (), limit: int = 10) -> list[str]:
+        """The items whose pages have all of some names, best first; empty where the dump has no words.
+
+        Args:
+            names: each one word or more in a row; in any case, accents aside.
+            words: pages with more of these are better; without names pages have one of them at least.
+            limit: of items.
+        """
+        phrases = [f'"{form}"' for form in map(fold, names) if form]
+        single = [f'"{form}"' for form in map(fold, words) if form]
+        parts = [*phrases, *([f"({' OR '.join([*phrases, *single])})"] if single else [])]
+        if not self.has_words or not parts:
+            return []
+        statement = (
+            "SELECT id FROM words JOIN page ON page.rowid = words.rowid WHERE words MATCH ? ORDER BY rank, id LIMIT ?"
+        )
+        with _readable(self.path):
+            return [row[0] for row in self._connection.execute(statement, (" AND ".join(parts), limit))]
+
+    def tells_of(self, item_id: str, name: str) -> bool:
+        """Whether an item's page has a name; see `search`."""
+        form = fold(name)
+        if not self.has_words or not form:
+            return False
+        statement = "SELECT 1 FROM words WHERE words MATCH ? AND rowid = (SELECT rowid FROM page WHERE id = ?)"
+        with _readable(self.path):
+            return self._connection.execute(statement, (f'"{form}"', item_id)).fetchone() is not None
 
     def table(self, page: str, table: int) -> list[Row]:
         """The whole rows of a table on an item's page, in their order; see `whole_rows`. Tables count from 0.
@@ -102,10 +143,11 @@ class WikipediaDump:
 
 
 class PackedPage(NamedTuple):
-    """A page as it is stored; `digest` is the share of its content in the build id."""
+    """A page as it is stored; `words` are those that it is found by, `digest` is the share of its content in the build id."""
 
     item_id: str
     blob: bytes
+    words: str
     digest: int
     counts: dict[str, int]
 
@@ -115,7 +157,8 @@ def pack(item_id: str, evidences: list[Evidence]) -> PackedPage:
     data = msgspec.json.encode(evidences)
     digest = hashlib.sha256(item_id.encode() + b"\n" + data).digest()
     counts = Counter(evidence["source"] for evidence in evidences)
-    return PackedPage(item_id, zlib.compress(data, 6), int.from_bytes(digest, "big"), {"pages": 1, **counts})
+    words = " ".join(fold(evidence["evidence_text"]) for evidence in evidences)
+    return PackedPage(item_id, zlib.compress(data, 6), words, int.from_bytes(digest, "big"), {"pages": 1, **counts})
 
 
 def write_dump(path: Path, pages: Iterable[tuple[str, list[Evidence]]]) -> int:
@@ -133,16 +176,30 @@ def write_packed(path: Path, pages: Iterable[PackedPage]) -> dict[str, int]:
     total, counts = 0, Counter(pages=0)
     with replacing(path) as temporary, _writable(path), closing(sqlite3.connect(temporary)) as connection:
         connection.executescript(_SCHEMA)
+        has_words = _has_full_text(connection)
         with connection:
             for page in pages:
-                row = (page.item_id, page.blob)
-                if connection.execute("INSERT OR IGNORE INTO page VALUES (?, ?)", row).rowcount:
+                cursor = connection.execute("INSERT OR IGNORE INTO page VALUES (?, ?)", (page.item_id, page.blob))
+                if cursor.rowcount:
+                    if has_words:
+                        row = (cursor.lastrowid, page.words)
+                        connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", row)
                     total += page.digest
                     counts.update(page.counts)
                 else:
                     LOGGER.warning("%s: a second page of %s is skipped", path, page.item_id)
             connection.executemany("INSERT INTO meta VALUES (?, ?)", _meta(total, counts).items())
     return dict(counts)
+
+
+def _has_full_text(connection: sqlite3.Connection) -> bool:
+    """Make the table of words; false where this SQLite cannot."""
+    try:
+        connection.execute(_WORDS)
+    except sqlite3.OperationalError:
+        LOGGER.warning("this SQLite has no full-text search (FTS5): names are not looked for in the pages of this dump")
+        return False
+    return True
 
 
 def _meta(total: int, counts: Counter[str]) -> dict[str, str]:
