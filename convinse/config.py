@@ -291,7 +291,7 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_stride: NotNegative = 128
     ha_share_pass: bool = True
     ha_ranker: str = SNAPSHOT + "answers"
-    ha_abstain_below: Share = 0.0
+    ha_abstain_below: Share = 0.3
     ha_training: HaTraining = HaTraining()
     device: Device = "auto"
     backend: Backend = "auto"

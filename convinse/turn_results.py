@@ -20,7 +20,7 @@ from .support.errors import ModuleError, one_line
 
 _UNDERSTOOD = ("structured_representation", "representation", "resolved_question", "history_used")
 _RETRIEVED = ("top_evidences", "answer_presence", "answer_presence_per_src", "question_entities")
-_ANSWERED = ("pred_answers", "p_at_1", "mrr", "h_at_5")
+_ANSWERED = ("pred_answers", "abstained", "p_at_1", "mrr", "h_at_5")
 _DELIMITER = " || "  # of representations that a module gives as fields only
 # what a turn of the pipeline adds; removed before a turn is run again
 ADDED = (*_UNDERSTOOD, *_RETRIEVED, *_ANSWERED)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ..records.conversation import RankedAnswer, Turn
 from ..stage import Stage
-from ..turn_results import keep_answers
+from ..turn_results import keep_answers, without_results
 
 
 class HeterogeneousAnswering(Stage):
@@ -42,6 +42,6 @@ class HeterogeneousAnswering(Stage):
         """
         turns = list(turns)
         for turn in turns:
-            turn.pop("pred_answers", None)
+            without_results(turn, "pred_answers", "abstained")
         self.prepare(turns)
         return [keep_answers(self, turn, self.inference_on_turn(turn, sources)) for turn in turns]

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from ..config import Config
 from ..encoder.checkpoint import Checkpoint
@@ -15,6 +16,7 @@ from ..records.ranked_rows import as_read
 from ..resources import Resources, model_path
 from ..stage import TurnBatch
 from ..support.errors import ConfigError
+from .abstention import reason_to_abstain
 from .answer_weights import AnswerWeights, read_answer_weights
 from .base import HeterogeneousAnswering
 from .candidate_features import Candidates, Given, candidates
@@ -29,6 +31,13 @@ from .yes_no import Judge, yes_or_no
 _SPANS = 5  # of an evidence
 _LEAST_READ = 1e-3  # share of what is read: parts of names that nothing marks have less
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
+
+
+class _Answered(NamedTuple):
+    """The answers of a turn, and why they are better taken as suggestions; None: they are not."""
+
+    answers: list[RankedAnswer]
+    abstained: str | None
 
 
 class ExtractiveAnswering(HeterogeneousAnswering):
@@ -101,21 +110,22 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         self._answered.expect(turns)
 
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
-        """Read and merge; see the base class."""
-        return self._answered.result(turn, sources)
+        """Read and rank; see the base class. A turn that is better left without an answer says why (`abstained`)."""
+        given = self._answered.result(turn, sources)
+        if given.abstained is not None:
+            turn["abstained"] = {"reason": given.abstained}
+        return given.answers
 
-    def _answer_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[list[RankedAnswer]]:
+    def _answer_all(self, turns: Sequence[Turn], sources: Sequence[str]) -> list[_Answered]:
         """The answers of several turns, whose evidences are read together."""
         delimiter = self.config.sr_delimiter
         likely_classes(turns, delimiter, self.resources)  # asked together: each of them finds its own known
         asked = [AskedQuestion.of(turn, delimiter, self.resources) for turn in turns]
         found = iter(self.found([question for question in asked if question.expected.kind != "yesno"]))
-        most = self.config.ha_max_answers
-        ranked = (
-            self._decided(question) if question.expected.kind == "yesno" else self._ranked(next(found))
+        return [
+            self._decided(question) if question.expected.kind == "yesno" else self._ranked(question, next(found))
             for question in asked
-        )
-        return [answers(own, most) for own in ranked]
+        ]
 
     def found(self, asked: Sequence[AskedQuestion]) -> list[Candidates]:
         """The candidates of questions, whose evidences are read together."""
@@ -141,15 +151,21 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         )
         return candidates(asked, given)
 
-    def _decided(self, asked: AskedQuestion) -> list[AnswerCandidate]:
-        """Yes and no, by what evidences say and an operation finds; scores are probabilities."""
+    def _decided(self, asked: AskedQuestion) -> _Answered:
+        """Yes and no, by what evidences say and an operation finds."""
         verdict = yes_or_no(asked, self.judge)
-        return with_operations(asked, verdict._replace(yes=self.ranker.yes(verdict.features)).candidates())
+        ranked = with_operations(asked, verdict._replace(yes=self.ranker.yes(verdict.features)).candidates())
+        is_told = any(verdict.features) or "yes_no" not in ranked[0].reasons
+        return self._answered_with(asked, ranked, self.config.ha_abstain_below if is_told else 1.0)
 
-    def _ranked(self, given: Candidates) -> list[AnswerCandidate]:
-        """Candidates by the trained ranking; scores are probabilities."""
+    def _ranked(self, asked: AskedQuestion, given: Candidates) -> _Answered:
+        """Candidates by the trained ranking."""
         chances = self.ranker.probabilities(given).tolist()
-        return ordered(own._replace(score=chance) for own, chance in zip(given.given, chances, strict=True))
+        ranked = ordered(own._replace(score=chance) for own, chance in zip(given.given, chances, strict=True))
+        return self._answered_with(asked, ranked, self.config.ha_abstain_below)
+
+    def _answered_with(self, asked: AskedQuestion, ranked: list[AnswerCandidate], least: float) -> _Answered:
+        return _Answered(answers(ranked, self.config.ha_max_answers), reason_to_abstain(asked, ranked, least))
 
 
 def _is_ranker(config: Config) -> bool:

@@ -61,6 +61,7 @@ class AskedQuestion:
         likely: what a model expects of the answer; None: the word lists say what fits.
         about: what its representation says it is about; empty where that is only a string.
         renamed: of those of it that the question names by no word of their labels ("the King": Elvis Presley), by id how it does.
+        unknown: names in it that mean no item, and that no page tells of.
     """
 
     question: str
@@ -74,6 +75,7 @@ class AskedQuestion:
     likely: LikelyClasses | None = None
     about: Sequence[Entity] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
+    unknown: Sequence[str] = ()
 
     @classmethod
     def of(cls, turn: Turn, delimiter: str, resources: Resources) -> AskedQuestion:
@@ -96,6 +98,7 @@ class AskedQuestion:
             likely=likely,
             about=(*meant["entities"], *meant["context"]) if meant else (),
             renamed=_renamed(meant, language) if meant else {},
+            unknown=[name["name"] for name in meant.get("unlinked", ()) if not name["pages"]] if meant else (),
         )
 
     @property

@@ -2,8 +2,9 @@
 
     PYTHONPATH=scripts python -m recipes.answers [--data ../shared/data] [--work cache/answers] [--output FOLDER]
 
-Learns from the embedded train part (all sources), the conversations of ConvQuestions over wikidata-27k (knowledge base and pages;
-each wording once) and the questions of TimeQuestions, TIQ and LC-QuAD 2.0 whose answer is in wikidata-27k (knowledge base).
+Learns from the embedded conversations to train and to choose by (all sources), also with answers that are no items and with
+questions that offer two of them, and from single questions whose answer is in wikidata-27k (knowledge base): TIQ (train), RuBQ and
+LC-QuAD 2.0 (dev). ConvQuestions, TimeQuestions and TIQ (dev) have no say: `bench conversations` and `bench temporal` report on them.
 Prints cross-validated figures by whole conversations (of single questions: by what they are about) of each strength of regularisation.
 What the questions give is kept in the folder `work`; delete it after a change of the code.
 """
@@ -13,15 +14,17 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bench.candidates import build_sources
-from bench.conversations.turns import is_right, read_conversations
+from bench.conversations.turns import is_right
 from convinse.config import load_config, resolve
 from convinse.experiment import read_part
 from convinse.formats.conversations.benchmark import read_benchmark
@@ -29,7 +32,7 @@ from convinse.heterogeneous_answering.answer_weights import FILE, SHIPPED
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.records.conversation import Conversation, Turn
-from convinse.records.evidence import SOURCES
+from convinse.records.evidence import SOURCES, Entity
 from convinse.resources import Resources
 from convinse.support.files import replacing
 from convinse.support.weights import model_bytes
@@ -45,29 +48,39 @@ from convinse.training.answer_ranking import (
 )
 from convinse.training.choices import Choice
 from convinse.training.conversations import turns_with_evidences
-from recipes.sources import needed, shared_data
+from recipes.embedded.wikidata import is_item
+from recipes.sources import json_lines, needed, shared_data
+from recipes.temporal import answer_entity
 
+_THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 _STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0)
 _NAMES = ", names"  # sets whose answers are no items
 _PARTS = ("choices", "yes_no")
 _EMBEDDED = ("train", "dev", "natural-dev")
 _MOST = 600  # questions of a benchmark of single questions
-_SINGLE = {
-    "timequestions": ("timequestions", "dev.json.gz"),
-    "tiq": ("tiq", "dev.json.gz"),
-    "lcquad2": ("lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz"),
-}
+_QUESTIONS = ("hybrid", "wikidata-questions.jsonl.gz")  # of TIQ (train) and RuBQ
+_LCQUAD = ("lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz")
 
 
-def single_questions(data: Path, benchmark: str, kb: KnowledgeBase) -> Iterator[Conversation]:
-    """The questions of a benchmark with an answer that the knowledge base knows, each once."""
-    asked = set()
-    for conversation in read_benchmark(needed(data, *_SINGLE[benchmark]), benchmark):
+def single_questions(data: Path, kb: KnowledgeBase) -> dict[str, list[Conversation]]:
+    """By data set the questions of one turn with an answer that the knowledge base knows, each once."""
+    known: dict[str, dict[str, Conversation]] = defaultdict(dict)
+
+    def add(name: str, question: str, answers: Iterable[Entity]) -> None:
+        given = [answer for answer in answers if not is_item(answer["id"]) or kb.has(answer["id"])]
+        if given and "{" not in question:
+            turn: Turn = {"turn": 0, "question": question, "answers": given}
+            known[name].setdefault(question, {"conv_id": f"{name} {len(known[name])}", "questions": [turn]})
+
+    for row in json_lines(needed(data, *_QUESTIONS)):
+        if row["set"].endswith("test"):
+            continue
+        written = (answer["id"] or str(answer["value"]) for answer in row["answers"])
+        add(row["set"].split("-")[0], row["question"], filter(None, (answer_entity(own, kb.label) for own in written)))
+    for conversation in read_benchmark(needed(data, *_LCQUAD), "lcquad2"):
         turn = conversation["questions"][0]
-        known = [answer for answer in turn["answers"] if not answer["id"].startswith("Q") or kb.has(answer["id"])]
-        if known and turn["question"] not in asked and "{" not in turn["question"]:
-            asked.add(turn["question"])
-            yield {**conversation, "questions": [{**turn, "answers": known}]}
+        add("lcquad2", turn["question"], turn["answers"])
+    return {name: list(questions.values()) for name, questions in known.items()}
 
 
 def some(conversations: Sequence[Conversation], most: int) -> list[Conversation]:
@@ -139,10 +152,13 @@ def all_sets(data: Path, work: Path) -> list[ChoiceSet]:
     sets = [choice_set(name, {}, own, SOURCES, work) for name, own in parts.items()]
     sets += [offering(own) for own in sets[:2]]
     real = build_sources(data, work)
-    sets.append(choice_set("convquestions", real, read_conversations(data), SOURCES, work))
     with closing(KnowledgeBase(Path(real["kb_path"]))) as kb:
-        for name in _SINGLE:
-            sets.append(choice_set(name, real, some(list(single_questions(data, name, kb)), _MOST), ("kb",), work))
+        single = [
+            choice_set(name, real, some(questions, _MOST), ("kb",), work)
+            for name, questions in single_questions(data, kb).items()
+        ]
+    merged = (list(chain.from_iterable(getattr(own, part) for own in single)) for part in _PARTS)
+    sets.append(ChoiceSet(", ".join(own.name for own in single), *merged))  # one of seven sets, all of one kind
     return sets
 
 
@@ -161,6 +177,27 @@ def _strength(title: str, names: Sequence[str], sets: Sequence[Sequence[Choice]]
     return best
 
 
+def _threshold(sets: Sequence[ChoiceSet], l2: float) -> None:
+    """Print how many right answers, wrong ones and questions without an answer lie below thresholds; see `ha_abstain_below`."""
+    likely = cross_validated([own.choices for own in sets], l2, RISING)
+    print(
+        "threshold: shares of right answers, of wrong ones, and of questions whose answer is none of the candidates, below it"
+    )
+    for own, chances in zip(sets, likely, strict=True):
+        tops = np.array([given[:-1].max(initial=0.0) for given in chances])
+        is_right = np.array(
+            [
+                bool(len(c.right)) and bool(c.right[given[:-1].argmax()])
+                for c, given in zip(own.choices, chances, strict=True)
+            ]
+        )
+        absent = np.array([not choice.right.any() for choice in own.choices])
+        for least in _THRESHOLDS:
+            below = tops < least
+            shares = (below[group].mean() if group.any() else 0.0 for group in (is_right, ~is_right & ~absent, absent))
+            print(f"{own.name:20} {least:.2f}", " ".join(f"{share:.3f}" for share in shares))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, default=shared_data(), help="the shared data")
@@ -171,6 +208,7 @@ def main() -> None:
     logging.getLogger("convinse").setLevel(logging.INFO)
     sets = all_sets(options.data, options.work)
     best = _strength("ranking", [own.name for own in sets], [own.choices for own in sets], RISING)
+    _threshold(sets, best)
     best_yes_no = _strength("yes or no", ["all"], [[choice for own in sets for choice in own.yes_no]])
     options.output.mkdir(parents=True, exist_ok=True)
     weights = train_weights(sets, best, best_yes_no, "")

@@ -1,0 +1,60 @@
+"""When a turn is better left without an answer, and why, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..language.language import stop_words
+from ..language.text import fold
+from .question import AskedQuestion
+from .ranking import AnswerCandidate
+
+_LANGUAGES = {"de": "German", "es": "Spanish", "fr": "French", "pl": "Polish"}  # whose stop words are known
+_RIVAL = 0.5  # of the best answer's probability: what has as much contradicts it
+_FOREIGN = 2  # stop words of another language, and more than of the own one
+
+
+def reason_to_abstain(asked: AskedQuestion, ranked: Sequence[AnswerCandidate], least: float) -> str | None:
+    """Why a question is better left without an answer; None where the best answer is likely enough.
+
+    Args:
+        asked: the question.
+        ranked: its answers, best first; scores are probabilities.
+        least: the probability from which an answer counts as one.
+    """
+    if language := foreign(asked.question, asked.language.words.common):
+        return f"the question seems to be {language}; only English is understood"
+    unknown = unknown_names(asked)
+    likely = ranked[0].score if ranked else 0.0
+    if likely >= least and not unknown:
+        return None
+    if unknown:
+        return f"nothing is known of {_listed(unknown)}"
+    if not asked.evidences:
+        names = [entity["label"] for entity in asked.about]
+        return f"nothing was found about {_listed(names)}" if names else "no name in the question is known"
+    if len(ranked) > 1 and ranked[1].score >= _RIVAL * likely and likely + ranked[1].score >= least:
+        first, second = (answer.entity["label"] for answer in ranked[:2])
+        return f"the evidences disagree: {first} or {second}"
+    return "the evidences do not say"
+
+
+def unknown_names(asked: AskedQuestion) -> list[str]:
+    """The names in a question that no item, no page and no evidence of it has."""
+    if not asked.unknown:
+        return []
+    told = " ".join(fold(evidence["evidence_text"]) for evidence in asked.evidences)
+    return [name for name in asked.unknown if f" {fold(name)} " not in f" {told} "]
+
+
+def foreign(question: str, common: frozenset[str]) -> str | None:
+    """The language that a question seems to be in, by its stop words; None: the own one, whose stop words are `common`."""
+    words = fold(question).split()
+    own = sum(word in common for word in words)
+    counts = {code: sum(word in stop_words(code) for word in words) for code in _LANGUAGES}
+    code = max(counts, key=lambda name: counts[name])
+    return _LANGUAGES[code] if counts[code] >= _FOREIGN and counts[code] > own else None
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(f"'{name}'" for name in names)
