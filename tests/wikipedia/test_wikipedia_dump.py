@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 
 from convinse.support.errors import DataError, IndexFileError, OutputError
+from convinse.wikipedia import dump as dumps
 from convinse.wikipedia.dump import WikipediaDump, write_dump
 from convinse.wikipedia.page import FORMAT
 from evidences import evidence
@@ -56,6 +57,38 @@ def test_a_table_is_its_whole_rows_in_their_order(workdir):
         assert second == pieces[1]["row"]
         assert dump.table("Q1", 0) == [pieces[0]["row"]]
         assert dump.table("Q1", 2) == dump.table("Q2", 0) == []
+
+
+def test_pages_are_found_by_their_words(workdir):
+    texts = {
+        "Q1": "Émile Zola wrote Nana. Émile!",
+        "Q2": "Zola, a town of Emile",
+        "Q3": "nothing of that",
+        "Q4": "Nana Zola",
+    }
+    write_dump(workdir / "w.db", [(item, [said(text), said("more")]) for item, text in texts.items()])
+    with closing(WikipediaDump(workdir / "w.db")) as dump:
+        assert dump.search(["émile ZOLA"]) == ["Q1"]  # in a row
+        assert dump.search(["Emile", "Zola's"]) == ["Q1", "Q2"] and dump.search(["Emile", "Zola"], limit=1) == ["Q1"]
+        assert dump.search(["Zola"], ["Nana"])[-1] == "Q2" and len(dump.search(["Zola"], ["Nana"])) == 3
+        assert set(dump.search([], ["nana", "town"])) == {"Q1", "Q2", "Q4"}
+        assert dump.search([]) == dump.search(["?"]) == dump.search(['"']) == dump.search(["Balzac"], ["Zola"]) == []
+        assert dump.tells_of("Q2", "Zola") and not dump.tells_of("Q3", "Zola") and not dump.tells_of("Q3", "?")
+
+
+def test_a_dump_without_words_is_read_and_finds_nothing(path):
+    execute(path, "DROP TABLE words")
+    with closing(WikipediaDump(path)) as dump:
+        assert not dump.has_words and dump.search(["Titanic"]) == [] and not dump.tells_of("Q44578", "Titanic")
+        assert dump.get("Q44578") == PAGES[0][1]
+
+
+def test_without_full_text_search_a_dump_is_written_all_the_same(workdir, monkeypatch, caplog):
+    monkeypatch.setattr(dumps, "_WORDS", "CREATE VIRTUAL TABLE words USING no_such_module (text)")
+    write_dump(workdir / "w.db", PAGES)
+    assert "FTS5" in caplog.text
+    with closing(WikipediaDump(workdir / "w.db")) as dump:
+        assert dump.items() and not dump.has_words
 
 
 def open_id(path):
