@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
@@ -499,7 +499,6 @@ class EntityLinker:
         items = dict.fromkeys(c.id for pool in pools for c, _ in pool)
         neighbors = {item: self._kb.neighbors(item, _NEIGHBOR_LIMIT) for item in items} if len(pools) > 1 else {}
         profiles = {item: self._profile(item) for item in items}
-        asked = self._asked_of(text, profiles) if any(len(pool) > 1 for pool in pools) else {}
         mentions = []
         for number, (start, end, surface, _, sort) in enumerate(spotted):
             own = set(stems(surface))
@@ -507,7 +506,8 @@ class EntityLinker:
             scored = []
             for candidate, match in pools[number]:
                 prior = math.log2(2 + candidate.frequency) / 12
-                relevance = _overlap(context - own, profiles[candidate.id] | (asked.get(candidate.id, set()) - own))
+                asked = self._asked_of(text, start, end, candidate.id) if len(pools[number]) > 1 else set[str]()
+                relevance = _overlap(context - own, profiles[candidate.id] | asked)
                 connectivity = max((_hops(candidate.id, rival, neighbors) for rival in rivals), default=0.0)
                 coherence = max((_overlap(profiles[rival], profiles[candidate.id]) for rival in rivals), default=0.0)
                 score = (
@@ -532,18 +532,21 @@ class EntityLinker:
             for token in tokens
         )
 
-    def _asked_of(self, text: str, items: Iterable[str]) -> dict[str, set[str]]:
-        """Item -> the stems of the words of a text that are in the labels of its properties: of a club the "coach"."""
+    def _asked_of(self, text: str, start: int, end: int, item: str) -> set[str]:
+        """The stems of the words that ask something of a mention and are in the label of a property that an item has.
+
+        Of a club it is the "coach" of "which coach of Chelsea", "Chelsea's coach".
+        """
+        before, after = fold(text[:start]).split(), fold(text[end:]).split()
+        while before and before[-1] in self._language.words.articles:
+            before.pop()
+        asking = after[:1]
+        if before and before[-1] in self._language.answer_types.relating:
+            asking += before[-2:-1]
         stem, keyword = self._language.words.stem, self._language.properties.keyword
-        words = {keyword(word): stem(word) for word in fold(text).split()}
-        return {
-            item: {
-                words[word]
-                for name in self._kb.properties_of(item)
-                for word in self._property_labels.get(name, frozenset()) & words.keys()
-            }
-            for item in items
-        }
+        words = {keyword(word): stem(word) for word in asking}
+        labels = (self._property_labels.get(name, frozenset()) for name in self._kb.properties_of(item))
+        return {words[word] for own in labels for word in own & words.keys()}
 
     def _profile(self, entity_id: str) -> set[str]:
         """Stems that say what an item is."""

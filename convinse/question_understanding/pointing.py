@@ -80,7 +80,7 @@ class Pointing:
     ) -> list[Referent]:
         """What the words of a question point at and nothing of `meant` is: of each word the latest that it may mean.
 
-        "That one" is always among them, and first.
+        "That one" is always among them, and first. With somebody who is no item come the things that were asked about then.
 
         Args:
             question: as asked.
@@ -98,6 +98,11 @@ class Pointing:
                 lacking += of_class[:1]
         for pronoun in self._pronouns(question, names):
             lacking += self._meant_by(pronoun, talked_about, (*lacking, *meant), foci[-1])
+        for focus in foci:  # who is no item has no page: what was asked about tells of them
+            if not set(lacking).isdisjoint(focus.told):
+                lacking += [
+                    item for item in focus.asked if item.kind in ("thing", "group") and item not in (*lacking, *meant)
+                ]
         return lacking
 
     def _meant_by(

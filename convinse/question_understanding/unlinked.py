@@ -15,6 +15,7 @@ from ..records.representation import QuestionEntity, UnlinkedName
 from ..wikipedia.dump import WikipediaDump
 
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*")
+_OWNER = re.compile(r"['’]s$")
 _SENTENCE_START = re.compile(r"(?:^|[.?!:;])\W*$")
 _PAGES = 3  # that a name is looked up in: more may tell of namesakes
 _SHORTEST = 3  # letters of a name without capitals
@@ -79,8 +80,8 @@ class UnlinkedNames:
 
     def pages(self, names: Sequence[str], words: Sequence[str] = ()) -> list[Entity]:
         """The items whose pages tell of names, or else of some words; see `WikipediaDump.search`."""
-        found = [] if self._dump is None else self._dump.search(names, words, _PAGES)
-        return [self._kb.entity(item) for item in found if self._kb.has(item)]
+        items = [] if self._dump is None else self._dump.search(names, words, _PAGES)
+        return [self._kb.entity(item) for item in items if self._kb.has(item)]
 
     def _tells(self, item: str, name: str) -> bool:
         return self._dump is not None and self._dump.tells_of(item, name)
@@ -106,7 +107,7 @@ class UnlinkedNames:
         run: list[re.Match[str]] = []
         for word in (*_WORD.finditer(question), None):
             if word is not None and word.start() not in covered:
-                joined = not run or question[run[-1].end() : word.start()] == " "
+                joined = not run or (question[run[-1].end() : word.start()] == " " and not _OWNER.search(run[-1][0]))
                 is_name = self._is_name(question, word, known, is_cased)
                 if joined and (is_name or (run and self._may_join(question, word))):
                     run.append(word)
@@ -129,7 +130,7 @@ class UnlinkedNames:
         """The name of a run of words, without small words at its end."""
         while run and self._is_small(run[-1]) and not run[-1][0][0].isupper():
             run.pop()
-        return [question[run[0].start() : run[-1].end()]] if run else []
+        return [_OWNER.sub("", question[run[0].start() : run[-1].end()])] if run else []
 
     def _is_name(self, question: str, word: re.Match[str], known: Set[str], is_cased: bool) -> bool:
         """Whether a word may stand alone as a name, or begin one."""

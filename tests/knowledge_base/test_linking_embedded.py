@@ -38,6 +38,11 @@ def linked(linker, text):
         ("who coached man utd", "Manchester United F.C."),
         ("who plays for barca", "FC Barcelona"),
         ("what is u2", "U2"),
+        # a title that is a year in words
+        ("who wrote 1984", "Nineteen Eighty-Four"),
+        # of namesakes, what has what is asked of the name
+        ("which coach of chelsea was that", "Chelsea F.C."),
+        ("Who was Chelsea's coach?", "Chelsea F.C."),
         # wrong letters: one missing, one too many, another one, two in the wrong order
         ("Who directed Pulp Fction?", "Pulp Fiction"),
         ("who directed pulp fcition", "Pulp Fiction"),
@@ -130,3 +135,8 @@ def test_short_names_and_those_with_several_wrong_letters_are_not_guessed(kb_of)
     linker = EntityLinker(kb_of(*world(), human("Q901", "Nadja")), ClocqParams())
     for question in ("When was Nadia born?", "who directed inciptoin", "Who directed Xinception?"):
         assert linked(linker, question) == [], question
+
+
+@pytest.mark.parametrize("text", ["who won in 1984", "the film of the year 1984", "from 1983 to 1984", "who won 1985"])
+def test_a_year_is_no_title(embedded, text):
+    assert "Nineteen Eighty-Four" not in dict(linked(embedded, text))

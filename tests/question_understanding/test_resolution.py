@@ -28,6 +28,11 @@ def is_a(referent, noun):
         ("when did they split up?", [BAND], "When did The White Stripes split up?"),
         ("what is their first album", [BAND], "What is The White Stripes' first album"),
         ("Where was she born?", [MAN, WOMAN], "Where was Jodie Foster born (Spike Lee)?"),
+        ("Did he marry her?", [MAN, WOMAN], "Did Spike Lee marry Jodie Foster?"),
+        ("Did he marry her?", [SOMEBODY, MAN], "Did Spike Lee marry Alex Doe?"),  # rather who is known to be a man
+        ("Is it true that he directed it?", [FILM, MAN], "Is it true that Spike Lee directed Blade Runner?"),
+        ("Who directed that one?", [FILM, MAN], "Who directed Blade Runner (Spike Lee)?"),
+        ("Who made the film series?", [FILM], "Who made the film series (Blade Runner)?"),
         ("who directed her in Panic Room", [WOMAN], "Who directed Jodie Foster in Panic Room"),
         ("who is her wife?", [WOMAN], "Who is Jodie Foster's wife?"),
         ("who admired her?", [WOMAN], "Who admired Jodie Foster?"),
@@ -54,7 +59,14 @@ def test_the_question_holds_what_it_is_about(question, mentioned, expected):
          "Who directed Blade Runner?"),
         ("Who directed Spike Lee in Alien?", "And Blade Runner?", [FILM], [MAN, Referent("Q9", "Alien", "thing")],
          "Who directed Spike Lee in Blade Runner?"),
+        # another time, or what is at another place
         ("What won Blade Runner in 1982?", "what about 1983?", [], [FILM], "What won Blade Runner in 1983?"),
+        ("What won Blade Runner in 1982?", "and from 1983 to 1985?", [], [FILM], "What won Blade Runner from 1983 to 1985?"),
+        ("Who coached them from 2009 to 2011?", "and the years from 2013", [], [], "Who coached them the years from 2013?"),
+        ("Who was in the 1982 film?", "and in 1984?", [], [], "Who was in the 1984 film?"),
+        ("Who was in the 1982 film?", "and the book of 1984?", [], [], "Who was in the film? the book of 1984?"),
+        ("Who hosted when they won?", "And when they lost?", [], [], "Who hosted when they lost?"),
+        ("Who was Ann in the 1982 film?", "and mr doe in the series?", [], [], "Who was mr doe in the series?"),
         ("Who wrote it?", "And Blade Runner?", [FILM], [MAN], "Who wrote it? Blade Runner?"),
         # words of its own stay
         ("Where was Spike Lee born?", "And when?", [MAN], [MAN], "Where was Spike Lee born? when?"),

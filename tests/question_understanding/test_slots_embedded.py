@@ -143,3 +143,56 @@ def test_the_question_word_stays_in_the_question_in_full(slots):
     assert turn["resolved_question"] == "Where was James Cameron born? When?"
     turn = about(slots, TITANIC, ("When was the director born?",))[2]
     assert turn["resolved_question"] == "When was the director James Cameron born (Titanic)?"
+
+
+@pytest.mark.parametrize(
+    ("question", "entities"),
+    [
+        ("ok, Metallica now. who sings?", {"Metallica"}),
+        ("Another question: when did Metallica form?", {"Metallica"}),
+        ("Let's talk about Metallica. Who sings?", {"Metallica"}),
+    ],
+)
+def test_a_question_may_say_that_it_is_about_something_else(slots, question, entities):
+    turned, context, _ = about(slots, TITANIC, (question,))
+    assert turned == entities and not context
+    follow_up, context, _ = about(slots, TITANIC, (question, "James Hetfield"), ("And when was he born?",))
+    assert {"Titanic", "James Cameron"}.isdisjoint(follow_up | context)
+
+
+def test_where_it_names_nothing_it_is_not(slots):
+    assert "Titanic" in about(slots, TITANIC, ("Something else, how long is it?",))[0]
+
+
+@pytest.mark.parametrize(
+    ("turns", "predicate", "kind"),
+    [
+        ([("Who won the prize in 2002?", "Kofi Annan"), ("And in 2014?",)], "2014 won prize", "person"),
+        (
+            [("Who coached Metallica from 2009 to 2011?",), ("and the two years from 2013",)],
+            "two years 2013 coached",
+            "person",
+        ),
+        (
+            [("Which country hosted Metallica when they won in 1978?",), ("And when they came second?",)],
+            "came second country hosted",
+            "country",
+        ),
+    ],
+)
+def test_another_time_takes_the_place_of_the_time_before(slots, turns, predicate, kind):
+    representation = about(slots, *turns)[2]["representation"]
+    assert (representation["predicate"], representation["answer_type"]) == (predicate, kind)
+
+
+def test_a_question_about_somebody_somewhere_is_no_ellipsis(slots):
+    turn = about(slots, ("Who wrote Titanic?", "James Cameron"), ("Who was he in Pulp Fiction?",))[2]
+    assert turn["resolved_question"].startswith("Who was James Cameron in Pulp Fiction")
+
+
+@pytest.mark.parametrize("question", ["Who was the producer of The Xylograph?", "Who was the director of the film?"])
+def test_a_role_of_something_else_is_nobody_known(slots, question):
+    entities, context, _ = about(slots, TITANIC, (question,))
+    assert "James Cameron" not in entities | context
+    born = about(slots, TITANIC, ("When was the director of the film born?",))[0]
+    assert "James Cameron" in born

@@ -72,6 +72,38 @@ def test_a_table_that_is_asked_for_again_is_not_read_again(workdir, monkeypatch)
         dump.table("Q1", 0)
 
 
+def test_pages_are_found_by_their_words(workdir):
+    texts = {
+        "Q1": "Émile Zola wrote Nana. Émile!",
+        "Q2": "Zola, a town of Emile",
+        "Q3": "nothing of that",
+        "Q4": "Nana Zola",
+    }
+    write_dump(workdir / "w.db", [(item, [said(text), said("more")]) for item, text in texts.items()])
+    with closing(WikipediaDump(workdir / "w.db")) as dump:
+        assert dump.search(["émile ZOLA"]) == ["Q1"]  # in a row
+        assert dump.search(["Emile", "Zola's"]) == ["Q1", "Q2"] and dump.search(["Emile", "Zola"], limit=1) == ["Q1"]
+        assert dump.search(["Zola"], ["Nana"])[-1] == "Q2" and len(dump.search(["Zola"], ["Nana"])) == 3
+        assert set(dump.search([], ["nana", "town"])) == {"Q1", "Q2", "Q4"}
+        assert dump.search([]) == dump.search(["?"]) == dump.search(['"']) == dump.search(["Balzac"], ["Zola"]) == []
+        assert dump.tells_of("Q2", "Zola") and not dump.tells_of("Q3", "Zola") and not dump.tells_of("Q3", "?")
+
+
+def test_a_dump_without_words_is_read_and_finds_nothing(path):
+    execute(path, "DROP TABLE words")
+    with closing(WikipediaDump(path)) as dump:
+        assert not dump.has_words and dump.search(["Titanic"]) == [] and not dump.tells_of("Q44578", "Titanic")
+        assert dump.get("Q44578") == PAGES[0][1]
+
+
+def test_without_full_text_search_a_dump_is_written_all_the_same(workdir, monkeypatch, caplog):
+    monkeypatch.setattr(dumps, "_WORDS", "CREATE VIRTUAL TABLE words USING no_such_module (text)")
+    write_dump(workdir / "w.db", PAGES)
+    assert "FTS5" in caplog.text
+    with closing(WikipediaDump(workdir / "w.db")) as dump:
+        assert dump.items() and not dump.has_words
+
+
 def open_id(path):
     with closing(WikipediaDump(path)) as dump:
         return dump.build_id
