@@ -360,10 +360,10 @@ def test_the_answer_type_head_of_the_model_tells_what_is_expected(tmp_path):
     with torch.no_grad():
         head.classes.bias[3] = 50.0
     head.save(folder, AnswerClasses(names, {name: name for name in names}, {}))
-    turn = asked("Who was it?", evidence("titanic the film by james cameron", score=1.0))
+    turn = asked("It was he?", evidence("titanic the film by james cameron", score=1.0))
     made = module(ha_model=str(folder))
     typing = made.resources.answer_typing
-    (likely,) = typing.likely([("Who was it?", "Who was it?")])
+    (likely,) = typing.likely([("It was he?", "It was he?")])
     assert (
         typing is made.resources.answer_typing
         and likely.expected.kind == "yesno"
