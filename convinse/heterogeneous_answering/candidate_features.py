@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
-from ..records.evidence import Entity, Evidence, entities_within, normalize_source
+from ..records.evidence import Entity, Evidence, Mention, entities_within, normalize_source
 from ..records.facts import fact_of
-from ..records.literals import find_literals, is_date, is_number, number_entity
+from ..records.literals import find_literals, in_scale, is_date, is_number, number_entity
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_year
 from .reader import same_words
@@ -27,6 +27,7 @@ from .values import FAR, labels_at, nearness
 
 _LEAST = 1e-4  # of a share, for its logarithm
 _LEAST_FIT = 1e-3
+_NAME = re.compile(r"[A-Z][\w'’-]+(?:,? [A-Z][\w'’-]*\.?){1,4}")  # two to five words in a sentence
 _MOST_WORDS = 8  # of a cell's text that may be a name
 _CAPITAL = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+")
 
@@ -37,7 +38,8 @@ class Features(NamedTuple):
     Attributes:
         read, voted, stated: the share that the reader, the votes and the stated numbers give it.
         ordered: the share that an operation gives it, times how often that operation is right.
-        fit: logarithm of how well it fits the expected type.
+        fit: logarithm of how well it fits the expected type; suits: that itself.
+        kind: logarithm of how likely the answer is of its kind: a date, a number, or neither.
         score: of the best evidence that holds it, as a share of the best score of all.
         first: one by the place of that evidence, counted from 1.
         support: logarithm of the number of evidences that hold it.
@@ -72,6 +74,8 @@ class Features(NamedTuple):
     stated: float
     ordered: float
     fit: float
+    suits: float
+    kind: float
     score: float
     first: float
     support: float
@@ -193,6 +197,7 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
     language = asked.language
     keywords = language.properties.keywords
     words = asking_words(asked)
+    scale = language.literals.asked_scale(asked.question)
     growing: dict[str, _Candidate] = {}
     names: dict[str, str] = {}  # of items, to their ids
     about = {entity["id"] for entity in asked.about} or asked.own
@@ -209,7 +214,7 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
         if asked.asks_for_year:
             return in_year(entity)
         number = None if _is_known(entity) else number_of(entity["label"])
-        return entity if number is None else number_entity(str(number))
+        return in_scale(entity if number is None else number_entity(str(number)), scale)
 
     @cache
     def called(label: PropertyLabel) -> tuple[float, frozenset[str]]:
@@ -220,13 +225,14 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
 
     for place, (evidence, share) in enumerate(zip(asked.evidences, asked.shares, strict=True)):
         held = keywords(evidence["evidence_text"])
-        near = nearness(evidence, asked.stems, language.words)
         source = normalize_source(evidence["source"])
+        unnamed = () if fact_of(evidence) else tuple(_unnamed(evidence))
+        near = nearness(_with_mentions(evidence, unnamed), asked.stems, language.words)
         subjects = {entity["id"] for entity in evidence["wikidata_entities"]}
         if "retrieved_for_entity" in evidence:
             subjects.add(evidence["retrieved_for_entity"]["id"])
         about_share = len(subjects & about) / len(about) if about else 0.0
-        for standing in _standing(evidence, source):
+        for standing in _standing(evidence, source, unnamed):
             entity = canonical(standing.entity)
             name = same_words(entity["label"], language.words)
             if _is_known(entity):
@@ -290,7 +296,7 @@ def _is_known(entity: Entity) -> bool:
     return name[:1] == "Q" and name[1:].isdigit() or is_date(name) or is_number(name)
 
 
-def _standing(evidence: Evidence, source: str) -> Iterator[_Standing]:
+def _standing(evidence: Evidence, source: str, unnamed: Iterable[_Unnamed]) -> Iterator[_Standing]:
     """The candidates of an evidence."""
     entities = {entity["id"]: entity for entity in evidence["wikidata_entities"]}
     if fact := fact_of(evidence):
@@ -312,11 +318,30 @@ def _standing(evidence: Evidence, source: str) -> Iterator[_Standing]:
     for name, entity in entities.items():
         if name not in placed:
             yield _Standing(entity, stands, ())
-    yield from (_Standing(entity, stands, labels) for entity, labels in _unnamed(evidence))
+    for text, _, labels in unnamed:
+        yield _Standing({"id": text, "label": text}, stands, labels)
 
 
-def _unnamed(evidence: Evidence) -> Iterator[tuple[Entity, tuple[PropertyLabel, ...]]]:
-    """The texts of cells and of values of an infobox that name no item, date or number."""
+def _with_mentions(evidence: Evidence, unnamed: Sequence[_Unnamed]) -> Evidence:
+    """An evidence that mentions these names, too; by their text."""
+    if not unnamed:
+        return evidence
+    named: list[Mention] = [{"start": start, "end": start + len(text), "id": text} for text, start, _ in unnamed]
+    own = evidence.copy()
+    own["mentions"] = evidence["mentions"] + named
+    return own
+
+
+class _Unnamed(NamedTuple):
+    """A name that no item is known of, where it stands in an evidence, and what names it there."""
+
+    text: str
+    start: int
+    labels: tuple[PropertyLabel, ...] = ()
+
+
+def _unnamed(evidence: Evidence) -> Iterator[_Unnamed]:
+    """Names that no item is known of: texts of cells and of values of an infobox, and words with capitals in a sentence."""
     if "row" in evidence:
         parts: Iterable[tuple[str, int, tuple[str, ...]]] = (
             (cell["text"], cell["start"], (cell["header"],)) for cell in evidence["row"]["cells"]
@@ -325,10 +350,14 @@ def _unnamed(evidence: Evidence) -> Iterator[tuple[Entity, tuple[PropertyLabel, 
         path = tuple(evidence["attribute"]["path"])
         parts = ((value["text"], value["start"], path) for value in evidence["attribute"]["values"])
     else:
+        for name in _NAME.finditer(evidence["evidence_text"]):
+            start, end = name.span()
+            if not any(mention["start"] < end and start < mention["end"] for mention in evidence["mentions"]):
+                yield _Unnamed(name[0], start)
         return
     for text, start, labels in parts:
         if _may_be_name(text) and not entities_within(evidence, start, start + len(text)):
-            yield {"id": text, "label": text}, tuple(PropertyLabel(label) for label in labels if label)
+            yield _Unnamed(text, start, tuple(PropertyLabel(label) for label in labels if label))
 
 
 @lru_cache(maxsize=4096)  # the turns of a conversation see the same cells again
@@ -389,6 +418,8 @@ def _features(
     name, label = entity["id"], entity["label"]
     facts = asked.resources.kb.frequency(name) if _is_item(name) else 0
     own = asked.language.properties.keywords(label)
+    suits = asked.fit(entity) if _is_known(entity) else asked.fit_of_name
+    is_part = not _is_known(entity) and fold(label) in parts
     echoes = len(own & question) / len(own) if own else 0.0
     below = [groups[called] for called in candidate.called]
     least = min(below, key=lambda group: group.size, default=None)
@@ -401,7 +432,9 @@ def _features(
         voted=log_share("voted"),
         stated=log_share("stated"),
         ordered=shares.get("ordered", 0.0) * given.trust,
-        fit=math.log(max(asked.fit(entity) if _is_known(entity) else asked.fit_of_name, _LEAST_FIT)),
+        fit=math.log(max(suits, _LEAST_FIT)),
+        suits=suits,
+        kind=math.log(max(asked.fit_of_kind(name), _LEAST_FIT)),
         score=values.get("score", 0.0),
         first=values.get("first", 0.0),
         support=math.log(1 + len(candidate.places)),
@@ -422,7 +455,7 @@ def _features(
         crowd=math.log(least.size if least else 1),
         foremost=math.log((1 + facts) / (1 + least.facts)) if least and facts else 0.0,
         echoes=echoes,
-        offered=echoes if asked.language.operations.is_choice(asked.question) else 0.0,
+        offered=echoes if asked.language.operations.is_choice(asked.question) and not is_part else 0.0,
         own=float(name in asked.own),
         about=float(any(name == entity["id"] for entity in asked.about)),
         renamed=float(name in asked.renamed),
@@ -432,7 +465,7 @@ def _features(
         is_number=float(is_number(name)),
         is_words=float(not _is_known(entity)),
         lower=float(label[:1].islower()),
-        part=float(not _is_known(entity) and fold(label) in parts),
+        part=float(is_part),
         capitals=0.0 if _is_known(entity) else sum(word[:1].isupper() for word in label.split()) / len(label.split()),
         prior=math.log10(1 + facts) / 5,
         length=float(len(label.split()) - 1),

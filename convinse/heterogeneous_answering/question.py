@@ -13,6 +13,7 @@ from ..language.property_names import PropertyNames
 from ..records.border import structured
 from ..records.conversation import Turn, asked_in_full
 from ..records.evidence import Entity, Evidence, question_items
+from ..records.literals import is_date, is_number
 from ..records.representation import Representation, answer_type_of, read_slots
 from ..resources import Resources
 
@@ -137,6 +138,13 @@ class AskedQuestion:
         if self.likely is not None:
             return self.likely.fit_of_name
         return 1.0 if self.expected.kind not in ("date", "number", "yesno") else 0.0
+
+    def fit_of_kind(self, name: str) -> float:
+        """How likely the answer is a date, a number, or neither, as what has this id is."""
+        kind = "date" if is_date(name) else "number" if is_number(name) else "item"
+        if self.likely is not None:
+            return self.likely.fit_of_name if kind == "item" else self.likely.fit(name)
+        return 1.0 if self.expected.kind in ("any", kind) or (kind == "item" and self.fit_of_name) else 0.0
 
     def fit(self, entity: Entity) -> float:
         """How well an entity fits the expected type, from 0 to 1."""

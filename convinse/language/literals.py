@@ -82,6 +82,12 @@ class LiteralWords:
             return None
         return number * prod(scales)
 
+    def asked_scale(self, question: str) -> int:
+        """What a question counts in: 1000000 in "how many million copies"; else 1."""
+        many = self.counted.search(question)
+        behind = fold(question[many.end() :]).split()[:1] if many else []
+        return self.scales.get(behind[0], self.scales.get(behind[0].removesuffix("s"), 1)) if behind else 1
+
     def number_in_words(self, text: str) -> int | None:
         """The number that a text is, in words alone: "eight", "sixty-four", "a hundred and five", "thirty million"; else None."""
         whole = part = 0

@@ -150,8 +150,8 @@ class Slots(QuestionUnderstanding):
         if not items or not (named or pointing):  # else the question is tied to what is known
             known += as_candidates((name for name in unlinked if not (items and name["name"].islower())), items.keys())
         if not known:  # it is about nothing that has a name
-            pages = self._unlinked.pages([], predicate)
-            known = as_candidates([{"name": " ".join(predicate), "pages": pages}], set())
+            rare = self._unlinked.rare(predicate)
+            known = as_candidates([{"name": " ".join(rare), "pages": self._unlinked.pages([], rare)}], set())
         representation: Representation = {
             "context": [referent.entity for referent in context],
             "entities": [referent.entity for referent in entities],

@@ -83,6 +83,13 @@ class UnlinkedNames:
         items = [] if self._dump is None else self._dump.search(names, words, _PAGES)
         return [self._kb.entity(item) for item in items if self._kb.has(item)]
 
+    def rare(self, words: Iterable[str]) -> list[str]:
+        """Those of some words that texts seldom have."""
+        return [word for word in words if not self._is_common(fold(word))]
+
+    def _is_common(self, form: str) -> bool:
+        return form in self._language.common.small or self._language.words.stem(form) in self._common_stems
+
     def _tells(self, item: str, name: str) -> bool:
         return self._dump is not None and self._dump.tells_of(item, name)
 
@@ -138,7 +145,7 @@ class UnlinkedNames:
         left_out = words.not_names | words.fillers | words.greetings
         if not form or form in known or form in left_out or not word[0][0].isalpha():
             return False
-        is_common = form in self._language.common.small or words.stem(form) in self._common_stems
+        is_common = self._is_common(form)
         if not word[0][0].isupper():
             return not (is_cased or is_common or len(form) < _SHORTEST)
         if word[0].isupper() and len(form) <= _ABBREVIATION:  # "TV"

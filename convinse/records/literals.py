@@ -99,6 +99,13 @@ def is_number(entity_id: str) -> bool:
     return _NUMBER_ID.fullmatch(entity_id) is not None
 
 
+def in_scale(entity: Entity, scale: int) -> Entity:
+    """A number counted in thousands, millions ...: 150 for 150000000 in millions; what is not at least one of them as it is."""
+    if scale == 1 or not is_number(entity["id"]) or (number := Decimal(entity["id"])) < scale:
+        return entity
+    return number_entity(f"{(number / scale).normalize():f}")
+
+
 def find_literals(text: str) -> Iterator[LiteralSpan]:
     """Dates, years, year ranges (both years) and numbers of a text, from left to right, without overlap."""
     for match in _LITERAL.finditer(text):

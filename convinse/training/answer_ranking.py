@@ -30,7 +30,7 @@ _AT_ONCE = 20  # turns that are read together
 _DIGITS = 6  # of what is written
 # what can only speak for a candidate: few questions of one kind must not turn it round
 _RISING = frozenset(
-    "read voted stated ordered fit score first support sources asked rest_asked covered subjects near best offered renamed".split()
+    "read voted stated ordered fit suits kind score first support sources asked rest_asked covered subjects near best offered renamed".split()
 )
 _OFFERED = tuple(map(Features._fields.index, ("echoes", "offered")))
 _OF_TYPE = Features._fields.index("fit")

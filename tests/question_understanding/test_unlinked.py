@@ -14,7 +14,7 @@ from opened import resources_of
 
 PAGES = {
     "Q44578": "Titanic, Molly Brown was played by Kathy Bates, and Ruth DeWitt by Frances Fisher.",
-    "Q25188": "Inception, Mal has a spinning top; Jack and Jill have none.",
+    "Q25188": "Inception, Mal has a gyroscope; Jack and Jill have none.",
     "Q42574": "James Cameron, He was born in Kapuskasing; Molly is a dog.",
 }
 
@@ -94,8 +94,10 @@ def test_what_names_nothing_known_is_about_the_pages_that_tell_of_it(slots):
     turn, _ = play(slots, ("Who was Molly Brown?",))
     assert candidates(turn) == ["Q44578"] and turn["representation"]["entities"] == []
     assert [name["name"] for name in turn["representation"]["unlinked"]] == ["Molly Brown"]
-    turn, _ = play(slots, ("what was spinning",))  # no name, but a rare word
+    turn, _ = play(slots, ("What is the gyroscope?",))  # no name, but a rare word
     assert candidates(turn) == ["Q25188"] and "unlinked" not in turn["representation"]
+    turn, _ = play(slots, ("How was the dog today?",))  # nor such a word
+    assert candidates(turn) == []
 
 
 def test_a_question_that_is_tied_to_what_is_known_is_not_about_other_pages(slots):
