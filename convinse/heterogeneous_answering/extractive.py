@@ -123,9 +123,11 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         delimiter = self.config.sr_delimiter
         likely_classes(turns, delimiter, self.resources)  # asked together: each of them finds its own known
         asked = [AskedQuestion.of(turn, delimiter, self.resources) for turn in turns]
-        found = iter(self.found([question for question in asked if question.expected.kind != "yesno"]))
+        candidates_of = iter(self.found([question for question in asked if question.expected.kind != "yesno"]))
         return [
-            self._decided(question) if question.expected.kind == "yesno" else self._ranked(question, next(found))
+            self._decided(question)
+            if question.expected.kind == "yesno"
+            else self._ranked(question, next(candidates_of))
             for question in asked
         ]
 

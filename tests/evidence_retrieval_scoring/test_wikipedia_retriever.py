@@ -181,7 +181,7 @@ def wiki():
 def live(wiki, closed):
     def make(titles=TITLES, **config):
         data = {"ers_wikipedia_dump": None, "ers_on_the_fly": True, "ers_wikipedia_api": wiki.api,
-                "ers_wikidata_api": wiki.api, "ers_deadline": 5, **config}  # fmt: skip
+                "ers_wikidata_api": wiki.api, "ers_deadline": 5, "evr_require_entity": True, **config}  # fmt: skip
         known = {"titles": lambda item: titles.get(item, ""), "labels": lambda item: LABELS.get(item, item)}
         return closed(WikipediaRetriever(parse_config(data), **known), "store_cache")
 
