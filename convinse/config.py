@@ -165,12 +165,14 @@ class EvsTraining(StageTraining, frozen=True, kw_only=True):
 
 
 class HaTraining(StageTraining, frozen=True, kw_only=True):
-    """How `train ha` trains the extractive reader.
+    """How `train ha` trains the extractive reader, or the ranking of its answers.
 
+    trains: `reader`, or `ranking` (takes minutes, needs `output` only);
     batch_size: evidences of one step; positives, negatives: evidences with and without an answer of a turn in one epoch;
     negative_windows: share of the windows without the answer, of evidences that hold it further on, that are learned from.
     """
 
+    trains: Literal["reader", "ranking"] = "reader"
     batch_size: Positive = 16
     positives: Positive = 4
     negatives: NotNegative = 4

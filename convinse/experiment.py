@@ -118,5 +118,5 @@ def _of_half(conversations: list[Conversation], half: str, path: Path) -> list[C
 
 def _model_folders(config: Config) -> list[Path]:
     """Folders of models: one that was trained anew is another run, though its name is the same."""
-    names = (config.qu_model, config.evs_model, config.evs_bi_encoder, config.ha_model)
+    names = (config.qu_model, config.evs_model, config.evs_bi_encoder, config.ha_model, config.ha_ranker)
     return [folder for name in names if name and (folder := Path(model_path(name)).expanduser()).is_dir()]

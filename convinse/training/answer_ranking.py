@@ -7,27 +7,41 @@ same weights.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
 
-from ..heterogeneous_answering.answer_weights import FORMAT, AnswerWeights, TrainingSet
+from ..config import Config
+from ..encoder.checkpoint import HEADS, folder_id
+from ..heterogeneous_answering.answer_weights import FILE, FORMAT, AnswerWeights, TrainingSet
 from ..heterogeneous_answering.candidate_features import Candidates, Circumstances, Features
 from ..heterogeneous_answering.extractive import ExtractiveAnswering
 from ..heterogeneous_answering.question import AskedQuestion
 from ..heterogeneous_answering.yes_no import NO, YES, YesNoFeatures, yes_or_no
 from ..records.conversation import Turn
 from ..records.evidence import Entity, Evidence, question_items
-from ..support.weights import FeatureWeight
+from ..resources import model_path
+from ..scoring.convqa import is_answer
+from ..support.errors import DataError
+from ..support.weights import FeatureWeight, model_bytes
 from .choices import Choice, Scale, fit, offered_pair
-from .learning import Measures
+from .conversations import grouped_turns
+from .learning import Measures, shown
+from .trainer import model_card, output_of, write_folder
+
+LOGGER = logging.getLogger(__name__)
 
 _AT_ONCE = 20  # turns that are read together
 _DIGITS = 6  # of what is written
+_STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0)  # of the regularisation
+_THRESHOLDS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)  # of `ha_abstain_below` that the card tells of
 # what can only speak for a candidate: few questions of one kind must not turn it round
 _RISING = frozenset(
     "read voted stated ordered fit suits kind score first support sources asked rest_asked covered subjects near best offered renamed".split()
@@ -44,6 +58,111 @@ class ChoiceSet(NamedTuple):
     name: str
     choices: list[Choice]
     yes_no: list[Choice]
+
+
+def train_ranking(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
+    """Learn the ranking of the configured reader's answers from the train part; returns the folder, for `ha_ranker`.
+
+    The questions count also as they would be with answers that are no items, and with two answers to choose from. Of
+    `ha_training` only `output` counts.
+    """
+    config = ha.config
+    output = output_of(config, "ha")
+    turns: list[tuple[str, Turn]] = [
+        (group, turn.copy()) for group, turn in grouped_turns(config, "train", sources, ha.resources)
+    ]
+    asked = choices_of("train", ha, turns, is_answer)
+    nameless = ((group, own) for group, turn in turns if (own := unlinked(turn)) is not None)
+    sets = [asked, choices_of("train, names", ha, nameless, is_answer), offering(asked)]
+    if not any(choice.right.any() for choice in asked.choices):
+        raise DataError(
+            "train ha: no candidate of the train part is a gold answer; is it retrieved from these sources?"
+        )
+    return write_ranking([own for own in sets if own.choices], config, output)
+
+
+def write_ranking(
+    sets: Sequence[ChoiceSet], config: Config, output: Path, sections: Mapping[str, str] = MappingProxyType({})
+) -> Path:
+    """Learn a ranking from sets and write it, with a card and a record of its cross-validated figures.
+
+    Args:
+        sets: to learn from.
+        config: names the reader and the language model's folder.
+        output: the folder to write.
+        sections: more of the card, by their headings.
+    """
+    named = {own.name: own.choices for own in sets}
+    l2, rows = _strength(named, RISING)
+    yes_no = [choice for own in sets for choice in own.yes_no]
+    yes_no_l2 = _strength({"yes or no": yes_no})[0] if yes_no else 1.0
+    model = folder_id(Path(model_path(config.ha_model)).expanduser(), HEADS) if config.ha_model else ""
+    weights = train_weights(sets, l2, yes_no_l2, model)
+    table = _table(("part", *next(iter(rows.values()))), rows)
+    below = _table(("part", "below", *_BELOW), _thresholds(named, l2))
+    strongest = sorted(weights.features, key=lambda feature: -abs(feature.weight))
+    effects = _table(("feature", "weight"), {own.name: {"weight": own.weight} for own in strongest})
+    about = f"""
+A conditional logit over {len(weights.features)} features of a candidate and {len(weights.nothing)} of a question (`{FILE}`), which
+tells how likely each candidate answers the question, and how likely none does; and a logistic regression over {len(weights.yes_no)}
+features of a question for yes or no. For `ha_ranker`."""
+    own = {
+        "Validation": f"Cross-validated over whole conversations, regularisation {l2:g}.\n\n{table}\n\n{_yes_no(yes_no, yes_no_l2)}",
+        "Abstention": f"Shares whose best answer is less likely than a threshold (`ha_abstain_below`).\n\n{below}",
+        "Weights": "Of the standardised features (the docstring of `candidate_features.Features` tells what they "
+        f"mean).\n\n{effects}",
+    }
+    card = model_card("Which candidate answers a question", about, {**own, **sections}, {})
+    write_folder(output, lambda folder: (folder / FILE).write_bytes(model_bytes(weights)), card, rows)
+    for name, row in rows.items():
+        LOGGER.info("ranking of answers: %s: %s", name, shown(row))
+    return output
+
+
+def _strength(sets: Mapping[str, Sequence[Choice]], rising: Sequence[int] = ()) -> tuple[float, dict[str, Measures]]:
+    """The strength of regularisation with the least cross-validated loss, a mean of the sets, and the figures of each set."""
+    figures = {}
+    for strength in _STRENGTHS:
+        likely = cross_validated(list(sets.values()), strength, rising)
+        figures[strength] = {
+            name: judged(own, chances) for (name, own), chances in zip(sets.items(), likely, strict=True)
+        }
+    best = min(figures, key=lambda strength: float(np.mean([row["log_loss"] for row in figures[strength].values()])))
+    return best, figures[best]
+
+
+def _yes_no(choices: Sequence[Choice], l2: float) -> str:
+    """How many questions for yes or no are answered right, in a sentence."""
+    likely = cross_validated([choices], l2)[0]
+    right = sum(
+        bool(chances[0] > chances[1]) == bool(choice.right[0]) for choice, chances in zip(choices, likely, strict=True)
+    )
+    return f"Of {len(choices)} questions for yes or no {right} are answered right."
+
+
+_BELOW = ("right", "wrong", "none of the candidates is right")
+
+
+def _thresholds(sets: Mapping[str, Sequence[Choice]], l2: float) -> dict[str, Measures]:
+    """Of each set and threshold the shares of questions whose best answer is less likely, by how they were answered."""
+    rows: dict[str, Measures] = {}
+    for (name, choices), likely in zip(sets.items(), cross_validated(list(sets.values()), l2, RISING), strict=True):
+        tops = np.array([chances[:-1].max(initial=0.0) for chances in likely])
+        rights = [choice.right[chances[:-1].argmax()] if len(choice.right) else False
+                  for choice, chances in zip(choices, likely, strict=True)]  # fmt: skip
+        is_right, absent = np.array(rights, bool), np.array([not choice.right.any() for choice in choices])
+        groups = dict(zip(_BELOW, (is_right, ~is_right & ~absent, absent), strict=True))
+        for least in _THRESHOLDS:
+            rows[f"{name} | {least:g}"] = {
+                label: float((tops < least)[group].mean()) if group.any() else 0.0 for label, group in groups.items()
+            }
+    return rows
+
+
+def _table(columns: Sequence[str], rows: Mapping[str, Measures]) -> str:
+    """Measures as a Markdown table; the names of rows may hold several columns."""
+    lines = [f"| {name} | {' | '.join(f'{value:.3f}' for value in row.values())} |" for name, row in rows.items()]
+    return "\n".join([f"| {' | '.join(columns)} |", "|---" * len(columns) + "|", *lines])
 
 
 def choices_of(name: str, ha: ExtractiveAnswering, turns: Iterable[tuple[str, Turn]], is_right: IsRight) -> ChoiceSet:

@@ -25,6 +25,7 @@ from ..records.ranked_rows import RowForm, as_read, spans_as_read
 from ..resources import model_path
 from ..scoring.convqa import has_answer, normalize_id
 from ..support.errors import DataError
+from .answer_ranking import train_ranking
 from .conversations import turns_with_evidences
 from .learning import Measures, shuffled_batches
 from .reader import ReadExample, WindowSettings, reader_learning
@@ -44,10 +45,14 @@ class TurnExamples(NamedTuple):
 def train_answering(ha: ExtractiveAnswering, sources: Sequence[str]) -> Path:
     """Train the reader on the train part of the configured conversations; returns the model folder, for `ha_model`.
 
+    With `ha_training: {trains: ranking}` the ranking of its answers is learnt, see `answer_ranking.train_ranking`.
+
     The epoch after which the module itself has the best P@1 plus MRR on the dev part is kept. `config.ha_training` says
     how to train; see `trainer`.
     """
     config, settings = ha.config, ha.config.ha_training
+    if settings.trains == "ranking":
+        return train_ranking(ha, sources)
     start = start_of(config, "ha")
     base = model_path(start.base)
     checkpoint = load_checkpoint(base, "question-answering", start.key, new_head=True, seed=config.seed)

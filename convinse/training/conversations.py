@@ -44,6 +44,14 @@ def turns_with_evidences(
     config: Config, part: str, sources: Sequence[str], resources: Resources | None = None
 ) -> Iterator[Turn]:
     """The turns of a part, understood, each with the `top_evidences` of the configured ERS; a few at a time."""
+    return (turn for _, turn in grouped_turns(config, part, sources, resources))
+
+
+def grouped_turns(
+    config: Config, part: str, sources: Sequence[str], resources: Resources | None = None
+) -> Iterator[tuple[str, Turn]]:
+    """`turns_with_evidences`, each with its group: the conversation's (`group`, or its id); of a single question what it is
+    about first, for questions about one thing have much in common."""
     resources = resources or Resources(config)
     module = build(find_module("ers", config.ers, EvidenceRetrievalScoring), config, resources)
     conversations = understood_conversations(config, part, resources)
@@ -52,8 +60,16 @@ def turns_with_evidences(
             turns = [turn for conversation in batch for turn in conversation["questions"]]
             retrieved = module.inference_on_turns(turns, sources)
             keep_all_evidences(module, turns, retrieved, sources, config.evs_max_evidences)
-            yield from turns
+            for conversation in batch:
+                yield from ((_group(conversation, turn), turn) for turn in conversation["questions"])
             for turn in turns:
                 turn.pop("top_evidences", None)  # whoever needs them has a copy; all of a large part are too many
     finally:
         module.store_cache()
+
+
+def _group(conversation: Conversation, turn: Turn) -> str:
+    if len(conversation["questions"]) > 1:
+        return str(conversation.get("group", conversation["conv_id"]))
+    about = turn.get("question_entities") or []
+    return about[0]["item"]["id"] if about else turn["question"]

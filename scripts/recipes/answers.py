@@ -28,32 +28,20 @@ from bench.conversations.turns import is_right
 from convinse.config import load_config, resolve
 from convinse.experiment import read_part
 from convinse.formats.conversations.benchmark import read_benchmark
-from convinse.heterogeneous_answering.answer_weights import FILE, SHIPPED
+from convinse.heterogeneous_answering.answer_weights import SHIPPED
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.records.conversation import Conversation, Turn
 from convinse.records.evidence import SOURCES, Entity
 from convinse.resources import Resources
 from convinse.support.files import replacing
-from convinse.support.weights import model_bytes
-from convinse.training.answer_ranking import (
-    RISING,
-    ChoiceSet,
-    choices_of,
-    cross_validated,
-    judged,
-    offering,
-    train_weights,
-    unlinked,
-)
+from convinse.training.answer_ranking import ChoiceSet, choices_of, offering, unlinked, write_ranking
 from convinse.training.choices import Choice
-from convinse.training.conversations import turns_with_evidences
+from convinse.training.conversations import grouped_turns
 from recipes.embedded.wikidata import is_item
 from recipes.sources import json_lines, needed, shared_data
 from recipes.temporal import answer_entity
 
-_THRESHOLDS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
-_STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0)
 _NAMES = ", names"  # sets whose answers are no items
 _PARTS = ("choices", "yes_no")
 _EMBEDDED = ("train", "dev", "natural-dev")
@@ -89,18 +77,6 @@ def some(conversations: Sequence[Conversation], most: int) -> list[Conversation]
     return list(conversations[::step])
 
 
-def grouped(conversations: Sequence[Conversation], turns: Iterable[Turn]) -> Iterator[tuple[str, Turn]]:
-    """Turns of conversations, each with its group: that of the conversation; of single questions what they are about first."""
-    own = [conversation for conversation in conversations for _ in conversation["questions"]]
-    for conversation, turn in zip(own, turns, strict=True):
-        about = turn.get("question_entities") or []
-        single = about[0]["item"]["id"] if about else turn["question"]
-        group = (
-            single if len(conversation["questions"]) == 1 else str(conversation.get("group", conversation["conv_id"]))
-        )
-        yield group, {**turn}
-
-
 def choice_set(
     name: str, settings: Mapping[str, Any], conversations: Sequence[Conversation], sources: Sequence[str], work: Path
 ) -> ChoiceSet:
@@ -114,7 +90,7 @@ def choice_set(
             ers_cache_path=str(work / "cache"),
         )  # fmt: skip
         with Resources(config) as resources:
-            turns = grouped(conversations, turns_with_evidences(config, "train", sources, resources))
+            turns = grouped_turns(config, "train", sources, resources)
             if name.endswith(_NAMES):
                 turns = ((group, own) for group, turn in turns if (own := unlinked(turn)) is not None)
             learned = choices_of(name, ExtractiveAnswering(config, resources), turns, is_right)
@@ -162,42 +138,6 @@ def all_sets(data: Path, work: Path) -> list[ChoiceSet]:
     return sets
 
 
-def _strength(title: str, names: Sequence[str], sets: Sequence[Sequence[Choice]], rising: Sequence[int] = ()) -> float:
-    """The strength of regularisation with the least cross-validated loss, a mean of the sets; prints the figures of all."""
-    losses = {}
-    for strength in _STRENGTHS:
-        rows = [
-            judged(own, chances) for own, chances in zip(sets, cross_validated(sets, strength, rising), strict=True)
-        ]
-        losses[strength] = float(np.mean([row["log_loss"] for row in rows]))
-        for name, row in zip(names, rows, strict=True):
-            print(f"{title}, l2 {strength:5g} {name:14}", " ".join(f"{key} {value:.3f}" for key, value in row.items()))
-    best = min(losses, key=lambda strength: losses[strength])
-    print(f"{title}: l2 {best:g} has the least loss")
-    return best
-
-
-def _threshold(sets: Sequence[ChoiceSet], l2: float) -> None:
-    """Print how many right answers, wrong ones and questions without an answer lie below thresholds; see `ha_abstain_below`."""
-    likely = cross_validated([own.choices for own in sets], l2, RISING)
-    print(
-        "threshold: shares of right answers, of wrong ones, and of questions whose answer is none of the candidates, below it"
-    )
-    for own, chances in zip(sets, likely, strict=True):
-        tops = np.array([given[:-1].max(initial=0.0) for given in chances])
-        is_right = np.array(
-            [
-                bool(len(c.right)) and bool(c.right[given[:-1].argmax()])
-                for c, given in zip(own.choices, chances, strict=True)
-            ]
-        )
-        absent = np.array([not choice.right.any() for choice in own.choices])
-        for least in _THRESHOLDS:
-            below = tops < least
-            shares = (below[group].mean() if group.any() else 0.0 for group in (is_right, ~is_right & ~absent, absent))
-            print(f"{own.name:20} {least:.2f}", " ".join(f"{share:.3f}" for share in shares))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--data", type=Path, default=shared_data(), help="the shared data")
@@ -206,14 +146,8 @@ def main() -> None:
     options = parser.parse_args()
     logging.basicConfig(format="%(message)s")
     logging.getLogger("convinse").setLevel(logging.INFO)
-    sets = all_sets(options.data, options.work)
-    best = _strength("ranking", [own.name for own in sets], [own.choices for own in sets], RISING)
-    _threshold(sets, best)
-    best_yes_no = _strength("yes or no", ["all"], [[choice for own in sets for choice in own.yes_no]])
-    options.output.mkdir(parents=True, exist_ok=True)
-    weights = train_weights(sets, best, best_yes_no, "")
-    with replacing(options.output / FILE) as temporary:
-        temporary.write_bytes(model_bytes(weights))
+    config = load_config("config.yml")
+    write_ranking(all_sets(options.data, options.work), config, options.output)
 
 
 if __name__ == "__main__":
