@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 
 from convinse.language.language import english
-from convinse.question_understanding.history_features import Features
+from convinse.question_understanding.history_features import ReferentFeatures
 from convinse.question_understanding.history_weights import FORMAT, HistoryWeights, Origin
 from convinse.support.weights import FeatureWeight
 from convinse.turn_results import keep_understanding
@@ -29,8 +29,8 @@ class BagOfWords:
 
 def model(threshold=0.5, bias=-1.0, encoder="bag", **weights):
     """A model of raw features: those that are not named count for nothing."""
-    assert set(weights) <= set(Features._fields)
-    features = [FeatureWeight(name, 0.0, 1.0, float(weights.get(name, 0.0))) for name in Features._fields]
+    assert set(weights) <= set(ReferentFeatures._fields)
+    features = [FeatureWeight(name, 0.0, 1.0, float(weights.get(name, 0.0))) for name in ReferentFeatures._fields]
     origin = Origin("a" * 64, "b" * 64, "kb", 1, 1.0)
     return HistoryWeights(
         format=FORMAT, encoder=encoder, threshold=threshold, bias=bias, features=features, trained_with=origin

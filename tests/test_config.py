@@ -26,7 +26,7 @@ KEYS = """
     kb_path ers_use_cache ers_cache_path ers_wikipedia_dump ers_on_the_fly ers_wikipedia_api
     ers_wikidata_api ers_user_agent ers_deadline ers_missing_ttl ers_passage_index
     evr_min_evidence_length evr_max_evidence_length evr_max_entities evr_require_entity evs evs_max_evidences evs_model evs_bi_encoder
-    evs_cascade evs_max_length evs_training ha_model ha_max_length ha_stride ha_share_pass ha_votes ha_training ha_max_answers device backend precision token_budget
+    evs_cascade evs_max_length evs_training ha_model ha_max_length ha_stride ha_share_pass ha_ranker ha_abstain_below ha_training ha_max_answers device backend precision token_budget
     seed
 """
 
@@ -51,6 +51,7 @@ def test_the_defaults_are_those_of_the_contract():
     assert config.ers_use_cache is True
     assert config.evs_max_evidences == 100
     assert config.ha_max_answers >= 5  # Hit@5 needs as many
+    assert 0 < config.ha_abstain_below < 1 and config.ha_ranker == "snapshot:answers"
     weights = {"h_match": 0.4, "h_rel": 0.2, "h_conn": 0.3, "h_coh": 0.1}
     assert config.clocq_params == ClocqParams(**weights, d=20, k="AUTO", p_setting=1000)
 
@@ -237,7 +238,7 @@ def test_live_pages_can_be_asked_for():
     live = {"ers_on_the_fly": True, "ers_deadline": 5, "ers_missing_ttl": 0, "ers_user_agent": "a@b.org"}
     config = parse_config(live)
     assert config.ers_on_the_fly and config.ers_deadline == 5.0 and config.ers_missing_ttl == 0.0
-    assert Config().ers_on_the_fly is False and Config().ers_missing_ttl == 30 and Config().evr_require_entity
+    assert Config().ers_on_the_fly is False and Config().ers_missing_ttl == 30 and not Config().evr_require_entity
 
 
 # --- what is refused, in one line
@@ -261,8 +262,10 @@ def test_live_pages_can_be_asked_for():
         ("evs_training: {epochs: 0}", ["evs_training.epochs", ">= 1"]),
         ("evs_training: {warmup: 2}", ["evs_training.warmup", "<= 1"]),
         ("ha_training: {epoch: 1}", ["ha_training: unknown key 'epoch'; did you mean 'epochs'?"]),
-        ("ha_votes: -0.1", ["ha_votes"]),
-        ("ha_votes: 1.1", ["ha_votes"]),
+        ("ha_abstain_below: -0.1", ["ha_abstain_below"]),
+        ("ha_abstain_below: 1.1", ["ha_abstain_below"]),
+        ("ha_ranker:", ["ha_ranker", "null"]),
+        ("ha_votes: 0.2", ["unknown key 'ha_votes'"]),
         ("evs: bm26", ["evs:", "valid: auto, bm25, cross_encoder, cascade"]),
         ("evs_max_length: 10", ["evs_max_length", ">= 64"]),
         ("token_budget: 0", ["token_budget", ">= 1"]),

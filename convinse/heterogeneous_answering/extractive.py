@@ -12,6 +12,7 @@ from ..config import Config
 from ..encoder.checkpoint import Checkpoint
 from ..encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from ..records.conversation import RankedAnswer, Turn
+from ..records.evidence import Entity
 from ..records.ranked_rows import as_read
 from ..resources import Resources, model_path
 from ..stage import TurnBatch
@@ -29,6 +30,7 @@ from .reader import in_evidences, read_answers
 from .yes_no import Judge, yes_or_no
 
 _SPANS = 5  # of an evidence
+_LEAST_FIT = 0.01  # of what is read: word lists know nothing of "twelve", where nothing else fits either
 _LEAST_READ = 1e-3  # share of what is read: parts of names that nothing marks have less
 _NO_MODEL = "ha: extractive needs ha_model: a folder of a question-answering model, or a hub name"
 
@@ -43,19 +45,18 @@ class _Answered(NamedTuple):
 class ExtractiveAnswering(HeterogeneousAnswering):
     """Answers with an extractive reader (`ha_model`), all evidences of all turns read together.
 
-    An answer's score adds up, over the evidences, the probability of its spans times the evidence's score (as a share
-    of the best score) and how well it fits the expected answer type. Evidences whose score is 0, which the cascade left
-    unread, are not read here either where there are better evidences. The items that the question is about are no answers.
-    The votes of the evidences (`entity_voting.votes`) are added with the weight `ha_votes`: they know nearness in rows and
-    lists better. They weigh less where no entity fits the expected type.
-    Questions for yes or no are not read; they, stated numbers and years are answered as by `EntityVoting`, but what no fact
-    decides is read by the yes/no head of the model, where it has one.
-    What orders, compares or looks up a row or a fact comes before all of it, with its own weight (`operations`).
-    What the answer is expected to be tells the answer type head of the model, where it has one, else the word lists.
+    What the reader marks, the evidences vote for and state (`entity_voting.votes`, `quantities.numbers`), an operation gives
+    (`operations`), and cells and values that name no item, are candidates. A trained ranking (`ha_ranker`) says of each how
+    probable it is that it answers the question; what is missing to 1 is the probability that none does. A turn whose best
+    answer is less probable than `ha_abstain_below`, or which names what nothing is known of, is marked (`abstained`).
+    Evidences whose score is 0, which the cascade left unread, are not read here either where there are better evidences.
+    Questions for yes or no are not read: facts and words decide them, and what no fact decides is read by the yes/no head of
+    the model, where it has one. What the answer is expected to be tells the answer type head of the model, where it has one,
+    else the word lists.
 
     Args:
-        config: `ha_model`, `ha_votes`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`, `sr_delimiter`,
-            `kb_path` and those of all models (`device`, `precision` ...) are used.
+        config: `ha_model`, `ha_ranker`, `ha_abstain_below`, `ha_max_answers`, `ha_max_length`, `ha_stride`, `ha_share_pass`,
+            `sr_delimiter`, `kb_path` and those of all models (`device`, `precision` ...) are used.
         resources: what the stages of a pipeline share.
         reader: the reader to use instead of the configured one.
     """
@@ -112,6 +113,7 @@ class ExtractiveAnswering(HeterogeneousAnswering):
     def inference_on_turn(self, turn: Turn, sources: Sequence[str]) -> list[RankedAnswer]:
         """Read and rank; see the base class. A turn that is better left without an answer says why (`abstained`)."""
         given = self._answered.result(turn, sources)
+        turn.pop("abstained", None)  # of an earlier answer
         if given.abstained is not None:
             turn["abstained"] = {"reason": given.abstained}
         return given.answers
@@ -121,9 +123,11 @@ class ExtractiveAnswering(HeterogeneousAnswering):
         delimiter = self.config.sr_delimiter
         likely_classes(turns, delimiter, self.resources)  # asked together: each of them finds its own known
         asked = [AskedQuestion.of(turn, delimiter, self.resources) for turn in turns]
-        found = iter(self.found([question for question in asked if question.expected.kind != "yesno"]))
+        candidates_of = iter(self.found([question for question in asked if question.expected.kind != "yesno"]))
         return [
-            self._decided(question) if question.expected.kind == "yesno" else self._ranked(question, next(found))
+            self._decided(question)
+            if question.expected.kind == "yesno"
+            else self._ranked(question, next(candidates_of))
             for question in asked
         ]
 
@@ -139,7 +143,11 @@ class ExtractiveAnswering(HeterogeneousAnswering):
 
     def _candidates(self, asked: AskedQuestion, spans: Sequence[AnswerSpan]) -> Candidates:
         own = in_evidences(spans, asked.evidences, self.reader.row_form)
-        read = read_answers(own, asked.evidences, asked.shares, asked.fit, asked.language.words)
+
+        def fit(entity: Entity) -> float:
+            return asked.fit(entity) or _LEAST_FIT
+
+        read = read_answers(own, asked.evidences, asked.shares, fit, asked.language.words)
         trust, ordered = operated(asked)
         given = Given(
             read=[answer for answer in read if answer.score >= _LEAST_READ],

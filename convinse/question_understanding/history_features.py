@@ -12,7 +12,7 @@ from ..knowledge_base.index import KnowledgeBase
 from ..language.language import Language, english
 from ..language.text import Words, fold
 from ..records.conversation import Turn
-from .referents import Asked, Choice, Focus, Referent, may_mean, recent
+from .referents import Asked, ChosenReferents, Focus, Referent, may_mean, recent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ class Embedder(Protocol):
         """[n, d] floats of distinct texts, each row of about length 1."""
 
 
-class Features(NamedTuple):
+class ReferentFeatures(NamedTuple):
     """Of a question and one referent; each is 0 where it does not apply. The order is that of the model's weights.
 
     Attributes:
@@ -95,7 +95,7 @@ class _Profile(NamedTuple):
 
 
 class _Match(NamedTuple):
-    """How well a referent's facts suit a question; see `Features`."""
+    """How well a referent's facts suit a question; see `ReferentFeatures`."""
 
     has_property: float
     has_answer: float
@@ -129,7 +129,9 @@ class FeatureReader:
         """The items talked about that the question does not name itself, the latest first."""
         return [referent for referent in recent(foci) if referent.id.startswith("Q") and referent not in asked.named]
 
-    def read(self, asked: Asked, rules: Choice, foci: Sequence[Focus], history: Sequence[Turn]) -> list[Features]:
+    def read(
+        self, asked: Asked, rules: ChosenReferents, foci: Sequence[Focus], history: Sequence[Turn]
+    ) -> list[ReferentFeatures]:
         """The features of each of the `referents`, in their order.
 
         Args:
@@ -155,7 +157,7 @@ class FeatureReader:
             class_named, class_missed = self._class_agreement(asked.question, referent)
             near = any(referent.id in self._neighbors(item.id) for item in asked.named if item.id.startswith("Q"))
             rows.append(
-                Features(
+                ReferentFeatures(
                     rules_entity=float(referent in rules.entities),
                     rules_context=float(referent in rules.context),
                     answered_last=float(referent in foci[-1].answered),

@@ -10,7 +10,7 @@ import msgspec
 
 from ..config import Share
 from ..support.weights import FeatureWeight, check_names, read_model, scores
-from .history_features import Features
+from .history_features import ReferentFeatures
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,14 +35,14 @@ class Origin(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class HistoryWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How likely a question is about something that was talked about, from the `Features` of the two.
+    """How likely a question is about something that was talked about, from the `ReferentFeatures` of the two.
 
     Attributes:
         format: of the file.
         encoder: the id of the model whose embeddings the features were made with.
         threshold: a question is about what is at least so likely.
         bias: of the regression.
-        features: in the order of `Features`.
+        features: in the order of `ReferentFeatures`.
         trained_with: see `Origin`.
     """
 
@@ -53,7 +53,7 @@ class HistoryWeights(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     features: list[FeatureWeight]
     trained_with: Origin
 
-    def probabilities(self, rows: Sequence[Features] | np.ndarray) -> list[float]:
+    def probabilities(self, rows: Sequence[ReferentFeatures] | np.ndarray) -> list[float]:
         """The probability of each of n rows, from 0 to 1."""
         import numpy as np
 
@@ -70,9 +70,9 @@ def read_weights(folder: Path, key: str = "qu_model") -> HistoryWeights:
         key: the configuration key that named it, for messages.
 
     Raises:
-        ModelError: there is none, it is damaged, of another format, or of other features than those of `Features`.
+        ModelError: there is none, it is damaged, of another format, or of other features than those of `ReferentFeatures`.
     """
     path = folder / FILE
     weights = read_model(path, HistoryWeights, FORMAT, key, _REMEDY)
-    check_names(weights.features, Features._fields, f"{key}: {path}", _REMEDY)
+    check_names(weights.features, ReferentFeatures._fields, f"{key}: {path}", _REMEDY)
     return weights

@@ -71,7 +71,7 @@ class Asked(NamedTuple):
     likely: LikelyClasses | None = None
 
 
-class Choice(NamedTuple):
+class ChosenReferents(NamedTuple):
     """What a question is about.
 
     Attributes:

@@ -20,7 +20,7 @@ from ..resources import Resources
 from .base import QuestionUnderstanding
 from .history import history_part, origins
 from .pointing import Name, Pointing
-from .referents import Asked, Choice, Focus, Referent, as_referent, may_mean, recent
+from .referents import Asked, ChosenReferents, Focus, Referent, as_referent, may_mean, recent
 from .resolution import after, in_full
 from .roles import Roles
 from .unlinked import UnlinkedNames, as_candidates
@@ -168,10 +168,10 @@ class Slots(QuestionUnderstanding):
             "history_used": used,
         }
 
-    def _choose(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> Choice:
+    def _choose(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> ChosenReferents:
         """What the question names, or else what of the history it is about; and its context."""
         entities = list(asked.named) or self._refer(asked.question, foci)
-        return Choice(tuple(entities), tuple(self._context(asked.question, entities, bool(asked.named), foci)))
+        return ChosenReferents(tuple(entities), tuple(self._context(asked.question, entities, bool(asked.named), foci)))
 
     @property
     def _types(self) -> AnswerTypes:

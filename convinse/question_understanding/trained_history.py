@@ -13,7 +13,7 @@ from ..resources import model_path
 from ..support.errors import ModelError
 from .history_features import Embedder, FeatureReader
 from .history_weights import HistoryWeights, read_weights
-from .referents import Asked, Choice, Focus, is_excluded
+from .referents import Asked, ChosenReferents, Focus, is_excluded
 from .slots import Slots
 
 SHIPPED = "snapshot:history"
@@ -76,12 +76,12 @@ class TrainedHistory(Slots):
         """Reads the features of questions."""
         return FeatureReader(self.kb, self.embedder, self.language)
 
-    def _choose(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> Choice:
+    def _choose(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> ChosenReferents:
         """What the question is about, with the model's probabilities."""
         referents = FeatureReader.referents(asked, foci)
         words = set(fold(asked.question).split())
         if not referents or (not words & self.language.words.personal and self._is_new_topic(asked.named, foci)):
-            return Choice(asked.named, ())
+            return ChosenReferents(asked.named, ())
         rules = super()._choose(asked, foci, history)
         likely = self.weights.probabilities(self.reader.read(asked, rules, foci, history))
         ranked = sorted(zip(referents, likely, strict=True), key=lambda pair: -pair[1])
@@ -93,4 +93,4 @@ class TrainedHistory(Slots):
             chosen = ranked[:1]
         meant = tuple(referent for referent, _ in chosen)
         scores = {referent.id: round(score, _DIGITS) for referent, score in chosen}
-        return Choice(asked.named, meant, scores) if asked.named else Choice(meant, (), scores)
+        return ChosenReferents(asked.named, meant, scores) if asked.named else ChosenReferents(meant, (), scores)

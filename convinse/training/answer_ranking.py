@@ -179,20 +179,22 @@ def choices_of(name: str, ha: ExtractiveAnswering, turns: Iterable[tuple[str, Tu
     while batch := list(islice(own_turns, _AT_ONCE)):
         asked = [AskedQuestion.of(turn, ha.config.sr_delimiter, ha.resources) for _, turn in batch]
         asks_yes_no = [question.expected.kind == "yesno" for question in asked]
-        found = iter(ha.found([question for question, skip in zip(asked, asks_yes_no, strict=True) if not skip]))
+        candidates_of = iter(
+            ha.found([question for question, skip in zip(asked, asks_yes_no, strict=True) if not skip])
+        )
         for question, is_yes_no, (group, turn) in zip(asked, asks_yes_no, batch, strict=True):
             if not is_yes_no:
-                learned.choices.append(_choice(next(found), group, turn, is_right))
+                learned.choices.append(_choice(next(candidates_of), group, turn, is_right))
             elif answers := {answer["id"] for answer in turn["answers"]} & {YES["id"], NO["id"]}:
                 rows = np.array([yes_or_no(question, ha.judge).features])
                 learned.yes_no.append(Choice(rows, np.empty(0), np.array([YES["id"] in answers]), 1.0, group))
     return learned
 
 
-def _choice(found: Candidates, group: str, turn: Turn, is_right: IsRight) -> Choice:
-    right = [is_right(candidate.entity, turn["answers"]) for candidate in found.given]
-    rows = np.array(found.features, np.float64).reshape(-1, len(Features._fields))
-    return Choice(rows, np.array(found.circumstances), np.array(right, bool), 1.0, group)
+def _choice(candidates: Candidates, group: str, turn: Turn, is_right: IsRight) -> Choice:
+    right = [is_right(candidate.entity, turn["answers"]) for candidate in candidates.given]
+    rows = np.array(candidates.features, np.float64).reshape(-1, len(Features._fields))
+    return Choice(rows, np.array(candidates.circumstances), np.array(right, bool), 1.0, group)
 
 
 def offering(own: ChoiceSet) -> ChoiceSet:

@@ -16,9 +16,9 @@ import numpy as np
 
 from ..formats.convmix import read_conversations
 from ..question_understanding.base import history_turn
-from ..question_understanding.history_features import FeatureReader, Features
+from ..question_understanding.history_features import FeatureReader, ReferentFeatures
 from ..question_understanding.history_weights import FILE, FORMAT, HistoryWeights, Origin
-from ..question_understanding.referents import Asked, Choice, Focus, Referent
+from ..question_understanding.referents import Asked, ChosenReferents, Focus, Referent
 from ..question_understanding.slots import Slots
 from ..question_understanding.trained_history import TrainedHistory
 from ..records.conversation import Conversation, Turn
@@ -39,7 +39,7 @@ _DIGITS = 6  # of what is written
 class Examples(NamedTuple):
     """What a part teaches, a row for each thing that was talked about before one of so many questions (`turns`).
 
-    features: [n, f] float64, in the order of `Features`; wanted, by_rules: [n] bool, whether the question is about it, and
+    features: [n, f] float64, in the order of `ReferentFeatures`; wanted, by_rules: [n] bool, whether the question is about it, and
     whether `slots` takes it.
     """
 
@@ -55,16 +55,16 @@ class ExaminedTurn(NamedTuple):
 
     turn: Turn
     referents: list[Referent]
-    features: list[Features]
+    features: list[ReferentFeatures]
     by_rules: list[bool]
 
 
 class RuleRecorder(Slots):
     """The rules; keeps what they saw and chose."""
 
-    seen: tuple[Asked, Choice, Sequence[Focus], Sequence[Turn]] | None = None
+    seen: tuple[Asked, ChosenReferents, Sequence[Focus], Sequence[Turn]] | None = None
 
-    def _choose(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> Choice:
+    def _choose(self, asked: Asked, foci: Sequence[Focus], history: Sequence[Turn]) -> ChosenReferents:
         choice = super()._choose(asked, foci, history)
         self.seen = asked, choice, foci, history
         return choice
@@ -110,7 +110,7 @@ def read_examples(
     Raises:
         DataError: silver mentions are not of the format, or there are none, or none that speak of the history.
     """
-    rows: list[Features] = []
+    rows: list[ReferentFeatures] = []
     wanted: list[bool] = []
     by_rules: list[bool] = []
     turns = 0
@@ -189,7 +189,7 @@ def fit_weights(examples: Examples, encoder: str, origin: Origin) -> HistoryWeig
         if float(np.abs(step).max()) < 1e-10:
             break
     *rounded, bias = (round(float(weight), _DIGITS) for weight in weights)
-    columns = zip(Features._fields, mean.tolist(), scale.tolist(), rounded, strict=True)
+    columns = zip(ReferentFeatures._fields, mean.tolist(), scale.tolist(), rounded, strict=True)
     return HistoryWeights(
         format=FORMAT, encoder=encoder, threshold=0.5, bias=bias, features=[FeatureWeight(*column) for column in columns],
         trained_with=origin,
@@ -212,7 +212,7 @@ A logistic regression over {len(model.features)} features of a question and a th
 ({model.trained_with.l2:g}) and threshold ({model.threshold:.3f}) were chosen on {dev_turns} others."""
     sections = {
         "Validation": f"| | precision | recall | F2 |\n|---|---:|---:|---:|\n{table}",
-        "Weights": "Of the standardised features (the docstring of `question_understanding.history_features.Features` tells what "
+        "Weights": "Of the standardised features (the docstring of `question_understanding.history_features.ReferentFeatures` tells what "
         f"they mean).\n\n| feature | weight |\n|---|---:|\n{weights}",
     }
     return model_card("What of the history a question is about", about, sections, {})

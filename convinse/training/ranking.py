@@ -20,7 +20,7 @@ _HARD = 50  # best-ranked wrong texts that hard negatives are drawn from
 _BEST_POSITIVES = 8  # best-ranked right texts that positives are drawn from
 
 
-class Candidates(NamedTuple):
+class RankedTexts(NamedTuple):
     """A question and the texts that are ranked for it, best by BM25 first, and which of them are right."""
 
     query: str
@@ -82,7 +82,7 @@ def group_steps(
 
 def ranked_anew(
     model: Any,
-    questions: Iterable[Candidates],
+    questions: Iterable[RankedTexts],
     scores: Callable[[Any, str, Sequence[str]], torch.Tensor],
     digits: int | None = None,
 ) -> list[list[bool]]:

@@ -21,7 +21,7 @@ from ..support.errors import DataError
 from .conversations import understood_conversations
 from .learning import Learning, Measures
 from .rankers import CrossEncoderLearner
-from .ranking import Candidates, Group, group_steps, rank_measures, ranked_anew
+from .ranking import Group, RankedTexts, group_steps, rank_measures, ranked_anew
 from .trainer import Run, run_id, start_of
 
 _VALIDATED = 150  # best-ranked candidates of a turn that validation ranks
@@ -50,7 +50,7 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     lexical = measures([turn.right for turn in dev], most)
     run.log_sizes("turns", len(train), len(dev), lexical)
     sides = [(turn, *turn.sides()) for turn in train]
-    learning: Learning[list[tuple[Candidates, list[str]]]] = Learning(
+    learning: Learning[list[tuple[RankedTexts, list[str]]]] = Learning(
         steps=lambda epoch: group_steps(sides, settings, settings.batch_turns, config.seed, epoch),
         loss=lambda model, step: learner.loss(model, [Group(turn.query, texts) for turn, texts in step]),
         validate=lambda model: validate(model, learner, dev, most),
@@ -71,7 +71,7 @@ without a gold answer. Evidences with one count as relevant (distant supervision
     )
 
 
-def examples(ers: NativeERS, sources: Sequence[str], part: str, form: RowForm = "plain") -> list[Candidates]:
+def examples(ers: NativeERS, sources: Sequence[str], part: str, form: RowForm = "plain") -> list[RankedTexts]:
     """The turns of a part that have right and wrong evidences among their candidates.
 
     Args:
@@ -85,13 +85,13 @@ def examples(ers: NativeERS, sources: Sequence[str], part: str, form: RowForm = 
             right = [has_answer(evidence, turn["answers"]) for evidence in ranked]
             if any(right) and not all(right):
                 texts = [as_read(evidence, form) for evidence in ranked]
-                turns.append(Candidates(asked_in_full(turn), texts, right))
+                turns.append(RankedTexts(asked_in_full(turn), texts, right))
     return turns
 
 
-def validate(model: Any, learner: CrossEncoderLearner, dev: Sequence[Candidates], most: int) -> Measures:
+def validate(model: Any, learner: CrossEncoderLearner, dev: Sequence[RankedTexts], most: int) -> Measures:
     """`measures`, each turn's best candidates by BM25 ranked anew by the model."""
-    cut = [Candidates(query, texts[:_VALIDATED], right[:_VALIDATED]) for query, texts, right in dev]
+    cut = [RankedTexts(query, texts[:_VALIDATED], right[:_VALIDATED]) for query, texts, right in dev]
     return measures(ranked_anew(model, cut, learner.scores), most)
 
 

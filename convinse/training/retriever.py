@@ -17,7 +17,7 @@ from ..support.errors import DataError
 from .learning import FitResult, Learning, Measures
 from .passage_pairs import JudgedQuestion, hold_out, read_examples
 from .rankers import BiEncoderLearner, CrossEncoderLearner
-from .ranking import Candidates, Group, group_steps, rank_measures, ranked_anew
+from .ranking import Group, RankedTexts, group_steps, rank_measures, ranked_anew
 from .trainer import Run, Start, check_output, run_id
 
 _AT = 10  # ranks that the measures look at
@@ -67,7 +67,7 @@ def train_retriever(
     def groups(step: Sequence[tuple[JudgedQuestion, Sequence[int]]]) -> list[Group]:
         return [Group(question.query, texts(numbers), numbers, question.right) for question, numbers in step]
 
-    dev = [Candidates(e.query, texts(e.ranked), [number in e.right for number in e.ranked]) for e in held]
+    dev = [RankedTexts(e.query, texts(e.ranked), [number in e.right for number in e.ranked]) for e in held]
     identity = run_id(settings, learner.checkpoint.model_id, [pairs, questions], opened.build_id)
     run = Run("train retriever", start, learner.checkpoint, settings, identity, settings.device, settings.seed, quiet)
     lexical = measures([question.right for question in dev])

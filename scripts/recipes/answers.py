@@ -45,6 +45,22 @@ from recipes.temporal import answer_entity
 _NAMES = ", names"  # sets whose answers are no items
 _PARTS = ("choices", "yes_no")
 _EMBEDDED = ("train", "dev", "natural-dev")
+_CARD = {
+    "Data": """
+| set | what | licence |
+|---|---|---|
+| train, dev, natural-dev | the embedded conversations to train and to choose by, all sources | MIT, the project's own |
+| train, names; dev, names | the same, as if the answers were no items | as above |
+| train, offers; dev, offers | the same, as if each question offered its answer and a wrong one | as above |
+| tiq | questions of TIQ (train), as found in zhenjia2017/FAITH, over wikidata-27k | MIT |
+| rubq2 | questions of RuBQ 2.0, vladislavneon/RuBQ, over wikidata-27k | CC BY-SA 4.0 |
+| lcquad2 | questions of LC-QuAD 2.0 (dev, CLOCQ's selection), over wikidata-27k | CC BY 4.0 |
+
+Facts are Wikidata's (CC0). `trained_on` in `answers.json` has how many questions each set has, how many of them have a right candidate, how
+much a question counts, and the questions for yes or no. It holds numbers only, no text of the data. The half of the natural questions to
+report on, the test part, TimeQuestions, TIQ (dev) and ConvQuestions had no part in it.""",
+    "Again": "`PYTHONPATH=scripts python -m recipes.answers`, in a checkout with the shared data. The same questions give the same weights.",
+}
 _MOST = 600  # questions of a benchmark of single questions
 _QUESTIONS = ("hybrid", "wikidata-questions.jsonl.gz")  # of TIQ (train) and RuBQ
 _LCQUAD = ("lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz")
@@ -147,7 +163,7 @@ def main() -> None:
     logging.basicConfig(format="%(message)s")
     logging.getLogger("convinse").setLevel(logging.INFO)
     config = load_config("config.yml")
-    write_ranking(all_sets(options.data, options.work), config, options.output)
+    write_ranking(all_sets(options.data, options.work), config, options.output, _CARD)
 
 
 if __name__ == "__main__":

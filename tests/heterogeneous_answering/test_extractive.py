@@ -1,6 +1,7 @@
 """Extractive answering as a module, and in the pipeline."""
 
 import copy
+import math
 
 import pytest
 from literal_evidence import Known
@@ -12,12 +13,16 @@ from convinse.encoder.extractive_reader import AnswerSpan, ExtractiveReader
 from convinse.encoder.yes_no_head import YesNoHead
 from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.formats.convmix import read_conversations
+from convinse.heterogeneous_answering.answer_weights import FILE, FORMAT, AnswerWeights
 from convinse.heterogeneous_answering.base import HeterogeneousAnswering
+from convinse.heterogeneous_answering.candidate_features import Circumstances, Features
 from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
+from convinse.heterogeneous_answering.yes_no import YesNoFeatures
 from convinse.pipeline import Pipeline
 from convinse.resources import Resources
 from convinse.support.errors import ConfigError, ModelError
+from convinse.support.weights import FeatureWeight, model_bytes
 from convinse.testing import HeterogeneousAnsweringContract, without
 from evidences import evidence, together_as_alone
 from refusals import refused
@@ -28,7 +33,7 @@ MODEL = str(tiny(task="question-answering"))
 SOURCES = ("kb", "text", "table", "info")
 FILM, DIRECTOR, ACTOR = ("Titanic", "Q44578"), ("James Cameron", "Q42574"), ("Kate Winslet", "Q202765")
 TITANIC, CAMERON, WINSLET = ({"id": item, "label": label} for label, item in (FILM, DIRECTOR, ACTOR))
-ADDED = ("pred_answers", "p_at_1", "mrr", "h_at_5")
+ADDED = ("pred_answers", "abstained", "p_at_1", "mrr", "h_at_5")
 
 
 @pytest.fixture(scope="module")
@@ -128,8 +133,28 @@ def answered(turn, *words, **keys):
     made = ExtractiveAnswering(config, Resources(config, kb=KB), reader)
     before = copy.deepcopy(turn)
     answers = made.inference_on_turn(turn, SOURCES)
-    assert turn == before  # a module returns; it does not write
+    assert without(turn, "abstained") == without(before, "abstained")  # a module returns; it writes nothing else
     return answers, reader
+
+
+@pytest.fixture
+def ranked_by(tmp_path):
+    """Settings of a ranking by hand: these weights of features, which are taken as they are; "none" is never likely."""
+
+    def settings(yes_no=None, **weights):
+        def of(names, given):
+            assert given.keys() <= set(names)
+            return [FeatureWeight(name, 0.0, 1.0, given.get(name, 0.0)) for name in names]
+
+        model = AnswerWeights(
+            format=FORMAT, model="", l2=1.0, trained_on=[], bias=-50.0, no_bias=0.0,
+            features=of(Features._fields, weights), nothing=of(Circumstances._fields, {}),
+            yes_no=of(YesNoFeatures._fields, yes_no or {}),
+        )  # fmt: skip
+        (tmp_path / FILE).write_bytes(model_bytes(model))
+        return {"ha_ranker": str(tmp_path)}
+
+    return settings
 
 
 def voted(turn):
@@ -137,46 +162,52 @@ def voted(turn):
     return EntityVoting(config, Resources(config, kb=KB)).inference_on_turn(turn, SOURCES)
 
 
-def test_what_the_question_is_about_is_no_answer():
+def test_what_the_question_is_about_is_ranked_as_such(ranked_by):
     turn = asked("Which film?", said("Titanic by James Cameron", FILM, DIRECTOR))
-    answers, reader = answered(turn, "Titanic", "James Cameron")
-    assert [answer["answer"]["label"] for answer in answers] == ["James Cameron"]
-    assert reader.asked == ["Which film?"]
+    labels = []
+    for weights in ({"own": -9.0}, {"own": 9.0}):
+        answers, reader = answered(turn, "Titanic", "James Cameron", **ranked_by(read=1.0, **weights))
+        assert reader.asked == ["Which film?"]
+        labels.append([answer["answer"]["label"] for answer in answers])
+    assert labels == [["James Cameron", "Titanic"], ["Titanic", "James Cameron"]]
     turn["structured_representation"] = "|| Titanic || which || film"
     assert answered(turn, "x")[1].asked == ["|| Titanic || which || film"]
 
 
-def test_the_expected_type_and_the_score_of_evidences_count():
+def test_the_expected_type_and_the_score_of_evidences_count(ranked_by):
     found = [
         said("in Titanic Kate Winslet played", ACTOR, score=2.0),
         said("on 19 December 1997 by James Cameron", DIRECTOR),
     ]
     who = asked("Who was it?", *found)
-    words = ("Kate Winslet", "James Cameron", "19 December 1997")
-    answers = answered(who, *words)[0]
+    words, read = ("Kate Winslet", "James Cameron", "19 December 1997"), ranked_by(read=1.0)
+    answers = answered(who, *words, **read)[0]
     assert [a["answer"] for a in answers[:2]] == [WINSLET, CAMERON]
-    assert [a["score"] for a in answers[:2]] == pytest.approx([2 / 3.01, 1 / 3.01], abs=1e-6)
+    assert [a["score"] for a in answers[:2]] == pytest.approx([2 / 3.01, 1 / 3.01], abs=1e-3)
     assert answers[2]["score"] < 0.01  # no person
+    assert [a["answer"] for a in answered(who, *words)[0][:2]] == [WINSLET, CAMERON]  # as shipped
     when = asked("When was it?", *found)
-    assert [a["answer"]["id"] for a in answered(when, *words)[0]][0] == "1997-12-19T00:00:00Z"
+    for weights in ({}, read):
+        assert answered(when, *words, **weights)[0][0]["answer"]["id"] == "1997-12-19T00:00:00Z"
     for scores in ((0.0, 0.0), (-1.0, -2.0)):  # of a scorer that knows no better: all count the same
         for each, score in zip(found, scores, strict=True):
             each["score"] = score
-        assert [a["score"] for a in answered(who, *words)[0][:2]] == [pytest.approx(0.5, abs=0.01)] * 2
+        assert [a["score"] for a in answered(who, *words, **read)[0][:2]] == [pytest.approx(0.5, abs=0.01)] * 2
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize(
     ("question", "yes"),
-    [("Is James Cameron the director?", 1.0), ("and did James Cameron direct it?", 1.0), ("Has he won?", 0.0)],
+    [("Is James Cameron the director?", 0.98), ("and did James Cameron direct it?", 0.98), ("Has he won?", 0.5)],
 )
-def test_questions_for_yes_or_no_are_not_read_and_know_no_votes(question, yes, share):
+def test_questions_for_yes_or_no_are_not_read_and_know_no_votes(question, yes, ranked_by):
     turn = asked(question, said("James Cameron is the director and did direct it", DIRECTOR))
-    answers, reader = answered(turn, "James Cameron", ha_votes=share)
-    assert reader.asked == []
-    assert [answer["answer"]["id"] for answer in answers] == (["Yes", "No"] if yes else ["No", "Yes"])
-    assert answers[0]["score"] == 1.0 and answers[1]["score"] == 0.0
-    assert [answer["reasons"] for answer in answers] == [["yes_no"]] * 2
+    for weight, expected in ((1.0, yes), (-1.0, 1 - yes)):
+        answers, reader = answered(turn, "James Cameron", **ranked_by({"worded": weight}, voted=9.0))
+        assert reader.asked == []
+        assert [answer["answer"]["id"] for answer in answers] == (["Yes", "No"] if expected > 0.5 else ["No", "Yes"])
+        assert scores_by_id(answers) == pytest.approx({"Yes": expected, "No": 1 - expected}, abs=1e-6)
+        assert [answer["reasons"] for answer in answers] == [["yes_no"]] * 2
+        assert ("abstained" in turn) == (yes == 0.5)  # nothing tells it
 
 
 @pytest.mark.parametrize("question", ["Isabel Allende, when was she born?", "Canada, who leads it?"])
@@ -187,15 +218,19 @@ def test_names_that_begin_like_verbs_are_no_questions_for_yes_or_no(question):
     assert not {"Yes", "No"} & {answer["answer"]["id"] for answer in answers}
 
 
-def test_what_does_not_fit_the_expected_type_is_better_than_nothing():
-    many = asked("How many apostles are there?", said("there are twelve apostles"))
-    assert [(a["answer"]["label"], a["score"]) for a in answered(many, "twelve")[0]] == [("twelve", 1.0)]
-    assert answered(many, "Titanic")[0] == []
+def test_what_does_not_fit_the_expected_type_is_better_than_nothing(ranked_by):
+    many, read = asked("How many apostles are there?", said("there are twelve apostles")), ranked_by(read=1.0)
+    assert [(a["answer"], a["score"]) for a in answered(many, "twelve", **read)[0]] == [
+        ({"id": "12", "label": "12"}, 1.0)
+    ]
+    assert answered(many, "Titanic", **read)[0] == []
+    when = asked("When was it?", said("in Titanic Kate Winslet played", ACTOR))
+    assert answered(when, "played", **read)[0][0]["answer"]["label"] == "played"
 
 
 VOTED = asked(
     "Who was it?",
-    said("in Titanic Kate Winslet played", ACTOR, score=2.0),
+    said("in it Kate Winslet played", ACTOR, score=2.0),
     said("James Cameron and nobody else", DIRECTOR, score=2.0),
     said("once more James Cameron", DIRECTOR, score=2.0),
 )
@@ -205,41 +240,48 @@ def scores_by_id(answers):
     return {answer["answer"]["id"]: answer["score"] for answer in answers}
 
 
-def test_votes_are_added_to_what_was_read_by_their_share():
+def test_votes_and_what_was_read_are_weighed_by_the_ranking(ranked_by):
     turn = copy.deepcopy(VOTED)
-    (alone,) = answered(turn, "Kate Winslet")[0]  # a share of 0 is the default
-    assert [alone] == answered(turn, "Kate Winslet", ha_votes=0.0)[0]
-    assert (alone["answer"], alone["score"], alone["evidences"]) == (WINSLET, 1.0, [0])
+    read = answered(turn, "Kate Winslet", **ranked_by(read=1.0))[0]
+    assert scores_by_id(read) == pytest.approx({"Q202765": 1.0, "Q42574": 0.0}, abs=1e-3)
     votes = scores_by_id(voted(turn))
-    assert set(votes) == {"Q202765", "Q42574"}
-    found = answered(turn, "Kate Winslet", ha_votes=0.4)[0]
-    expected = {"Q202765": 0.6 + 0.4 * votes["Q202765"], "Q42574": 0.4 * votes["Q42574"]}
-    assert scores_by_id(found) == pytest.approx(expected, abs=2e-6)
-    assert [answer["rank"] for answer in found] == [1, 2] and found[0]["evidences"] == [0]
-    assert [answer["reasons"] for answer in found] == [["reader", "votes"], ["votes"]]
-    assert [a["answer"] for a in answered(turn, "Kate Winslet", ha_votes=0.9)[0]] == [CAMERON, WINSLET]
-    assert [a["answer"] for a in answered(turn, "Kate Winslet", ha_votes=0.9, ha_max_answers=1)[0]] == [CAMERON]
+    assert set(votes) == {"Q202765", "Q42574"} and votes["Q42574"] > votes["Q202765"]
+    found = answered(turn, "Kate Winslet", **ranked_by(voted=1.0))[0]
+    assert scores_by_id(found) == pytest.approx(votes, abs=1e-3)
+    assert [answer["answer"] for answer in found] == [CAMERON, WINSLET]
+    assert [answer["rank"] for answer in found] == [1, 2] and found[1]["evidences"] == [0]
+    assert [answer["reasons"] for answer in found] == [["votes"], ["reader", "votes"]]
+    both = answered(turn, "Kate Winslet", **ranked_by(read=0.02, voted=1.0))[0]  # as powers of the shares
+    odds = votes["Q42574"] / votes["Q202765"] * 1e-4**0.02
+    assert scores_by_id(both)["Q42574"] == pytest.approx(odds / (1 + odds), abs=1e-3)
+    (first,) = answered(turn, "Kate Winslet", ha_max_answers=1, **ranked_by(voted=1.0))[0]
+    assert (first["answer"], first["score"]) == (CAMERON, found[0]["score"])  # of all, not of those that are shown
 
 
-def test_votes_weigh_less_where_no_entity_is_of_the_expected_type():
-    turn = asked("Which album was it?", said("Album is OK Computer, Label is Parlophone", ("Parlophone", "Q208909")))
-    found = answered(turn, "OK Computer", ha_votes=0.5)[0]
+def test_a_name_without_an_item_fits_where_no_entity_is_of_the_expected_type(ranked_by):
+    turn = asked(
+        "Which album was it?", said("the album is OK Computer, its label is Parlophone", ("Parlophone", "Q208909"))
+    )
+    found = answered(turn, "OK Computer", **ranked_by(fit=1.0))[0]
     assert [answer["answer"]["label"] for answer in found] == ["OK Computer", "Parlophone"]
-    assert found[1]["score"] == pytest.approx(0.05 / (0.3 + 0.05), abs=1e-6)
-    found = answered(turn, "OK Computer", ha_votes=1.0)[0]
-    assert [answer["answer"] for answer in found] == [{"id": "Q208909", "label": "Parlophone"}]
+    assert found[0]["score"] > 0.9
+    when = asked("When was it?", *turn["top_evidences"])
+    assert scores_by_id(answered(when, "OK Computer", **ranked_by(fit=1.0))[0])["OK Computer"] < 0.6
 
 
-def test_of_votes_alone_the_answers_are_those_of_entity_voting(turns):
-    every = {"ha_max_answers": 1000}
-    found = module(ha_votes=1.0, **every).inference_on_turns(copy.deepcopy(turns), SOURCES)
-    voted = EntityVoting(parse_config(every)).inference_on_turns(copy.deepcopy(turns), SOURCES)
-    read = module(**every).inference_on_turns(copy.deepcopy(turns), SOURCES)
-    for one, other in zip(found, voted, strict=True):
-        assert scores_by_id(one) == {name: score for name, score in scores_by_id(other).items() if score > 0}
-        scores = [answer["score"] for answer in one]
-        assert scores == sorted(scores, reverse=True) == sorted(scores_by_id(other).values(), reverse=True)[: len(one)]
-    assert [scores_by_id(one) for one in found] != [scores_by_id(one) for one in read]
+def test_scores_are_probabilities_and_what_is_missing_is_that_of_none(turns):
+    for answers in module(ha_max_answers=10**6).inference_on_turns(copy.deepcopy(turns), SOURCES):
+        total = sum(answer["score"] for answer in answers)
+        is_yes_or_no = {answer["answer"]["id"] for answer in answers} == {"Yes", "No"}
+        assert total == pytest.approx(1) if is_yes_or_no else 0 < total < 1
+
+
+def test_a_turn_that_is_asked_again_is_marked_anew(ranked_by):
+    turn = copy.deepcopy(VOTED)
+    answered(turn, "Kate Winslet", ha_abstain_below=1.0)
+    assert turn["abstained"]["reason"]
+    answered(turn, "Kate Winslet", **ranked_by(read=1.0))
+    assert "abstained" not in turn
 
 
 def test_answerers_are_composed_not_inherited():
@@ -252,8 +294,9 @@ def test_another_reader_is_one_of_another_module():
     for made, label in ((first, "Kate Winslet"), (second, "James Cameron"), (first, "Kate Winslet")):
         turn = copy.deepcopy(VOTED)
         made.inference_on_turns([turn], SOURCES)
-        assert [answer["answer"]["label"] for answer in turn["pred_answers"]] == [label]
-        assert turn["pred_answers"][0]["reasons"] == ["reader"]
+        best, other = turn["pred_answers"]
+        assert (best["answer"]["label"], best["reasons"]) == (label, ["reader", "votes"])
+        assert other["reasons"] == ["votes"]
 
 
 def test_turns_without_evidences_and_with_empty_ones():
@@ -310,23 +353,24 @@ def test_the_module_alone_says_what_it_needs():
 
 
 def test_a_part_of_a_date_stands_for_the_date_and_a_year_for_a_question_of_years():
-    opened = said("Titanic, It opened on 19 December 1997.")
+    opened = said("It opened on 19 December 1997.")
     when = answered(asked("When did it open?", opened), "December 1997", "19 December")[0]
     assert [(a["answer"]["id"], a["answer"]["label"]) for a in when] == [("1997-12-19T00:00:00Z", "19 December 1997")]
     year = answered(asked("What year did it open?", opened), "19 December 1997", "December 1997")[0]
     assert [(a["answer"]["id"], a["answer"]["label"]) for a in year] == [("1997-01-01T00:00:00Z", "1997")]
 
 
-def test_a_stated_number_comes_before_what_was_read():
+def test_a_stated_number_may_come_before_what_was_read(ranked_by):
     own = {"retrieved_for_entity": TITANIC, "score": 1.0}
     length = evidence("Titanic, Running time, 194 minutes", "info", ("194", "194"), **own)
     turn = asked("How many minutes is it?", length, said("Titanic, 12 boats, 12 pumps"))
-    answers, reader = answered(turn, "12")
+    answers, reader = answered(turn, "12", **ranked_by(stated=1.0, read=0.5))
     assert [a["answer"]["id"] for a in answers] == ["194", "12"] and reader.asked
-    assert [a["reasons"] for a in answers] == [["numbers"], ["reader"]]
+    assert ["numbers" in a["reasons"] for a in answers] == [True, False]
+    assert ["reader" in a["reasons"] for a in answers] == [False, True]
 
 
-def test_the_yes_no_head_of_the_model_judges(tmp_path):
+def test_the_yes_no_head_of_the_model_judges(tmp_path, ranked_by):
     folder = copy_of(joint(), tmp_path / "model")
     assert module(ha_model=str(folder)).judge is None and module().judge is None
     torch.manual_seed(1)
@@ -335,13 +379,14 @@ def test_the_yes_no_head_of_the_model_judges(tmp_path):
     judge = module(ha_model=str(folder)).judge
     assert judge(*pair) == pytest.approx(YesNoReader(folder, "cpu").probabilities([pair])[0], abs=1e-6)
     turn = asked("Was Titanic a song?", evidence(pair[1], score=1.0))
-    answers = {}
-    for name, made in (("with", module(ha_model=str(folder))), ("without", module(ha_model=str(joint())))):
-        made.inference_on_turns([one := copy.deepcopy(turn)], SOURCES)
+    answers, ranking = {}, ranked_by({"worded": 1.0, "read": 1.0})
+    for name, model in (("with", folder), ("without", joint())):
+        module(ha_model=str(model), **ranking).inference_on_turns([one := copy.deepcopy(turn)], SOURCES)
         answers[name] = {ranked["answer"]["id"]: ranked["score"] for ranked in one["pred_answers"]}
     assert answers["with"].keys() == answers["without"].keys() == {"Yes", "No"}
+    odds = {name: math.log(own["Yes"] / own["No"]) for name, own in answers.items()}
     read = judge(turn["question"], pair[1])
-    assert answers["with"]["Yes"] == pytest.approx((answers["without"]["Yes"] + read) / 2, abs=1e-5)
+    assert odds["with"] == pytest.approx(odds["without"] + math.log(read / (1 - read)), abs=1e-3)
 
 
 def test_the_answer_type_head_of_the_model_tells_what_is_expected(tmp_path):
@@ -360,10 +405,10 @@ def test_the_answer_type_head_of_the_model_tells_what_is_expected(tmp_path):
     with torch.no_grad():
         head.classes.bias[3] = 50.0
     head.save(folder, AnswerClasses(names, {name: name for name in names}, {}))
-    turn = asked("It was he?", evidence("titanic the film by james cameron", score=1.0))
+    turn = asked("Tell me of it", evidence("titanic the film by james cameron", score=1.0))
     made = module(ha_model=str(folder))
     typing = made.resources.answer_typing
-    (likely,) = typing.likely([("It was he?", "It was he?")])
+    (likely,) = typing.likely([("Tell me of it", "Tell me of it")])
     assert (
         typing is made.resources.answer_typing
         and likely.expected.kind == "yesno"
@@ -382,9 +427,10 @@ def test_rows_are_read_in_the_form_that_the_model_was_shown():
         "Titanic, Who is Kate Winslet", "table", ACTOR, row=row, mentions=[{"start": 16, "end": 28, "id": ACTOR[1]}]
     )
     turn = asked("Who was the youngest?", {**given, "score": 1.0, "retrieved_for_entity": TITANIC})
-    assert made.inference_on_turn(turn, SOURCES) == []
+    (answer,) = made.inference_on_turn(turn, SOURCES)
+    assert (answer["answer"]["label"], answer["reasons"]) == ("Kate Winslet", ["votes"])
     assert reader.texts == [["Titanic, Who is Kate Winslet"]]
     reader.row_form = "ranked"
     (answer,) = made.inference_on_turn(turn, SOURCES)
-    assert (answer["answer"]["label"], answer["reasons"]) == ("Kate Winslet", ["reader"])
+    assert (answer["answer"]["label"], answer["reasons"]) == ("Kate Winslet", ["reader", "votes"])
     assert reader.texts == [["Titanic [last], Who: Kate Winslet [lowest]"]]

@@ -56,7 +56,7 @@ def test_the_header_and_the_row_that_fit(order):
         ("How long is an episode of it?", "42"),
         ("How many people can watch a game there?", "41507"),
         ("How much did it make?", "18000000"),
-        ("How many million euros did they pay?", "222"),
+        ("How many million euros did they pay?", "222000000"),
         ("What is the population?", "5000"),
         ("Which shirt number does he wear?", "23"),
         ("The number of kids?", "3"),

@@ -5,6 +5,7 @@ from literal_evidence import ENGLISH
 
 from convinse.encoder.extractive_reader import AnswerSpan
 from convinse.heterogeneous_answering.reader import _named, _names, _words, in_evidences, read_answers
+from convinse.records.border import structured
 from evidences import evidence
 
 DAY = {"id": "1969-06-11T00:00:00Z", "label": "11 June 1969"}
@@ -28,6 +29,7 @@ def anything(_):
 
 
 def read(spans, evidences, weights=None, fit=anything):
+    evidences = [structured(given) for given in evidences]  # as `AskedQuestion` has them
     return read_answers(spans, evidences, weights or [1.0] * len(evidences), fit, ENGLISH.words)
 
 

@@ -172,7 +172,7 @@ def equal_answers(done, other, tolerance):
             same_ranking(turn["pred_answers"], twin["pred_answers"], tolerance)
 
 
-ANSWERED = ("pred_answers", "p_at_1", "mrr", "h_at_5")
+ANSWERED = ("pred_answers", "abstained", "p_at_1", "mrr", "h_at_5")
 
 
 def test_the_pipeline_answers_alike_with_and_without_sharing(conversations):

@@ -24,9 +24,13 @@ ALLOWED = {
     "formats/sources/hotpotqa.py": {"_KNOWN": KEYS},
     "formats/squad.py": {"counts": KEYS},
     "knowledge_base/linking.py": {"_Sort": NAMES},
+    "heterogeneous_answering/abstention.py": {"_LANGUAGES": CODES},
     "passages/analysis.py": {"_STEMMERS": CODES, "_OWN_LETTERS": CODES},
     "records/evidence.py": {"SOURCES": NAMES},
-    "records/literals.py": {"ORDINAL": "endings of ordinals: dates are read, and labelled, as English writes them"},
+    "records/literals.py": {
+        "ORDINAL": "endings of ordinals: dates are read, and labelled, as English writes them",
+        "_SCALES": "behind digits: numbers are read as English writes them; the list of the language is its check",
+    },
     "wikipedia/api.py": {"_NO_PAGE": MARKUP, "params": MARKUP},
     "wikipedia/document.py": dict.fromkeys(("_DATA_CLASSES", "_TAG", "walk", "_is_infobox", "apart"), MARKUP),
 }

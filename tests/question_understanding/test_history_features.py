@@ -3,8 +3,8 @@ from types import SimpleNamespace
 import pytest
 
 from convinse.language.language import english
-from convinse.question_understanding.history_features import FeatureReader, Features
-from convinse.question_understanding.referents import Asked, Choice, Focus, as_referent
+from convinse.question_understanding.history_features import FeatureReader, ReferentFeatures
+from convinse.question_understanding.referents import Asked, ChosenReferents, Focus, as_referent
 from histories import BagOfWords
 
 
@@ -31,7 +31,7 @@ def read(world_kb, embedder):
         asked = Asked(question, refer(named), tuple(predicate.split()), expected, elliptical, likely)
         foci = [Focus(refer(asked), refer(answered)) for _, asked, answered in turns]
         history = [{"question": text, "answers": []} for text, _, _ in turns]
-        found = reader.read(asked, Choice(refer(rules[0]), refer(rules[1])), foci, history)
+        found = reader.read(asked, ChosenReferents(refer(rules[0]), refer(rules[1])), foci, history)
         return {referent.id: row for referent, row in zip(reader.referents(asked, foci), found, strict=True)}
 
     return features
@@ -170,4 +170,4 @@ def test_texts_are_embedded_once(read, embedder):
 
 
 def test_every_feature_is_told_what_it_means():
-    assert all(name in Features.__doc__ for name in Features._fields)
+    assert all(name in ReferentFeatures.__doc__ for name in ReferentFeatures._fields)

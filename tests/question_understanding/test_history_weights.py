@@ -5,7 +5,7 @@ import pytest
 
 from convinse.config import resolve
 from convinse.encoder.checkpoint import folder_id
-from convinse.question_understanding.history_features import Features
+from convinse.question_understanding.history_features import ReferentFeatures
 from convinse.question_understanding.history_weights import FILE, read_weights
 from convinse.support.errors import ModelError
 from convinse.support.weights import model_bytes
@@ -13,7 +13,7 @@ from histories import model
 from refusals import refused
 from written import write
 
-NOTHING = Features(*[0.0] * len(Features._fields))
+NOTHING = ReferentFeatures(*[0.0] * len(ReferentFeatures._fields))
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def test_a_probability_follows_its_weights():
 
 def test_values_are_standardised(written):
     content = json.loads(model_bytes(model(bias=0.0, times=1.0)))
-    place = Features._fields.index("times")
+    place = ReferentFeatures._fields.index("times")
     content["features"][place] |= {"mean": 3.0, "scale": 2.0}
     assert read_weights(written(**content)).probabilities([NOTHING._replace(times=3.0)]) == [0.5]
 

@@ -20,7 +20,7 @@ from convinse.scoring.convqa import has_answer
 from convinse.support.errors import DataError
 from convinse.training.conversations import understood_conversations
 from convinse.training.rankers import CrossEncoderLearner
-from convinse.training.ranking import Candidates, Group, draw_groups
+from convinse.training.ranking import Group, RankedTexts, draw_groups
 from convinse.training.reranker import examples, validate
 from refusals import refused
 from tiny_models import tiny, torch
@@ -58,7 +58,7 @@ def groups(example, positives, negatives, chance):
     st.integers(1, 5), st.integers(1, 12), st.integers(0, 99),
 )  # fmt: skip
 def test_no_right_text_is_a_negative(pairs, positives, negatives, seed):
-    example = Candidates("query", [text for text, _ in pairs], [right for _, right in pairs])
+    example = RankedTexts("query", [text for text, _ in pairs], [right for _, right in pairs])
     right = {text for text, is_right in pairs if is_right}
     made = groups(example, positives, negatives, random.Random(seed))
     assert made == groups(example, positives, negatives, random.Random(seed))
@@ -73,7 +73,7 @@ def test_no_right_text_is_a_negative(pairs, positives, negatives, seed):
 
 def test_half_of_the_negatives_are_hard():
     texts = [f"right {n}" for n in range(20)] + [f"wrong {n}" for n in range(500)]
-    example = Candidates("query", texts, [text.startswith("right") for text in texts])
+    example = RankedTexts("query", texts, [text.startswith("right") for text in texts])
     for seed in range(20):
         for first, *others in groups(example, 3, 9, random.Random(seed)):
             assert int(first.split()[1]) < 8  # of the best right ones
@@ -128,7 +128,7 @@ def test_validation_ranks_anew(monkeypatch):
     order = sorted(texts, key=lambda text: -reranker.predict([("who", text)], logits=True)[0])
 
     def measures(*ranks):
-        dev = [Candidates("who", texts, [order.index(text) + 1 in (rank, 11) for text in texts]) for rank in ranks]
+        dev = [RankedTexts("who", texts, [order.index(text) + 1 in (rank, 11) for text in texts]) for rank in ranks]
         return validate(learner.checkpoint.model, learner, dev, 7)
 
     assert measures(1) == {"answer_presence": 1, "answer_presence_at_5": 1, "mrr": 1}

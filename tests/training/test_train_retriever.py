@@ -18,7 +18,7 @@ from convinse.support.errors import DataError, IndexFileError, ModelError
 from convinse.training import retriever
 from convinse.training.passage_pairs import hold_out, read_examples
 from convinse.training.rankers import BiEncoderLearner, CrossEncoderLearner
-from convinse.training.ranking import Candidates, Group, group_steps, ranked_anew
+from convinse.training.ranking import Group, RankedTexts, group_steps, ranked_anew
 from convinse.training.retriever import measures
 from refusals import refused
 from tiny_models import copy_of, tiny, torch
@@ -173,12 +173,12 @@ def test_a_model_that_tells_nothing_apart_does_not_inherit_the_order_of_bm25():
 
     def first(*scores, digits=5):
         return ranked_anew(
-            model, [Candidates("q", ["b", "a"], [True, False])], lambda *_: torch.tensor(scores), digits
+            model, [RankedTexts("q", ["b", "a"], [True, False])], lambda *_: torch.tensor(scores), digits
         )[0][0]
 
     assert not first(0.0, 0.0) and first(0.1, 0.0)
     assert not first(1e-6, 0.0) and first(1e-6, 0.0, digits=None)
-    assert measures(ranked_anew(model, [Candidates("q", [], [])], lambda *_: torch.zeros(0)))["mrr_at_10"] == 0
+    assert measures(ranked_anew(model, [RankedTexts("q", [], [])], lambda *_: torch.zeros(0)))["mrr_at_10"] == 0
 
 
 def test_measures():

@@ -57,12 +57,18 @@ def test_an_earlier_representation_is_not_kept(config):
     assert json.loads(found[1]["questions"][0]["structured_representation"]) == ["three?", []]
 
 
-@pytest.mark.parametrize("broken", [{"question": "two?"}, {"question": "two?", "answers": []}])
-def test_a_turn_without_answers_is_named(config, broken):
+def test_a_turn_without_answers_is_named(config):
     conversations = copy.deepcopy(CONVERSATIONS)
-    conversations[0]["questions"][1] = broken
+    conversations[0]["questions"][1] = {"question": "two?"}
     with pytest.raises(DataError, match=r"train.json: conversation a, turn 1 has no answers; training needs them$"):
         understood_conversations(config(conversations), "train")
+
+
+def test_questions_that_have_no_answer_are_learnt_from(config):
+    conversations = copy.deepcopy(CONVERSATIONS)
+    conversations[0]["questions"][1] = {"question": "two?", "answers": []}
+    _, second = understood_conversations(config(conversations), "train")[0]["questions"]
+    assert second["answers"] == [] and json.loads(second["structured_representation"])[0] == "two?"
 
 
 def test_a_missing_part_is_named(config):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from convinse.question_understanding.history_features import FeatureReader, Features
+from convinse.question_understanding.history_features import FeatureReader, ReferentFeatures
 from convinse.question_understanding.history_weights import HistoryWeights, Origin
 from convinse.question_understanding.trained_history import TrainedHistory
 from convinse.training.history import Examples, RuleRecorder, best_threshold, examined_turns, fit_weights, measure
@@ -61,7 +61,7 @@ def item_table(rewritten: RewrittenSet, advance: Callable[[int], None]) -> ItemT
     module = shipped_module(rewritten)
     reader = FeatureReader(module.kb, module.embedder, module.language)
     rules = RuleRecorder(module.config, module.resources)
-    features: list[Features] = []
+    features: list[ReferentFeatures] = []
     wanted: list[bool] = []
     by_rules: list[bool] = []
     ids: list[str] = []
@@ -81,8 +81,8 @@ def item_table(rewritten: RewrittenSet, advance: Callable[[int], None]) -> ItemT
             question += [len(turns)] * len(examined.referents)
             turns.append((number, place))
         advance(1)
-    values = np.array(features, np.float64).reshape(-1, len(Features._fields))
-    column = {name: values[:, place] > 0 for place, name in enumerate(Features._fields)}
+    values = np.array(features, np.float64).reshape(-1, len(ReferentFeatures._fields))
+    column = {name: values[:, place] > 0 for place, name in enumerate(ReferentFeatures._fields)}
     systems = {
         ALL: np.ones(len(values), bool), FIRST: column["first_topic"], LAST: column["answered_last"] | column["asked_last"],
         SLOTS: np.array(by_rules, bool),

@@ -9,7 +9,7 @@ from bench.harness import run
 from bench.history import __main__ as bench_of_history
 from bench.history import items, words
 from convinse.language.language import english
-from convinse.question_understanding.history_features import Features
+from convinse.question_understanding.history_features import ReferentFeatures
 from handmade import dump_bytes, world
 from written import read_json, write, write_lines
 
@@ -72,8 +72,8 @@ def test_an_interval_draws_whole_groups():
 
 
 def table(wanted, question, groups, agrees=None):
-    features = np.zeros((len(wanted), len(Features._fields)))
-    features[:, Features._fields.index("agrees")] = wanted if agrees is None else agrees
+    features = np.zeros((len(wanted), len(ReferentFeatures._fields)))
+    features[:, ReferentFeatures._fields.index("agrees")] = wanted if agrees is None else agrees
     wanted = np.array(wanted, bool)
     turns = [(0, place) for place in range(len(groups))]
     return items.ItemTable(features, wanted, ["Q1"] * len(wanted), np.array(question), turns, groups, {})
@@ -110,7 +110,7 @@ def test_weights_saw_nothing_of_the_fold_that_they_are_for():
     agrees = np.where(np.repeat([items.fold_of(group) == odd for group in groups], 2), 1 - wanted, wanted)
     tables = {"all": table(wanted, question, groups, agrees)}
     weights = items.learnt_weights("all", tables, ["all"], "encoder")
-    slopes = [own.features[Features._fields.index("agrees")].weight for own in weights]
+    slopes = [own.features[ReferentFeatures._fields.index("agrees")].weight for own in weights]
     assert len(slopes) == items.FOLDS and slopes[odd] > max(slopes[:odd]) > 0
     likely = items.probabilities(tables["all"], weights)
     assert (likely[wanted == 1][:20] > 0.5).all() and (likely[wanted == 1][-20:] < 0.5).all()
@@ -125,7 +125,7 @@ def test_sets_of_different_sizes_count_alike():
     )
     tables = {"many": many, "few": few}
     weights = items.learn(tables, {name: np.ones(len(own.wanted), bool) for name, own in tables.items()}, "encoder")
-    assert weights.features[Features._fields.index("agrees")].weight == pytest.approx(0, abs=1e-6)
+    assert weights.features[ReferentFeatures._fields.index("agrees")].weight == pytest.approx(0, abs=1e-6)
 
 
 # -- the whole bench ---------------------------------------------------------------------------------------------------
