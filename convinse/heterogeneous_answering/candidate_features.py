@@ -65,7 +65,7 @@ class Features(NamedTuple):
         lower: its label is written like a class ("rock music").
         part: it is words that are a part of another candidate's name.
         capitals: the share of its words that begin with a capital, of what is no item.
-        prior: a fifth of the decimal logarithm of its facts.
+        prior: a fifth of the decimal logarithm of its facts; known: the same, times how well it fits the expected type.
         length: words of its label, less one.
     """
 
@@ -109,6 +109,7 @@ class Features(NamedTuple):
     part: float
     capitals: float
     prior: float
+    known: float
     length: float
 
 
@@ -122,6 +123,7 @@ class Circumstances(NamedTuple):
         fit, asked, covered, subjects: the best of all candidates.
         linked: something that the question is about is known.
         unknown: how many capitalised words of the question no evidence has.
+        pages: there are evidences of pages, not of facts alone.
     """
 
     candidates: float
@@ -133,6 +135,7 @@ class Circumstances(NamedTuple):
     subjects: float
     linked: float
     unknown: float
+    pages: float
 
 
 class Given(NamedTuple):
@@ -266,6 +269,7 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
             candidate.reasons.update(dict.fromkeys(answer.reasons))
             if origin != "voted" or not candidate.best_places:
                 candidate.best_places.update(dict.fromkeys(answer.places))
+    growing = {key: candidate for key, candidate in growing.items() if _may_answer(candidate, asked)}
     groups = _groups(growing.values(), facts)
     question = keywords(asked.in_full) | keywords(asked.question)
     parts = _parts(candidate.entity["label"] for candidate in growing.values())
@@ -363,6 +367,15 @@ def _unnamed(evidence: Evidence) -> Iterator[_Unnamed]:
 @lru_cache(maxsize=4096)  # the turns of a conversation see the same cells again
 def _may_be_name(text: str) -> bool:
     return any(map(str.isalpha, text)) and len(text.split()) <= _MOST_WORDS and not any(find_literals(text))
+
+
+def _may_answer(candidate: _Candidate, asked: AskedQuestion) -> bool:
+    """Whether a candidate is an answer at all: what a question is about is one where it asks for that in other words, offers it
+    to choose from, or asks for a property that it is a value of."""
+    name = candidate.entity["id"]
+    if name not in asked.own or "ordered" in candidate.shares or name in asked.renamed:
+        return True
+    return asked.language.operations.is_choice(asked.question) or candidate.values.get("asked", 0.0) == 1.0
 
 
 class _Group(NamedTuple):
@@ -468,6 +481,7 @@ def _features(
         part=float(is_part),
         capitals=0.0 if _is_known(entity) else sum(word[:1].isupper() for word in label.split()) / len(label.split()),
         prior=math.log10(1 + facts) / 5,
+        known=math.log10(1 + facts) / 5 * suits,
         length=float(len(label.split()) - 1),
     )
 
@@ -489,4 +503,5 @@ def _circumstances(asked: AskedQuestion, given: Given, features: Sequence[Featur
         subjects=best("subjects"),
         linked=float(bool(asked.about)),
         unknown=float(len(unknown)),
+        pages=float(any(normalize_source(evidence["source"]) != "kb" for evidence in asked.evidences)),
     )

@@ -44,7 +44,7 @@ _STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0)  # of the regularisation
 _THRESHOLDS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)  # of `ha_abstain_below` that the card tells of
 # what can only speak for a candidate: few questions of one kind must not turn it round
 _RISING = frozenset(
-    "read voted stated ordered fit suits kind score first support sources asked rest_asked covered subjects near best offered renamed".split()
+    "read voted stated ordered fit suits kind score first support sources asked rest_asked covered subjects near best offered renamed known".split()
 )
 _OFFERED = tuple(map(Features._fields.index, ("echoes", "offered")))
 _OF_TYPE = Features._fields.index("fit")
@@ -175,7 +175,7 @@ def choices_of(name: str, ha: ExtractiveAnswering, turns: Iterable[tuple[str, Tu
         is_right: whether an entity is one of the gold answers.
     """
     learned = ChoiceSet(name, [], [])
-    own_turns = iter(turns)
+    own_turns = ((group, turn.copy()) for group, turn in turns)  # theirs lose their evidences
     while batch := list(islice(own_turns, _AT_ONCE)):
         asked = [AskedQuestion.of(turn, ha.config.sr_delimiter, ha.resources) for _, turn in batch]
         asks_yes_no = [question.expected.kind == "yesno" for question in asked]
