@@ -162,12 +162,15 @@ def voted(turn):
     return EntityVoting(config, Resources(config, kb=KB)).inference_on_turn(turn, SOURCES)
 
 
-def test_what_the_question_is_about_is_ranked_as_such(ranked_by):
+def test_what_the_question_is_about_is_an_answer_where_it_is_offered(ranked_by):
     turn = asked("Which film?", said("Titanic by James Cameron", FILM, DIRECTOR))
+    answers, reader = answered(turn, "Titanic", "James Cameron", **ranked_by(read=1.0))
+    assert [answer["answer"]["label"] for answer in answers] == ["James Cameron"]
+    assert reader.asked == ["Which film?"]
+    offered = {**turn, "question": "Which film was it, Titanic or Alien?"}
     labels = []
-    for weights in ({"own": -9.0}, {"own": 9.0}):
-        answers, reader = answered(turn, "Titanic", "James Cameron", **ranked_by(read=1.0, **weights))
-        assert reader.asked == ["Which film?"]
+    for weight in (-9.0, 9.0):
+        answers, _ = answered(offered, "Titanic", "James Cameron", **ranked_by(read=1.0, own=weight))
         labels.append([answer["answer"]["label"] for answer in answers])
     assert labels == [["James Cameron", "Titanic"], ["Titanic", "James Cameron"]]
     turn["structured_representation"] = "|| Titanic || which || film"

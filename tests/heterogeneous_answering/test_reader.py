@@ -106,6 +106,16 @@ def test_what_does_not_fit_the_expected_type_stands_for_nothing():
     assert read(spans, evidences, fit=lambda entity: float(entity["id"] != "Q74287")) == []
 
 
+def test_a_part_of_a_mention_is_the_item_of_its_place():
+    text = "Tyrion, he is played by Dinklage the actor, and Tyrion stays"
+    places = [{"start": 0, "end": 6, "id": "Q1"}, {"start": 24, "end": 42, "id": "Q310937"}]
+    tyrion = {"id": "Q1", "label": "Tyrion Lannister"}
+    given = {**holding(tyrion, DINKLAGE, own=tyrion), "evidence_text": text, "mentions": places}
+    assert labels(read([span("the actor", start=33)], [given])) == ["Peter Dinklage"]
+    assert labels(read([span("actor, and", start=37)], [given])) == ["actor, and"]  # not within it
+    assert find_entity("the actor", given, anything)["label"] == "the actor"  # where its place is not known
+
+
 def test_a_part_of_a_date_is_the_date_of_its_place():
     given = holding() | {"evidence_text": "born on 11 June 1969 and married in June 1970"}
     spans = [span("June 1969", start=11), span("11 June", start=8), span("June 1970", start=36)]

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from convinse.language.language import english
 from convinse.records.literals import (
+    _SCALES,
     MONTHS,
     date_entity,
     find_literals,
@@ -139,6 +141,10 @@ def test_wikidata_times(time, precision, expected):
         ("the 1999–00 season", [("1999", "1999-01-01T00:00:00Z"), ("00", "2000-01-01T00:00:00Z")]),
         ("1987 - 1993", [("1987", "1987-01-01T00:00:00Z"), ("1993", "1993-01-01T00:00:00Z")]),
         ("sold 1,250,000 copies", [("1,250,000", "1250000")]),
+        ("a fee of €222 million", [("222 million", "222000000")]),
+        ("2.5 billion in 3 hundred days", [("2.5 billion", "2500000000"), ("3 hundred", "300")]),
+        ("a 55-million-dollar film", [("55-million", "55000000")]),
+        ("3 millionaires, 7 thousandths", [("3", "3"), ("7", "7")]),
         ("$1,999.50", [("1,999.50", "1999.5")]),
         ("31 February 1999", []),  # no such day
         ("1999-13-01", []),
@@ -184,3 +190,10 @@ def test_what_is_no_date(entity_id):
 @pytest.mark.parametrize("entity_id", ["Q42", "1,000", "1.", ".5", "+1", "", "1952-03-11T00:00:00Z"])
 def test_what_is_no_number(entity_id):
     assert not is_number(entity_id)
+
+
+def test_the_magnitudes_are_those_of_the_language():
+    for word, number in english().literals.scales.items():
+        (span,) = find_literals(f"3 {word} times")
+        assert span.entity["id"] == str(3 * number)
+    assert set(_SCALES) == set(english().literals.scales)
