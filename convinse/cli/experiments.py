@@ -161,6 +161,8 @@ def _print_turn(turn: Any) -> None:
     answers = turn["pred_answers"]
     if not answers:
         print("  no answer found")
+    if "abstained" in turn:
+        print(f"  not known: {turn['abstained']['reason']}{'; at best' if answers else ''}")
     for answer in answers[:5]:
         entity = answer["answer"]
         print(f"  {answer['rank']}. {entity['label']} ({entity['id']})  {answer['score']:.3f}")

@@ -27,7 +27,7 @@ from .values import FAR, labels_at, nearness
 
 _LEAST = 1e-4  # of a share, for its logarithm
 _LEAST_FIT = 1e-3
-_NAME = re.compile(r"[A-Z][\w'’-]+(?:,? [A-Z][\w'’-]*\.?){1,4}")  # two to five words in a sentence
+_NAME = re.compile(r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]*\.?){1,4}")  # two to five words in a sentence
 _MOST_WORDS = 8  # of a cell's text that may be a name
 _CAPITAL = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+")
 
@@ -51,7 +51,7 @@ class Features(NamedTuple):
         subjects: of what the question is about, the most that an evidence with it names, as a share.
         near: how near it stands to the question's words; see `values.nearness`.
         best: the product of `asked`, `covered` and the score, the best of its evidences.
-        as_object, as_subject, as_qualifier, in_row, in_box, in_text: it stands so somewhere.
+        as_object, as_subject, as_qualifier, in_row, in_box, in_text: it stands so in the best evidence that holds it.
         crowd: logarithm of how many candidates stand below the same name, of the least such name.
         foremost: how many times fewer facts it has than the one with the most below the same name, of the least such name,
             as a negative logarithm: of a cast without order, the best known actor.
@@ -173,7 +173,7 @@ class _Candidate:
     places: dict[int, None] = field(default_factory=dict)
     shares: dict[str, float] = field(default_factory=dict)
     sources: set[str] = field(default_factory=set)
-    stands: set[str] = field(default_factory=set)
+    stands: str = ""
     called: set[PropertyLabel] = field(default_factory=set)
     values: dict[str, float] = field(default_factory=dict)
 
@@ -246,16 +246,18 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
             candidate = growing.setdefault(key, _Candidate(entity))
             candidate.places[place] = None
             candidate.sources.add(source)
-            candidate.stands.add(standing.stands)
+            candidate.stands = candidate.stands or standing.stands
             candidate.called.update(standing.labels)
             labels = [called(label) for label in standing.labels]
             asked_share = max((own for own, _ in labels), default=0.0)
             told = held.union(*(own for _, own in labels)) - keywords(entity["label"])
             covered = len(words & told) / len(words) if words else 0.0
             rest = max((len(own) for _, own in labels), default=0) / len(words) if words else 0.0
+            is_subject = standing.stands == "as_subject"
+            asked_share, inverse = (0.0, asked_share) if is_subject else (asked_share, 0.0)
             candidate.most(
-                asked=asked_share, covered=covered, rest=rest, subjects=about_share, score=share,
-                near=near.get(standing.entity["id"], FAR), best=asked_share * covered * share,
+                asked=asked_share, inverse=inverse, covered=covered, rest=rest, subjects=about_share, score=share,
+                near=near.get(standing.entity["id"], FAR), best=max(asked_share, inverse) * covered * share,
                 first=1 / (1 + place),
             )  # fmt: skip
     for origin, own in (
@@ -459,12 +461,12 @@ def _features(
         subjects=values.get("subjects", 0.0),
         near=values.get("near", 0.0),
         best=values.get("best", 0.0),
-        as_object=float("as_object" in candidate.stands),
-        as_subject=float("as_subject" in candidate.stands),
-        as_qualifier=float("as_qualifier" in candidate.stands),
-        in_row=float("in_row" in candidate.stands),
-        in_box=float("in_box" in candidate.stands),
-        in_text=float("in_text" in candidate.stands),
+        as_object=float(candidate.stands == "as_object"),
+        as_subject=float(candidate.stands == "as_subject"),
+        as_qualifier=float(candidate.stands == "as_qualifier"),
+        in_row=float(candidate.stands == "in_row"),
+        in_box=float(candidate.stands == "in_box"),
+        in_text=float(candidate.stands == "in_text"),
         crowd=math.log(least.size if least else 1),
         foremost=math.log((1 + facts) / (1 + least.facts)) if least and facts else 0.0,
         echoes=echoes,

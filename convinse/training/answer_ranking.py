@@ -46,6 +46,12 @@ _THRESHOLDS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)  # of `ha_abstain_below` th
 _RISING = frozenset(
     "read voted stated ordered fit suits kind score first support sources asked rest_asked covered subjects near best offered renamed known".split()
 )
+# odds for "yes" are taken at their word where few questions say otherwise: none can speak against it
+_AS_STATED = tuple(range(len(YesNoFeatures._fields))), (1.0,) * len(YesNoFeatures._fields)
+_UNDECIDED = tuple(  # what tells nothing, for data without questions for yes or no
+    Choice(np.zeros((1, len(YesNoFeatures._fields))), np.empty(0), np.array([is_yes]), 1.0, "")
+    for is_yes in (True, False)
+)
 _OFFERED = tuple(map(Features._fields.index, ("echoes", "offered")))
 _OF_TYPE = Features._fields.index("fit")
 RISING = tuple(place for place, name in enumerate(Features._fields) if name in _RISING)
@@ -95,7 +101,7 @@ def write_ranking(
     named = {own.name: own.choices for own in sets}
     l2, rows = _strength(named, RISING)
     yes_no = [choice for own in sets for choice in own.yes_no]
-    yes_no_l2 = _strength({"yes or no": yes_no})[0] if yes_no else 1.0
+    yes_no_l2 = _strength({"yes or no": yes_no}, *_AS_STATED)[0] if yes_no else 1.0
     model = folder_id(Path(model_path(config.ha_model)).expanduser(), HEADS) if config.ha_model else ""
     weights = train_weights(sets, l2, yes_no_l2, model)
     table = _table(("part", *next(iter(rows.values()))), rows)
@@ -119,11 +125,13 @@ features of a question for yes or no. For `ha_ranker`."""
     return output
 
 
-def _strength(sets: Mapping[str, Sequence[Choice]], rising: Sequence[int] = ()) -> tuple[float, dict[str, Measures]]:
+def _strength(
+    sets: Mapping[str, Sequence[Choice]], rising: Sequence[int] = (), towards: Sequence[float] | None = None
+) -> tuple[float, dict[str, Measures]]:
     """The strength of regularisation with the least cross-validated loss, a mean of the sets, and the figures of each set."""
     figures = {}
     for strength in _STRENGTHS:
-        likely = cross_validated(list(sets.values()), strength, rising)
+        likely = cross_validated(list(sets.values()), strength, rising, towards)
         figures[strength] = {
             name: judged(own, chances) for (name, own), chances in zip(sets.items(), likely, strict=True)
         }
@@ -133,7 +141,7 @@ def _strength(sets: Mapping[str, Sequence[Choice]], rising: Sequence[int] = ()) 
 
 def _yes_no(choices: Sequence[Choice], l2: float) -> str:
     """How many questions for yes or no are answered right, in a sentence."""
-    likely = cross_validated([choices], l2)[0]
+    likely = cross_validated([choices], l2, *_AS_STATED)[0]
     right = sum(
         bool(chances[0] > chances[1]) == bool(choice.right[0]) for choice, chances in zip(choices, likely, strict=True)
     )
@@ -253,7 +261,11 @@ def weighted(sets: Sequence[Sequence[Choice]]) -> list[Choice]:
 
 
 def cross_validated(
-    sets: Sequence[Sequence[Choice]], l2: float, rising: Sequence[int] = (), parts: int = 5
+    sets: Sequence[Sequence[Choice]],
+    l2: float,
+    rising: Sequence[int] = (),
+    towards: Sequence[float] | None = None,
+    parts: int = 5,
 ) -> list[list[np.ndarray]]:
     """Of each set and choice the probabilities by weights that were learned without the choices of its part.
 
@@ -262,7 +274,7 @@ def cross_validated(
     likely: list[list[np.ndarray]] = [[np.empty(0)] * len(own) for own in sets]
     for part in range(parts):
         kept = [[choice for choice in own if _part(choice.group, parts) != part] for own in sets]
-        fitted = fit(weighted([own for own in kept if own]), l2, rising)
+        fitted = fit(weighted([own for own in kept if own]), l2, rising, towards)
         for own, chances in zip(sets, likely, strict=True):
             for place, choice in enumerate(own):
                 if _part(choice.group, parts) == part:
@@ -310,7 +322,8 @@ def train_weights(sets: Sequence[ChoiceSet], l2: float, yes_no_l2: float, model:
     """The ranking that these sets teach, with the strengths of regularisation of the ranking and of yes or no."""
     choices = [own.choices for own in sets]
     fitted = fit(weighted(choices), l2, RISING)
-    yes_no = fit([choice for own in sets for choice in own.yes_no], yes_no_l2)
+    decided = [choice for own in sets for choice in own.yes_no] or list(_UNDECIDED)
+    yes_no = fit(decided, yes_no_l2, *_AS_STATED)
     return AnswerWeights(
         format=FORMAT,
         model=model,

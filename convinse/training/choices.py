@@ -89,26 +89,32 @@ class Fitted(NamedTuple):
         return _shares(odds)
 
 
-def fit(choices: Sequence[Choice], l2: float, rising: Sequence[int] = ()) -> Fitted:
+def fit(
+    choices: Sequence[Choice], l2: float, rising: Sequence[int] = (), towards: Sequence[float] | None = None
+) -> Fitted:
     """Weights that make the right candidates likeliest, by Newton's method on the convex part of the loss.
 
     Args:
         choices: to learn from.
         l2: strength of the regularisation of all weights but the bias.
         rising: features of candidates whose weights may not be below 0; those that would be are 0.
+        towards: the weights of the candidates' features, as they are, that the regularisation pulls to; None: 0.
     """
     scale, question_scale = _scales(choices)
     held = np.zeros(0, int)
+    target = np.zeros(len(scale.mean)) if towards is None else np.array(towards) * scale.scale
     while True:
-        fitted = _fit(choices, l2, held, scale, question_scale)
+        fitted = _fit(choices, l2, held, target, scale, question_scale)
         falling = [place for place in rising if fitted.candidates[place] < 0]
         if not falling:
             return fitted
         held = np.append(held, falling)
 
 
-def _fit(choices: Sequence[Choice], l2: float, held: np.ndarray, scale: Scale, question_scale: Scale) -> Fitted:
-    """`fit` where the weights of the candidates' features at the places `held` are 0."""
+def _fit(
+    choices: Sequence[Choice], l2: float, held: np.ndarray, target: np.ndarray, scale: Scale, question_scale: Scale
+) -> Fitted:
+    """`fit` where the weights of the candidates' features at the places `held` are 0, and the others are pulled to `target`."""
     width, more = len(scale.mean), len(question_scale.mean)
     designs = []
     for choice in choices:
@@ -121,9 +127,12 @@ def _fit(choices: Sequence[Choice], l2: float, held: np.ndarray, scale: Scale, q
     rights = [np.append(choice.right, not choice.right.any()) for choice in choices]
     penalty = np.full(width + more + 1, l2)
     penalty[-1] = 1e-6
+    pulled = np.zeros(width + more + 1)
+    pulled[:width] = target
+    pulled[held] = 0.0
 
     def loss(weights: np.ndarray) -> float:
-        total = float(penalty @ weights**2) / 2
+        total = float(penalty @ (weights - pulled) ** 2) / 2
         for design, right, choice in zip(designs, rights, choices, strict=True):
             odds = design @ weights
             top = odds.max()
@@ -131,10 +140,10 @@ def _fit(choices: Sequence[Choice], l2: float, held: np.ndarray, scale: Scale, q
             total += choice.weight * float(np.log(own.sum()) - np.log(max(own[right].sum(), 1e-300)))
         return total
 
-    weights = np.zeros(width + more + 1)
+    weights = pulled.copy()
     before = loss(weights)
     for _ in range(_STEPS):
-        gradient, curvature = penalty * weights, np.diag(penalty)
+        gradient, curvature = penalty * (weights - pulled), np.diag(penalty)
         for design, right, choice in zip(designs, rights, choices, strict=True):
             odds = design @ weights
             shares, wanted = _shares(odds), _shares(np.where(right, odds, -np.inf))
