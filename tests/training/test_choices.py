@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from convinse.training.choices import Choice, Scale, fit, offered_pair
+from convinse.training.choices import Choice, Fitted, Scale, fit, offered_pair
 
 CANDIDATES, QUESTION, BIAS = np.array([1.5, -1.0, 0.0]), np.array([0.8]), 0.4
 
@@ -113,20 +113,41 @@ def test_features_that_can_only_speak_for_a_candidate_have_no_weight_below_0(cho
     free, held = fit(choices[:300], 1.0), fit(choices[:300], 1.0, rising=[0, 1])
     assert free.candidates[1] < -0.5 and held.candidates[1] == 0.0
     assert held.candidates[0] > 0.5
+    third = [own._replace(candidates=own.candidates[:, 2:]) for own in choices[:300]]  # has hardly any weight
+    assert -0.3 < fit(third, 1.0).candidates[0] < 0 == fit(third, 1.0, rising=[0]).candidates[0]
     # what is left is fitted as if the feature were not there
     without = [own._replace(candidates=own.candidates[:, [0, 2]]) for own in choices[:300]]
     assert held.candidates[[0, 2]] == pytest.approx(fit(without, 1.0).candidates, abs=1e-5)
     assert np.array_equal(fit(choices[:300], 1.0, rising=[0]).candidates, free.candidates)
 
 
+def test_holding_one_feature_may_turn_another_which_is_held_too(choices):
+    """The second feature is nearly the first, which speaks against a candidate more than the second speaks for it."""
+    chance, made = np.random.default_rng(1), []
+    for _ in range(400):
+        first = chance.normal(size=(4, 1))
+        rows = np.hstack([first, first + 0.5 * chance.normal(size=(4, 1)), chance.normal(size=(4, 1))])
+        odds = np.exp(rows @ [-3.0, 1.5, 1.0])
+        made.append(choice(rows, np.arange(4) == chance.choice(4, p=odds / odds.sum())))
+    first, second, _ = fit(made, 1.0).candidates
+    assert first < 0 < second
+    first, second, third = fit(made, 1.0, rising=[0, 1]).candidates
+    assert first == second == 0.0 < third
+
+
+def test_odds_may_be_very_large():
+    fitted = Fitted(np.array([1.0]), np.array([0.0]), 900.0, *[Scale(np.zeros(1), np.ones(1))] * 2)
+    assert fitted.probabilities(choice([[1000.0], [10.0]], [True, False])).tolist() == pytest.approx([1.0, 0.0, 0.0])
+
+
 # -- standardised features ---------------------------------------------------------------------------------------------
 
 
 def test_a_scale_is_of_weighted_rows_and_rounded_as_it_is_written():
-    scale = Scale.of(np.array([[0.0, 5.0], [3.0, 5.0]]), np.array([2.0, 1.0]))
-    assert scale.mean.tolist() == [1.0, 5.0]
-    assert scale.scale.tolist() == [1.414214, 1.0]  # what is always the same is not scaled
-    assert scale.standardised(np.array([[0.0, 5.0], [1.0, 7.0]])).tolist() == [[-1 / 1.414214, 0.0], [0.0, 2.0]]
+    scale = Scale.of(np.array([[0.0, 5.0], [2.0, 5.0]]), np.array([2.0, 1.0]))
+    assert scale.mean.tolist() == [0.666667, 5.0]
+    assert scale.scale.tolist() == [0.942809, 1.0]  # what is always the same is not scaled
+    assert scale.standardised(np.array([[0.666667, 5.0], [3.0, 7.0]])).tolist() == [[0.0, 0.0], [2.333333 / 0.942809, 2.0]]
 
 
 def test_the_candidates_of_a_question_together_count_as_much_as_those_of_another():
