@@ -147,7 +147,10 @@ def test_a_scale_is_of_weighted_rows_and_rounded_as_it_is_written():
     scale = Scale.of(np.array([[0.0, 5.0], [2.0, 5.0]]), np.array([2.0, 1.0]))
     assert scale.mean.tolist() == [0.666667, 5.0]
     assert scale.scale.tolist() == [0.942809, 1.0]  # what is always the same is not scaled
-    assert scale.standardised(np.array([[0.666667, 5.0], [3.0, 7.0]])).tolist() == [[0.0, 0.0], [2.333333 / 0.942809, 2.0]]
+    assert scale.standardised(np.array([[0.666667, 5.0], [3.0, 7.0]])).tolist() == [
+        [0.0, 0.0],
+        [2.333333 / 0.942809, 2.0],
+    ]
 
 
 def test_the_candidates_of_a_question_together_count_as_much_as_those_of_another():
