@@ -85,6 +85,7 @@ def test_a_name_that_an_evidence_has_is_known(names, unknown):
         ("What was Der Untergang about?", None),  # a single word of another language
         ("Who is in Die Hard with him?", None),
         ("Titanic?", None),
+        ("Das Boot?", None),
         ("", None),
     ],
 )
