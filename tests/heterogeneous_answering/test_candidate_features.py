@@ -6,7 +6,7 @@ import pytest
 from asked_turns import asked_of, meant, resources_over, thing
 from literal_evidence import attribute, evidence, fact, row
 
-from convinse.heterogeneous_answering.candidate_features import Circumstances, Features, Given, asking_words, candidates
+from convinse.heterogeneous_answering.candidate_features import Features, Given, asking_words, candidates
 from convinse.heterogeneous_answering.ranking import AnswerCandidate
 from convinse.heterogeneous_answering.values import FAR
 from convinse.language.answer_types import AnswerType
@@ -28,7 +28,7 @@ PROPERTIES = [
 ]
 CLASSES = {"Q42574": ("human",), "Q202765": ("human",), "Q213864": ("human",), "Q44578": ("film",)}
 FACTS = {"Q42574": 99, "Q202765": 49, "Q213864": 9, "Q44578": 999}
-NOTHING = Given()
+NOTHING, SEA = Given(), thing("sea", "Q165")
 TITANIC, CAMERON, WINSLET, ZANE = (
     thing(label, IDS[label]) for label in ("Titanic", "James Cameron", "Kate Winslet", "Billy Zane")
 )
@@ -63,13 +63,13 @@ def by_label(given):
 
 def stated(*labels, **more):
     """A fact of things that are known."""
-    return {**fact(*labels, ids=[*IDS.items(), *DAYS.items()]), "score": 1.0, "retrieved_for_entity": TITANIC, **more}
+    return {**fact(*labels, ids=[*IDS.items(), *DAYS.items()]), "score": 1.0, "retrieved_for_entity": SEA, **more}
 
 
 def said(text, *labels, score=1.0, source="text", **more):
     """An evidence in which things are mentioned that are known."""
     entities = [(label, IDS[label]) for label in labels]
-    return evidence(text, source, *entities, score=score, retrieved_for_entity=TITANIC, **more)
+    return evidence(text, source, *entities, **{"score": score, "retrieved_for_entity": SEA, **more})
 
 
 def read(*answers, key="read", **more):
@@ -274,6 +274,11 @@ def test_a_part_of_another_name_is_no_name(find):
 def test_what_is_well_known_has_a_higher_prior(find):
     found = find("Who?", DIRECTED, ROW)
     assert found["James Cameron"].prior == pytest.approx(log10(100) / 5)
+    assert found["James Cameron"].known == found["James Cameron"].prior * found["James Cameron"].suits
+    found = find("Who was it?", DIRECTED, ROW)
+    assert (
+        found["James Cameron"].known == found["James Cameron"].prior > found["Titanic"].known < found["Titanic"].prior
+    )
     assert found["Titanic"].prior == pytest.approx(log10(1000) / 5) and found["Danny Nucci"].prior == 0.0
 
 
@@ -356,16 +361,20 @@ def test_nearness_to_the_words_of_the_question(find):
 
 
 def test_what_the_question_is_about_is_in_the_evidence(find):
-    text = said("He is James Cameron", "James Cameron")  # which was retrieved for it, but does not mention it
+    text = said(
+        "He is James Cameron", "James Cameron", retrieved_for_entity=TITANIC
+    )  # which was retrieved for it, but does not mention it
     assert find("Who?", text, representation=meant(TITANIC))["James Cameron"].subjects == 1.0
-    jaws = stated("Jaws", "director", "James Cameron", retrieved_for_entity=thing("Jaws", IDS["Jaws"]))
+    jaws = stated("Jaws", "director", "James Cameron", retrieved_for_entity=SEA)
     both = meant(TITANIC, context=[thing("Jaws", IDS["Jaws"])])
     found = find("Who?", DIRECTED, representation=both)
     assert found["James Cameron"].subjects == 1 / 2
     found = find("Who?", DIRECTED, PLAYED, jaws, representation=meant(TITANIC))
     assert found["Jaws"].subjects == 0.0 and found["James Cameron"].subjects == 1.0  # the most of its evidences
     # without a representation it is about what the evidences were retrieved for
-    assert find("Who?", DIRECTED, jaws)["Jaws"].subjects == 1 / 2
+    own = {"retrieved_for_entity": TITANIC}
+    assert find("Who?", {**DIRECTED, **own}, jaws)["James Cameron"].subjects == 1 / 2
+    assert find("Who?", {**DIRECTED, **own}, {**PLAYED, **own})["James Cameron"].subjects == 1.0
 
 
 # -- what stands below the same name -----------------------------------------------------------------------------------
@@ -434,11 +443,32 @@ def test_a_part_of_a_name_is_not_offered(find):
     assert found["Cameron"].echoes == 1.0 and found["Cameron"].offered == 0.0 < found["James Cameron"].offered
 
 
-def test_what_evidences_were_retrieved_for_and_what_the_question_is_about(find):
+def test_what_the_question_is_about(find):
     own = meant(CAMERON, candidates=[(CAMERON, "the king of the world")])
     found = find("Who?", DIRECTED, PLAYED, representation=own)
     flags = {label: (own.own, own.about, own.renamed) for label, own in found.items()}
-    assert flags == {"Titanic": (1, 0, 0), "James Cameron": (0, 1, 1), "Kate Winslet": (0, 0, 0), "Rose": (0, 0, 0)}
+    assert flags == {"Titanic": (0, 0, 0), "James Cameron": (0, 1, 1), "Kate Winslet": (0, 0, 0), "Rose": (0, 0, 0)}
+
+
+OWN = [{**own, "retrieved_for_entity": TITANIC} for own in (DIRECTED, PLAYED)]
+
+
+@pytest.mark.parametrize(
+    ("question", "more", "is_candidate"),
+    [
+        ("Who directed it?", {}, True),  # all that is named there is asked for
+        ("Who?", {}, False),
+        ("Was Titanic a play or a film, which one?", {}, True),
+        ("Who?", {"given": read(("Titanic", 1.0, 0), key="ordered")}, True),
+        ("Who?", {"given": read(("Titanic", 1.0, 0))}, False),
+        ("Who?", {"representation": meant(TITANIC, candidates=[(TITANIC, "the ship")])}, True),
+        ("Who?", {"representation": meant(TITANIC, candidates=[(TITANIC, "titanic")])}, False),
+    ],
+)
+def test_what_evidences_were_retrieved_for_is_seldom_an_answer(find, question, more, is_candidate):
+    found = find(question, *OWN, **more)
+    assert ("Titanic" in found) is is_candidate and "James Cameron" in found
+    assert {label: own.own for label, own in found.items() if own.own} == ({"Titanic": 1.0} if is_candidate else {})
 
 
 def test_the_words_that_ask_leave_out_names(ask):
@@ -455,15 +485,22 @@ def test_the_circumstances_of_a_question(ask):
     own = [{**DIRECTED, "score": 0.5}, {**PLAYED, "score": 0.25}]
     asked = ask("Who directed it in Mexico?", *own, representation=meant(TITANIC))
     found = candidates(asked, read(("James Cameron", 0.4, 0), surest=0.7))
-    assert found.circumstances == Circumstances(
-        candidates=pytest.approx(log(5)), score=0.5, read=0.7, fit=max(own.fit for own in found.features), asked=1.0,
-        covered=1 / 2, subjects=1.0, linked=1.0, unknown=1.0,
-    )  # fmt: skip
+    best = max(own.fit for own in found.features)
+    expected = {"candidates": pytest.approx(log(5)), "score": 0.5, "read": 0.7, "fit": best, "asked": 1.0, "covered": 1 / 2,
+                "subjects": 1.0, "linked": 1.0, "unknown": 1.0, "pages": 0.0}  # fmt: skip
+    assert {name: getattr(found.circumstances, name) for name in expected} == expected
 
 
 def test_the_circumstances_of_a_question_without_evidences(ask):
     found = candidates(ask("Who directed Titanic?"), Given()).circumstances
-    assert found == Circumstances(0.0, 0.0, 0.0, pytest.approx(log(1e-3)), 0.0, 0.0, 0.0, 0.0, 1.0)
+    told = {name: value for name, value in found._asdict().items() if value}
+    assert told == {"fit": pytest.approx(log(1e-3)), "unknown": 1.0}
+
+
+@pytest.mark.parametrize(("source", "pages"), [("text", 1.0), ("infobox", 1.0), ("table", 1.0), ("kb", 0.0)])
+def test_whether_there_are_pages(ask, source, pages):
+    own = said("Titanic, James Cameron", "James Cameron", source=source)
+    assert candidates(ask("Who?", DIRECTED, own), Given()).circumstances.pages == pages
 
 
 @pytest.mark.parametrize(

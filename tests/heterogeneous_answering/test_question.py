@@ -201,7 +201,7 @@ ASKED = {
     "votes": ("Who played in it?", votes),
     "dates": ("When was it made?", votes),
     "numbers": ("How many minutes is it?", numbers),
-    "yes_no": ("Is it a film?", lambda asked: yes_or_no(asked).candidates()),
+    "yes_no": ("Is it a film?", yes_or_no),
     "reader": ("Who played in it?", None),
 }
 GIVEN = [
