@@ -458,7 +458,7 @@ OWN = [{**own, "retrieved_for_entity": TITANIC} for own in (DIRECTED, PLAYED)]
     [
         ("Who directed it?", {}, True),  # all that is named there is asked for
         ("Who?", {}, False),
-        ("Was Titanic a play or a film, which one?", {}, True),
+        ("Titanic or Avatar?", {}, True),
         ("Who?", {"given": read(("Titanic", 1.0, 0), key="ordered")}, True),
         ("Who?", {"given": read(("Titanic", 1.0, 0))}, False),
         ("Who?", {"representation": meant(TITANIC, candidates=[(TITANIC, "the ship")])}, True),
