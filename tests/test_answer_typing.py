@@ -48,6 +48,13 @@ def test_an_entity_fits_by_its_classes(entity, fit):
     assert LikelyClasses(CHANCES, ENTITIES, TYPES).fit(entity) == pytest.approx(fit)
 
 
+def test_a_name_that_no_item_is_known_of_fits_where_no_literal_is_expected():
+    assert LikelyClasses(CHANCES, ENTITIES, TYPES).fit_of_name == pytest.approx(1 - 0.1 - 0.08 - 0.06)
+    for name, fit in ((DATE, 0.0), (NUMBER, 0.0), (YES_NO, 0.0), (TEXT, 1.0), (OTHER, 1.0), ("Q5", 1.0)):
+        sure = np.array([float(own == name) for own in NAMES])
+        assert LikelyClasses(sure, ENTITIES, TYPES).fit_of_name == pytest.approx(fit)
+
+
 @pytest.mark.parametrize(
     ("likeliest", "kind", "words"),
     [("Q5", "person", ()), ("Q6256", "place", ("country",)), (DATE, "date", ()), (NUMBER, "number", ()), (YES_NO, "yesno", ()),

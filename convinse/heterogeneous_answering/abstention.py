@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..language.language import stop_words
 from ..language.text import fold
@@ -22,7 +22,7 @@ def reason_to_abstain(asked: AskedQuestion, ranked: Sequence[AnswerCandidate], l
         ranked: its answers, best first; scores are probabilities.
         least: the probability from which an answer counts as one.
     """
-    if language := foreign(asked.question, asked.language.words.common):
+    if language := foreign(asked.question, asked.language.words.common, [entity["label"] for entity in asked.about]):
         return f"the question seems to be {language}; only English is understood"
     unknown = unknown_names(asked)
     likely = ranked[0].score if ranked else 0.0
@@ -47,9 +47,16 @@ def unknown_names(asked: AskedQuestion) -> list[str]:
     return [name for name in asked.unknown if f" {fold(name)} " not in f" {told} "]
 
 
-def foreign(question: str, common: frozenset[str]) -> str | None:
-    """The language that a question seems to be in, by its stop words; None: the own one, whose stop words are `common`."""
-    words = fold(question).split()
+def foreign(question: str, common: frozenset[str], names: Iterable[str] = ()) -> str | None:
+    """The language that a question seems to be in, by its stop words; None: the own one.
+
+    Args:
+        question: as asked.
+        common: stop words of the own language.
+        names: of what it is about; their words are of no language ("La La Land").
+    """
+    named = {word for name in names for word in fold(name).split()}
+    words = [word for word in fold(question).split() if word not in named]
     own = sum(word in common for word in words)
     counts = {code: sum(word in stop_words(code) for word in words) for code in _LANGUAGES}
     code = max(counts, key=lambda name: counts[name])

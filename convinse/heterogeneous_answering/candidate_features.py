@@ -27,7 +27,8 @@ from .values import FAR, labels_at, nearness
 
 _LEAST = 1e-4  # of a share, for its logarithm
 _LEAST_FIT = 1e-3
-_NAME = re.compile(r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]*\.?){1,4}")  # two to five words in a sentence
+_NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # two to five words in a sentence
+_OWNING = re.compile("['’]s?$")
 _MOST_WORDS = 8  # of a cell's text that may be a name
 _CAPITAL = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+")
 
@@ -357,9 +358,9 @@ def _unnamed(evidence: Evidence) -> Iterator[_Unnamed]:
         parts = ((value["text"], value["start"], path) for value in evidence["attribute"]["values"])
     else:
         for name in _NAME.finditer(evidence["evidence_text"]):
-            start, end = name.span()
+            text, start, end = _OWNING.sub("", name[0]), *name.span()
             if not any(mention["start"] < end and start < mention["end"] for mention in evidence["mentions"]):
-                yield _Unnamed(name[0], start)
+                yield _Unnamed(text, start)
         return
     for text, start, labels in parts:
         if _may_be_name(text) and not entities_within(evidence, start, start + len(text)):
@@ -394,7 +395,7 @@ def _groups(growing: Iterable[_Candidate], facts: Callable[[str], int]) -> dict[
     for candidate in growing:
         for label in candidate.called:
             names[label].append(candidate.entity["id"])
-    dates = {label: sorted(filter(is_date, own)) for label, own in names.items()}
+    dates = {label: sorted(filter(is_date, own), key=_in_time) for label, own in names.items()}
     return {
         label: _Group(
             len(own),
@@ -403,6 +404,11 @@ def _groups(growing: Iterable[_Candidate], facts: Callable[[str], int]) -> dict[
         )
         for label, own in names.items()
     }
+
+
+def _in_time(date: str) -> tuple[int, str]:
+    """What dates are ordered by: years before Christ are negative."""
+    return int(date[: date.index("-", 1)]), date
 
 
 def _parts(labels: Iterable[str]) -> frozenset[str]:
@@ -431,6 +437,7 @@ def _features(
 ) -> Features:
     entity, values, shares = candidate.entity, candidate.values, candidate.shares
     name, label = entity["id"], entity["label"]
+    words = label.split()
     facts = asked.resources.kb.frequency(name) if _is_item(name) else 0
     own = asked.language.properties.keywords(label)
     suits = asked.fit(entity) if _is_known(entity) else asked.fit_of_name
@@ -481,16 +488,16 @@ def _features(
         is_words=float(not _is_known(entity)),
         lower=float(label[:1].islower()),
         part=float(is_part),
-        capitals=0.0 if _is_known(entity) else sum(word[:1].isupper() for word in label.split()) / len(label.split()),
+        capitals=0.0 if _is_known(entity) else sum(word[:1].isupper() for word in words) / max(1, len(words)),
         prior=math.log10(1 + facts) / 5,
         known=math.log10(1 + facts) / 5 * suits,
-        length=float(len(label.split()) - 1),
+        length=float(max(0, len(words) - 1)),
     )
 
 
 def _circumstances(asked: AskedQuestion, given: Given, features: Sequence[Features]) -> Circumstances:
     texts = " ".join(evidence["evidence_text"] for evidence in asked.evidences).casefold()
-    unknown = [word for word in _CAPITAL.findall(asked.question) if word.casefold().removesuffix("'s") not in texts]
+    unknown = [word for word in _CAPITAL.findall(asked.question) if _OWNING.sub("", word).casefold() not in texts]
 
     def best(name: str) -> float:
         return max((getattr(own, name) for own in features), default=0.0)

@@ -162,7 +162,11 @@ def _renamed(meant: Representation, language: Language) -> dict[str, str]:
     keywords = language.properties.keywords
     about = {entity["id"]: keywords(entity["label"]) for entity in meant["entities"]}
     spoken = {named["item"]["id"]: named["question_word"] for named in meant.get("candidates", ())}
-    return {name: words for name, words in spoken.items() if name in about and keywords(words).isdisjoint(about[name])}
+    return {
+        name: words
+        for name, words in spoken.items()
+        if name in about and (told := keywords(words)) and told.isdisjoint(about[name])
+    }
 
 
 def score_shares(evidences: Sequence[Evidence]) -> list[float]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ class Limit(NamedTuple):
     end: int
 
 
-_THOUSAND = 1000
+_TEN, _THOUSAND = 10, 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +44,7 @@ class LiteralWords:
     properties: PropertyWords
     number_words: Numbers
     scales: Numbers
+    joining: WordSet
     currencies: Renamed
     money: WordSet
     earned: WordSet
@@ -80,7 +81,7 @@ class LiteralWords:
             number = float(self.number_words[word])
         else:
             return None
-        return number * prod(scales)
+        return number * math.prod(scales)
 
     def asked_scale(self, question: str) -> int:
         """What a question counts in: 1000000 in "how many million copies"; else 1."""
@@ -89,20 +90,24 @@ class LiteralWords:
         return self.scales.get(behind[0], self.scales.get(behind[0].removesuffix("s"), 1)) if behind else 1
 
     def number_in_words(self, text: str) -> int | None:
-        """The number that a text is, in words alone: "eight", "sixty-four", "a hundred and five", "thirty million"; else None."""
+        """The number that a text is, in words alone: "eight", "sixty-four", "a hundred and five", "thirty million"; else None.
+
+        Two numbers are none ("two or three", "nineteen eighty-four").
+        """
         whole = part = 0
+        scale = room = math.inf  # the words that may follow are below these
         words = fold(text).split()
         for place, word in enumerate(words):
-            if word in self.number_words:
-                part += self.number_words[word]
-            elif word in self.scales:
-                scale = self.scales[word]
-                part = max(part, 1) * scale
-                if scale >= _THOUSAND:
-                    whole, part = whole + part, 0
-            elif not 0 < place < len(words) - 1 or word not in self.properties.words.common:
+            times, number = self.scales.get(word, 0), self.number_words.get(word, 0)
+            if part < times < scale and (part or not whole):
+                part, room = max(part, 1) * times, times
+                if times >= _THOUSAND:
+                    whole, part, scale = whole + part, 0, times
+            elif 0 < number < room:
+                part, room = part + number, _TEN if number >= 2 * _TEN else 0
+            elif word not in self.joining or not {*words[:place][-1:]} & self.scales.keys():
                 return None
-        return whole + part if words and words[-1] not in self.properties.words.articles else None
+        return whole + part if words and words[-1] not in self.joining | self.properties.words.articles else None
 
     def keyword(self, word: str) -> str:
         """See `PropertyWords.keyword`."""

@@ -31,7 +31,7 @@ from ..resources import model_path
 from ..scoring.convqa import is_answer
 from ..support.errors import DataError
 from ..support.weights import FeatureWeight, model_bytes
-from .choices import Choice, Scale, fit, offered_pair
+from .choices import Choice, Fitted, Scale, fit, offered_pair
 from .conversations import grouped_turns
 from .learning import Measures, shown
 from .trainer import model_card, output_of, write_folder
@@ -48,14 +48,16 @@ _RISING = frozenset(
 )
 # odds for "yes" are taken at their word where few questions say otherwise: none can speak against it
 _AS_STATED = tuple(range(len(YesNoFeatures._fields))), (1.0,) * len(YesNoFeatures._fields)
-_UNDECIDED = tuple(  # what tells nothing, for data without questions for yes or no
-    Choice(np.zeros((1, len(YesNoFeatures._fields))), np.empty(0), np.array([is_yes]), 1.0, "")
-    for is_yes in (True, False)
-)
 _OFFERED = tuple(map(Features._fields.index, ("echoes", "offered")))
 _OF_TYPE = Features._fields.index("fit")
 RISING = tuple(place for place, name in enumerate(Features._fields) if name in _RISING)
 IsRight = Callable[[Entity, Sequence[Entity]], bool]
+
+
+_WIDTH = len(YesNoFeatures._fields)
+_AS_THEY_ARE = Fitted(
+    np.ones(_WIDTH), np.zeros(0), 0.0, Scale(np.zeros(_WIDTH), np.ones(_WIDTH)), Scale(np.zeros(0), np.ones(0))
+)
 
 
 class ChoiceSet(NamedTuple):
@@ -269,17 +271,23 @@ def cross_validated(
 ) -> list[list[np.ndarray]]:
     """Of each set and choice the probabilities by weights that were learned without the choices of its part.
 
-    Choices of one group are in the same part, whatever set they are in.
+    Choices of one group are in the same part, whatever set they are in. Where that leaves nothing to learn from, all is equally
+    likely.
     """
     likely: list[list[np.ndarray]] = [[np.empty(0)] * len(own) for own in sets]
     for part in range(parts):
         kept = [[choice for choice in own if _part(choice.group, parts) != part] for own in sets]
-        fitted = fit(weighted([own for own in kept if own]), l2, rising, towards)
+        fitted = fit(weighted([own for own in kept if own]), l2, rising, towards) if any(kept) else None
         for own, chances in zip(sets, likely, strict=True):
             for place, choice in enumerate(own):
                 if _part(choice.group, parts) == part:
-                    chances[place] = fitted.probabilities(choice)
+                    chances[place] = _even(choice) if fitted is None else fitted.probabilities(choice)
     return likely
+
+
+def _even(choice: Choice) -> np.ndarray:
+    number = len(choice.candidates) + 1
+    return np.full(number, 1 / number)
 
 
 def _part(group: str, parts: int) -> int:
@@ -319,11 +327,14 @@ def calibration_error(probabilities: np.ndarray, right: np.ndarray, bins: int = 
 
 
 def train_weights(sets: Sequence[ChoiceSet], l2: float, yes_no_l2: float, model: str) -> AnswerWeights:
-    """The ranking that these sets teach, with the strengths of regularisation of the ranking and of yes or no."""
+    """The ranking that these sets teach, with the strengths of regularisation of the ranking and of yes or no.
+
+    Where no question is for yes or no, the odds of all that speaks for "yes" are multiplied as they are.
+    """
     choices = [own.choices for own in sets]
     fitted = fit(weighted(choices), l2, RISING)
-    decided = [choice for own in sets for choice in own.yes_no] or list(_UNDECIDED)
-    yes_no = fit(decided, yes_no_l2, *_AS_STATED)
+    decisions = [choice for own in sets for choice in own.yes_no]
+    yes_no = fit(decisions, yes_no_l2, *_AS_STATED) if decisions else _AS_THEY_ARE
     return AnswerWeights(
         format=FORMAT,
         model=model,

@@ -3,6 +3,7 @@
 import ast
 
 import pytest
+from asked_turns import meant, thing
 from literal_evidence import Known, attribute, evidence, fact, row
 
 from convinse.config import parse_config
@@ -119,6 +120,73 @@ def test_what_fits():
     assert who.fit(human) == 1.0 > who.fit(film) and genre.fit(drama) == 1.0 > genre.fit(film)
     assert asked_of("Which film?").fit(film) == 1.0
     assert asked_of("Which film?").fit({**film, "label": "titanic film"}) == pytest.approx(0.2)  # a class, by its label
+
+
+def test_a_name_without_an_item_may_be_anything_but_a_literal(monkeypatch):
+    fits = {
+        question: asked_of(question).fit_of_name for question in ("Who?", "Which film?", "What?", "When?", "How many?")
+    }
+    assert fits == {"Who?": 1.0, "Which film?": 1.0, "What?": 1.0, "When?": 0.0, "How many?": 0.0}
+    assert asked_of("Was it?").fit_of_name == 0.0
+    typing = Typing("date")
+    typing.fit_of_name = 0.3
+    monkeypatch.setattr(Resources, "answer_typing", typing)
+    assert asked_of("Who?").fit_of_name == 0.3
+
+
+@pytest.mark.parametrize(
+    ("question", "fits"),
+    [("When?", (1.0, 0.0, 0.0)), ("How many?", (0.0, 1.0, 0.0)), ("Who?", (0.0, 0.0, 1.0)), ("Was it?", (0.0, 0.0, 0.0)),
+     ("And then?", (1.0, 1.0, 1.0))],
+)  # fmt: skip
+def test_how_likely_an_answer_is_a_date_a_number_or_neither(question, fits, monkeypatch):
+    names = ("1997-12-19T00:00:00Z", "194", "Q1")
+    assert tuple(map(asked_of(question).fit_of_kind, names)) == fits
+    assert asked_of(question).fit_of_kind("no item") == fits[2]
+    typing = Typing("date")
+    typing.fit_of_name = 0.3
+    monkeypatch.setattr(Resources, "answer_typing", typing)
+    assert tuple(map(asked_of(question).fit_of_kind, names)) == (0.4, 0.4, 0.3)  # 0.4 is what fits that
+
+
+def test_what_a_question_is_about_is_that_of_its_representation():
+    titanic, jaws = thing("Titanic"), thing("Jaws")
+    asked = asked_of("And it?", representation=meant(titanic, context=[jaws]))
+    assert list(asked.about) == [titanic, jaws]
+    assert list(asked_of("And it?", structured_representation=SLOTS).about) == []
+
+
+@pytest.mark.parametrize(
+    ("label", "words", "is_renamed"),
+    [
+        ("Elvis Presley", "the King", True),
+        ("Elvis Presley", "Presley", False),
+        ("Elvis Presley", "King Elvis", False),
+        ("The Simpsons", "simpson", False),
+        ("It", "It", False),  # has only stop words
+        ("The Who", "the who", False),
+        ("Elvis Presley", "him", False),  # names nothing
+    ],
+)
+def test_what_the_question_calls_by_none_of_its_words(label, words, is_renamed):
+    item = thing(label)
+    asked = asked_of("Who?", representation=meant(item, candidates=[(item, words)]))
+    assert asked.renamed == ({item["id"]: words} if is_renamed else {})
+
+
+def test_only_what_the_question_is_about_is_renamed():
+    king, jaws = thing("Elvis Presley"), thing("Jaws")
+    candidates = [(king, "the King"), (jaws, "the King")]
+    assert asked_of("Who?", representation=meant(jaws, candidates=candidates)).renamed == {jaws["id"]: "the King"}
+    assert asked_of("Who?", representation=meant(jaws, context=[king], candidates=candidates[:1])).renamed == {}
+    assert asked_of("Who?", structured_representation=SLOTS).renamed == {}
+
+
+def test_names_that_no_page_tells_of_are_unknown():
+    own = meant(unlinked=[("Molly Brown", [thing("Titanic")]), ("Brindle Oakshott", [])])
+    assert asked_of("Who?", representation=own).unknown == ["Brindle Oakshott"]
+    del own["unlinked"]
+    assert list(asked_of("Who?", representation=own).unknown) == [] == list(asked_of("Who?").unknown)
 
 
 def test_evidences_without_structure_get_it_and_with_it_keep_it():

@@ -144,6 +144,36 @@ def test_weights_of_evidences_and_the_fit_of_answers():
     assert scores == [pytest.approx(1 / 1.3, abs=1e-6), pytest.approx(0.3 / 1.3, abs=1e-6)]
 
 
+BUTLER, TROUBLE = {"id": "Q219368", "label": "Judith Butler"}, {"id": "Q1", "label": "Gender Trouble"}
+
+
+@pytest.mark.parametrize(
+    ("marked", "expected"),
+    [
+        ("Judith", BUTLER),  # a part of a mention
+        ("Butler", BUTLER),
+        ("Gender", TROUBLE),
+        ("Trouble, Judith", "Trouble, Judith"),  # of two
+        ("by Judith", "by Judith"),  # more than the mention
+        ("Tina", "Tina"),  # the evidence's own item, which is no answer by a part of its mention
+        ("Berkeley", "Berkeley"),  # mentioned, but not among its entities
+    ],
+)
+def test_a_part_of_a_mention_stands_for_its_item(marked, expected):
+    text = "Tina Turner read Gender Trouble, Judith Butler wrote it in Berkeley Hall by Judith"
+    own = {"id": "Q131814", "label": "Tina Turner"}
+    mentions = [
+        {"start": text.index(name), "end": text.index(name) + len(name), "id": item}
+        for name, item in (
+            ("Tina Turner", own["id"]), ("Gender Trouble", "Q1"), ("Judith Butler", "Q219368"), ("Berkeley Hall", "Q7"),
+        )
+    ]  # fmt: skip
+    given = {**holding(BUTLER, TROUBLE, own, own=own), "evidence_text": text, "mentions": mentions}
+    spans = [span(marked, start=text.index(marked))]
+    (answer,) = read(spans, [given], fit=lambda entity: 0.4 if entity == own else 1.0)
+    assert answer.entity == ({"id": expected, "label": expected} if isinstance(expected, str) else expected)
+
+
 def test_dates_written_in_two_ways_are_one_answer():
     answers = read([span("11 June 1969"), span("June 11, 1969", 1), span("12 June 1969", 1)], [holding(), holding()])
     assert [(answer.entity["id"], answer.places) for answer in answers] == [

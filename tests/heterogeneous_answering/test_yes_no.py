@@ -1,9 +1,11 @@
 """Yes or no from facts and sentences."""
 
+import math
+
 import pytest
 from literal_evidence import ENGLISH, fact
 
-from convinse.heterogeneous_answering.yes_no import decide
+from convinse.heterogeneous_answering.yes_no import YesNoFeatures, decide
 from convinse.language.property_names import PropertyNames
 from convinse.records.border import structured
 from evidences import evidence
@@ -163,3 +165,64 @@ def test_only_sentences_are_read(source):
 def test_without_evidence_nothing_is_read():
     verdict, seen = judged("Was it a success?")
     assert not seen and verdict.candidates()[0].entity["id"] == "No"
+
+
+# -- what a trained decision learns from -------------------------------------------------------------------------------
+
+
+def odds(probability):
+    return math.log(probability / (1 - probability))
+
+
+def features(question, *evidences, read=None):
+    judge = None if read is None else lambda asked, passage: read
+    return decide(question, evidences, NAMES, ENGLISH, judge).features
+
+
+@pytest.mark.parametrize(
+    ("question", "evidences", "yes"),
+    [
+        ("Did James Cameron direct Titanic?", [DIRECTED], 0.95),
+        ("Was Titanic directed by Steven Spielberg?", [DIRECTED, JAWS], 0.05),
+        ("Has James Cameron won any awards?", [AWARD], 0.75),
+        (AIRED, [SIMPSONS, NETWORKS["Fox"]], 0.95),
+        (AIRED, [SIMPSONS, NETWORKS["NBC"]], 0.05),
+    ],
+)
+def test_what_facts_decide_is_stated_and_neither_worded_nor_read(question, evidences, yes):
+    own = features(question, *evidences, STAGE, read=0.3)
+    assert own == YesNoFeatures(stated=pytest.approx(odds(yes)))
+
+
+def test_what_numbers_decide_is_stated():
+    names = PropertyNames([("P2130", "cost", ["budget"])], ENGLISH.properties)
+    cost = fact("Titanic", "cost", "200000000")
+    for limit, yes in (("100", 0.95), ("300", 0.05)):
+        own = decide(f"Did Titanic cost more than {limit} million dollars?", [cost], names, ENGLISH).features
+        assert own == YesNoFeatures(stated=pytest.approx(odds(yes)))
+
+
+@pytest.mark.parametrize(
+    ("sentence", "yes"),
+    [
+        ("Eleanor Roosevelt visited camps and believed the story.", True),
+        ("Eleanor Roosevelt visited camps and never believed the story.", False),
+        ("Eleanor Roosevelt visited camps.", False),
+    ],
+)
+def test_what_words_decide_is_worded(sentence, yes):
+    own = features(ELEANOR, text(sentence))
+    assert own == YesNoFeatures(worded=own.worded) and (own.worded > 0.0) is yes and own.worded != 0.0
+    read = features(ELEANOR, text(sentence), read=0.7)
+    assert read == YesNoFeatures(worded=pytest.approx(own.worded), read=pytest.approx(odds(0.7)))
+
+
+def test_features_of_a_certain_model_are_bounded():
+    for read in (0.0, 1.0):
+        own = features(ELEANOR, text("Eleanor Roosevelt believed the story."), read=read)
+        assert own.read == pytest.approx(odds(0.98 if read else 0.02))
+
+
+def test_where_nothing_is_said_all_features_are_0():
+    assert features("Was it?") == features("Was it?", NOTHING) == features("Did he sing?", NOTHING) == YesNoFeatures()
+    assert features("Was it a success?", read=0.9) == YesNoFeatures()

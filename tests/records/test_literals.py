@@ -10,6 +10,7 @@ from convinse.records.literals import (
     MONTHS,
     date_entity,
     find_literals,
+    in_scale,
     is_date,
     is_number,
     number_entity,
@@ -160,6 +161,64 @@ def test_wikidata_times(time, precision, expected):
 )
 def test_literals_of_a_text(text, expected):
     assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "surface", "number"),
+    [
+        ("it made 55 million dollars", "55 million", "55000000"),
+        ("$1.5 billion", "1.5 billion", "1500000000"),
+        ("3 Million copies", "3 Million", "3000000"),
+        ("1,250.5 thousand", "1,250.5 thousand", "1250500"),
+        ("0.25 hundred", "0.25 hundred", "25"),
+        ("about 10\u00a0thousand.", "10\u00a0thousand", "10000"),
+        ("12 trillion, in all", "12 trillion", "12000000000000"),
+        ("a 5-million-dollar house", "5-million", "5000000"),
+        ("a 5-million house", "5-million", "5000000"),
+    ],
+)
+def test_a_scale_behind_digits_multiplies_them(text, surface, number):
+    (span,) = find_literals(text)
+    assert text[span.start : span.end] == surface
+    assert span.entity["id"] == number == number_entity(f"{int(number):,}")["id"]
+    assert span.entity["label"] == surface.replace("-", " ").replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("55 millions", [("55", "55")]),
+        ("55 millionaires", [("55", "55")]),
+        ("55, million", [("55", "55")]),
+        ("million 55", [("55", "55")]),
+        ("55million", []),
+        ("a million", []),
+        ("version 1.2.3 million", []),
+        ("in 1999 million people", [("1999", "1999-01-01T00:00:00Z")]),
+        ("3 million and 4", [("3 million", "3000000"), ("4", "4")]),
+    ],
+)
+def test_other_words_behind_digits_do_not(text, expected):
+    assert found(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "scale", "counted"),
+    [
+        ("150000000", 10**6, "150"),
+        ("1500000", 10**6, "1.5"),
+        ("1000000", 10**6, "1"),
+        ("999999", 10**6, "999999"),  # less than one of them
+        ("-5000000", 10**6, "-5000000"),
+        ("20000", 1000, "20"),
+        ("150", 1, "150"),
+        ("1997-12-19T00:00:00Z", 1000, "1997-12-19T00:00:00Z"),
+        ("Q1000000", 1000, "Q1000000"),
+    ],
+)
+def test_a_number_counted_in_thousands_or_millions(number, scale, counted):
+    entity = {"id": number, "label": "as it is"}
+    assert in_scale(entity, scale) == (entity if counted == number else {"id": counted, "label": counted})
 
 
 @given(st.integers(0, 10**12), st.integers(0, 999))

@@ -1,0 +1,105 @@
+"""When a turn is better left without an answer, and the reason that is told."""
+
+from types import SimpleNamespace
+
+import pytest
+from literal_evidence import ENGLISH, evidence
+
+from convinse.heterogeneous_answering.abstention import foreign, reason_to_abstain, unknown_names
+from convinse.heterogeneous_answering.ranking import AnswerCandidate
+
+TITANIC = {"id": "Q44578", "label": "Titanic"}
+LAND = {"id": "Q20856802", "label": "La La Land"}
+SAID = evidence("Titanic, It was made by Jim Cameron.", "text")
+
+
+def asked_for(question="Who made Titanic?", evidences=(SAID,), about=(TITANIC,), unknown=()):
+    return SimpleNamespace(question=question, evidences=evidences, about=about, unknown=unknown, language=ENGLISH)
+
+
+def ranked(*scores):
+    return [AnswerCandidate({"id": f"Q{n}", "label": f"answer {n}"}, own, (), ()) for n, own in enumerate(scores)]
+
+
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [
+        ((0.9, 0.05), None),
+        ((0.3,), None),  # as likely as it has to be
+        ((0.29, 0.1), "the evidences do not say"),
+        ((0.29, 0.15), "the evidences disagree: answer 0 or answer 1"),
+        ((0.2, 0.1), "the evidences disagree: answer 0 or answer 1"),
+        ((0.19, 0.1), "the evidences do not say"),  # together not likely enough
+        ((0.2, 0.09), "the evidences do not say"),  # the second has no half of the first
+        ((0.29,), "the evidences do not say"),
+        ((), "the evidences do not say"),
+    ],
+)
+def test_an_answer_that_is_not_likely_enough(scores, reason):
+    assert reason_to_abstain(asked_for(), ranked(*scores), 0.3) == reason
+
+
+def test_without_evidences_it_says_what_was_looked_for():
+    about = [TITANIC, LAND]
+    assert reason_to_abstain(asked_for(evidences=(), about=about), [], 0.3) == (
+        "nothing was found about 'Titanic' and 'La La Land'"
+    )
+    assert reason_to_abstain(asked_for(evidences=(), about=()), [], 0.3) == "no name in the question is known"
+
+
+def test_of_an_unknown_name_nothing_is_answered_however_likely_it_is():
+    own = asked_for("Who is Brindle Oakshott?", about=(), unknown=["Brindle Oakshott"])
+    assert reason_to_abstain(own, ranked(0.9), 0.3) == "nothing is known of 'Brindle Oakshott'"
+    own = asked_for("Did A know Bo Bix?", evidences=(), unknown=["Ann Ax", "Bo Bix"])
+    assert reason_to_abstain(own, [], 0.3) == "nothing is known of 'Ann Ax' and 'Bo Bix'"
+
+
+@pytest.mark.parametrize(
+    ("names", "unknown"),
+    [
+        (["Jim Cameron"], []),
+        (["jim cameron's"], []),
+        (["Jim Camero"], ["Jim Camero"]),  # no part of a word
+        (["im"], ["im"]),
+        (["Titanic", "Avatar"], ["Avatar"]),
+        ([], []),
+    ],
+)
+def test_a_name_that_an_evidence_has_is_known(names, unknown):
+    assert unknown_names(asked_for(unknown=names)) == unknown
+    assert unknown_names(asked_for(unknown=names, evidences=())) == names
+
+
+# -- other languages ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("Wer hat bei Titanic die Regie geführt?", "German"),
+        ("¿Quién dirigió la película Titanic en el cine?", "Spanish"),
+        ("Qui a réalisé Titanic et dans quelle année ?", "French"),
+        ("Kto był reżyserem filmu Titanic i kiedy?", "Polish"),
+        ("Who directed Titanic?", None),
+        ("who was in the war when it was on?", None),
+        ("What was Der Untergang about?", None),  # a single word of another language
+        ("Who is in Die Hard with him?", None),
+        ("Titanic?", None),
+        ("Das Boot?", None),
+        ("", None),
+    ],
+)
+def test_the_language_of_a_question(question, language):
+    assert foreign(question, ENGLISH.words.common) == language
+
+
+@pytest.mark.parametrize("question", ["Who directed La La Land?", "And la la land?", "La La Land cast"])
+def test_the_words_of_a_name_are_of_no_language(question):
+    assert foreign(question, ENGLISH.words.common) == "Spanish"
+    assert foreign(question, ENGLISH.words.common, ["La La Land"]) is None
+    assert reason_to_abstain(asked_for(question, about=(LAND,)), ranked(0.9), 0.3) is None
+
+
+def test_a_question_in_another_language_is_not_answered_however_likely_an_answer_is():
+    own = asked_for("Wer hat bei Titanic die Regie geführt?", unknown=["Regie"])
+    assert reason_to_abstain(own, ranked(0.9), 0.3) == "the question seems to be German; only English is understood"

@@ -1,0 +1,84 @@
+"""Models of named weights: what they sum up, and their files."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from convinse.support.errors import ModelError
+from convinse.support.weights import FeatureWeight, check_names, model_bytes, read_model, scores
+from refusals import refused
+from written import write
+
+
+class Model(msgspec.Struct, forbid_unknown_fields=True):
+    format: int
+    title: str
+    features: list[FeatureWeight]
+
+
+WEIGHTS = [FeatureWeight("height", 10.0, 2.0, 3.0), FeatureWeight("depth", 0.0, 0.5, -1.0)]
+MODEL = Model(3, "Größe", WEIGHTS)
+
+
+def read(path):
+    return read_model(path, Model, 3, "my_key", "make it again")
+
+
+def test_a_score_is_the_sum_of_standardised_weighted_features():
+    rows = [[10.0, 0.0], [14.0, 0.0], [10.0, 1.0], [8.0, -1.0]]
+    assert scores(WEIGHTS, rows).tolist() == scores(WEIGHTS, np.array(rows)).tolist() == [0.0, 6.0, -2.0, -1.0]
+    assert scores(WEIGHTS, []).shape == (0,)
+
+
+def test_what_is_written_is_read_again_and_written_the_same():
+    path = write(Path("model.json"), model_bytes(MODEL))
+    again = read(path)
+    assert again == MODEL and model_bytes(again) == path.read_bytes()
+    assert path.read_bytes().count(b"\n") > len(WEIGHTS) * 4  # a person can read it
+
+
+def test_a_missing_model_says_which_key_names_it_and_what_to_do():
+    message = refused(ModelError, lambda: read(Path("none.json")), "No such file", "make it again")
+    assert message.startswith("my_key: none.json: ")
+    refused(ModelError, lambda: read(Path()), "cannot be read", "make it again")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"", b"{", b"[]", b"null", b"3", b"\xff\xfe", b'{"format": 3}', b'{"format": "3", "title": "", "features": []}',
+        b'{"title": "", "features": []}',
+        b'{"format": 3, "title": "", "features": [], "more": 1}',
+        b'{"format": 3, "title": "", "features": [{"name": "height", "mean": 0, "scale": 0, "weight": 1}]}',
+        b'{"format": 3, "title": "", "features": [{"name": "height", "mean": 0, "scale": 1}]}',
+    ],
+)  # fmt: skip
+def test_a_damaged_model(content):
+    message = refused(ModelError, lambda: read(write(Path("model.json"), content)), "is damaged", "make it again")
+    assert message.startswith("my_key: model.json: ")
+
+
+def test_another_format_is_told_whatever_else_it_holds():
+    path = write(Path("model.json"), b'{"format": 2, "weights": {}}')
+    refused(ModelError, lambda: read(path), "my_key: model.json", "has format 2, this version reads 3", "make it again")
+
+
+@pytest.mark.parametrize(
+    ("names", "differing"),
+    [
+        (["height"], "(depth)"),
+        (["height", "depth", "colour"], "(colour)"),
+        (["depth", "height"], "(their order)"),
+        (["a", "b", "c"], "(a, b, c)"),  # not all of them
+    ],
+)
+def test_features_of_another_name_are_refused(names, differing):
+    words = ["here: was trained with other features", differing, "make it again"]
+    refused(ModelError, lambda: check_names(WEIGHTS, names, "here", "make it again"), *words)
+
+
+def test_features_of_the_same_names_are_not_refused():
+    check_names(WEIGHTS, ("height", "depth"), "here", "make it again")
+    check_names([], (), "here", "make it again")

@@ -1,0 +1,354 @@
+"""Training of the ranking of answers: what turns teach, and what is learned of it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from convinse.config import parse_config
+from convinse.encoder.extractive_reader import AnswerSpan
+from convinse.heterogeneous_answering.answer_weights import FILE, read_answer_weights
+from convinse.heterogeneous_answering.candidate_features import Circumstances, Features
+from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
+from convinse.heterogeneous_answering.yes_no import YesNoFeatures
+from convinse.knowledge_base.index import KnowledgeBase
+from convinse.records.facts import fact_evidence
+from convinse.resources import Resources
+from convinse.scoring.convqa import is_answer
+from convinse.support.weights import model_bytes
+from convinse.training.answer_ranking import (
+    RISING,
+    ChoiceSet,
+    calibration_error,
+    choices_of,
+    cross_validated,
+    judged,
+    offering,
+    train_weights,
+    unlinked,
+    weighted,
+    write_ranking,
+)
+from convinse.training.choices import Choice, fit
+from evidences import evidence
+
+READ, ECHOES, OFFERED, FIT = map(Features._fields.index, ("read", "echoes", "offered", "fit"))
+
+
+# -- what turns teach --------------------------------------------------------------------------------------------------
+
+FILM, CAMERON, WINSLET = (
+    {"id": item, "label": label}
+    for item, label in (("Q44578", "Titanic"), ("Q42574", "James Cameron"), ("Q202765", "Kate Winslet"))
+)
+DIRECTOR, YES, NO = {"id": "P57", "label": "director"}, {"id": "Yes", "label": "Yes"}, {"id": "No", "label": "No"}
+SEA = {"id": "Q165", "label": "sea"}
+
+
+class Marking:
+    """A reader that marks a name in all texts, and keeps how many questions it was asked at once."""
+
+    row_form = "plain"
+
+    def __init__(self):
+        self.asked = []
+
+    def read_all(self, questions, contexts, top_k=None):
+        self.asked.append(len(questions))
+        name = "James Cameron"
+        return [
+            [AnswerSpan(name, place, text.index(name), text.index(name) + len(name), 1.0, 0.5, 0.1)
+             for place, text in enumerate(texts) if name in text]
+            for texts in contexts
+        ]  # fmt: skip
+
+
+@pytest.fixture
+def ha(world_index, closed):
+    config = parse_config({})
+    kb = closed(KnowledgeBase(world_index))
+    return ExtractiveAnswering(config, Resources(config, kb=kb), Marking())
+
+
+def turn(question, *answers):
+    """A turn with a fact and a sentence."""
+    said = evidence("Titanic, James Cameron made it with Kate Winslet.", "text", ("Titanic", "Q44578"),
+                    ("James Cameron", "Q42574"), ("Kate Winslet", "Q202765"), retrieved_for_entity=SEA, score=1.0)  # fmt: skip
+    fact = {**fact_evidence([FILM, DIRECTOR, CAMERON], SEA), "score": 0.5}
+    return {"question": question, "answers": list(answers), "top_evidences": [fact, said]}
+
+
+def test_a_turn_teaches_which_candidates_are_right(ha):
+    name, choices, yes_no = choices_of("own", ha, [("a", turn("Who directed it?", CAMERON))], is_answer)
+    (choice,) = choices
+    assert (name, yes_no) == ("own", []) and (choice.weight, choice.group) == (1.0, "a")
+    assert choice.right.tolist() == [False, True, False]  # the film, the director, the actress
+    assert choice.candidates.shape == (3, len(Features._fields)) and choice.question.shape == (
+        len(Circumstances._fields),
+    )
+    assert choice.candidates[:, READ].argmax() == 1  # as the reader marks it
+    assert choice.right.dtype == bool and choice.candidates.dtype == np.float64
+
+
+def test_without_a_gold_answer_among_the_candidates_none_is_right(ha):
+    turns = [
+        ("a", turn("Who?")),
+        ("b", turn("Who?", {"id": "Q1", "label": "x"})),
+        ("c", {**turn("Who?", CAMERON), "top_evidences": []}),
+    ]
+    choices = choices_of("own", ha, turns, is_answer).choices
+    assert [choice.right.tolist() for choice in choices] == [[False] * 3, [False] * 3, []]
+    assert choices[2].candidates.shape == (0, len(Features._fields))
+
+
+def test_questions_for_yes_or_no_teach_something_else(ha):
+    turns = [("a", turn("Did James Cameron direct Titanic?", YES)), ("b", turn("Who directed it?", CAMERON)),
+             ("c", turn("Was Titanic directed by Kate Winslet?", NO)), ("d", turn("Did he sing?", CAMERON)),
+             ("e", turn("Did he sing?"))]  # fmt: skip
+    own = choices_of("own", ha, turns, is_answer)
+    assert [choice.group for choice in own.choices] == ["b"] and own.choices[0].right.tolist() == [False, True, False]
+    assert [(choice.group, choice.right.tolist()) for choice in own.yes_no] == [("a", [True]), ("c", [False])]
+    rows = [YesNoFeatures(*choice.candidates[0]) for choice in own.yes_no]
+    assert all(choice.candidates.shape == (1, len(YesNoFeatures._fields)) for choice in own.yes_no)
+    assert rows[0].stated > 0.0 == rows[0].worded and own.yes_no[0].question.shape == (0,)
+
+
+def test_many_turns_are_read_some_at_a_time_and_may_lose_their_evidences(ha):
+    def turns(number):
+        for place in range(number):
+            given = turn("Who directed it?", CAMERON)
+            yield str(place), given
+            del given["top_evidences"]
+
+    choices = choices_of("own", ha, turns(45), is_answer).choices
+    assert [choice.group for choice in choices] == [str(place) for place in range(45)]
+    assert all(choice.right.tolist() == [False, True, False] for choice in choices)
+    assert sum(ha.reader.asked) == 45 and 1 < len(ha.reader.asked) < 10
+
+
+# -- questions as they would be ----------------------------------------------------------------------------------------
+
+
+def choice(right, group="a", rows=None, weight=1.0):
+    """A choice between candidates; by default the first feature of each is its place, all others are 0."""
+    if rows is None:
+        rows = np.zeros((len(right), len(Features._fields)))
+        rows[:, 0] = np.arange(len(right))
+    return Choice(np.array(rows, float), np.zeros(len(Circumstances._fields)), np.array(right, bool), weight, group)
+
+
+def test_questions_that_offer_a_right_and_a_wrong_answer():
+    mixed, right, wrong = choice([True, False, False]), choice([True]), choice([False])
+    mixed.candidates[:, FIT] = [0.1, 0.2, 0.3]
+    own = offering(ChoiceSet("own", [mixed, right, wrong, mixed], [mixed]))
+    assert own.name == "own, offers" and own.yes_no == [] and len(own.choices) == 2
+    offered = own.choices[0].candidates
+    assert offered[:, ECHOES].tolist() == offered[:, OFFERED].tolist() == [1.0, 0.0, 1.0]
+    offered[:, [ECHOES, OFFERED]] = 0.0
+    assert np.array_equal(offered, mixed.candidates)
+
+
+NAMED = [("Jim", "Q42574"), ("Kate Winslet", "Q202765"), ("1997", "1997-01-01T00:00:00Z")]
+ROW = {
+    "caption": "", "section": "",
+    "cells": [{"text": "Jim", "entities": [CAMERON], "start": 0, "header": "", "column": 0},
+              {"text": "Titanic", "entities": [FILM], "start": 5, "header": "", "column": 1}],
+}  # fmt: skip
+
+
+def mentioning(text, source="text", **more):
+    """An evidence in which people are named, retrieved for the film."""
+    given = evidence(text, source, *NAMED, retrieved_for_entity=FILM, **more)
+    given["wikidata_entities"] = [CAMERON, WINSLET, FILM, {"id": NAMED[2][1], "label": "1997"}]
+    given["mentions"] = [{"start": 0, "end": 1, "id": item} for _, item in (*NAMED, ("Titanic", "Q44578"))]
+    return given
+
+
+def told(*evidences, answers=(CAMERON,)):
+    return {"question": "Who?", "answers": list(answers), "top_evidences": list(evidences)}
+
+
+def ids(entities):
+    return [entity["id"] for entity in entities]
+
+
+def test_gold_answers_lose_their_items_and_are_the_names_that_evidences_have():
+    fact = {**fact_evidence([FILM, DIRECTOR, CAMERON], FILM)}
+    kept = {**fact_evidence([FILM, DIRECTOR, NO], FILM)}
+    given = told(fact, kept, mentioning("Jim made it", row=ROW), mentioning("It was Jim", "info"))
+    before = json.loads(json.dumps(given))
+    own = unlinked(given)
+    assert own["answers"] == [{"id": "Jim", "label": "Jim"}] and own["question"] == "Who?"
+    assert given == before  # which is not changed
+    first, second, third = own["top_evidences"]
+    assert first == kept  # the other fact is of him
+    assert second["evidence_text"] == "Jim made it" and "Q42574" not in json.dumps([second, third])
+    assert [ids(cell["entities"]) for cell in second["row"]["cells"]] == [[], ["Q44578"]]
+    assert {"Q44578", "1997-01-01T00:00:00Z"} <= set(ids(second["wikidata_entities"]))  # the topic and the date stay
+    assert ["1997", "1997-01-01T00:00:00Z"] in second["disambiguations"]
+    assert "Q44578" in [mention["id"] for mention in third["mentions"]]
+
+
+def test_an_infobox_loses_the_items_of_its_values():
+    box = {"path": ["By"], "values": [{"text": "Jim", "entities": [CAMERON, FILM], "start": 0}]}
+    (own,) = unlinked(told(mentioning("Jim", "info", attribute=box)))["top_evidences"]
+    assert ids(own["attribute"]["values"][0]["entities"]) == ["Q44578"]
+
+
+def test_half_of_the_other_items_are_unknown_too():
+    others = [{"id": f"Q{number}", "label": str(number)} for number in range(1000, 1100)]
+    given = mentioning("Jim")
+    given["wikidata_entities"] = [CAMERON, *others]
+    (own,) = unlinked(told(given))["top_evidences"]
+    kept = ids(own["wikidata_entities"])
+    assert 30 < len(kept) < 70 and set(kept) < set(ids(others))
+    assert ids(unlinked(told(given))["top_evidences"][0]["wikidata_entities"]) == kept  # always the same ones
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        told(fact_evidence([FILM, DIRECTOR, CAMERON], FILM)),  # only a fact names the answer
+        told(mentioning("Jim"), answers=[]),
+        told(mentioning("Jim"), answers=[{"id": "1997-01-01T00:00:00Z", "label": "1997"}]),
+        told(mentioning("Jim"), answers=[FILM]),  # what the evidences were retrieved for
+        told(answers=[CAMERON]),
+        told(mentioning("Jim"), answers=[{"id": "Q1", "label": "x"}]),
+    ],
+)
+def test_a_turn_whose_answer_is_no_item_or_is_named_nowhere_teaches_nothing_of_names(given):
+    assert unlinked(given) is None
+
+
+# -- learning ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_set_counts_as_the_root_of_its_size():
+    sets = [[choice([True])] * 4, [choice([True], weight=3.0)], []]
+    assert [own.weight for own in weighted(sets)] == [1.0] * 4 + [6.0]
+    assert sets[1][0].weight == 3.0
+
+
+def drawn(number, groups, seed=1):
+    """Choices in which the candidate with more of the first feature is right, mostly."""
+    chance = np.random.default_rng(seed)
+    made = []
+    for place in range(number):
+        rows = chance.normal(size=(4, len(Features._fields)))
+        right = np.zeros(4, bool)
+        right[(rows[:, 0] + 0.3 * chance.normal(size=4)).argmax()] = chance.random() < 0.9
+        made.append(choice(right, str(place % groups), rows))
+    return made
+
+
+def test_no_choice_is_judged_by_weights_that_its_group_has_taught():
+    sets = [drawn(40, 8), drawn(24, 8, seed=2)]
+    likely = cross_validated(sets, 1.0, parts=3)
+    assert [[own.shape for own in part] for part in likely] == [[(5,)] * 40, [(5,)] * 24]
+    # what the choices of a group teach is of no matter to them, and to those of the groups of their part
+    turned = [[own._replace(right=~own.right) if own.group == "3" else own for own in part] for part in sets]
+    again = cross_validated(turned, 1.0, parts=3)
+    changed = {own.group: set() for own in sets[0]}
+    for own, before, after in zip(sets, likely, again, strict=True):
+        for each, old, new in zip(own, before, after, strict=True):
+            changed[each.group].add(not np.array_equal(old, new))
+    assert changed["3"] == {False}
+    assert all(len(both) == 1 for both in changed.values())  # a group is in one part, whatever the set
+    assert 1 <= list(changed.values()).count({False}) < 8
+
+
+def test_features_that_may_not_fall_do_not_in_a_cross_validation():
+    own = [each._replace(candidates=-each.candidates) for each in drawn(60, 12)]
+    (free,), (held,) = cross_validated([own], 1.0), cross_validated([own], 1.0, rising=[0])
+    free, held = (
+        np.mean([given[:-1][each.right].sum() for each, given in zip(own, likely, strict=True)])
+        for likely in (free, held)
+    )
+    assert free > held + 0.2
+
+
+def test_where_nothing_is_left_to_learn_from_all_is_equally_likely():
+    ((first, second),) = cross_validated([[choice([True, False, False]), choice([False])]], 1.0)
+    assert first.tolist() == [0.25] * 4 and second.tolist() == [0.5] * 2
+    assert cross_validated([[]], 1.0) == [[]]
+
+
+def test_measures_of_probabilities():
+    choices = [choice([True, False]), choice([False] * 6 + [True]), choice([False]), choice([])]
+    falling = np.array([0.3, 0.2, 0.1, 0.09, 0.08, 0.07, 0.06, 0.1])
+    likely = [np.array([0.6, 0.3, 0.1]), falling, np.array([0.2, 0.8]), np.array([1.0])]
+    own = judged(choices, likely)
+    assert (own["questions"], own["p_at_1"], own["h_at_5"]) == (4.0, 0.25, 0.25)
+    assert own["log_loss"] == pytest.approx(-np.log([0.6, 0.06, 0.8, 1.0]).mean())
+    assert own["calibration_error"] == pytest.approx((0.4 + 0.3 + 0.2 + 0.0) / 4)
+    assert judged(choices[:1], [np.array([0.3, 0.6, 0.1])])["p_at_1"] == 0.0
+    assert judged(choices[:1], [np.array([0.3, 0.6, 0.1])])["h_at_5"] == 1.0
+    assert judged(choices[:1], [np.array([0.0, 1.0, 0.0])])["log_loss"] < 30  # bounded
+
+
+def test_the_calibration_error_is_of_bins():
+    probabilities = np.array([0.75, 0.72, 0.25, 0.21, 1.0])
+    right = np.array([True, False, False, True, True])
+    assert calibration_error(probabilities, right) == pytest.approx((abs(1.47 - 1) + abs(0.46 - 1) + 0.0) / 5)
+    assert calibration_error(probabilities, right, bins=1) == pytest.approx(abs(2.93 - 3) / 5)
+    assert calibration_error(np.zeros(0), np.zeros(0, bool)) == 0.0
+
+
+def decision(right, stated, group="a"):
+    return Choice(np.array([[stated, 0.0, 0.0]]), np.empty(0), np.array([right]), 1.0, group)
+
+
+def sets_of(number=40):
+    decisions = [decision(True, 2.0), decision(False, -1.0, "b"), decision(True, 1.5, "c"), decision(False, 0.0, "d")]
+    return [ChoiceSet("own", drawn(number, 8), decisions), ChoiceSet("more", drawn(10, 5, seed=3), [])]
+
+
+def test_the_same_sets_give_the_same_bytes():
+    first, second = (model_bytes(train_weights(sets_of(), 3.0, 1.0, "model-id")) for _ in range(2))
+    assert first == second
+    content = json.loads(first)
+    assert (content["model"], content["l2"]) == ("model-id", 3.0)
+    assert content["trained_on"] == [
+        {"name": "own", "questions": 40, "answered": sum(own.right.any() for own in sets_of()[0].choices), "weight": 1.0, "yes_no": 4},
+        {"name": "more", "questions": 10, "answered": sum(own.right.any() for own in sets_of()[1].choices), "weight": 2.0, "yes_no": 0},
+    ]  # fmt: skip
+    for key, kind in (("features", Features), ("nothing", Circumstances), ("yes_no", YesNoFeatures)):
+        assert [own["name"] for own in content[key]] == list(kind._fields)
+
+
+def test_what_is_written_ranks_as_what_was_learned():
+    sets = sets_of()
+    weights = train_weights(sets, 3.0, 1.0, "")
+    fitted = fit(weighted([own.choices for own in sets]), 3.0, RISING)
+    for own in sets[1].choices:
+        given = type("Given", (), {"features": own.candidates.tolist(), "circumstances": own.question.tolist()})
+        assert weights.probabilities(given) == pytest.approx(fitted.probabilities(own)[:-1], abs=1e-4)
+    assert all(weights.features[place].weight >= 0.0 for place in RISING)
+    assert weights.yes(YesNoFeatures(stated=2.0)) > 0.5 > weights.yes(YesNoFeatures(stated=-2.0))
+
+
+def test_without_questions_for_yes_or_no_all_that_speaks_for_yes_counts_as_it_is():
+    weights = train_weights([ChoiceSet("own", drawn(20, 4), [])], 3.0, 1.0, "")
+    assert weights.yes(YesNoFeatures(stated=1.0, worded=-3.0)) == pytest.approx(1 / (1 + np.exp(2.0)))
+
+
+@pytest.mark.parametrize("decisions", [[], [decision(True, 1.0)], sets_of()[0].yes_no])
+def test_a_ranking_is_written_with_its_figures_however_few_questions_are_for_yes_or_no(decisions):
+    sets = [ChoiceSet("own", drawn(30, 6), decisions)]
+    output = write_ranking(sets, parse_config({}), Path("ranking"), {"Sources": "Of my own."})
+    assert output == Path("ranking") and len(read_answer_weights(output).trained_on) == 1
+    card = (output / "README.md").read_text()
+    assert "Of my own." in card and "| own |" in card and FILE in card
+    assert f"Of {len(decisions)} questions for yes or no" in card
+
+
+def test_what_can_only_speak_for_a_candidate():
+    names = {Features._fields[place] for place in RISING}
+    assert {"read", "fit", "offered", "score"} <= names and not {
+        "crowd",
+        "prior",
+        "echoes",
+        "is_date",
+        "length",
+    } & names
