@@ -68,6 +68,7 @@ class Features(NamedTuple):
         capitals: the share of its words that begin with a capital, of what is no item.
         prior: a fifth of the decimal logarithm of its facts; known: the same, times how well it fits the expected type.
         length: words of its label, less one.
+        facts_read, facts_voted, facts_fit, facts_score: `read`, `voted`, `fit` and `score` where all evidences are facts; else 0.
     """
 
     read: float
@@ -112,6 +113,10 @@ class Features(NamedTuple):
     prior: float
     known: float
     length: float
+    facts_read: float = 0.0
+    facts_voted: float = 0.0
+    facts_fit: float = 0.0
+    facts_score: float = 0.0
 
 
 class Circumstances(NamedTuple):
@@ -277,6 +282,11 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
     question = keywords(asked.in_full) | keywords(asked.question)
     parts = _parts(candidate.entity["label"] for candidate in growing.values())
     features = [_features(candidate, asked, given, groups, parts, question) for candidate in growing.values()]
+    if not _has_pages(asked):
+        features = [
+            own._replace(facts_read=own.read, facts_voted=own.voted, facts_fit=own.fit, facts_score=own.score)
+            for own in features
+        ]
     places = (tuple(candidate.best_places or candidate.places) for candidate in growing.values())
     named = [
         AnswerCandidate(candidate.entity, 0.0, own, tuple(candidate.reasons) or ("votes",))
@@ -495,6 +505,10 @@ def _features(
     )
 
 
+def _has_pages(asked: AskedQuestion) -> bool:
+    return any(normalize_source(evidence["source"]) != "kb" for evidence in asked.evidences)
+
+
 def _circumstances(asked: AskedQuestion, given: Given, features: Sequence[Features]) -> Circumstances:
     texts = " ".join(evidence["evidence_text"] for evidence in asked.evidences).casefold()
     unknown = [word for word in _CAPITAL.findall(asked.question) if _OWNING.sub("", word).casefold() not in texts]
@@ -512,5 +526,5 @@ def _circumstances(asked: AskedQuestion, given: Given, features: Sequence[Featur
         subjects=best("subjects"),
         linked=float(bool(asked.about)),
         unknown=float(len(unknown)),
-        pages=float(any(normalize_source(evidence["source"]) != "kb" for evidence in asked.evidences)),
+        pages=float(_has_pages(asked)),
     )

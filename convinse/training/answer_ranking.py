@@ -44,7 +44,7 @@ _STRENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0)  # of the regularisation
 _THRESHOLDS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)  # of `ha_abstain_below` that the card tells of
 # what can only speak for a candidate: few questions of one kind must not turn it round
 _RISING = frozenset(
-    "read voted stated ordered fit suits kind score first support sources asked rest_asked covered subjects near best offered renamed known".split()
+    "read voted stated ordered fit suits kind score first support sources asked rest_asked covered subjects near best offered renamed known facts_voted facts_score".split()
 )
 # odds for "yes" are taken at their word where few questions say otherwise: none can speak against it
 _AS_STATED = tuple(range(len(YesNoFeatures._fields))), (1.0,) * len(YesNoFeatures._fields)
