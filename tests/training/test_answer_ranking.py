@@ -204,6 +204,16 @@ def test_half_of_the_other_items_are_unknown_too():
     kept = ids(own["wikidata_entities"])
     assert 30 < len(kept) < 70 and set(kept) < set(ids(others))
     assert ids(unlinked(told(given))["top_evidences"][0]["wikidata_entities"]) == kept  # always the same ones
+    (topic, *_) = (item for item in others if item["id"] not in kept)
+    (own,) = unlinked(told({**given, "retrieved_for_entity": topic}))["top_evidences"]
+    assert topic["id"] in ids(own["wikidata_entities"])  # what the question is about is known
+
+
+def test_several_names_of_gold_answers_are_in_order():
+    given = mentioning("Jim")
+    given["disambiguations"] = [[name, "Q42574"] for name in ("Jim", "Mr Cameron", "A director", "The boss", "Cameron")]
+    names = ["A director", "Cameron", "Jim", "Mr Cameron", "The boss"]
+    assert ids(unlinked(told(given))["answers"]) == names
 
 
 @pytest.mark.parametrize(
@@ -275,23 +285,25 @@ def test_where_nothing_is_left_to_learn_from_all_is_equally_likely():
 
 
 def test_measures_of_probabilities():
-    choices = [choice([True, False]), choice([False] * 6 + [True]), choice([False]), choice([])]
+    choices = [choice([True, False]), choice([False] * 5 + [True, False]), choice([False]), choice([])]
     falling = np.array([0.3, 0.2, 0.1, 0.09, 0.08, 0.07, 0.06, 0.1])
     likely = [np.array([0.6, 0.3, 0.1]), falling, np.array([0.2, 0.8]), np.array([1.0])]
     own = judged(choices, likely)
     assert (own["questions"], own["p_at_1"], own["h_at_5"]) == (4.0, 0.25, 0.25)
-    assert own["log_loss"] == pytest.approx(-np.log([0.6, 0.06, 0.8, 1.0]).mean())
+    assert own["log_loss"] == pytest.approx(-np.log([0.6, 0.07, 0.8, 1.0]).mean())
     assert own["calibration_error"] == pytest.approx((0.4 + 0.3 + 0.2 + 0.0) / 4)
     assert judged(choices[:1], [np.array([0.3, 0.6, 0.1])])["p_at_1"] == 0.0
     assert judged(choices[:1], [np.array([0.3, 0.6, 0.1])])["h_at_5"] == 1.0
     assert judged(choices[:1], [np.array([0.0, 1.0, 0.0])])["log_loss"] < 30  # bounded
+    both = judged([choice([True, True])], [np.array([0.5, 0.3, 0.2])])  # any of them is right
+    assert both["log_loss"] == pytest.approx(-np.log(0.8))
 
 
 def test_the_calibration_error_is_of_bins():
     probabilities = np.array([0.75, 0.72, 0.25, 0.21, 1.0])
-    right = np.array([True, False, False, True, True])
-    assert calibration_error(probabilities, right) == pytest.approx((abs(1.47 - 1) + abs(0.46 - 1) + 0.0) / 5)
-    assert calibration_error(probabilities, right, bins=1) == pytest.approx(abs(2.93 - 3) / 5)
+    right = np.array([True, False, False, True, False])
+    assert calibration_error(probabilities, right) == pytest.approx((abs(1.47 - 1) + abs(0.46 - 1) + 1.0) / 5)
+    assert calibration_error(probabilities, right, bins=1) == pytest.approx(abs(2.93 - 2) / 5)
     assert calibration_error(np.zeros(0), np.zeros(0, bool)) == 0.0
 
 

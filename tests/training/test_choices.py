@@ -77,6 +77,15 @@ def test_regularisation_makes_weights_smaller_but_not_the_bias(choices):
     assert np.mean(shares) == pytest.approx(np.mean([not own.right.any() for own in choices[:300]]), abs=0.01)
 
 
+def test_regularisation_may_pull_to_other_weights_than_0(choices):
+    pulled = fit(choices[:300], 1e9, towards=[0.5, -2.0, 0.25])
+    assert raw(pulled)[0] == pytest.approx([0.5, -2.0, 0.25], abs=1e-3) and np.abs(pulled.question).max() < 1e-3
+    held = fit(choices[:300], 1e9, rising=[1], towards=[0.5, -2.0, 0.25])
+    assert raw(held)[0] == pytest.approx([0.5, 0.0, 0.25], abs=1e-3)
+    free, weak = fit(choices[:300], 1e-6), fit(choices[:300], 1e-6, towards=[0.5, -2.0, 0.25])
+    assert weak.candidates == pytest.approx(free.candidates, abs=1e-3)
+
+
 def test_a_choice_counts_by_its_weight(choices):
     twice, weighted = [*choices[:100], *choices[:40]], [own._replace(weight=2.0) for own in choices[:40]]
     doubled, again = fit(twice, 1.0), fit([*weighted, *choices[40:100]], 1.0)

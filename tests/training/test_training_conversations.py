@@ -3,12 +3,14 @@
 import copy
 import json
 
+import msgspec
 import pytest
 
 from convinse.config import parse_config
+from convinse.evidence_retrieval_scoring.base import EvidenceRetrievalScoring
 from convinse.question_understanding.base import QuestionUnderstanding
 from convinse.support.errors import DataError
-from convinse.training.conversations import understood_conversations
+from convinse.training.conversations import grouped_turns, understood_conversations
 
 
 class Recorder(QuestionUnderstanding):
@@ -69,6 +71,33 @@ def test_questions_that_have_no_answer_are_learnt_from(config):
     conversations[0]["questions"][1] = {"question": "two?", "answers": []}
     _, second = understood_conversations(config(conversations), "train")[0]["questions"]
     assert second["answers"] == [] and json.loads(second["structured_representation"])[0] == "two?"
+
+
+class Finder(EvidenceRetrievalScoring):
+    """Finds nothing; what a question is about is the item of its first word."""
+
+    def inference_on_turn(self, turn, sources):
+        item = turn["question"].split()[0]
+        turn["question_entities"] = [{"item": {"id": item, "label": item}}] if item.istitle() else []
+        return []
+
+
+def test_turns_are_grouped_by_conversation_and_single_questions_by_what_they_are_about(config):
+    def asked(name, *questions, **more):
+        turns = [{"turn": n, "question": question, "answers": []} for n, question in enumerate(questions)]
+        return {"conv_id": name, "questions": turns, **more}
+
+    made = config([asked("a", "Titanic?", "why"), asked("b", "Jaws who", "when", group=7), asked("c", "Alien how"),
+                   asked("d", "Alien who", group=8), asked("e", "who else")])  # fmt: skip
+    made = msgspec.structs.replace(made, ers=f"{__name__}:Finder")
+    groups, given = [], []
+    for group, turn in grouped_turns(made, "train", ("kb",)):
+        assert turn["top_evidences"] == []
+        groups.append((turn["question"], group))
+        given.append(turn)
+    assert groups == [("Titanic?", "a"), ("why", "a"), ("Jaws who", "7"), ("when", "7"), ("Alien how", "Alien"),
+                      ("Alien who", "Alien"), ("who else", "who else")]  # fmt: skip
+    assert all("top_evidences" not in turn for turn in given)  # they are too many to be kept
 
 
 def test_a_missing_part_is_named(config):

@@ -1,0 +1,47 @@
+"""The conversations of a part, as experiments and recipes read them."""
+
+import pytest
+
+from convinse.config import parse_config
+from convinse.experiment import read_part
+from convinse.support.errors import DataError
+from refusals import refused
+from written import write
+
+
+def conversation(name, **more):
+    return {"conv_id": name, "questions": [{"question": "Who?", "answers": []}], **more}
+
+
+@pytest.fixture
+def config(workdir):
+    return parse_config({"benchmark_path": str(workdir)})
+
+
+@pytest.mark.parametrize("part", ["train", "dev", "test"])
+def test_a_part_is_all_of_its_file(config, part):
+    write(f"{part}.json", [conversation("a", part="dev"), conversation("b")])
+    assert [own["conv_id"] for own in read_part(config, part)] == ["a", "b"]
+
+
+def test_the_natural_questions_are_in_two_halves(config):
+    parts = [("a", "dev"), ("b", "measured"), ("c", "dev")]
+    write("natural.json", [conversation(name, part=part) for name, part in parts])
+    assert [own["conv_id"] for own in read_part(config, "natural-dev")] == ["a", "c"]
+    assert [own["conv_id"] for own in read_part(config, "natural")] == ["b"]
+
+
+def test_a_half_that_is_not_there_is_an_error(config):
+    write("natural.json", [conversation("a", part="dev"), conversation("b")])
+    refused(DataError, lambda: read_part(config, "natural"), "natural.json", '"part": "measured"')
+
+
+@pytest.mark.parametrize(("part", "name"), [("dev", "dev"), ("natural-dev", "natural"), ("natural", "natural")])
+def test_a_missing_file_is_named_with_its_keys(config, part, name):
+    words = [f"{name}.json: no such file", f"check {name}_input_path and benchmark_path"]
+    refused(DataError, lambda: read_part(config, part), *words)
+
+
+def test_a_damaged_file_is_an_error(config):
+    write("dev.json", b"[{")
+    refused(DataError, lambda: read_part(config, "dev"), "dev.json")
