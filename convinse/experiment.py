@@ -86,7 +86,9 @@ def run_experiment(
             "total": time.perf_counter() - start,
         }
         before = output.metrics().get("seconds", {})  # of the part of the run that was finished before
-        groups = {name: metrics.pop(name) for name in ("domains", "turns", "kinds", "sources", "unanswerable")}
+        groups = {
+            name: metrics.pop(name) for name in ("abstained", "domains", "turns", "kinds", "sources", "unanswerable")
+        }
         metrics["seconds"] = {stage: round(value + before.get(stage, 0.0), 3) for stage, value in seconds.items()}
         metrics |= groups
         output.write_metrics(metrics)

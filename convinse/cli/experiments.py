@@ -107,6 +107,11 @@ def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
         if unanswerable["num_questions"]:
             share = f"abstained on {unanswerable['abstained']:.3f} of them"
             print(f"{unanswerable['num_questions']} questions without an answer: {share}")
+        if (abstained := outcome.metrics["abstained"])["answerable"]:
+            print(
+                f"questions with an answer: abstained on {abstained['answerable']:.3f} of them, on {abstained['right']:.3f} of "
+                "those whose first answer is right"
+            )
         print(f"{outcome.path}/turns.jsonl, metrics.json ({outcome.metrics['seconds']['total']:.1f} s)")
 
 

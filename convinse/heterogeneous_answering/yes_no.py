@@ -151,7 +151,7 @@ def _by_text(question: str, evidences: Sequence[Evidence], language: Language, j
     if judge is None or not sentences:
         return words
     read = judge(question, " ".join(evidences[place]["evidence_text"] for place in sentences))
-    return Verdict((words.yes + read) / 2, words.evidences, YesNoFeatures(worded=_odds(words.yes), read=_odds(read)))
+    return Verdict((words.yes + read) / 2, words.evidences, words.features._replace(read=_odds(read)))
 
 
 def _by_words(question: str, evidences: Sequence[Evidence], language: Language) -> Verdict:

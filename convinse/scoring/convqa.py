@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from ..records.conversation import Conversation, Turn
 from ..records.evidence import Entity, Evidence, normalize_source
+from .calibration import calibration_error
 
 Measure = Literal["p_at_1", "mrr", "h_at_5", "answer_presence"]
 MEASURES: tuple[Measure, ...] = ("p_at_1", "mrr", "h_at_5", "answer_presence")
@@ -77,7 +78,9 @@ def evaluate(conversations: Iterable[Conversation]) -> dict[str, Any]:
 
     The same below `domains`, by domain, below `turns`, by the number of the turn in its conversation, below `kinds`, by the
     turn's own key `kind` where it has one, and below `sources`, over the turns whose answer a source's evidences hold.
-    `unanswerable`: the turns whose gold answers are an empty list, and the share of them on which it was abstained.
+    `unanswerable`: the turns whose gold answers are an empty list, and the share of them on which it was abstained; `abstained`: the
+    same share of the turns with gold answers, and of those of them whose first answer is right; `calibration_error`: of the
+    first answers' scores as probabilities, see `calibration.calibration_error`.
     """
     turns: list[Turn] = []
     domains: dict[str, list[Turn]] = defaultdict(list)
@@ -100,8 +103,18 @@ def evaluate(conversations: Iterable[Conversation]) -> dict[str, Any]:
         for turn in measured:
             for source, present in turn.get("answer_presence_per_src", {}).items():
                 sources.setdefault(source, []).extend([turn] if present else [])
+    right = [turn for turn in turns if turn.get("p_at_1")]
+    tops = [next((answer.get("score", 0.0) for answer in turn.get("pred_answers", [])), 0.0) for turn in turns]
     return {
         **_means(turns),
+        "calibration_error": round(
+            calibration_error((min(max(top, 0.0), 1.0) for top in tops), [bool(turn.get("p_at_1")) for turn in turns]),
+            4,
+        ),
+        "abstained": {
+            "answerable": _mean(map(has_abstained, turns), len(turns)),
+            "right": _mean(map(has_abstained, right), len(right)),
+        },
         "domains": {domain: _means(group) for domain, group in sorted(domains.items()) if group},
         # by their numbers: 10 comes after 9
         "turns": {name: _means(group) for name, group in sorted(positions.items(), key=lambda it: (len(it[0]), it[0]))},

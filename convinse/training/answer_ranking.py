@@ -28,6 +28,7 @@ from ..heterogeneous_answering.yes_no import NO, YES, YesNoFeatures, yes_or_no
 from ..records.conversation import Turn
 from ..records.evidence import Entity, Evidence, question_items
 from ..resources import model_path
+from ..scoring.calibration import calibration_error
 from ..scoring.convqa import is_answer
 from ..support.errors import DataError
 from ..support.weights import FeatureWeight, model_bytes
@@ -307,7 +308,7 @@ def judged(choices: Sequence[Choice], likely: Sequence[np.ndarray]) -> Measures:
         "questions": float(len(choices)),
         "p_at_1": float(np.mean(right)),
         "h_at_5": float(np.mean(hits)),
-        "calibration_error": calibration_error(np.array(top), np.array(right)),
+        "calibration_error": calibration_error(top, right),
         "log_loss": float(
             np.mean([-np.log(max(1e-12, _of_right(c, p))) for c, p in zip(choices, likely, strict=True)])
         ),
@@ -316,14 +317,6 @@ def judged(choices: Sequence[Choice], likely: Sequence[np.ndarray]) -> Measures:
 
 def _of_right(choice: Choice, chances: np.ndarray) -> float:
     return float(chances[:-1][choice.right].sum()) if choice.right.any() else float(chances[-1])
-
-
-def calibration_error(probabilities: np.ndarray, right: np.ndarray, bins: int = 10) -> float:
-    """The expected calibration error (Naeini et al., AAAI 2015): how far the share of right answers lies from the mean
-    probability, in bins of equal width, weighted by how many answers a bin has."""
-    places = np.minimum((probabilities * bins).astype(int), bins - 1)
-    gaps = [abs(float((probabilities - right)[places == place].sum())) for place in range(bins)]
-    return sum(gaps) / max(1, len(probabilities))
 
 
 def train_weights(sets: Sequence[ChoiceSet], l2: float, yes_no_l2: float, model: str) -> AnswerWeights:

@@ -20,15 +20,6 @@ def answer_scores(predictions: Sequence[str], references: Sequence[Sequence[str]
     return {"exact": scores["exact"], "f1": scores["f1"]}
 
 
-def calibration_error(probabilities: Sequence[float] | np.ndarray, right: Sequence[bool], bins: int = 10) -> float:
-    """The expected calibration error (Naeini et al., AAAI 2015): how far the share of right answers lies from the mean
-    probability, in bins of equal width, weighted by how many answers a bin has."""
-    given, true = np.asarray(probabilities, dtype=float), np.asarray(right, dtype=float)
-    places = np.minimum((given * bins).astype(int), bins - 1)
-    gaps = [abs(float((given - true)[places == place].sum())) for place in range(bins)]
-    return sum(gaps) / max(1, len(given))
-
-
 def first_right(order: Sequence[object], right: Collection[object]) -> Rank:
     """The rank of the first thing in an order that is right."""
     return next((rank for rank, place in enumerate(order, 1) if place in right), None)

@@ -151,6 +151,20 @@ def test_abstaining_is_right_where_the_question_has_no_answer():
     assert evaluate([])["unanswerable"] == {"num_questions": 0, "abstained": 0.0}
 
 
+def test_abstaining_where_there_is_an_answer_and_the_probabilities_are_measured():
+    def told(right, score, **more):
+        answers = [{"answer": {"id": "Q1", "label": ""}, "score": score, "rank": 1}]
+        return {"question": "?", "answers": [{"id": "Q1"}], "pred_answers": answers, "p_at_1": float(right), **more}
+
+    unsure = {"abstained": {"reason": "unsure"}}
+    turns = [told(True, 0.9), told(True, 0.3, **unsure), told(False, 0.2, **unsure), told(False, 7.0)]
+    result = evaluate([{"conv_id": "1", "questions": [*turns, {**told(False, 0.0), "pred_answers": []}]}])
+    assert result["abstained"] == {"answerable": 0.6, "right": 0.5}
+    gaps = (0.9 - 1 + 1.0) + (1 - 0.3) + 0.2 + 0.0  # 7 is no probability, and counts as 1
+    assert result["calibration_error"] == pytest.approx(gaps / 5)
+    assert evaluate([])["abstained"] == {"answerable": 0.0, "right": 0.0}
+
+
 def test_a_turn_that_no_stage_measured_counts_nothing():
     result = evaluate([{"conv_id": "1", "domain": "books", "questions": [turn(1.0, True), answered(["Q1"])]}])
     assert [result[measure] for measure in MEASURES] == [0.5] * len(MEASURES)

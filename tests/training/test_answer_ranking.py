@@ -20,7 +20,6 @@ from convinse.support.weights import model_bytes
 from convinse.training.answer_ranking import (
     RISING,
     ChoiceSet,
-    calibration_error,
     choices_of,
     cross_validated,
     judged,
@@ -297,14 +296,6 @@ def test_measures_of_probabilities():
     assert judged(choices[:1], [np.array([0.0, 1.0, 0.0])])["log_loss"] < 30  # bounded
     both = judged([choice([True, True])], [np.array([0.5, 0.3, 0.2])])  # any of them is right
     assert both["log_loss"] == pytest.approx(-np.log(0.8))
-
-
-def test_the_calibration_error_is_of_bins():
-    probabilities = np.array([0.75, 0.72, 0.25, 0.21, 1.0])
-    right = np.array([True, False, False, True, False])
-    assert calibration_error(probabilities, right) == pytest.approx((abs(1.47 - 1) + abs(0.46 - 1) + 1.0) / 5)
-    assert calibration_error(probabilities, right, bins=1) == pytest.approx(abs(2.93 - 2) / 5)
-    assert calibration_error(np.zeros(0), np.zeros(0, bool)) == 0.0
 
 
 def decision(right, stated, group="a"):

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from convinse.encoder.extractive_reader import AnswerSpan
+from convinse.scoring.calibration import calibration_error
 from convinse.scoring.extractive import normalize
 
-from ..measures import answer_scores, calibration_error
+from ..measures import answer_scores
 from .sets import Question
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from bench.measures import calibration_error
 from convinse.encoder.answer_classes import DATE, NUMBER, OTHER, TEXT, YES_NO, AnswerClasses
 from convinse.encoder.answer_type_head import AnswerTypeHead
 from convinse.encoder.checkpoint import Checkpoint
 from convinse.encoder.devices import find_device
 from convinse.encoder.tokens import TextTokenizer
 from convinse.language.language import english
+from convinse.scoring.calibration import calibration_error
 from convinse.training.learning import FitResult
 from recipes.embedded.answer_classes import ADDED, TypedQuestion, TypedQuestions, common_words, names_in
 from recipes.embedded.frozen import States, fit_head, read_by_trunk

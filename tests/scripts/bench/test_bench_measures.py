@@ -51,10 +51,3 @@ def test_operations_of_a_bert():
     # one layer, one sequence of 2 tokens, hidden 1, intermediate 1: 6 products a token, 2 of 2x2 for the attention
     assert flops([2], 1, 1, 1) == 2 * 2 * 6 + 2 * 2 * 2 * 2
     assert flops([2, 2], 1, 1, 3) == 6 * flops([2], 1, 1, 1)
-
-
-def test_calibration_error_is_the_gap_of_each_bin_weighted_by_its_answers():
-    # bin 0.9: mean 0.95, all right; bin 0.2: mean 0.25, one of two right
-    error = measures.calibration_error([0.95, 0.95, 0.2, 0.3 - 1e-9], [True, True, True, False])
-    assert error == pytest.approx(0.5 * 0.05 + 0.5 * 0.25)
-    assert measures.calibration_error([1.0, 0.0], [True, False]) == 0 == measures.calibration_error([], [])
