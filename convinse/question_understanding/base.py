@@ -45,7 +45,7 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
     """What a later turn may know of an earlier turn: its gold answers where wanted and known, else its best predicted answer."""
     answers = turn.get("answers") if use_gold_answers else None
     if not answers:
-        answers = [] if turn.get("abstained") else [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
+        answers = [ranked["answer"] for ranked in turn.get("pred_answers", [])[:1]]
     known: Turn = {
         "question": turn["question"],
         "structured_representation": turn.get("structured_representation", ""),
