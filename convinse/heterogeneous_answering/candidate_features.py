@@ -9,27 +9,25 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from ..language.property_names import PropertyLabel
 from ..language.text import fold
-from ..records.evidence import Entity, Evidence, Mention, entities_within, normalize_source
+from ..records.evidence import Entity, normalize_source
 from ..records.facts import fact_of
-from ..records.literals import find_literals, in_scale, is_date, is_number, number_entity
+from ..records.literals import in_scale, is_date, is_item, is_number, number_entity
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_year
 from .reader import same_words
-from .values import FAR, labels_at, nearness
+from .standing import MOST_WORDS, is_known, things_in, unnamed_in, with_mentions, without_owning
+from .values import FAR, nearness
 
 _LEAST = 1e-4  # of a share, for its logarithm
 _LEAST_FIT = 1e-3
-_NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # two to five words in a sentence
-_OWNING = re.compile("['’]s?$")
-_MOST_WORDS = 8  # of a cell's text that may be a name
 _CAPITAL = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+")
 
 
@@ -188,14 +186,6 @@ class _Candidate:
             self.values[name] = max(self.values.get(name, 0.0), value)
 
 
-class _Standing(NamedTuple):
-    """A candidate in an evidence: where it stands, and what names it there."""
-
-    entity: Entity
-    stands: str
-    labels: tuple[PropertyLabel, ...]
-
-
 def candidates(asked: AskedQuestion, given: Given) -> Candidates:
     """All candidates of a question, in the order of the evidences; dates are years where a year is asked for.
 
@@ -213,7 +203,7 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
 
     @cache
     def facts(name: str) -> int:
-        return asked.resources.kb.frequency(name) if _is_item(name) else 0
+        return asked.resources.kb.frequency(name) if is_item(name) else 0
 
     @cache
     def number_of(label: str) -> int | None:
@@ -222,7 +212,7 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
     def canonical(entity: Entity) -> Entity:
         if asked.asks_for_year:
             return in_year(entity)
-        number = None if _is_known(entity) else number_of(entity["label"])
+        number = None if is_known(entity) else number_of(entity["label"])
         return in_scale(entity if number is None else number_entity(str(number)), scale)
 
     @cache
@@ -230,21 +220,21 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
         return asked.names.asked(label, words), asked.names.asking(label, words)
 
     def key_of(entity: Entity) -> str:
-        return entity["id"].lower() if _is_known(entity) else names.get(same_words(entity["label"], language.words), "")
+        return entity["id"].lower() if is_known(entity) else names.get(same_words(entity["label"], language.words), "")
 
     for place, (evidence, share) in enumerate(zip(asked.evidences, asked.shares, strict=True)):
         held = keywords(evidence["evidence_text"])
         source = normalize_source(evidence["source"])
-        unnamed = () if fact_of(evidence) else tuple(_unnamed(evidence))
-        near = nearness(_with_mentions(evidence, unnamed), asked.stems, language.words)
+        unnamed = () if fact_of(evidence) else tuple(unnamed_in(evidence))
+        near = nearness(with_mentions(evidence, unnamed), asked.stems, language.words)
         subjects = {entity["id"] for entity in evidence["wikidata_entities"]}
         if "retrieved_for_entity" in evidence:
             subjects.add(evidence["retrieved_for_entity"]["id"])
         about_share = len(subjects & about) / len(about) if about else 0.0
-        for standing in _standing(evidence, source, unnamed):
+        for standing in things_in(evidence, source, unnamed):
             entity = canonical(standing.entity)
             name = same_words(entity["label"], language.words)
-            if _is_known(entity):
+            if is_known(entity):
                 key = entity["id"].lower()
                 names.setdefault(name, key)
             else:
@@ -304,84 +294,6 @@ def asking_words(asked: AskedQuestion) -> frozenset[str]:
     return words.difference(*(name for label in labels if (name := keywords(label)) <= words))
 
 
-def _is_item(name: str) -> bool:
-    return name[:1] == "Q" and name[1:].isdigit()
-
-
-def _is_known(entity: Entity) -> bool:
-    name = entity["id"]
-    return name[:1] == "Q" and name[1:].isdigit() or is_date(name) or is_number(name)
-
-
-def _standing(evidence: Evidence, source: str, unnamed: Iterable[_Unnamed]) -> Iterator[_Standing]:
-    """The candidates of an evidence."""
-    entities = {entity["id"]: entity for entity in evidence["wikidata_entities"]}
-    if fact := fact_of(evidence):
-        predicate = PropertyLabel(fact.predicate["label"], fact.predicate["id"])
-        yield _Standing(fact.subject, "as_subject", (predicate,))
-        yield _Standing(fact.object, "as_object", (predicate,))
-        for qualifier in fact.qualifiers:
-            own = PropertyLabel(qualifier.predicate["label"], qualifier.predicate["id"])
-            yield _Standing(qualifier.value, "as_qualifier", (own, predicate))
-        return
-    stands = {"table": "in_row", "info": "in_box"}.get(source, "in_text")
-    placed = set()
-    for mention in evidence["mentions"]:
-        name = mention["id"]
-        if name in entities:
-            placed.add(name)
-            labels = tuple(dict.fromkeys(label for label in labels_at(evidence, mention) if label.text))
-            yield _Standing(entities[name], stands, labels)
-    for name, entity in entities.items():
-        if name not in placed:
-            yield _Standing(entity, stands, ())
-    for text, _, labels in unnamed:
-        yield _Standing({"id": text, "label": text}, stands, labels)
-
-
-def _with_mentions(evidence: Evidence, unnamed: Sequence[_Unnamed]) -> Evidence:
-    """An evidence that mentions these names, too; by their text."""
-    if not unnamed:
-        return evidence
-    named: list[Mention] = [{"start": start, "end": start + len(text), "id": text} for text, start, _ in unnamed]
-    own = evidence.copy()
-    own["mentions"] = evidence["mentions"] + named
-    return own
-
-
-class _Unnamed(NamedTuple):
-    """A name that no item is known of, where it stands in an evidence, and what names it there."""
-
-    text: str
-    start: int
-    labels: tuple[PropertyLabel, ...] = ()
-
-
-def _unnamed(evidence: Evidence) -> Iterator[_Unnamed]:
-    """Names that no item is known of: texts of cells and of values of an infobox, and words with capitals in a sentence."""
-    if "row" in evidence:
-        parts: Iterable[tuple[str, int, tuple[str, ...]]] = (
-            (cell["text"], cell["start"], (cell["header"],)) for cell in evidence["row"]["cells"]
-        )
-    elif "attribute" in evidence:
-        path = tuple(evidence["attribute"]["path"])
-        parts = ((value["text"], value["start"], path) for value in evidence["attribute"]["values"])
-    else:
-        for name in _NAME.finditer(evidence["evidence_text"]):
-            text, start, end = _OWNING.sub("", name[0]), *name.span()
-            if not any(mention["start"] < end and start < mention["end"] for mention in evidence["mentions"]):
-                yield _Unnamed(text, start)
-        return
-    for text, start, labels in parts:
-        if _may_be_name(text) and not entities_within(evidence, start, start + len(text)):
-            yield _Unnamed(text, start, tuple(PropertyLabel(label) for label in labels if label))
-
-
-@lru_cache(maxsize=4096)  # the turns of a conversation see the same cells again
-def _may_be_name(text: str) -> bool:
-    return any(map(str.isalpha, text)) and len(text.split()) <= _MOST_WORDS and not any(find_literals(text))
-
-
 def _may_answer(candidate: _Candidate, asked: AskedQuestion) -> bool:
     """Whether a candidate is an answer at all: what a question is about is one where it asks for that in other words, offers it
     to choose from, or asks for a property that it is a value of."""
@@ -426,7 +338,7 @@ def _parts(labels: Iterable[str]) -> frozenset[str]:
     runs = set()
     for label in labels:
         words = fold(label).split()
-        if 1 < len(words) <= _MOST_WORDS:
+        if 1 < len(words) <= MOST_WORDS:
             whole = len(words)
             runs |= {
                 " ".join(words[start:end])
@@ -448,10 +360,10 @@ def _features(
     entity, values, shares = candidate.entity, candidate.values, candidate.shares
     name, label = entity["id"], entity["label"]
     words = label.split()
-    facts = asked.resources.kb.frequency(name) if _is_item(name) else 0
+    facts = asked.resources.kb.frequency(name) if is_item(name) else 0
     own = asked.language.properties.keywords(label)
-    suits = asked.fit(entity) if _is_known(entity) else asked.fit_of_name
-    is_part = not _is_known(entity) and fold(label) in parts
+    suits = asked.fit(entity) if is_known(entity) else asked.fit_of_name
+    is_part = not is_known(entity) and fold(label) in parts
     echoes = len(own & question) / len(own) if own else 0.0
     below = [groups[called] for called in candidate.called]
     least = min(below, key=lambda group: group.size, default=None)
@@ -495,10 +407,10 @@ def _features(
         latest=float(any(name == group.latest for group in below)),
         is_date=float(is_date(name)),
         is_number=float(is_number(name)),
-        is_words=float(not _is_known(entity)),
+        is_words=float(not is_known(entity)),
         lower=float(label[:1].islower()),
         part=float(is_part),
-        capitals=0.0 if _is_known(entity) else sum(word[:1].isupper() for word in words) / max(1, len(words)),
+        capitals=0.0 if is_known(entity) else sum(word[:1].isupper() for word in words) / max(1, len(words)),
         prior=math.log10(1 + facts) / 5,
         known=math.log10(1 + facts) / 5 * suits,
         length=float(max(0, len(words) - 1)),
@@ -511,7 +423,7 @@ def _has_pages(asked: AskedQuestion) -> bool:
 
 def _circumstances(asked: AskedQuestion, given: Given, features: Sequence[Features]) -> Circumstances:
     texts = " ".join(evidence["evidence_text"] for evidence in asked.evidences).casefold()
-    unknown = [word for word in _CAPITAL.findall(asked.question) if _OWNING.sub("", word).casefold() not in texts]
+    unknown = [word for word in _CAPITAL.findall(asked.question) if without_owning(word).casefold() not in texts]
 
     def best(name: str) -> float:
         return max((getattr(own, name) for own in features), default=0.0)

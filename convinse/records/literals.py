@@ -84,6 +84,11 @@ def wikidata_time(time: str, precision: int) -> Entity | None:
     return date_entity(year, month, day if precision >= 11 and day else None)
 
 
+def is_item(entity_id: str) -> bool:
+    """Whether an id is that of an item."""
+    return entity_id[:1] == "Q" and entity_id[1:].isdecimal()
+
+
 def is_date(entity_id: str) -> bool:
     """Whether an id is a time stamp."""
     return _DATE_ID.fullmatch(entity_id) is not None

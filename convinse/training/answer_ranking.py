@@ -27,6 +27,7 @@ from ..heterogeneous_answering.question import AskedQuestion
 from ..heterogeneous_answering.yes_no import NO, YES, YesNoFeatures, yes_or_no
 from ..records.conversation import Turn
 from ..records.evidence import Entity, Evidence, question_items
+from ..records.literals import is_item
 from ..resources import model_path
 from ..scoring.calibration import calibration_error
 from ..scoring.convqa import is_answer
@@ -220,13 +221,13 @@ def unlinked(turn: Turn) -> Turn | None:
     Half of the other items are unknown, too, else a name without an item would always be right. Facts with one of them are left
     out, from other evidences they lose their ids. Gold answers are the names that the evidences have for them.
     """
-    gold = {answer["id"] for answer in turn["answers"] if _is_item(answer["id"])}
+    gold = {answer["id"] for answer in turn["answers"] if is_item(answer["id"])}
     topics = {item["id"] for item in question_items(turn["top_evidences"])}
     unknown = gold - topics
     if not unknown:
         return None
     mentioned = {entity["id"] for evidence in turn["top_evidences"] for entity in evidence["wikidata_entities"]}
-    unknown |= {name for name in mentioned - topics if _is_item(name) and crc32(name.encode()) % 2}
+    unknown |= {name for name in mentioned - topics if is_item(name) and crc32(name.encode()) % 2}
     kept = [evidence for own in turn["top_evidences"] if (evidence := _unlinked(own, unknown)) is not None]
     named = [evidence for evidence in turn["top_evidences"] if "fact" not in evidence]
     names = {surface for evidence in named for surface, name in evidence["disambiguations"] if name in gold - topics}
@@ -248,10 +249,6 @@ def _unlinked(evidence: Evidence, unknown: AbstractSet[str]) -> Evidence | None:
         key = "wikidata_entities" if holder is own else "entities"
         holder[key] = [entity for entity in holder[key] if entity["id"] not in unknown]
     return own
-
-
-def _is_item(name: str) -> bool:
-    return name[:1] == "Q" and name[1:].isdigit()
 
 
 def weighted(sets: Sequence[Sequence[Choice]]) -> list[Choice]:

@@ -13,7 +13,7 @@ from convinse.knowledge_base.build import build
 from convinse.knowledge_base.dump import read_dump
 from convinse.knowledge_base.index import FactEntities, KnowledgeBase
 from convinse.language.language import english
-from convinse.records.literals import is_date
+from convinse.records.literals import is_date, is_item
 from convinse.support.errors import IndexFileError
 from convinse.support.files import sha256
 from convinse.support.jsonlines import read_documents
@@ -23,7 +23,6 @@ from recipes.sources import needed, wikidata_27k
 
 SOURCE = "facts"  # of the examples, and what decides the part of a fact
 Span = tuple[int, int]
-_ITEM = re.compile(r"Q[1-9][0-9]*")
 _YEAR = re.compile(r"[0-9]{4}$")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?= )")
 MALE, FEMALE = frozenset(("Q6581097", "Q2449503")), frozenset(("Q6581072", "Q1052281"))
@@ -94,16 +93,11 @@ class Told(NamedTuple):
                 year = _YEAR.search(self.labels[place])
                 if year and year.start() and "year" in asked.lower():
                     found.append((start + year.start(), end))
-            elif not _ITEM.fullmatch(self.ids[place]):
+            elif not is_item(self.ids[place]):
                 number = _NUMBER.match(self.labels[place])
                 if number:
                     found.append((start, start + number.end()))
         return tuple(dict.fromkeys(found))
-
-
-def is_item(entity_id: str) -> bool:
-    """Whether an id is that of an item."""
-    return _ITEM.fullmatch(entity_id) is not None
 
 
 def knowledge_base(data: Path, work: Path) -> KnowledgeBase:
