@@ -48,15 +48,17 @@ _THRESHOLDS = (0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)  # of `ha_abstain_below` th
 _RISING = frozenset(
     "read voted stated ordered fit suits kind score first support sources asked rest_asked covered subjects near best offered renamed known facts_voted facts_score".split()
 )
-# odds for "yes" are taken at their word where few questions say otherwise: none can speak against it
-_AS_STATED = tuple(range(len(YesNoFeatures._fields))), (1.0,) * len(YesNoFeatures._fields)
+# What facts state for "yes" counts as it is. What words and a model say is learned where no fact states anything; it can only speak
+# for "yes", and counts as it is where few questions tell.
+_TOLD = tuple(map(YesNoFeatures._fields.index, ("worded", "read")))
+_AS_TOLD = tuple(range(len(_TOLD))), (1.0,) * len(_TOLD)
 _OFFERED = tuple(map(Features._fields.index, ("echoes", "offered")))
 _OF_TYPE = Features._fields.index("fit")
 RISING = tuple(place for place, name in enumerate(Features._fields) if name in _RISING)
 IsRight = Callable[[Entity, Sequence[Entity]], bool]
 
 
-_WIDTH = len(YesNoFeatures._fields)
+_WIDTH = len(_TOLD)
 _AS_THEY_ARE = Fitted(
     np.ones(_WIDTH), np.zeros(0), 0.0, Scale(np.zeros(_WIDTH), np.ones(_WIDTH)), Scale(np.zeros(0), np.ones(0))
 )
@@ -102,10 +104,10 @@ def write_ranking(
         output: the folder to write.
         sections: more of the card, by their headings.
     """
-    named = {own.name: own.choices for own in sets}
+    named = {own.name: own.choices for own in sets if own.choices}
     l2, rows = _strength(named, RISING)
-    yes_no = [choice for own in sets for choice in own.yes_no]
-    yes_no_l2 = _strength({"yes or no": yes_no}, *_AS_STATED)[0] if yes_no else 1.0
+    told = {own.name: choices for own in sets if (choices := _told(own.yes_no))}
+    yes_no_l2 = _strength(told, *_AS_TOLD)[0] if told else 1.0
     model = folder_id(Path(model_path(config.ha_model)).expanduser(), HEADS) if config.ha_model else ""
     weights = train_weights(sets, l2, yes_no_l2, model)
     table = _table(("part", *next(iter(rows.values()))), rows)
@@ -117,7 +119,7 @@ A conditional logit over {len(weights.features)} features of a candidate and {le
 tells how likely each candidate answers the question, and how likely none does; and a logistic regression over {len(weights.yes_no)}
 features of a question for yes or no. For `ha_ranker`."""
     own = {
-        "Validation": f"Cross-validated over whole conversations, regularisation {l2:g}.\n\n{table}\n\n{_yes_no(yes_no, yes_no_l2)}",
+        "Validation": f"Cross-validated over whole conversations, regularisation {l2:g}.\n\n{table}\n\n{_yes_no(told, yes_no_l2)}",
         "Abstention": f"Shares whose best answer is less likely than a threshold (`ha_abstain_below`).\n\n{below}",
         "Weights": "Of the standardised features (the docstring of `candidate_features.Features` tells what they "
         f"mean).\n\n{effects}",
@@ -143,13 +145,25 @@ def _strength(
     return best, figures[best]
 
 
-def _yes_no(choices: Sequence[Choice], l2: float) -> str:
-    """How many questions for yes or no are answered right, in a sentence."""
-    likely = cross_validated([choices], l2, *_AS_STATED)[0]
-    right = sum(
-        bool(chances[0] > chances[1]) == bool(choice.right[0]) for choice, chances in zip(choices, likely, strict=True)
-    )
-    return f"Of {len(choices)} questions for yes or no {right} are answered right."
+def _told(choices: Iterable[Choice]) -> list[Choice]:
+    """The questions for yes or no that no fact decides, by what else tells."""
+    stated = YesNoFeatures._fields.index("stated")
+    return [
+        choice._replace(candidates=choice.candidates[:, _TOLD])
+        for choice in choices
+        if not choice.candidates[0, stated]
+    ]
+
+
+def _yes_no(told: Mapping[str, Sequence[Choice]], l2: float) -> str:
+    """How many questions for yes or no that no fact decides are answered right, in a sentence."""
+    right = number = 0
+    for choices, likely in zip(told.values(), cross_validated(list(told.values()), l2, *_AS_TOLD), strict=True):
+        number += len(choices)
+        right += sum(
+            bool(own[0] > own[1]) == bool(choice.right[0]) for choice, own in zip(choices, likely, strict=True)
+        )
+    return f"Of {number} questions for yes or no that no fact decides {right} are answered right."
 
 
 _BELOW = ("right", "wrong", "none of the candidates is right")
@@ -319,19 +333,24 @@ def _of_right(choice: Choice, chances: np.ndarray) -> float:
 def train_weights(sets: Sequence[ChoiceSet], l2: float, yes_no_l2: float, model: str) -> AnswerWeights:
     """The ranking that these sets teach, with the strengths of regularisation of the ranking and of yes or no.
 
-    Where no question is for yes or no, the odds of all that speaks for "yes" are multiplied as they are.
+    Where no question for yes or no is left to what no fact decides, or all of them have the same answer, the odds of all that speaks
+    for "yes" are multiplied as they are.
     """
     choices = [own.choices for own in sets]
     fitted = fit(weighted(choices), l2, RISING)
-    decisions = [choice for own in sets for choice in own.yes_no]
-    yes_no = fit(decisions, yes_no_l2, *_AS_STATED) if decisions else _AS_THEY_ARE
+    told = [own for own in map(_told, (given.yes_no for given in sets)) if own]
+    are_both = (
+        len({bool(choice.right[0]) for own in told for choice in own}) > 1
+    )  # else only one would ever be answered
+    yes_no = fit(weighted(told), yes_no_l2, *_AS_TOLD) if are_both else _AS_THEY_ARE
+    own_words = _named(YesNoFeatures._fields[1:], yes_no.scale, yes_no.candidates)
     return AnswerWeights(
         format=FORMAT,
         model=model,
         features=_named(Features._fields, fitted.scale, fitted.candidates),
         nothing=_named(Circumstances._fields, fitted.question_scale, fitted.question),
         bias=round(fitted.bias, _DIGITS),
-        yes_no=_named(YesNoFeatures._fields, yes_no.scale, yes_no.candidates),
+        yes_no=[FeatureWeight("stated", 0.0, 1.0, 1.0), *own_words],
         no_bias=round(yes_no.bias, _DIGITS),
         l2=l2,
         trained_on=[

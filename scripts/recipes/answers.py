@@ -4,7 +4,7 @@
 
 Learns from the embedded conversations to train and to choose by (all sources), also with answers that are no items and with
 questions that offer two of them, and from single questions whose answer is in wikidata-27k (knowledge base): TIQ (train), RuBQ and
-LC-QuAD 2.0 (dev). ConvQuestions, TimeQuestions and TIQ (dev) have no say: `bench conversations` and `bench temporal` report on them.
+LC-QuAD 2.0 (dev); yes or no also from BoolQ. ConvQuestions, TimeQuestions and TIQ (dev) have no say: `bench conversations` and `bench temporal` report on them.
 Prints cross-validated figures by whole conversations (of single questions: by what they are about) of each strength of regularisation.
 What the questions give is kept in the folder `work`; delete it after a change of the code.
 """
@@ -25,19 +25,26 @@ import numpy as np
 
 from bench.candidates import build_sources
 from bench.conversations.turns import is_right
+from bench.model.reading import sentences
 from convinse.config import load_config, resolve
 from convinse.experiment import read_part
 from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.heterogeneous_answering.answer_weights import SHIPPED
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
+from convinse.heterogeneous_answering.question import AskedQuestion
+from convinse.heterogeneous_answering.yes_no import yes_or_no
 from convinse.knowledge_base.index import KnowledgeBase
+from convinse.records.border import structured
 from convinse.records.conversation import Conversation, Turn
-from convinse.records.evidence import SOURCES, Entity
+from convinse.records.evidence import SOURCES, Entity, Evidence
 from convinse.resources import Resources
 from convinse.support.files import replacing
 from convinse.training.answer_ranking import ChoiceSet, choices_of, offering, unlinked, write_ranking
 from convinse.training.choices import Choice
 from convinse.training.conversations import grouped_turns
+from recipes.embedded.examples import chooses
+from recipes.embedded.negatives import part_of
+from recipes.embedded.ranking_sets import boolq_questions
 from recipes.embedded.wikidata import is_item
 from recipes.sources import json_lines, needed, shared_data
 from recipes.temporal import answer_entity
@@ -55,6 +62,7 @@ _CARD = {
 | tiq | questions of TIQ (train), as found in zhenjia2017/FAITH, over wikidata-27k | MIT |
 | rubq2 | questions of RuBQ 2.0, vladislavneon/RuBQ, over wikidata-27k | CC BY-SA 4.0 |
 | lcquad2 | questions of LC-QuAD 2.0 (dev, CLOCQ's selection), over wikidata-27k | CC BY 4.0 |
+| boolq | 238 held-out questions for yes or no of BoolQ with their passages | CC BY-SA |
 
 Facts are Wikidata's (CC0). `trained_on` in `answers.json` has how many questions each set has, how many of them have a right candidate, how
 much a question counts, and the questions for yes or no. It holds numbers only, no text of the data. The half of the natural questions to
@@ -151,7 +159,27 @@ def all_sets(data: Path, work: Path) -> list[ChoiceSet]:
         ]
     merged = (list(chain.from_iterable(getattr(own, part) for own in single)) for part in _PARTS)
     sets.append(ChoiceSet(", ".join(own.name for own in single), *merged))  # one of seven sets, all of one kind
+    sets.append(ChoiceSet("boolq", [], list(_boolq(data))))
     return sets
+
+
+def _boolq(data: Path) -> Iterator[Choice]:
+    """Questions for yes or no of BoolQ, over the sentences of their passages: those that the yes/no head has not learned from, and by
+    which things may be chosen."""
+    with Resources(load_config("config.yml", ers_use_cache=False)) as resources:
+        judge = ExtractiveAnswering(resources.config, resources).judge
+        for given in boolq_questions(data):
+            if part_of("boolq", given.key) == "dev" and chooses(given.key):
+                told: list[Evidence] = [
+                    {"evidence_text": text, "source": "text", "disambiguations": [], "wikidata_entities": []}
+                    for text in sentences(given.passage)
+                ]
+                turn: Turn = {
+                    "question": f"{given.question.rstrip('?')}?",
+                    "top_evidences": list(map(structured, told)),
+                }
+                features = yes_or_no(AskedQuestion.of(turn, resources.config.sr_delimiter, resources), judge).features
+                yield Choice(np.array([features]), np.empty(0), np.array([given.yes]), 1.0, given.key)
 
 
 def main() -> None:

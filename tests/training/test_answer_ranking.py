@@ -298,12 +298,14 @@ def test_measures_of_probabilities():
     assert both["log_loss"] == pytest.approx(-np.log(0.8))
 
 
-def decision(right, stated, group="a"):
-    return Choice(np.array([[stated, 0.0, 0.0]]), np.empty(0), np.array([right]), 1.0, group)
+def decision(right, stated, group="a", worded=0.0):
+    return Choice(np.array([[stated, worded, 0.0]]), np.empty(0), np.array([right]), 1.0, group)
 
 
 def sets_of(number=40):
-    decisions = [decision(True, 2.0), decision(False, -1.0, "b"), decision(True, 1.5, "c"), decision(False, 0.0, "d")]
+    decisions = [
+        decision(True, 2.0), decision(False, 1.0, "b"), decision(True, 0.0, "c", 2.0), decision(False, 0.0, "d", -2.0),
+    ]  # fmt: skip
     return [ChoiceSet("own", drawn(number, 8), decisions), ChoiceSet("more", drawn(10, 5, seed=3), [])]
 
 
@@ -328,7 +330,20 @@ def test_what_is_written_ranks_as_what_was_learned():
         given = type("Given", (), {"features": own.candidates.tolist(), "circumstances": own.question.tolist()})
         assert weights.probabilities(given) == pytest.approx(fitted.probabilities(own)[:-1], abs=1e-4)
     assert all(weights.features[place].weight >= 0.0 for place in RISING)
-    assert weights.yes(YesNoFeatures(stated=2.0)) > 0.5 > weights.yes(YesNoFeatures(stated=-2.0))
+    assert weights.yes(YesNoFeatures(worded=2.0)) > 0.5 > weights.yes(YesNoFeatures(worded=-2.0))
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_what_facts_state_counts_as_it_is_whatever_the_questions_say(right):
+    own = [decision(right, 2.0), decision(True, 0.0, "c", 2.0), decision(False, 0.0, "d", -2.0)]
+    weights = train_weights([ChoiceSet("own", drawn(20, 4), own)], 3.0, 1.0, "")
+    odds = np.log(weights.yes(YesNoFeatures(stated=2.0)) / (1 - weights.yes(YesNoFeatures(stated=2.0))))
+    assert odds + weights.no_bias == pytest.approx(2.0)
+
+
+def test_where_all_questions_have_the_same_answer_it_is_not_always_given():
+    weights = train_weights([ChoiceSet("own", drawn(20, 4), [decision(False, 0.0)])], 3.0, 1.0, "")
+    assert weights.no_bias == 0.0 and weights.yes(YesNoFeatures(worded=1.0)) > 0.5
 
 
 def test_without_questions_for_yes_or_no_all_that_speaks_for_yes_counts_as_it_is():
@@ -343,7 +358,8 @@ def test_a_ranking_is_written_with_its_figures_however_few_questions_are_for_yes
     assert output == Path("ranking") and len(read_answer_weights(output).trained_on) == 1
     card = (output / "README.md").read_text()
     assert "Of my own." in card and "| own |" in card and FILE in card
-    assert f"Of {len(decisions)} questions for yes or no" in card
+    told = [own for own in decisions if not own.candidates[0, 0]]
+    assert f"Of {len(told)} questions for yes or no that no fact decides" in card
 
 
 def test_what_can_only_speak_for_a_candidate():
