@@ -64,8 +64,13 @@ def _of_table(table: Table, neighbour: AskedNeighbour, question: str, asked: Ask
     unknown = _unknown(rest, table, asked)
     if row is None or unknown - wanted:
         return []
+    is_date = asked.expected.kind == "date"  # of which "released" says the column
+    asking = asking_keywords(asked) - own.name if is_date else asking_forms(rest, asked.language.properties)
+    more = asking - own.column.keywords  # "who directed the film after X" asks for no film
+    if any(column.keywords & more for column in table.columns):
+        asking = more
     is_asked = bool(wanted & own.column.keywords)
-    entities = asked_cell(table, row, asked, asking_keywords(asked) - own.name, own.column, is_asked)
+    entities = asked_cell(table, row, asked, asking, own.column, is_asked)
     if unknown and max(map(asked.fit, entities), default=0.0) < _LEAST_FIT:
         return []
     places = table.shown((own.row, row))
@@ -78,7 +83,7 @@ def _unknown(rest: AbstractSet[str], table: Table, asked: AskedQuestion) -> froz
     page = f"{asked.resources.kb.label(row['page'])} {asked.renamed.get(row['page'], '')}"
     above = words.keywords(f"{page} {row['caption']} {row['section']}")
     known = above.union(*(column.keywords for column in table.columns))
-    return frozenset(word for word in rest if not asking_forms([word], words) & known)
+    return frozenset(word for word in rest if not (asking_forms([word], words) | noun_keywords([word], asked)) & known)
 
 
 # -- the name ----------------------------------------------------------------------------------------------------------
@@ -151,8 +156,8 @@ def _beside(table: Table, row: int, neighbour: AskedNeighbour, asked: AskedQuest
     place = different.index(amounts[row]) + (1 if neighbour.later else -1)
     if amounts.count(amounts[row]) > 1 or not 0 <= place < len(different) or amounts.count(different[place]) > 1:
         return None
-    found = amounts.index(different[place])
-    return found if _is_next(table, sorted((row, found), key=amounts.__getitem__), asked) else None
+    neighbouring = amounts.index(different[place])
+    return neighbouring if _is_next(table, sorted((row, neighbouring), key=amounts.__getitem__), asked) else None
 
 
 def _ordering(table: Table, neighbour: AskedNeighbour) -> list[Column]:
