@@ -13,7 +13,7 @@ from ..records.literals import is_date, is_number, number_entity
 from .quantities import asked_quantity
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_shares
-from .tables import Column, Table, asked_cell, asking_keywords, question_keywords, whole_tables, years
+from .tables import Column, Table, asked_cell, asking_keywords, noun_keywords, question_keywords, whole_tables, years
 from .values import label_of
 
 _MOST_ITEMS = 200  # whose facts are looked at
@@ -53,7 +53,7 @@ def counted_rows(asked: AskedQuestion) -> list[AnswerCandidate]:
     if quantity is None or not quantity.countable:
         return []
     for table in whole_tables(asked):
-        nouns = _nouns(quantity.nouns[-1], asked)
+        nouns = noun_keywords(quantity.nouns[-1], asked)
         is_stated = any(
             column.keywords & nouns and column.order and not column.numbers_rows for column in table.columns
         )
@@ -92,13 +92,6 @@ def _given(entities: Iterable[Entity], table: Table, rows: Sequence[int], reason
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def _nouns(noun: Iterable[str], asked: AskedQuestion) -> frozenset[str]:
-    """The keywords of nouns and of the classes that they stand for: film for "movie"."""
-    types, words = asked.language.answer_types, asked.language.properties
-    named = [words.keyword_set(types.noun_types(word)) for word in noun]
-    return frozenset(noun).union(*named)
-
-
 def _thing(table: Table, nouns: AbstractSet[str]) -> Column | None:
     """The column of what some nouns name: by its header, else what names the rows of a table that is called so."""
     named = [
@@ -110,11 +103,11 @@ def _thing(table: Table, nouns: AbstractSet[str]) -> Column | None:
 
 def _suited(table: Table, order: AskedOrder, asked: AskedQuestion) -> _Suited | None:
     """Whether a table lists what is ordered, and which of its rows have what else the question names."""
-    nouns = _nouns(order.noun, asked)
+    nouns = noun_keywords(order.noun, asked)
     measures = _measures(table, order, asked)
     named = frozenset().union(*map(asked.language.literals.names_of, order.noun)) if order.by else frozenset()
     is_measure = any(column.keywords & named for column in measures)
-    wanted = _nouns(map(asked.language.literals.keyword, asked.expected.words), asked)
+    wanted = noun_keywords(map(asked.language.literals.keyword, asked.expected.words), asked)
     thing = _thing(table, wanted if is_measure else nouns)
     if not measures or (thing is None and not is_measure):
         return None
@@ -158,16 +151,11 @@ def _capitals(asked: AskedQuestion) -> frozenset[str]:
 def _measures(table: Table, order: AskedOrder, asked: AskedQuestion) -> list[Column]:
     """The columns that order: those of dates from the left (of one year the days decide), else the one of the measure."""
     if not order.by:
-        return table.dated or [column for column in table.columns if _counts_on(column)][:1]
+        return table.dated or [column for column in table.columns if column.counts_rows][:1]
     numbers = [column for column in table.columns if column.order is not None and not column.is_dated]
     nouns = frozenset().union(*map(asked.language.literals.names_of, order.noun))
     named = [column for column in numbers if column.keywords & nouns]
     return (named or [column for column in numbers if column.keywords & order.by])[:1]
-
-
-def _counts_on(column: Column) -> bool:
-    """Whether a column numbers the rows: 1, 2, 3 ..."""
-    return column.order is not None and column.order.amounts == [float(place + 1) for place in range(len(column.cells))]
 
 
 def _at_place(own: _Suited, order: AskedOrder, asked: AskedQuestion) -> list[AnswerCandidate]:
@@ -198,7 +186,7 @@ def _of_facts(order: AskedOrder, asked: AskedQuestion) -> list[AnswerCandidate]:
     They are the values of a property that the noun names, or of a class that it names. Where the question asks for one of
     the properties that link them, only those count. Nothing where one of them has no value.
     """
-    rest = question_keywords(asked) & _capitals(asked) - _nouns(order.noun, asked)
+    rest = question_keywords(asked) & _capitals(asked) - noun_keywords(order.noun, asked)
     if rest or asked.expected.kind in ("date", "number", "yesno") or asked.language.operations.time(asked.asking):
         return []  # facts are not looked through for more than the noun
     linked = _linked(order, asked)
@@ -225,7 +213,7 @@ def _of_facts(order: AskedOrder, asked: AskedQuestion) -> list[AnswerCandidate]:
 
 
 def _linked(order: AskedOrder, asked: AskedQuestion) -> list[_FactLink]:
-    nouns, kb = _nouns(order.noun, asked), asked.resources.kb
+    nouns, kb = noun_keywords(order.noun, asked), asked.resources.kb
     types, words = asked.language.answer_types, question_keywords(asked)
     linked: dict[tuple[str, str], list[_FactLink]] = {}
     for item in dict.fromkeys(

@@ -46,6 +46,11 @@ class Column:
         amounts = [] if self.order is None else [amount for amount in self.order.amounts if amount is not None]
         return amounts == sorted(amounts) and 2 * len(set(amounts)) > len(amounts)
 
+    @property
+    def counts_rows(self) -> bool:
+        """Whether it numbers the rows: 1, 2, 3 ..."""
+        return self.order is not None and self.order.amounts == [float(place + 1) for place in range(len(self.cells))]
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -168,6 +173,13 @@ def question_keywords(asked: AskedQuestion) -> frozenset[str]:
     keywords = asked.language.properties.keywords
     labels = {item["label"] for item in question_items(asked.evidences)}
     return keywords(asked.asking).difference(*map(keywords, labels))
+
+
+def noun_keywords(nouns: Iterable[str], asked: AskedQuestion) -> frozenset[str]:
+    """The keywords of nouns and of the classes that they stand for: film for "movie"."""
+    types, words = asked.language.answer_types, asked.language.properties
+    named = [words.keyword_set(types.noun_types(word)) for word in nouns]
+    return frozenset(nouns).union(*named)
 
 
 def asking_keywords(asked: AskedQuestion) -> frozenset[str]:

@@ -51,6 +51,22 @@ class AskedTime(NamedTuple):
     last: int
 
 
+class AskedNeighbour(NamedTuple):
+    """That a question asks for what stands directly before or behind a named thing.
+
+    Attributes:
+        later: whether it asks for what stands behind.
+        place: of the word that says so, among the folded words of the question.
+        named: the keywords among which the name is.
+        asking: all its keywords, without those that say only that something comes or is made.
+    """
+
+    later: bool
+    place: int
+    named: frozenset[str]
+    asking: frozenset[str]
+
+
 @dataclass(frozen=True, eq=False)
 class OperationWords:
     """Words of questions that order or compare; `operations.txt` says what each list is for."""
@@ -73,6 +89,14 @@ class OperationWords:
     after: WordSet
     choice: WordSet
     naming: WordSet
+    succeeding: WordSet
+    preceding: WordSet
+    passive: WordSet
+    next: WordSet
+    previous: WordSet
+    not_next: WordSet
+    moving: WordSet
+    selected: WordSet
 
     def order(self, question: str) -> AskedOrder | None:
         """The first order that a question asks for; None where it asks for none."""
@@ -122,6 +146,32 @@ class OperationWords:
             return AskedTime(year + 1, 9999)
         return AskedTime(year, year) if word in self.during else None
 
+    def neighbours(self, question: str) -> Iterator[AskedNeighbour]:
+        """The ways to read a question as one for what is directly before or after a name; none where it names years."""
+        words = fold(question).split()
+        if any(map(_YEAR.fullmatch, words)):
+            return
+        for place, word in enumerate(words):
+            ahead, behind = words[:place], words[place + 1 :]
+            if word in self.before or word in self.after:
+                yield self._neighbour(word in self.after, place, behind, words)
+            elif word in self.succeeding or word in self.preceding:
+                is_passive = not self.passive.isdisjoint(behind[:1])
+                later = (word in self.succeeding) != is_passive
+                yield self._neighbour(later, place, behind, words)
+                yield self._neighbour(not later, place, ahead, words)
+            elif (word in self.next or word in self.previous) and self.not_next.isdisjoint(behind[:1]):
+                yield self._neighbour(word in self.next, place, words, words)
+
+    def _neighbour(self, later: bool, place: int, named: Sequence[str], words: Sequence[str]) -> AskedNeighbour:
+        keywords = self.literals.properties.keyword_set
+        rest = (word for at, word in enumerate(words) if at != place and word not in self._moving)
+        return AskedNeighbour(later, place, keywords(named), keywords(rest))
+
+    @cached_property
+    def _moving(self) -> WordSet:
+        return self.moving | self.before | self.after | self.next | self.previous | self.passive
+
     def is_choice(self, question: str) -> bool:
         """Whether a question asks for one of two ("which of the two", "X or Y")."""
         return not self.choice.isdisjoint(fold(question).split())
@@ -130,6 +180,10 @@ class OperationWords:
     def naming_keywords(self) -> frozenset[str]:
         """Of words that ask who bears a name."""
         return self.literals.properties.keyword_set(self.naming)
+
+    def is_selection(self, keywords: frozenset[str]) -> bool:
+        """Whether the name of a table says that it does not list everything."""
+        return bool(keywords & self._selected_keywords)
 
     def is_ranking(self, keywords: frozenset[str]) -> bool:
         """Whether the name of a column is that of ranks, of which the lowest is the best."""
@@ -191,6 +245,10 @@ class OperationWords:
     @cached_property
     def _rank_keywords(self) -> frozenset[str]:
         return self.literals.properties.keyword_set(self.ranks)
+
+    @cached_property
+    def _selected_keywords(self) -> frozenset[str]:
+        return self.literals.properties.keyword_set(self.selected)
 
 
 def _stems(adjective: str) -> Iterator[str]:

@@ -100,6 +100,14 @@ NAMED = [
     ),  # of two rows of that name
     ("Who directed David Bowie in The Hunger?", BOWIE, "Tony Scott"),
 ]
+BESIDE = [
+    ("Which album came after Help!?", BEATLES, "Rubber Soul"),
+    ("Who directed the film after A Hard Day's Night?", BEATLES, "Richard Lester"),
+    ("Who replaced Mourinho at Inter Milan?", INTER, "Claudio Ranieri"),
+    ("Who was the coach of Barcelona before Guardiola?", "Q7156", "Frank Rijkaard"),
+    ("Who directed the movie right after Aliens?", ALIEN, "David Fincher"),
+    ("Which film did Sofia Coppola make after Lost in Translation?", COPPOLA, "Marie Antoinette"),
+]
 COMPARED = [
     ("Is Lionel Messi older than David Beckham?", (MESSI, BECKHAM), "No"),
     ("Is Lionel Messi younger than David Beckham?", (MESSI, BECKHAM), "Yes"),
@@ -120,6 +128,7 @@ CASES = [
         ("order", ORDERED),
         ("during", WITHIN),
         ("count", COUNTED),
+        ("beside", BESIDE),
         ("role", NAMED),
         ("compare", COMPARED),
     )
@@ -146,6 +155,8 @@ def test_the_operation_gives_the_best_answer(resources, evidences, question, ite
         ("Is Titanic heavier than Pulp Fiction?", (TITANIC, FICTION)),
         ("Is Titanic older than Titanic?", (TITANIC,)),
         ("Who directed Titanic?", (TITANIC,)),
+        ("What came after Help!?", (BEATLES,)),  # an album or a film
+        ("Which film did McCartney make after Help!?", (BEATLES,)),  # the tables are those of all four
         ("What was the first album?", ()),
     ],
 )

@@ -68,3 +68,31 @@ def test_a_comparison_has_its_measure_and_its_direction(question, by, higher):
 )
 def test_the_years_that_a_question_asks_within(question, time):
     assert OPERATIONS.time(question) == time
+
+
+@pytest.mark.parametrize(
+    ("question", "later", "named"),
+    [
+        ("What came after Alien?", True, "alien"),
+        ("What came before Alien?", False, "alien"),
+        ("Who replaced Moyes?", True, "moy"),
+        ("Who was replaced by Moyes?", False, "moy"),
+        ("Who preceded Moyes?", False, "moy"),
+        ("Moyes's predecessor", False, "moy"),
+        ("Moyes's successor", True, "moy"),
+    ],
+)
+def test_a_neighbour_is_asked_for_on_one_side_of_a_name(question, later, named):
+    asked = next(own for own in OPERATIONS.neighbours(question) if own.named)
+    assert (asked.later, named in asked.named) == (later, True)
+    assert asked.asking <= {named}  # that it comes is no more to ask for
+
+
+@pytest.mark.parametrize("question", ["Which came before 1990?", "Who sat next to Moyes?", "Who made Alien?", ""])
+def test_a_question_without_a_neighbour_has_none(question):
+    assert list(OPERATIONS.neighbours(question)) == []
+
+
+def test_a_table_may_be_a_selection():
+    assert OPERATIONS.is_selection(frozenset({"select", "album"}))
+    assert not OPERATIONS.is_selection(frozenset({"album"}))
