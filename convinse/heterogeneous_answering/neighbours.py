@@ -24,6 +24,7 @@ from .tables import (
 
 _LEAST = 0.5  # of a name that a question must have, its last word among it: "Guardiola" is Pep Guardiola
 _LEAST_FIT = 0.5  # of the expected type, where the table is not called as what is asked for
+_LEAST_FIT_OF_COLUMN = 0.3  # that of an unknown type
 
 
 class _NamedCell(NamedTuple):
@@ -67,14 +68,23 @@ def _of_table(table: Table, neighbour: AskedNeighbour, question: str, asked: Ask
     is_date = asked.expected.kind == "date"  # of which "released" says the column
     asking = asking_keywords(asked) - own.name if is_date else asking_forms(rest, asked.language.properties)
     more = asking - own.column.keywords  # "who directed the film after X" asks for no film
-    if any(column.keywords & more for column in table.columns):
+    is_more_asked = any(column.keywords & more for column in table.columns)
+    is_asked = bool(wanted & own.column.keywords) or (not is_more_asked and _fits(own.column, asked))
+    if is_more_asked:
         asking = more
-    is_asked = bool(wanted & own.column.keywords)
     entities = asked_cell(table, row, asked, asking, own.column, is_asked)
     if unknown and max(map(asked.fit, entities), default=0.0) < _LEAST_FIT:
         return []
     places = table.shown((own.row, row))
     return in_shares([AnswerCandidate(entity, 1.0, places, ("beside",)) for entity in entities])
+
+
+def _fits(column: Column, asked: AskedQuestion) -> bool:
+    """Whether something in a column may be of the expected type: what stands beside it is of its kind, known or not."""
+    if asked.expected.kind == "date":
+        return False
+    entities = (entity for cell in column.cells if cell is not None for entity in cell["entities"])
+    return max(map(asked.fit, entities), default=0.0) >= _LEAST_FIT_OF_COLUMN
 
 
 def _unknown(rest: AbstractSet[str], table: Table, asked: AskedQuestion) -> frozenset[str]:

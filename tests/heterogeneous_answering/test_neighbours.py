@@ -7,6 +7,7 @@ from literal_evidence import Known, row
 from convinse.config import parse_config
 from convinse.heterogeneous_answering.neighbours import next_to
 from convinse.heterogeneous_answering.operations import operated
+from convinse.heterogeneous_answering.question import AskedQuestion
 from convinse.resources import Resources
 
 PAGE = "Q1"
@@ -187,3 +188,13 @@ def test_the_beginning_of_a_name_is_no_name():
 def test_a_follow_up_is_read_in_full():
     in_full = "Which album came after Old Mill?"
     assert given("Which one came after it?", albums(), resolved_question=in_full) == ["Green Door"]
+
+
+def test_a_name_without_an_item_is_of_the_kind_of_its_column(monkeypatch):
+    table = coaches()
+    table[0]["row"]["cells"][0]["entities"].append(thing("Pep Alvarez"))
+    fits = {"Q Pep Alvarez": 0.9}
+    monkeypatch.setattr(AskedQuestion, "fit", lambda self, entity: fits.get(entity["id"], 0.0))
+    assert given("Who replaced Jo Moreno?", table) == ["Ed Fuchs"]
+    fits.clear()
+    assert given("Who replaced Jo Moreno?", table) == []
