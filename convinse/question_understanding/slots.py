@@ -426,6 +426,10 @@ class Slots(QuestionUnderstanding):
         patterns = self.language.conversation
         if any(map(patterns.year.fullmatch, predicate)):  # "And in 2014?" is not about the year before
             earlier = [word for word in earlier if not patterns.year.fullmatch(word)]
+        small = self.language.common.small
+        # "And Kif?" gives another name than the one before
+        if predicate and not any(word.casefold() in small or any(map(str.isdigit, word)) for word in predicate):
+            earlier = [word for word in earlier if word.casefold() in small]
         clause = patterns.time_clause.search(before["question"])
         if clause is not None and is_clause:
             earlier = [word for word in earlier if word not in clause[0].split()]

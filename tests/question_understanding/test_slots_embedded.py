@@ -196,3 +196,16 @@ def test_a_role_of_something_else_is_nobody_known(slots, question):
     assert "James Cameron" not in entities | context
     born = about(slots, TITANIC, ("When was the director of the film born?",))[0]
     assert "James Cameron" in born
+
+
+@pytest.mark.parametrize(
+    ("question", "predicate"),
+    [
+        ("And Puddy?", "Puddy played"),  # another name takes the place of the one before
+        ("And on the radio?", "radio played Kramer"),
+        ("And in 1996?", "1996 played Kramer"),
+    ],
+)
+def test_a_name_without_an_item_takes_the_place_of_the_one_before(slots, question, predicate):
+    *_, turn = about(slots, ("Who played Kramer in Seinfeld?", "Michael Richards"), (question,))
+    assert turn["representation"]["predicate"] == predicate
