@@ -267,22 +267,29 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
             candidate.reasons.update(dict.fromkeys(answer.reasons))
             if origin != "voted" or not candidate.best_places:
                 candidate.best_places.update(dict.fromkeys(answer.places))
-    growing = {key: candidate for key, candidate in growing.items() if _may_answer(candidate, asked)}
-    groups = _groups(growing.values(), facts)
-    question = keywords(asked.in_full) | keywords(asked.question)
-    parts = _parts(candidate.entity["label"] for candidate in growing.values())
-    features = [_features(candidate, asked, given, groups, parts, question) for candidate in growing.values()]
-    if not _has_pages(asked):
+    is_choice = language.operations.is_choice(asked.question)
+    growing = {key: candidate for key, candidate in growing.items() if is_choice or _may_answer(candidate, asked)}
+    common = _Common(
+        given,
+        _groups(growing.values(), facts),
+        _parts(candidate.entity["label"] for candidate in growing.values()),
+        keywords(asked.in_full) | keywords(asked.question),
+        facts,
+        is_choice,
+    )
+    features = [_features(candidate, asked, common) for candidate in growing.values()]
+    circumstances = _circumstances(asked, given, features)
+    if not circumstances.pages:
         features = [
             own._replace(facts_read=own.read, facts_voted=own.voted, facts_fit=own.fit, facts_score=own.score)
             for own in features
         ]
     places = (tuple(candidate.best_places or candidate.places) for candidate in growing.values())
     named = [
-        AnswerCandidate(candidate.entity, 0.0, own, tuple(candidate.reasons) or ("votes",))
+        AnswerCandidate(candidate.entity, 0.0, own, tuple(candidate.reasons) or ("evidences",))
         for candidate, own in zip(growing.values(), places, strict=True)
     ]
-    return Candidates(named, features, _circumstances(asked, given, features))
+    return Candidates(named, features, circumstances)
 
 
 def asking_words(asked: AskedQuestion) -> frozenset[str]:
@@ -295,12 +302,12 @@ def asking_words(asked: AskedQuestion) -> frozenset[str]:
 
 
 def _may_answer(candidate: _Candidate, asked: AskedQuestion) -> bool:
-    """Whether a candidate is an answer at all: what a question is about is one where it asks for that in other words, offers it
-    to choose from, or asks for a property that it is a value of."""
+    """Whether a candidate is an answer to a question that offers nothing to choose from: what it is about is one where it asks
+    for that in other words, or for a property that it is a value of."""
     name = candidate.entity["id"]
     if name not in asked.own or "ordered" in candidate.shares or name in asked.renamed:
         return True
-    return asked.language.operations.is_choice(asked.question) or candidate.values.get("asked", 0.0) == 1.0
+    return candidate.values.get("asked", 0.0) == 1.0
 
 
 class _Group(NamedTuple):
@@ -349,23 +356,28 @@ def _parts(labels: Iterable[str]) -> frozenset[str]:
     return frozenset(runs)
 
 
-def _features(
-    candidate: _Candidate,
-    asked: AskedQuestion,
-    given: Given,
-    groups: Mapping[PropertyLabel, _Group],
-    parts: AbstractSet[str],
-    question: AbstractSet[str],
-) -> Features:
+class _Common(NamedTuple):
+    """What all candidates of a question have in common: what stands below names, the `_parts` of labels, the question's keywords,
+    how many facts an item has, whether the question offers things to choose from."""
+
+    given: Given
+    groups: Mapping[PropertyLabel, _Group]
+    parts: AbstractSet[str]
+    question: AbstractSet[str]
+    facts: Callable[[str], int]
+    is_choice: bool
+
+
+def _features(candidate: _Candidate, asked: AskedQuestion, common: _Common) -> Features:
     entity, values, shares = candidate.entity, candidate.values, candidate.shares
     name, label = entity["id"], entity["label"]
     words = label.split()
-    facts = asked.resources.kb.frequency(name) if is_item(name) else 0
+    facts = common.facts(name)
     own = asked.language.properties.keywords(label)
     suits = asked.fit(entity) if is_known(entity) else asked.fit_of_name
-    is_part = not is_known(entity) and fold(label) in parts
-    echoes = len(own & question) / len(own) if own else 0.0
-    below = [groups[called] for called in candidate.called]
+    is_part = not is_known(entity) and fold(label) in common.parts
+    echoes = len(own & common.question) / len(own) if own else 0.0
+    below = [common.groups[called] for called in candidate.called]
     least = min(below, key=lambda group: group.size, default=None)
 
     def log_share(origin: str) -> float:
@@ -375,7 +387,7 @@ def _features(
         read=log_share("read"),
         voted=log_share("voted"),
         stated=log_share("stated"),
-        ordered=shares.get("ordered", 0.0) * given.trust,
+        ordered=shares.get("ordered", 0.0) * common.given.trust,
         fit=math.log(max(suits, _LEAST_FIT)),
         suits=suits,
         kind=math.log(max(asked.fit_of_kind(name), _LEAST_FIT)),
@@ -399,7 +411,7 @@ def _features(
         crowd=math.log(least.size if least else 1),
         foremost=math.log((1 + facts) / (1 + least.facts)) if least and facts else 0.0,
         echoes=echoes,
-        offered=echoes if asked.language.operations.is_choice(asked.question) and not is_part else 0.0,
+        offered=echoes if common.is_choice and not is_part else 0.0,
         own=float(name in asked.own),
         about=float(any(name == entity["id"] for entity in asked.about)),
         renamed=float(name in asked.renamed),
@@ -415,10 +427,6 @@ def _features(
         known=math.log10(1 + facts) / 5 * suits,
         length=float(max(0, len(words) - 1)),
     )
-
-
-def _has_pages(asked: AskedQuestion) -> bool:
-    return any(normalize_source(evidence["source"]) != "kb" for evidence in asked.evidences)
 
 
 def _circumstances(asked: AskedQuestion, given: Given, features: Sequence[Features]) -> Circumstances:
@@ -438,5 +446,5 @@ def _circumstances(asked: AskedQuestion, given: Given, features: Sequence[Featur
         subjects=best("subjects"),
         linked=float(bool(asked.about)),
         unknown=float(len(unknown)),
-        pages=float(_has_pages(asked)),
+        pages=float(any(normalize_source(evidence["source"]) != "kb" for evidence in asked.evidences)),
     )

@@ -17,7 +17,7 @@ class RankedAnswer(TypedDict, total=False):
     """One answer of a turn; ranks count from 1 without ties.
 
     `evidences` are the places in `top_evidences` of those that support it most, `reasons` what gave it: `reader`, `votes`,
-    `numbers`, `dates`, `yes_no`.
+    `numbers`, `dates`, `yes_no`, an operation (`compare`, `role` ...), `evidences` (they have it, and nothing else gave it).
     """
 
     answer: Entity

@@ -100,7 +100,7 @@ def write_ranking(
 
     Args:
         sets: to learn from.
-        config: names the reader and the language model's folder.
+        config: names the reader.
         output: the folder to write.
         sections: more of the card, by their headings.
     """

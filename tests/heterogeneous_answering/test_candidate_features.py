@@ -95,7 +95,7 @@ def test_candidates_are_in_the_order_of_the_evidences(ask):
     labels = [candidate.entity["label"] for candidate in found.given]
     assert labels == ["Titanic", "James Cameron", "Kate Winslet", "Rose"]
     assert [candidate.places for candidate in found.given] == [(0, 1), (0,), (1,), (1,)]
-    assert {candidate.reasons for candidate in found.given} == {("votes",)} and found.given[0].score == 0.0
+    assert {candidate.reasons for candidate in found.given} == {("evidences",)} and found.given[0].score == 0.0
     assert candidates(ask("Who?"), Given())[:2] == ([], [])
 
 
