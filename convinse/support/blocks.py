@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Generator, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from . import workers
 from .errors import DataError
-from .jsonlines import BOM, reading, unpacked
+from .jsonlines import BOM, reading, too_long, unpacked
+from .limits import LONGEST_LINE
 
 T = TypeVar("T")
 
@@ -50,7 +48,10 @@ def read_blocks(path: Path, size: int) -> Iterator[Block]:
     with unpacked(path) as (raw, file), reading(path, lambda: line):
         start = file.read(len(BOM)).removeprefix(BOM)
         while data := start + file.read(size):
-            data += file.readline()
+            data += file.readline(LONGEST_LINE + 1)
+            last = data.rfind(b"\n", 0, -1) + 1
+            if len(data) - last > LONGEST_LINE:
+                raise too_long(path, line + data.count(b"\n", 0, last))
             start = b""
             yield Block(data, line, raw.tell())
             line += data.count(b"\n")
@@ -66,52 +67,27 @@ def in_order(
     blocks: Iterator[Block],
     make: Callable[..., Callable[[Block], T]],
     arguments: tuple[Any, ...],
-    workers: int,
+    processes: int,
     remedy: str,
-) -> Iterator[T]:
-    """What a function makes of each block, in the order of the blocks; a few are under way at once.
+) -> Generator[T, None, None]:
+    """What a function makes of each block, in the order of the blocks; see `workers.in_order`.
 
     Args:
         path: of the file, for messages.
         blocks: see `read_blocks`.
         make: makes the function, once in every process.
         arguments: of `make`; they go to the processes.
-        workers: processes; this one alone where there is one, or a single block.
+        processes: to work with; this one alone where there is one, or a single block.
         remedy: what to do when a process is killed.
 
     Raises:
-        DataError: a process was killed; and whatever the function raises.
+        DataError: a process died; and whatever the function raises.
     """
     first = list(islice(blocks, 2))
-    if workers == 1 or len(first) < 2:
+    if processes == 1 or len(first) < 2:
         yield from map(make(*arguments), chain(first, blocks))
         return
-    pool = ProcessPoolExecutor(workers, initializer=_start_worker, initargs=(make, arguments))
-    waiting: deque[Future[T]] = deque()
-    try:
-        for block in chain(first, blocks):
-            waiting.append(pool.submit(_work, block))
-            if len(waiting) > workers + 1:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    except BrokenProcessPool:
-        raise DataError(f"{path}: a process that read it was killed, perhaps for its memory; {remedy}") from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-_function: Callable[[Block], Any]  # of a worker
-
-
-def _start_worker(make: Callable[..., Callable[[Block], Any]], arguments: tuple[Any, ...]) -> None:
-    global _function
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
-    _function = make(*arguments)
-
-
-def _work(block: Block) -> Any:
-    return _function(block)
+    yield from workers.in_order(chain(first, blocks), make, arguments, processes, str(path), remedy)
 
 
 class Faults:

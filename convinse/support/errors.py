@@ -94,6 +94,11 @@ def one_line(error: BaseException) -> str:
     return text if text and not bare_key else f"{type(error).__name__}: {text}"
 
 
+def remedy_of(error: BaseException, remedy: str) -> str:
+    """What to do about a file that cannot be opened: `remedy`, but where a right is missing that helps nobody."""
+    return "ask its owner for the right to read it" if isinstance(error, PermissionError) else remedy
+
+
 def nearest(name: str, valid: list[str]) -> str:
     """A hint that names the valid word nearest to `name`, or all of them when none is near."""
     import difflib

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
+import stat
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .errors import IndexFileError, one_line
+from .errors import IndexFileError, one_line, remedy_of
+from .files import system_error
 
-_LOCKS = (".tantivy-meta.lock", ".tantivy-writer.lock")
+_SPARE = 1 << 20  # bytes: a disk with less is full
+LOCKS = (".tantivy-meta.lock", ".tantivy-writer.lock")
 
 
 class FullTextWriter:
@@ -26,21 +33,44 @@ class FullTextWriter:
 
         path.mkdir()
         self._path = path
-        self._writer = tantivy.Index(schema, path=str(path)).writer(heap_size=heap, num_threads=1)
+        self._mode = stat.S_IMODE(path.stat().st_mode) & 0o666  # what the user lets others do
+        with self._writing():
+            self._writer = tantivy.Index(schema, path=str(path)).writer(heap_size=heap, num_threads=1)
 
     def add(self, document: Any) -> None:
         """Append a `tantivy.Document`."""
-        self._writer.add_document(document)
+        with self._writing():
+            self._writer.add_document(document)
 
     def __enter__(self) -> FullTextWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        if kind is None:
-            self._writer.commit()
-        self._writer.wait_merging_threads()
-        for lock in _LOCKS:
+        try:
+            with self._writing():
+                if kind is None:
+                    self._writer.commit()
+                self._writer.wait_merging_threads()
+        except OSError:
+            if kind is None:  # else what went wrong before is what is told
+                raise
+            return
+        for lock in LOCKS:
             (self._path / lock).touch()  # the engine makes them when it reads; so reading changes nothing
+        for file in self._path.iterdir():  # the engine's own are for their owner only
+            file.chmod(self._mode)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """An error of the engine, which has one kind for all, becomes that of the system behind it."""
+        try:
+            yield
+        except ValueError as error:
+            if cause := system_error(error):
+                raise cause from error
+            if shutil.disk_usage(self._path).free < _SPARE:  # a thread of the engine does not tell why it failed
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+            raise OSError(f"full-text engine: {one_line(error)} Is the disk full?") from error
 
 
 class FullText:
@@ -53,18 +83,32 @@ class FullText:
     def __init__(self, path: Path) -> None:
         import tantivy
 
-        try:
+        self._path = path
+        with self.reading():
+            for file in path.iterdir():
+                if not os.access(file, os.R_OK):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
             index = tantivy.Index.open(str(path if os.access(path, os.W_OK) else self._linked(path)))
             index.reload()
             self.schema: Any = index.schema
             self.searcher: Any = index.searcher()
-        except Exception as error:  # the engine raises ValueError and its own kinds
-            raise IndexFileError(f"{path}: cannot be opened: {one_line(error)}; build it again") from None
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Around what the engine does: whatever it says of a damaged file is an `IndexFileError`."""
+        try:
+            yield
+        except BaseException as error:  # ValueError, and kinds of the engine's own that derive from nothing narrower
+            if isinstance(error, (KeyboardInterrupt, SystemExit)):
+                raise
+            raise IndexFileError(
+                f"{self._path}: cannot be read: {one_line(error)}; {remedy_of(error, 'build it again')}"
+            ) from None
 
     def _linked(self, path: Path) -> Path:
         """A temporary folder of links to a read-only index: the engine writes a lock file even to read."""
         self._links = tempfile.TemporaryDirectory(prefix="convinse-index-")
         for file in path.iterdir():
-            if file.name not in _LOCKS:
+            if file.name not in LOCKS:
                 (Path(self._links.name) / file.name).symlink_to(file.resolve())
         return Path(self._links.name)

@@ -20,6 +20,7 @@ import msgspec
 
 from .errors import DataError, OutputError, one_line
 from .files import replacing
+from .limits import LARGEST_PACKED, LONGEST_LINE, MOST_UNPACKED
 
 T = TypeVar("T")
 
@@ -84,15 +85,37 @@ def reading(path: Path, line: Callable[[], int]) -> Iterator[None]:
 
 def read_bytes(path: Path) -> bytes:
     """The unpacked bytes of a file without a byte order mark. Raises `DataError`."""
-    with open_packed(path) as file, reading(path, lambda: 1):
-        return file.read().removeprefix(BOM)
+    with unpacked(path) as (raw, file), reading(path, lambda: 1):
+        packed = file is not raw
+        most = max(LARGEST_PACKED, MOST_UNPACKED * path.stat().st_size) if packed else -1
+        data = file.read(most + 1 if packed else -1)
+        if packed and len(data) > most:
+            raise DataError(
+                f"{path}: more than {most >> 20} MB unpacked, {MOST_UNPACKED} times its size; unpack it first"
+            )
+        return data.removeprefix(BOM)
+
+
+def whole_lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
+    """The lines of a file with their ends. Raises `DataError` for one that is longer than `LONGEST_LINE`."""
+    number = 0
+    while line := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise too_long(path, number)
+        yield line
+
+
+def too_long(path: Path, line: int) -> DataError:
+    """The error of a line or document that would fill the memory."""
+    return DataError(f"{path}:{line}: longer than {LONGEST_LINE >> 20} MB; is this a file of lines?")
 
 
 def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines of a file that hold more than blanks, as bytes with their numbers from 1. Raises `DataError`."""
     number = 0
     with open_packed(path) as file, reading(path, lambda: number + 1):
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(whole_lines(path, file), 1):
             if number == 1:
                 line = line.removeprefix(BOM)
             if not line.isspace() and line:
@@ -166,6 +189,7 @@ class _Splitter:
         self._floor = 0  # the depth at which documents begin: 1 inside a list that is unwrapped
         self._depth = 0
         self._parts: list[bytes] = []  # of the document under way
+        self._kept = 0  # their bytes
         self._began = 1  # the line of its beginning
         self._rest = b""  # the beginning of a string that a piece cut off
         self.line = 1  # of the next piece
@@ -201,6 +225,7 @@ class _Splitter:
                 if self._depth == self._floor:
                     yield self._began, b"".join((*self._parts, text[begin : match.end()]))
                     self._parts.clear()
+                    self._kept = 0
                     begin = match.end()
             elif len(what) == 1:  # a string without an end
                 if text.endswith(b"\n"):
@@ -213,6 +238,9 @@ class _Splitter:
             self._between(text[begin:], line)
         else:
             self._parts.append(text[begin:])
+            self._kept += len(text) - begin
+        if self._kept + len(self._rest) > LONGEST_LINE:
+            raise too_long(self._path, self._began)
 
     def finish(self) -> None:
         if self._depth or self._rest:

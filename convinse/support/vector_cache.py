@@ -259,6 +259,35 @@ class VectorCache:
         return vectors, known
 
 
+def file_fault(path: Path) -> str:
+    """What is wrong with a file of vectors: with its header, or with how many of its records; empty where nothing is.
+
+    Half a record at its end is nothing wrong: a killed writer leaves that, and the next one writes over it.
+    """
+    try:
+        data = np.memmap(path, np.uint8, "r")
+    except (OSError, ValueError) as error:  # an empty file cannot be mapped
+        return f"cannot be read ({one_line(error)})"
+    head = data[: _HEAD.size].tobytes()
+    if len(head) < _HEAD.size or not head.startswith(_MAGIC):
+        return "not an embedding cache; delete it"
+    _, _, dimension, length = _HEAD.unpack(head)
+    end = -(-(_HEAD.size + length + 4) // 64) * 64
+    if zlib.crc32(data[: end - 4].tobytes()).to_bytes(4, "little") != data[end - 4 : end].tobytes():
+        return "its header is damaged; delete it"
+    half = not data[_HEAD.size : _HEAD.size + length].tobytes().endswith(b"/float32")
+    hashed = _KEY + dimension * (2 if half else 4)
+    size = -(-(hashed + 4) // 16) * 16
+    table = data[end : end + (len(data) - end) // size * size].reshape(-1, size)
+    sums = np.array([zlib.crc32(row[:hashed].tobytes()) for row in table], "<u4")
+    bad = (sums.view(np.uint8).reshape(-1, 4) != table[:, hashed : hashed + 4]).any(axis=1) | table[
+        :, hashed + 4 :
+    ].any(axis=1)
+    return (
+        f"{int(bad.sum())} of {len(table)} records are damaged; they are made again, or delete it" if bad.any() else ""
+    )
+
+
 def _memory() -> int:
     """A file in memory; a temporary one where the system has none."""
     if hasattr(os, "memfd_create"):

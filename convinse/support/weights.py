@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import msgspec
 
 from .errors import ModelError, one_line
+from .folder_sums import check_sums
+from .jsonlines import JSON_ERRORS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -52,13 +54,14 @@ def read_model(path: Path, kind: type[T], version: int, key: str, remedy: str) -
         data = path.read_bytes()
     except OSError as error:
         raise ModelError(f"{where}: cannot be read ({error.strerror or one_line(error)}); {remedy}") from None
+    check_sums(path.parent, lambda name: name == path.name, ModelError, f"{key}: ", remedy)
     try:
         content = msgspec.json.decode(data)
         own = content.get("format") if isinstance(content, dict) else None
         if isinstance(own, int) and own != version:
             raise ModelError(f"{where}: has format {own}, this version reads {version}; {remedy}")
         return msgspec.convert(content, kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:  # a ValidationError is a DecodeError
+    except JSON_ERRORS as error:
         raise ModelError(f"{where}: is damaged ({one_line(error)}); {remedy}") from None
 
 
@@ -66,7 +69,7 @@ def check_names(weights: Sequence[FeatureWeight], names: Sequence[str], where: s
     """Raise `ModelError` unless the weights are of these features, in this order."""
     own = [feature.name for feature in weights]
     if own != list(names):
-        differing = sorted(set(own) ^ set(names)) or ["their order"]
+        differing = [" ".join(name.split()) for name in sorted(set(own) ^ set(names))] or ["their order"]
         raise ModelError(f"{where}: was trained with other features ({', '.join(differing[:3])}); {remedy}")
 
 

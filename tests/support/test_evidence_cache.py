@@ -285,14 +285,50 @@ def test_an_entry_that_names_a_file_neither_reads_nor_deletes_it(cache, workdir,
     assert cache.get("kind") == [2]
 
 
-@pytest.mark.parametrize(
-    "value",
-    [b"no zlib", zlib.compress(b"{no json"), zlib.compress(b'"\xff"'), zlib.compress(b'"cut"')[:-3], "text", 7, None],
-)
-def test_a_damaged_value_is_one_line(cache, workdir, value):
+DAMAGED = [
+    b"no zlib",
+    zlib.compress(b"{no json"),
+    zlib.compress(b'"\xff"'),
+    zlib.compress(b'"cut"')[:-3],
+    zlib.compress(b"[" * 5000),
+    b"",
+    b"\x01\x00",
+]
+
+
+@pytest.mark.parametrize("value", DAMAGED)
+def test_a_damaged_value_is_told_dropped_and_made_again(cache, workdir, caplog, value):
     cache.put("kind", value=[1])
     plant(workdir, "UPDATE Cache SET value = ?", (value,))
+    assert list(cache.faults())
+    assert cache.get("kind") is None
+    assert len(caplog.messages) == 1 and "an entry is damaged" in caplog.text and '"kind"' in caplog.text
+    cache.put("kind", value=[2])
+    assert cache.get("kind") == [2] and len(caplog.messages) == 1
+    assert list(cache.faults()) == []
+
+
+@pytest.mark.parametrize("value", ["text", 7, None])
+def test_a_value_of_another_type_is_one_line(cache, workdir, value):
+    cache.put("kind", value=[1])
+    plant(workdir, "UPDATE Cache SET value = ?", (value,))
+    assert list(cache.faults())
     fails(lambda: cache.get("kind"))
+
+
+def test_the_value_of_another_key_is_no_answer(cache, workdir, caplog):
+    cache.put("kind", "a", value=[1])
+    cache.put("kind", "b", value=[2])
+    plant(workdir, "UPDATE Cache SET value = (SELECT value FROM Cache WHERE rowid = 1) WHERE rowid = 2")
+    assert [fault.split(":")[0] for fault in cache.faults()] == ["an entry is damaged (it is of another key)"]
+    assert cache.get("kind", "a") == [1]
+    assert cache.get("kind", "b") is None and "another key" in caplog.text
+
+
+def test_entries_of_an_earlier_version_are_read(cache, workdir):
+    cache.put("kind", value=[1])
+    plant(workdir, "UPDATE Cache SET value = ?", (zlib.compress(b"[2]"),))
+    assert cache.get("kind") == [2] and list(cache.faults()) == []
 
 
 # --- processes

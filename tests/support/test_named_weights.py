@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from convinse.support.errors import ModelError
+from convinse.support.folder_sums import write_sums
 from convinse.support.weights import FeatureWeight, check_names, model_bytes, read_model, scores
 from refusals import refused
 from written import write
@@ -48,7 +49,7 @@ def test_a_missing_model_says_which_key_names_it_and_what_to_do():
 @pytest.mark.parametrize(
     "content",
     [
-        b"", b"{", b"[]", b"null", b"3", b"\xff\xfe", b'{"format": 3}', b'{"format": "3", "title": "", "features": []}',
+        b"", b"{", b"[]", b"null", b"3", b"\xff\xfe", b"[" * 5000, b'{"format": 3}', b'{"format": "3", "title": "", "features": []}',
         b'{"title": "", "features": []}',
         b'{"format": 3, "title": "", "features": [], "more": 1}',
         b'{"format": 3, "title": "", "features": [{"name": "height", "mean": 0, "scale": 0, "weight": 1}]}',
@@ -70,6 +71,7 @@ def test_another_format_is_told_whatever_else_it_holds():
     [
         (["height"], "(depth)"),
         (["height", "depth", "colour"], "(colour)"),
+        (["height", "depth", "a\nb"], "(a b)"),
         (["depth", "height"], "(their order)"),
         (["a", "b", "c"], "(a, b, c)"),  # not all of them
     ],
@@ -82,3 +84,13 @@ def test_features_of_another_name_are_refused(names, differing):
 def test_features_of_the_same_names_are_not_refused():
     check_names(WEIGHTS, ("height", "depth"), "here", "make it again")
     check_names([], (), "here", "make it again")
+
+
+def test_weights_that_were_altered_are_refused(workdir):
+    path = write(workdir / "model.json", model_bytes(MODEL))
+    write_sums(workdir)
+    assert read(path) == MODEL
+    path.write_bytes(path.read_bytes().replace(b"10.0", b"11.0"))
+    assert "my_key: " in (text := refused(ModelError, lambda: read(path))) and "model.json: altered" in text
+    (workdir / "checksums.json").unlink()
+    assert read(path) != MODEL

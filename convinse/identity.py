@@ -1,0 +1,108 @@
+"""What the results of a run come from: an id of everything that is read, and of what computes."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from .config import Config, to_dict
+from .encoder.checkpoint import HEADS, folder_id
+from .encoder.exported import MANIFEST
+from .resources import Resources, model_path
+from .stage import Stage
+from .support.errors import IndexFileError
+from .support.files import sha256
+from .support.program import program_id
+
+# keys that change how results are computed or where they lie, not what they are
+_NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path", "device",
+              "backend", "token_budget", "evs_training", "qu_training")  # fmt: skip
+_WITHOUT_ENCODER = ("slots", "sr", "naive_concat", "nc_all", "nc_init", "nc_init_prev", "nc_prev")  # of `qu`
+
+
+def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> dict[str, str]:
+    """An id of each thing that the results of stages come from, by its name.
+
+    Of models that are named by their name on a hub, the name alone counts, which is among the settings.
+
+    Args:
+        config: names what is read.
+        resources: open it.
+        stages: of the pipeline; the code of those that are not the project's counts.
+    """
+    settings = {key: value for key, value in to_dict(config).items() if key not in _NO_RESULT}
+    return {
+        "settings": fingerprint(settings),
+        "knowledge base": _build_id(lambda: resources.kb.build_id),
+        "Wikipedia dump": _build_id(lambda: _dump_id(resources)),
+        "passages": _build_id(lambda: resources.passages.build_id if resources.passages is not None else ""),
+        "models": fingerprint([folder_id(folder, (*HEADS, MANIFEST)) for folder in _model_folders(config)]),
+        "files below custom": fingerprint([sha256(path) for path in _files([config.custom, config.path_to_stopwords])]),
+        "modules of your own": fingerprint([sha256(path) for path in sorted(_code(stages))]),
+        "program": program_id(),
+    }
+
+
+def fingerprint(*parts: Any) -> str:
+    """A short id of what results depend on."""
+    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:12]
+
+
+def _build_id(read: Callable[[], str]) -> str:
+    try:
+        return read()
+    except IndexFileError:  # whoever needs it says what is wrong
+        return "none"
+
+
+def _dump_id(resources: Resources) -> str:
+    dump = resources.wikipedia
+    if dump is None:
+        return ""
+    return dump.build_id if dump.has_words else f"{dump.build_id}, without words"  # a name is not found in it
+
+
+def _model_folders(config: Config) -> list[Path]:
+    """Folders of models: one that was trained anew is another one, though its name is the same."""
+    names = (
+        config.qu_model,
+        None if config.qu in _WITHOUT_ENCODER else config.qu_history.encoder,
+        config.evs_model,
+        config.evs_bi_encoder,
+        config.ha_model,
+        config.ha_ranker,
+    )
+    return [folder for name in names if name and (folder := Path(model_path(name)).expanduser()).is_dir()]
+
+
+def _files(value: Any) -> Iterator[Path]:
+    """The files that values of a user's own keys name."""
+    if isinstance(value, dict):
+        for key in sorted(value, key=str):
+            yield from _files(value[key])
+    elif isinstance(value, list):
+        for part in value:
+            yield from _files(part)
+    elif isinstance(value, str) and "\0" not in value:
+        try:
+            is_file = (path := Path(value).expanduser()).is_file()
+        except (OSError, RuntimeError):  # too long for a name, or a user that is not known
+            return
+        if is_file:
+            yield path
+
+
+def _code(stages: Sequence[Stage]) -> set[Path]:
+    """The files of stages of one's own, and of what they have imported from the folders that these lie in."""
+    own = __name__.partition(".")[0]
+    names = {kind.__module__ for stage in stages for kind in inspect.getmro(type(stage))}
+    names = {name for name in names if name.partition(".")[0] not in {own, *sys.stdlib_module_names}}
+    files = {Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
+    folders = {Path(file).parent for name in names if (file := getattr(sys.modules.get(name), "__file__", None))}
+    return {path for path in files if path.parent in folders and path.is_file()}

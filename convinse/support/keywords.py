@@ -1,0 +1,27 @@
+"""Parameters that may be given by a second name, too: that of the code that a caller was written for."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def also_named(**names: str) -> Callable[[F], F]:
+    """A decorator: a function takes arguments by further names (`further="own"`), one of the two at a time."""
+
+    def decorated(function: F) -> F:
+        @functools.wraps(function)
+        def called(*arguments: Any, **given: Any) -> Any:
+            for further, own in names.items():
+                if further in given:
+                    if own in given:
+                        raise TypeError(f"{function.__name__}() got '{further}' and '{own}', which are one argument")
+                    given[own] = given.pop(further)
+            return function(*arguments, **given)
+
+        return called  # type: ignore[return-value]
+
+    return decorated

@@ -1,0 +1,18 @@
+"""How large a part of an input may be: what is larger is refused, or left out where the rest is of use (docs/limits.md).
+
+A small file can stand for much: a packed one for its unpacked bytes, a table for the cells that its spans cover, an alias for what it names.
+"""
+
+LONGEST_LINE = (
+    1 << 24
+)  # bytes of a line, or of a document among others: the largest entities and pages have a quarter of it
+LARGEST_PACKED = 1 << 24  # bytes that a packed file read as a whole may have, however small it is
+MOST_UNPACKED = 20  # times as large as a packed file its content may be beyond that; JSON is packed to a tenth
+MOST_PAGE_TEXT = 4_000_000  # characters of all evidences of a page; the longest articles have a quarter of it
+MOST_TABLE_CELLS = 200_000  # of a table, those that spans cover counted
+DEEPEST_ELEMENT = 100  # elements of a page within one another; MediaWiki renders some forty
+LARGEST_CONFIG = 1 << 18  # bytes of a file of settings: what YAML takes seconds for
+MOST_SETTINGS = 20_000  # values of a file of settings, those that aliases stand for counted
+MOST_ITEM_TEXT = 1 << 24  # bytes of the evidences of an item of a pickle, what is referred to counted each time
+MOST_TIMES_PICKLE = 10  # times as large as a pickle all its evidences may be, beyond that
+LONGEST_QUESTION = 2_000  # characters of a question to a pipeline; the longest of any data set have some hundreds

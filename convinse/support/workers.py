@@ -1,0 +1,188 @@
+"""Processes that work on the pieces of something large: the one pool of the builders.
+
+A worker dies with its parent, however that dies; a worker that dies is an error of one line; nothing waits without a limit.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from .errors import DataError, one_line
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+_LOOKS = 1800  # of a second each, at a piece that is not done; a stopped process (Ctrl-Z) looks but once
+_FAREWELL = 5.0  # seconds for a killed process to be gone
+_PR_SET_PDEATHSIG = 1  # of Linux' prctl
+_IS_LINUX = sys.platform == "linux"
+# a forked worker shares what the parent has read, and starts at once; where the system's libraries are not made for it, it is started anew
+_PROCESSES = multiprocessing.get_context("fork" if _IS_LINUX else "spawn")
+_starting = threading.RLock()  # a process forked between the two would hold the other's end of a pipe open
+
+
+def in_order(
+    pieces: Iterable[P],
+    make: Callable[..., Callable[[P], R]],
+    arguments: tuple[Any, ...],
+    workers: int,
+    about: str,
+    remedy: str,
+) -> Generator[R, None, None]:
+    """What a function makes of each piece, in their order; a few are under way at once.
+
+    Processes end when the iterator is used up, closed or left by an error. The thread that begins it goes on to use it:
+    on Linux the workers end with that thread.
+
+    Args:
+        pieces: what is worked on; they go to the processes, and the results come back, as pickles.
+        make: makes the function, once in every process.
+        arguments: of `make`.
+        workers: processes.
+        about: what the pieces are of, for messages.
+        remedy: what to do when a process is killed.
+
+    Raises:
+        DataError: a process died, or does not come to an end; and whatever the function raises.
+    """
+    pool: list[_Worker] = []
+    idle: SimpleQueue[_Worker] = SimpleQueue()
+    waiting: deque[Future[R]] = deque()
+
+    def result(piece: P) -> R:
+        worker = idle.get_nowait()  # there are as many as threads
+        try:
+            return worker.result(piece, about, remedy)  # type: ignore[no-any-return]
+        finally:
+            idle.put(worker)
+
+    # a thread for each process: it takes in the result while the caller is busy with the one before
+    threads = ThreadPoolExecutor(workers, "worker")
+    try:
+        for _ in range(workers):
+            pool.append(_Worker(make, arguments))
+            idle.put(pool[-1])
+        for piece in pieces:
+            waiting.append(threads.submit(result, piece))
+            if len(waiting) > workers + 1:
+                yield _done(waiting.popleft(), about)
+        while waiting:
+            yield _done(waiting.popleft(), about)
+    finally:
+        for worker in pool:
+            worker.process.kill()
+        threads.shutdown(cancel_futures=True)  # what waits at the pipes ends with the processes
+        for worker in pool:
+            worker.process.join(_FAREWELL)
+
+
+def _done(future: Future[R], about: str) -> R:
+    """The result of a piece, waited for with patience."""
+    for _ in range(_LOOKS):
+        if wait([future], timeout=1).done:
+            return future.result()
+    raise DataError(
+        f"{about}: a worker process made nothing of a piece of it in {_LOOKS // 60} minutes; is it stopped?"
+    )
+
+
+class _Worker:
+    """A process and the pipe to it."""
+
+    def __init__(self, make: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        with _starting:
+            self._pipe, theirs = _PROCESSES.Pipe()
+            given = (theirs, os.getpid(), make, arguments)
+            # one that is daemonic is ended where the program ends with the iterator half used
+            self.process = _PROCESSES.Process(target=_work, args=given, daemon=True)  # type: ignore[attr-defined]
+            # Ctrl-C is the parent's: it ends its workers
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
+                self.process.start()
+            except OSError as error:
+                raise DataError(f"a worker process cannot be started: {one_line(error)}; are there too many?") from None
+            finally:
+                theirs.close()  # so that its end shows when the process dies
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def result(self, piece: Any, about: str, remedy: str) -> Any:
+        """What the process makes of a piece."""
+        try:
+            self._pipe.send_bytes(pickle.dumps(piece, pickle.HIGHEST_PROTOCOL))
+            value, error, trace = self._pipe.recv()
+        except (EOFError, OSError):
+            self.process.join(_FAREWELL)
+            raise DataError(f"{about}: a worker process {_end(self.process.exitcode)}; {remedy}") from None
+        if isinstance(error, MemoryError):
+            raise DataError(f"{about}: a worker process ran out of memory; {remedy}") from None
+        if error is not None:
+            raise error from RuntimeError(trace)
+        return value
+
+
+def _end(status: int | None) -> str:
+    """How a process ended, in words."""
+    if status is None or status >= 0:
+        return f"ended early (exit status {status})"
+    if status == -signal.SIGKILL:
+        return "was killed, perhaps for its memory (signal 9)"
+    return f"was killed by signal {-status} ({signal.strsignal(-status)})"
+
+
+def _work(pipe: Connection, parent: int, make: Callable[..., Callable[[Any], Any]], arguments: tuple[Any, ...]) -> None:
+    """The life of a worker."""
+    _die_with(parent)
+    function = None
+    with suppress(EOFError, OSError):  # the parent has gone
+        while True:
+            piece = pipe.recv()
+            try:
+                function = function or make(*arguments)
+                answer = pickle.dumps((function(piece), None, ""), pickle.HIGHEST_PROTOCOL)
+            except Exception as error:  # whatever it is, it is the parent's to tell
+                answer = _pickled(error)
+            pipe.send_bytes(answer)
+
+
+def _pickled(error: Exception) -> bytes:
+    """An error on its way to the parent, with its traceback; in words where it cannot go as it is."""
+    trace = traceback.format_exc()
+    try:
+        data = pickle.dumps((None, error, trace))
+        pickle.loads(data)  # one that wants other arguments than it was given is found out here only
+    except Exception:  # whatever its own pickling raises: its words go instead, and the traceback
+        data = pickle.dumps((None, RuntimeError(one_line(error)), trace))
+    return data
+
+
+def _die_with(parent: int) -> None:
+    """Have this process end when its parent does."""
+    if not _IS_LINUX:
+        threading.Thread(target=_outlive, daemon=True).start()
+        return
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL):
+        raise OSError(ctypes.get_errno(), "a process cannot be tied to its parent (prctl)")
+    if os.getppid() != parent:  # it ended before
+        os._exit(1)
+
+
+def _outlive() -> None:
+    """Wait for the parent's end, which closes a pipe, and end."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)

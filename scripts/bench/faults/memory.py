@@ -1,0 +1,119 @@
+"""Memory over a long time: requests to both servers, and turns of the pipeline, all different; it is flat after a warm-up."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from convinse import Pipeline, load_config
+from convinse.formats.convmix import read_conversations
+
+from ..harness import Bench, Figures, apart, own_memory
+from .campaign import Trial, measured
+from .served import running
+
+_SAMPLES = 20  # looks at the memory
+
+
+class _Amount(NamedTuple):
+    """How much is done, and the share by which memory may grow in the second half of it; a short run is its own warm-up."""
+
+    requests: int
+    turns: int
+    growth: float
+
+
+_AMOUNTS = (_Amount(60, 10, 0.5), _Amount(4_000, 300, 0.15), _Amount(20_000, 5_000, 0.02))
+
+
+def memory(bench: Bench) -> Figures:
+    """The part `memory` of the campaign."""
+    amount: _Amount = _AMOUNTS[bench.size]
+    groups = {
+        "kb serve": partial(_served, "kb", amount),
+        "serve reader": partial(_served, "reader", amount),
+        "pipeline": partial(_asked, amount),
+    }
+    return measured(bench, "memory", groups, 1)
+
+
+def _served(kind: str, amount: _Amount, trial: Trial) -> str:
+    path, bodies = _BODIES[kind](trial.random)
+    with running(kind, trial.work) as server:
+        samples = []
+        for number in range(amount.requests):
+            status, value = server.ask(json.dumps(next(bodies)).encode(), path)
+            if status != 200:
+                return f"status {status}: {value}"
+            if number % max(1, amount.requests // _SAMPLES) == 0:
+                samples.append(server.memory())
+    return grown(samples, amount.growth)
+
+
+def _asked(amount: _Amount, trial: Trial) -> str:
+    return grown(apart(turns, amount.turns, trial.seed, trial.work).result, amount.growth)
+
+
+def turns(number: int, seed: int, work: str) -> list[int]:
+    """Answer so many turns in this process; its memory now and then."""
+    chance = random.Random(seed)
+    samples = []
+    with Pipeline(load_config("config.yml", ers_cache_path=str(Path(work) / "cache"))) as pipeline:
+        for turn in range(number):
+            if turn % 5 == 0:
+                first = chance.choice(_conversations())[0]
+                conversation = pipeline.turns([first, *(_question(chance) for _ in range(4))])
+            next(conversation)
+            if turn % max(1, number // _SAMPLES) == 0:
+                samples.append(own_memory()["RssAnon"])
+    return samples
+
+
+def grown(samples: list[int], most: float) -> str:
+    """What is wrong with the memory of a process: by how much it grew in the second half."""
+    middle, last = samples[len(samples) // 2], max(samples[len(samples) // 2 :])
+    growth = last / middle - 1
+    told = f"{middle / 1e6:.0f} to {last / 1e6:.0f} MB"
+    return "" if growth <= most else f"memory grew by {growth:.1%} in the second half, from {told}"
+
+
+def _conversations() -> list[list[str]]:
+    """The questions of the embedded conversations to learn and to choose by."""
+    if not _QUESTIONS:
+        config = load_config("config.yml")
+        for part in ("train", "dev"):
+            for conversation in read_conversations(config.input_path(part)):
+                _QUESTIONS.append([turn["question"] for turn in conversation["questions"]])
+    return _QUESTIONS
+
+
+_QUESTIONS: list[list[str]] = []  # read once
+
+
+def _question(chance: random.Random) -> str:
+    """A question of some conversation; the words of another one make it new."""
+    question, added = (chance.choice(chance.choice(_conversations())) for _ in range(2))
+    return f"{question.rstrip('?')} {' '.join(chance.sample(added.split(), min(2, len(added.split()))))}?"
+
+
+def _questions(chance: random.Random) -> tuple[str, Iterator[dict[str, Any]]]:
+    return "/search_space", ({"question": _question(chance)} for _ in iter(int, 1))
+
+
+def _contexts(chance: random.Random) -> tuple[str, Iterator[dict[str, Any]]]:
+    def bodies() -> Iterator[dict[str, Any]]:
+        while True:
+            context = " ".join(_question(chance) for _ in range(chance.randint(1, 30)))
+            yield {"context": context, "qas": [{"qid": "1", "question": _question(chance)}]}
+
+    return "/", bodies()
+
+
+_BODIES: dict[str, Callable[[random.Random], tuple[str, Iterator[dict[str, Any]]]]] = {
+    "kb": _questions,
+    "reader": _contexts,
+}

@@ -1,0 +1,217 @@
+"""The pool of the builders: order, errors, and that neither a worker nor its parent's end leaves anything behind."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from convinse.support import workers
+from convinse.support.errors import DataError, NetworkError
+from convinse.support.workers import in_order
+
+PROGRAM = """
+import sys
+from convinse.support import workers
+from test_workers import Harm
+workers._IS_LINUX = sys.argv.pop() == "linux"
+for result in workers.in_order(range(9), Harm, sys.argv[1:], 2, "numbers", "try again"):
+    print(result, flush=True)
+"""
+
+
+class AwkwardError(Exception):
+    """Is made of more than it tells."""
+
+    def __init__(self, first, second):
+        super().__init__(f"{first} and {second}")
+
+
+class Harm:
+    """The number of a process for each piece; what is done to it instead for piece 5."""
+
+    def __init__(self, harm=""):
+        self._harm = harm
+        if harm == "start":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def __call__(self, piece):
+        if self._harm == "sleep":
+            time.sleep(600)
+        if piece == 5 and self._harm:
+            if self._harm in ("SIGKILL", "SIGUSR1"):
+                os.kill(os.getpid(), getattr(signal, self._harm))
+            elif self._harm == "exit":
+                os._exit(3)
+            elif self._harm == "memory":
+                raise MemoryError
+            elif self._harm == "answer":
+                return lambda: "no pickle has it"
+            elif self._harm == "awkward":
+                raise AwkwardError(1, 2)
+            raise NetworkError("no such host", 404)
+        return os.getpid()
+
+
+def results(harm="", count=9, processes=2, about="numbers"):
+    return in_order(range(count), Harm, (harm,), processes, about, "try again")
+
+
+def is_alive(pid):
+    """Whether a process is there and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def gone(pids, seconds=5.0):
+    """Whether processes end in time."""
+    end = time.monotonic() + seconds
+    while any(map(is_alive, pids)):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+class Squares:
+    def __init__(self, power):
+        self._power = power
+
+    def __call__(self, piece):
+        time.sleep(0.002 * (piece % 3))  # later pieces are ready before
+        return b"x" * 300_000, piece**self._power
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_large_results_come_in_order_and_few_pieces_are_under_way(processes):
+    taken = []
+    pieces = (taken.append(piece) or piece for piece in range(30))
+    for number, (data, square) in enumerate(in_order(pieces, Squares, (2,), processes, "", "")):
+        assert square == number**2 and len(data) == 300_000
+        assert len(taken) <= number + processes + 2
+    assert number == 29 and not multiprocessing.active_children()
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        ("SIGKILL", "was killed, perhaps for its memory (signal 9)"),
+        ("start", "was killed, perhaps for its memory (signal 9)"),
+        ("SIGUSR1", "was killed by signal 10 (User defined signal 1)"),
+        ("exit", "ended early (exit status 3)"),
+        ("memory", "ran out of memory"),
+    ],
+)
+def test_a_dead_worker_is_one_line(harm, message):
+    with pytest.raises(DataError) as caught:
+        list(results(harm))
+    assert str(caught.value) == f"numbers: a worker process {message}; try again"
+    assert not multiprocessing.active_children()
+
+
+def test_errors_reach_the_parent_as_they_are():
+    with pytest.raises(NetworkError, match="no such host") as caught:
+        list(results("error"))
+    assert caught.value.status == 404 and "in __call__" in str(caught.value.__cause__)
+    with pytest.raises(RuntimeError, match="1 and 2"):
+        list(results("awkward"))
+    with pytest.raises(Exception, match="pickle"):
+        list(results("answer"))
+    assert not multiprocessing.active_children()
+
+
+def test_an_error_of_the_pieces_or_the_caller_ends_the_workers():
+    def pieces():
+        yield from range(4)
+        raise DataError("cut off")
+
+    with pytest.raises(DataError, match="cut off"):
+        list(in_order(pieces(), Harm, ("",), 2, "", ""))
+    with closing(results()) as parts:
+        assert next(parts) in {process.pid for process in multiprocessing.active_children()}
+    assert not multiprocessing.active_children()
+
+
+def test_closing_does_not_wait_for_what_is_under_way():
+    start = time.monotonic()
+    pieces = iter([1, 2, 3, 4])
+    with closing(in_order(pieces, Sleeper, (), 2, "", "")) as parts:
+        next(parts)
+    assert time.monotonic() - start < 60 and not multiprocessing.active_children()
+
+
+class Sleeper:
+    def __call__(self, piece):
+        if piece > 1:
+            time.sleep(600)
+
+
+def test_a_worker_that_does_not_come_to_an_end_is_told(monkeypatch):
+    monkeypatch.setattr(workers, "_LOOKS", 1)
+    with pytest.raises(DataError, match="numbers: a worker process made nothing of a piece of it"):
+        list(results("sleep"))
+    assert not multiprocessing.active_children()
+
+
+def test_too_many_processes_are_one_line(monkeypatch):
+    def refuse(*_):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", refuse)
+    with pytest.raises(DataError, match="a worker process cannot be started: Resource temporarily unavailable"):
+        list(results())
+
+
+@pytest.fixture
+def program():
+    """Starts a program with a pool; what is left of it is ended."""
+    started = []
+
+    def start(system="linux"):
+        paths = os.pathsep.join([str(Path(workers.__file__).parents[2]), str(Path(__file__).parent)])
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, "sleep", system],
+            env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        started.append(process)
+        end = time.monotonic() + 60
+        while len(below := children_of(process.pid)) < 2 and time.monotonic() < end and process.poll() is None:
+            time.sleep(0.01)
+        started.extend(below)
+        return process, below
+
+    yield start
+    for left in started:
+        if isinstance(left, int):
+            if is_alive(left):
+                os.kill(left, signal.SIGKILL)
+        else:
+            left.kill()
+            left.communicate()
+
+
+def children_of(pid):
+    return [int(child) for path in Path(f"/proc/{pid}/task").glob("*/children") for child in path.read_text().split()]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("system", ["linux", "other"])  # elsewhere the end of a pipe tells of the parent's end
+def test_no_worker_outlives_its_parent(program, number, system):
+    process, below = program(system)
+    process.send_signal(number)
+    assert process.wait(30) == -number and len(below) == 2 and gone(below)
+
+
+def test_ctrl_c_ends_all_at_once(program):
+    process, below = program()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGINT and len(below) == 2 and gone(below)
+    assert errors.count("Traceback") == 1 and errors.endswith("KeyboardInterrupt\n")
