@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ..records.conversation import Conversation, Turn
 from ..records.evidence import Evidence
-from ..stage import Stage
+from ..stage import Stage, call
 from ..turn_results import Kept, keep_evidences
 
 
@@ -49,7 +49,7 @@ class EvidenceRetrievalScoring(Stage):
         for turn in turns:
             turn.pop("top_evidences", None)
         self.prepare(turns, sources)
-        return Kept(keep_evidences(self, turn, self.inference_on_turn(turn, sources), sources) for turn in turns)
+        return Kept(keep_evidences(self, turn, call(self.inference_on_turn, turn, sources), sources) for turn in turns)
 
     def inference_on_data(self, conversations: Iterable[Conversation], sources: Sequence[str]) -> None:
         """All turns of the conversations, in place."""

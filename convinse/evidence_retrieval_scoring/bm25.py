@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from ..language.bm25 import Formula
 from ..language.language import Language, english
 from ..language.text import fold
 from ..records.evidence import Evidence, question_items, with_score
@@ -60,16 +59,12 @@ class BM25Scorer(Scorer):
 
     Args:
         expansion: how to expand queries; None for the query's own words.
-        formula: which BM25; see `convinse.language.bm25.BM25`.
         language: of queries and evidences; English by default.
     """
 
-    def __init__(
-        self, expansion: QueryExpansion | None = None, formula: Formula = "lucene", language: Language | None = None
-    ) -> None:
+    def __init__(self, expansion: QueryExpansion | None = None, language: Language | None = None) -> None:
         self._language = language or english()
         self._expansion = expansion
-        self._formula: Formula = formula
 
     def scores(self, query: str, evidences: Sequence[Evidence]) -> list[float]:
         """The score of every evidence, in the given order."""
@@ -81,7 +76,7 @@ class BM25Scorer(Scorer):
             names = {item["label"] for item in question_items(evidences)}
             for word in {word for name in names for word in stems(name)} & weights.keys():
                 weights[word] *= _NAME_WEIGHT  # every evidence of an item has its name: it tells them apart too little
-        return self._language.bm25.scores(weights, [evidence["evidence_text"] for evidence in evidences], self._formula)
+        return self._language.bm25.scores(weights, [evidence["evidence_text"] for evidence in evidences])
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
         """The best `top_k` evidences with `score` added, best first; the given ones are not changed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,14 +11,17 @@ from ..config import Config, to_dict
 from ..knowledge_base.api_client import ClocqApi
 from ..knowledge_base.index import FactEntities, KnowledgeBase
 from ..knowledge_base.search_space import SpaceFact, best_facts, facts_around, is_named
-from ..records.evidence import Entity, Evidence, merge_duplicates, normalize_source
+from ..records.evidence import Entity, Evidence, merge_duplicates, normalize_source, parse_sources
 from ..records.facts import fact_evidence
 from ..records.representation import QuestionEntity, read_slots
 from ..resources import Resources
+from ..support.errors import DataError
+from ..support.keywords import also_named
+from ..support.program import program_id
 from .passage_retriever import PassageRetriever
 from .wikipedia_retriever import WikipediaRetriever
 
-_VERSION = 3  # of the search space; raised when the same data and parameters give other results
+_VERSION = 4  # of what a server is asked and of how its answer is kept; raised when the same data and parameters give other results
 
 
 class ClocqRetriever:
@@ -58,15 +61,16 @@ class ClocqRetriever:
 
     @property
     def _origin(self) -> str:
-        """Where facts come from, as the cache knows it."""
-        return self.kb.build_id if self._api is None else self._api.address
+        """Where facts come from, as the cache knows it: the data, and the code that links and chooses; or a server."""
+        return f"{self.kb.build_id}/{program_id()}" if self._api is None else self._api.address
 
     @cached_property
     def _parameters(self) -> dict[str, Any]:
         return {**to_dict(self.config)["clocq_params"], "p": self.config.clocq_p, "version": _VERSION}
 
+    @also_named(structured_representation="text")
     def retrieve_evidences(
-        self, text: str, sources: Sequence[str], known: Sequence[QuestionEntity] | None = None
+        self, text: str, sources: str | Sequence[str], known: Sequence[QuestionEntity] | None = None
     ) -> tuple[list[Evidence], list[QuestionEntity]]:
         """The evidences of the wanted sources for a question or representation, and the question's items.
 
@@ -75,10 +79,13 @@ class ClocqRetriever:
 
         Args:
             text: a question or representation; of one with four slots the answer type is not linked.
-            sources: the wanted sources.
+            sources: the wanted sources: a list, or a combination such as `kb_text`.
             known: the items that the text is about; None: those that it mentions, which are linked.
+
+        Raises:
+            ConfigError: a source is none; the message lists the valid ones.
         """
-        sources = [normalize_source(source) for source in sources]
+        sources = parse_sources(sources, "retrieve_evidences: sources")
         evidences, entities = self.retrieve_KB_facts(text, known)
         if "kb" not in sources:
             evidences = []
@@ -90,6 +97,7 @@ class ClocqRetriever:
             evidences += self.passages.retrieve_passages(text)
         return merge_duplicates(evidences), entities
 
+    @also_named(structured_representation="text")
     def retrieve_KB_facts(  # noqa: N802 - CONVINSE's name
         self, text: str, known: Sequence[QuestionEntity] | None = None
     ) -> tuple[list[Evidence], list[QuestionEntity]]:
@@ -129,7 +137,7 @@ class ClocqRetriever:
         return best_facts(told, facts, params, self.resources.language), list(known)
 
     def retrieve_kb_facts_for_item(self, item_id: str) -> list[FactEntities]:
-        """The facts that an item occurs in, at most `clocq_p`: lists of `{"id", "label"}`.
+        """The facts that an item occurs in, pruned at `clocq_p`: lists of `{"id", "label"}`.
 
         Raises:
             NetworkError: with `clocq_use_api`, when the server cannot be used.
@@ -137,13 +145,50 @@ class ClocqRetriever:
         source = self._api or self.resources.kb
         return source.neighborhood(item_id, self.config.clocq_p)
 
-    def retrieve_wikipedia_evidences(self, question_entity: QuestionEntity) -> list[Evidence]:
-        """The evidences of a question entity's Wikipedia page, with `retrieved_for_entity`."""
-        item: Entity = {"id": question_entity["item"]["id"], "label": question_entity["item"]["label"]}
+    @also_named(question_entity_id="question_entity", item_id="question_entity")
+    def retrieve_wikipedia_evidences(self, question_entity: QuestionEntity | Entity | str) -> list[Evidence]:
+        """The evidences of an item's Wikipedia page, with `retrieved_for_entity`.
+
+        Args:
+            question_entity: a question entity, an item (`{"id", "label"}`) or the id of one.
+
+        Raises:
+            DataError: it is none of these.
+        """
+        item = self._item_of(question_entity)
         evidences = self.wikipedia.retrieve_wp_evidences(item["id"])
         for evidence in evidences:
             evidence["retrieved_for_entity"] = item
         return evidences
+
+    def _item_of(self, given: QuestionEntity | Entity | str) -> Entity:
+        """An item in one of its forms, with the label that it brings along, else that of the knowledge base."""
+        within: Any = given.get("item", given) if isinstance(given, Mapping) else {"id": given}
+        item_id = within.get("id") if isinstance(within, Mapping) else None
+        if not isinstance(item_id, str):
+            raise DataError(
+                f"retrieve_wikipedia_evidences: {given!r:.80} is no item; give an id such as Q42, or a question entity"
+            )
+        label = within.get("label")
+        return {"id": item_id, "label": label if isinstance(label, str) else self.kb.label(item_id) or item_id}
+
+    def filter_evidences(self, evidences: Iterable[Evidence], sources: str | Sequence[str]) -> list[Evidence]:
+        """The evidences of the wanted sources that have at most `evr_max_entities` entities.
+
+        With `evr_require_entity`, which is CONVINSE's rule, those with a single entity are left out, too: it is that of their page.
+        """
+        wanted, config = parse_sources(sources, "filter_evidences: sources"), self.config
+        return [
+            evidence
+            for evidence in evidences
+            if normalize_source(evidence["source"]) in wanted
+            and len(evidence["wikidata_entities"]) <= config.evr_max_entities
+            and not (config.evr_require_entity and len(evidence["wikidata_entities"]) == 1)
+        ]
+
+    def reset_cache(self) -> None:
+        """Forget all that the evidence cache keeps: it is retrieved, read and scored anew."""
+        self.cache.clear()
 
     def store_cache(self) -> None:
         """Close the cache and the connections; everything put into the cache is on disk already."""

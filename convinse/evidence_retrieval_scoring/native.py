@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 
 from ..config import Config
 from ..records.conversation import Turn, asked_in_full
@@ -16,6 +17,7 @@ from .base import EvidenceRetrievalScoring
 from .bm25 import BM25Scorer, QueryExpansion
 from .clocq_retriever import ClocqRetriever
 from .neural import build_scorer, scoring_method
+from .okapi import OkapiScorer, read_stop_words
 from .scorer import Scorer
 
 _CONVERSATIONS = 32  # scored together by a neural scorer
@@ -102,12 +104,15 @@ class NativeERS(EvidenceRetrievalScoring):
 
 
 class ClocqBM25(NativeERS):
-    """CONVINSE's own combination: CLOCQ retrieval and plain BM25 over the words of the representation."""
+    """CONVINSE's own combination: CLOCQ retrieval and Okapi BM25 over the words of the representation as they stand."""
 
     def __init__(
         self, config: Config, retriever: ClocqRetriever | None = None, resources: Resources | None = None
     ) -> None:
-        super().__init__(config, retriever, BM25Scorer(), resources)
+        path = config.path_to_stopwords
+        super().__init__(config, retriever, resources=resources)
+        stop_words = self.language.words.common if path is None else read_stop_words(Path(path).expanduser())
+        self.scorer = OkapiScorer(stop_words, config.sr_delimiter)
         self.conversations_at_once = 1
 
     def train(self, sources: Sequence[str]) -> None:

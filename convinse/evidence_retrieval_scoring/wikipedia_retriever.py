@@ -17,6 +17,7 @@ from ..config import Config
 from ..records.evidence import Entity, Evidence, Row, merge_duplicates
 from ..resources import Resources
 from ..support.errors import NetworkError, one_line
+from ..support.keywords import also_named
 from ..wikipedia import page as pages
 from ..wikipedia.api import LinkedItem, MediaWikiApi, until
 
@@ -61,6 +62,7 @@ class WikipediaRetriever:
         self._recent = lru_cache(maxsize=512)(self._filtered)
         self._locks = [threading.Lock() for _ in range(_LOCKS)]  # an item is asked for once, also by several threads
 
+    @also_named(question_entity_id="item_id")
     def retrieve_wp_evidences(self, item_id: str) -> list[Evidence]:
         """The evidences of an item's page, without `retrieved_for_entity`; empty where there is no page to be had.
 
@@ -89,6 +91,10 @@ class WikipediaRetriever:
             return pages.whole_rows(self._labelled(self.cache.get(*self._key(page))), table)
         except _NoPageError:
             return []
+
+    def store_dump(self) -> None:
+        """As `store_cache`, by CONVINSE's name: pages that the dump lacks are kept in the cache, and a dump never changes."""
+        self.store_cache()
 
     def store_cache(self) -> None:
         """Close the cache and the connections; everything put into the cache is on disk already."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from ..records.conversation import Conversation, check_conversations
+from ..records.conversation import Conversation, check_conversations, check_measurable
 from ..support.errors import DataError, one_line
 from ..support.jsonlines import JSON_ERRORS, read_bytes
 
@@ -20,6 +20,11 @@ def read_conversations(path: Path) -> list[Conversation]:
             and turn.
     """
     return check_conversations(read_records(path), str(path))
+
+
+def read_measurable(path: Path) -> list[Conversation]:
+    """Conversations with answers and evidences, as `read_conversations`; raises `DataError` as `check_measurable` does, too."""
+    return check_measurable(read_records(path), str(path))
 
 
 def read_records(path: Path) -> Any:

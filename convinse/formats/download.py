@@ -23,12 +23,36 @@ _KIB = 1024
 
 
 class File(msgspec.Struct, frozen=True):
-    """A file of a collection: the name to save it as, its address, MD5 sum and number of questions."""
+    """A file of a collection.
+
+    Attributes:
+        name: to save it as, perhaps in a folder.
+        url: its address.
+        md5: the published MD5 sum, empty where there is none.
+        examples: the number of questions, 0: not known.
+        sha256: the published SHA-256 sum, empty where there is none.
+        size: the published number of bytes, 0: not known.
+    """
 
     name: str
     url: str
-    md5: str
-    examples: int
+    md5: str = ""
+    examples: int = 0
+    sha256: str = ""
+    size: int = 0
+
+    def fault(self, path: Path) -> str:
+        """What of a file is not as published; empty where all is, or nothing is published."""
+        if self.sha256 and (digest := _sum(path, hashlib.sha256())) != self.sha256:
+            return f"the SHA-256 sum {digest}, not {self.sha256}"
+        if self.md5 and (digest := md5(path)) != self.md5:
+            return f"the MD5 sum {digest}, not {self.md5}"
+        size = path.stat().st_size if self.size else 0
+        return f"{size} bytes, not {self.size}" if size != self.size else ""
+
+    def is_sure(self) -> bool:
+        """Whether a sum is published."""
+        return bool(self.sha256 or self.md5)
 
 
 class FileCollection(msgspec.Struct, frozen=True):
@@ -40,11 +64,12 @@ class FileCollection(msgspec.Struct, frozen=True):
 
 
 class Fetched(NamedTuple):
-    """A file that is in place; `fetched` is False where it was there before."""
+    """A file that is in place; `fetched` is False where it was there before, `sure` where no sum is published."""
 
     path: Path
     examples: int
     fetched: bool
+    sure: bool = True
 
 
 def collections() -> dict[str, FileCollection]:
@@ -69,8 +94,9 @@ def download(
 ) -> Iterator[Fetched]:
     """Fetch the files of a collection that are not there, one after the other.
 
-    A file arrives as `NAME.part`, which the next call completes after an interruption. Its MD5 sum is checked, then the
-    number of its questions; a file that fails is kept aside as `NAME.bad`.
+    A file arrives as `NAME.part`, which the next call completes after an interruption. What is published of it
+    (size, SHA-256 or MD5 sum, the number of questions of MRQA files) is checked; a file that fails is kept aside as
+    `NAME.bad`.
 
     Args:
         collection: as `find_collection` gives it.
@@ -80,7 +106,7 @@ def download(
         session: the session to use; None: one of its own.
 
     Raises:
-        DataError: a file has the wrong sum or number of questions; or one of another content stands in its place.
+        DataError: a file has the wrong size, sum or number of questions; or one of another content stands in its place.
         NetworkError: a file cannot be fetched; what has arrived is kept.
         OutputError: a file cannot be written.
     """
@@ -101,24 +127,25 @@ def download(
 
 
 def _fetch(session: WebSession, file: File, url: str, path: Path, quiet: bool) -> Fetched:
+    with writing_to(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
-        if (digest := md5(path)) != file.md5:
-            raise DataError(
-                f"{path}: is there already with the MD5 sum {digest}, not {file.md5}; move it away to fetch it anew"
-            )
-        return Fetched(path, file.examples, fetched=False)
+        if fault := file.fault(path):
+            raise DataError(f"{path}: is there already with {fault}; move it away to fetch it anew")
+        return Fetched(path, file.examples, fetched=False, sure=file.is_sure())
     part = path.with_name(f"{path.name}.part")
-    if not (part.exists() and md5(part) == file.md5):  # whole where only the renaming was missing
+    if not (file.is_sure() and part.exists() and not file.fault(part)):  # whole where only the renaming was missing
         with _bar(file.name, quiet) as advance:
             session.download(url, part, advance)
-    if (digest := md5(part)) != file.md5:
-        raise DataError(f"{_aside(part, path)}: {url} gave a file with the MD5 sum {digest}, not {file.md5}")
-    examples = sum(1 for _ in read_plain(part))
-    if examples != file.examples:
-        raise DataError(f"{_aside(part, path)}: has {examples} questions, not {file.examples}")
+    if fault := file.fault(part):
+        raise DataError(f"{_aside(part, path)}: {url} gave a file with {fault}")
+    if file.md5:  # of the MRQA files, the only ones with this sum
+        examples = sum(1 for _ in read_plain(part))
+        if examples != file.examples:
+            raise DataError(f"{_aside(part, path)}: has {examples} questions, not {file.examples}")
     with writing_to(path):
         part.replace(path)
-    return Fetched(path, examples, fetched=True)
+    return Fetched(path, file.examples, fetched=True, sure=file.is_sure())
 
 
 def _aside(part: Path, path: Path) -> Path:
@@ -130,8 +157,12 @@ def _aside(part: Path, path: Path) -> Path:
 
 def md5(path: Path) -> str:
     """The MD5 sum of a file, as the task publishes it; it tells damage, not malice."""
+    return _sum(path, hashlib.md5(usedforsecurity=False))
+
+
+def _sum(path: Path, digest: hashlib._Hash) -> str:
     try:
-        return hexdigest(path, hashlib.md5(usedforsecurity=False))
+        return hexdigest(path, digest)
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {one_line(error)}") from None
 

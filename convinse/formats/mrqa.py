@@ -153,7 +153,7 @@ def _question_of(line: bytes, error: BaseException) -> str:
     try:
         index = int(place.partition("]")[0])
         qid = msgspec.json.decode(line)["qas"][index]["qid"]
-    except (msgspec.DecodeError, LookupError, TypeError, ValueError):
+    except (*JSON_ERRORS, LookupError, TypeError, ValueError):
         return ""
     return f" (qid {qid!r})"
 

@@ -9,7 +9,7 @@ their format.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -153,11 +153,11 @@ class Flat(NamedTuple):
         return None
 
 
-def flatten(record: NeutralRecord) -> Flat:
+def flatten(record: NeutralRecord, tokenizer: Callable[[str], list[Token]] = tokenize) -> Flat:
     """The documents of a record as one text, as MRQA joins them.
 
     A single document is its texts as they stand, joined by `[PAR]` where there are several; its title is left out
-    unless an answer stands in it. Several documents each become `[DOC] [TLE] title [PAR] text`.
+    unless an answer stands in it. Several documents each become `[DOC] [TLE] title [PAR] text`. `tokenizer` makes the tokens that are not known.
     """
     many = len(record.documents) > 1
     titled = many or any(
@@ -176,7 +176,7 @@ def flatten(record: NeutralRecord) -> Flat:
         begin = size
         pieces.append(text)
         size += len(text)
-        text_tokens = tokenize(text) if known is None else known
+        text_tokens = tokenizer(text) if known is None else known
         tokens.extend(text_tokens if not begin else [(token, offset + begin) for token, offset in text_tokens])
         return begin
 

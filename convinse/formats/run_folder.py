@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import logging
 import os
+from collections.abc import Mapping
 from contextlib import ExitStack
 from io import RawIOBase
 from pathlib import Path
@@ -13,37 +14,56 @@ from typing import Any
 
 import msgspec
 
-from ..records.conversation import Conversation
-from ..support.errors import OutputError, one_line
+from ..records.conversation import Conversation, check_finished
+from ..support.errors import DataError, OutputError, one_line
 from ..support.files import replacing
+from ..support.folder_sums import FOLDER_SUMS, check_sums, write_sums
+from ..support.jsonlines import JSON_ERRORS
 
 LOGGER = logging.getLogger(__name__)
 TURNS, METRICS, RUN = "turns.jsonl", "metrics.json", "run.json"
 
 
-def fingerprint(*parts: Any) -> str:
-    """A short id of what the results depend on."""
-    return hashlib.sha256(msgspec.json.encode(parts, order="sorted")).hexdigest()[:12]
+class RunRecord(msgspec.Struct, frozen=True):
+    """What `run.json` holds: the id of the run, and an id of each thing that its results come from."""
+
+    run: str
+    made_from: dict[str, str] = {}
+
+    @classmethod
+    def of(cls, made_from: Mapping[str, str]) -> RunRecord:
+        """The record of a run whose results come from these."""
+        content = msgspec.json.encode(dict(made_from), order="sorted")
+        return cls(hashlib.sha256(content).hexdigest()[:12], dict(made_from))
+
+    def changed(self, later: RunRecord) -> list[str]:
+        """What is another thing in a later run."""
+        names = dict.fromkeys([*self.made_from, *later.made_from])
+        return [name for name in names if self.made_from.get(name) != later.made_from.get(name)]
+
+
+class _Metrics(msgspec.Struct):
+    seconds: dict[str, float] = {}
 
 
 class RunFolder:
     """The results of one configuration and one combination of sources.
 
-    Opening it takes a lock (one run writes at a time) and reads the conversations that are finished. Results of other
-    settings that are found there are moved to `earlier-ID/`, never overwritten.
+    Opening it takes a lock (one run writes at a time) and reads the conversations that are finished. Results that come from
+    something else are moved to `earlier-ID/`, never overwritten; the log says what has changed.
 
     Args:
         path: the folder.
-        run_id: `fingerprint` of the settings and of the input.
+        made_from: an id of each thing that the results come from, by its name, see `identity.origins`.
         restart: begin anew: finished conversations are moved away, too.
 
     Raises:
         OutputError: the folder cannot be written, or another run is writing there.
     """
 
-    def __init__(self, path: Path, run_id: str, restart: bool = False) -> None:
+    def __init__(self, path: Path, made_from: Mapping[str, str], restart: bool = False) -> None:
         self.path = path
-        self._run_id = run_id
+        self._record = RunRecord.of(made_from)
         self.finished: dict[str, Conversation] = {}
         with ExitStack() as opened:
             try:
@@ -68,45 +88,58 @@ class RunFolder:
             ) from None
 
     def _settle(self, restart: bool) -> None:
+        if not restart:
+            check_sums(self.path, lambda name: name == RUN, OutputError, remedy="or use --restart")
         self._lock.seek(0)
-        recorded = self._lock.read()
         try:
-            before = msgspec.json.decode(recorded)["run"] if recorded else None
-        except (msgspec.DecodeError, KeyError, TypeError):
-            before = "unknown"
+            before = msgspec.json.decode(self._lock.read(), type=RunRecord)
+        except JSON_ERRORS:
+            before = RunRecord("unknown")
         turns = self.path / TURNS
-        if turns.exists() and (restart or before != self._run_id):
-            self._move_away(str(before or "unknown"))
+        if turns.exists() and (restart or before.run != self._record.run):
+            self._move_away(before, restart)
         if turns.exists():
             self._read_finished(turns)
-        if before != self._run_id:
+        if before != self._record:
+            (self.path / FOLDER_SUMS).unlink(missing_ok=True)
             self._lock.truncate(0)
-            _write(self._lock, msgspec.json.encode({"run": self._run_id}) + b"\n")
+            _write(self._lock, msgspec.json.encode(self._record) + b"\n")
 
-    def _move_away(self, name: str) -> None:
+    def _move_away(self, before: RunRecord, restart: bool) -> None:
+        name = Path(before.run).name or "unknown"  # whoever has written it, it stays in this folder
         target = self.path / f"earlier-{name}"
         number = 1
         while target.exists():
             number += 1
             target = self.path / f"earlier-{name}-{number}"
         target.mkdir()
-        for file in (TURNS, METRICS):
+        for file in (
+            FOLDER_SUMS,
+            METRICS,
+            TURNS,
+        ):  # the turns last: while they are there, they are moved with what is left
             if (self.path / file).exists():
                 (self.path / file).rename(target / file)
-        LOGGER.info("earlier results moved to %s", target)
+        if before.made_from:
+            changed = before.changed(self._record)
+            reason = f"changed since: {', '.join(changed)}" if changed else "run again from the first conversation on"
+        else:
+            reason = "what they come from is not recorded" if not restart else ""
+        LOGGER.info("earlier results moved to %s%s", target, reason and f" ({reason})")
 
     def _read_finished(self, turns: Path) -> None:
-        """Finished conversations; half a line, left by a run that was killed, is cut off."""
+        """Finished conversations; half a line, left by a run that was killed, is cut off. A whole run has checksums."""
+        check_sums(self.path, lambda name: name == TURNS, OutputError, remedy="or use --restart")
         data = turns.read_bytes()
         whole = data.rfind(b"\n") + 1
         for number, line in enumerate(data[:whole].splitlines(), 1):
             try:
-                conversation = msgspec.json.decode(line)
-                self.finished[str(conversation["conv_id"])] = conversation
-            except (ValueError, KeyError, TypeError):
+                (conversation,) = check_finished([msgspec.json.decode(line)], f"line {number}")
+            except (*JSON_ERRORS, DataError) as error:
                 raise OutputError(
-                    f"{turns}: line {number} is no conversation; move the file away, or use --restart"
+                    f"{turns}: line {number} is no finished conversation ({one_line(error)}); move the file away, or use --restart"
                 ) from None
+            self.finished[str(conversation["conv_id"])] = conversation
         if whole != len(data):
             os.truncate(turns, whole)
 
@@ -118,6 +151,7 @@ class RunFolder:
         """
         size = os.fstat(self._file.fileno()).st_size
         try:
+            (self.path / FOLDER_SUMS).unlink(missing_ok=True)  # until the run is whole again
             _write(self._file, msgspec.json.encode(conversation) + b"\n")
             os.fsync(self._file.fileno())
         except (OSError, ValueError) as error:
@@ -134,17 +168,19 @@ class RunFolder:
         except OSError as error:  # reading cuts half a line off anyway
             LOGGER.debug("half a line is left in %s: %s", self.path / TURNS, error)
 
-    def metrics(self) -> dict[str, Any]:
-        """What `metrics.json` holds, or an empty dictionary."""
+    def seconds(self) -> dict[str, float]:
+        """The `seconds` of each stage that `metrics.json` holds; none where there is no such file, or it is no such file."""
+        check_sums(self.path, lambda name: name == METRICS, OutputError, remedy="or the file, to have it made again")
         try:
-            return msgspec.json.decode((self.path / METRICS).read_bytes(), type=dict[str, Any])
-        except (FileNotFoundError, ValueError):
+            return msgspec.json.decode((self.path / METRICS).read_bytes(), type=_Metrics).seconds
+        except (FileNotFoundError, *JSON_ERRORS):
             return {}
 
     def write_metrics(self, metrics: dict[str, Any]) -> None:
         """Write `metrics.json`, whole or not at all."""
         with replacing(self.path / METRICS) as temporary:
             temporary.write_bytes(msgspec.json.format(msgspec.json.encode(metrics), indent=2) + b"\n")
+        write_sums(self.path, (TURNS, METRICS, RUN))
 
     def __enter__(self) -> RunFolder:
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,20 +21,23 @@ _REMEDY = "check clocq_host and clocq_port, or use the embedded engine (clocq_us
 
 
 class _LabelledItem(msgspec.Struct):
-    id: str
+    id: str | None = None
     label: str | None = None
 
 
 class _MentionedItem(msgspec.Struct):
-    item: _LabelledItem
-    question_word: str = ""
-    score: float = 0.0
-    rank: int = 0
+    item: _LabelledItem | None = None
+    question_word: str | None = None
+    score: float | None = None
+    rank: int | None = None
+
+
+_Fact = list[_LabelledItem | None]
 
 
 class _SpaceAnswer(msgspec.Struct):
-    kb_item_tuple: list[_MentionedItem]
-    search_space: list[list[_LabelledItem]]
+    kb_item_tuple: list[_MentionedItem | None]
+    search_space: list[_Fact | None]
 
 
 class ClocqApi:
@@ -52,7 +56,7 @@ class ClocqApi:
         self._web = WebSession(remedy=_REMEDY)
 
     def search_space(self, question: str, params: ClocqParams, p: int) -> tuple[list[SpaceFact], list[QuestionEntity]]:
-        """The facts of a question's search space, at most `p` an item, and its items.
+        """The facts of a question's search space, pruned at `p`, and its items; the server's padding is passed over.
 
         Raises:
             NetworkError: the server cannot be asked, refuses, or answers in another shape.
@@ -62,21 +66,23 @@ class ClocqApi:
         answer = self._post("/search_space", _SpaceAnswer, question=question, parameters=parameters,
                            include_labels=True, include_type=False)  # fmt: skip
         facts: dict[tuple[str, ...], FactEntities] = {}
-        for fact in map(_fact, filter(None, answer.search_space)):  # the public API repeats facts of two items
+        for fact in _facts(answer.search_space):  # the public API repeats facts of two items
             facts.setdefault(tuple(entity["id"] for entity in fact), fact)
         entities: dict[str, QuestionEntity] = {}
-        for mentioned in answer.kb_item_tuple:
-            item, word = _entity(mentioned.item), mentioned.question_word
-            entity = QuestionEntity(item=item, question_word=word, score=mentioned.score, rank=mentioned.rank)
-            entities.setdefault(mentioned.item.id, entity)
+        for mentioned in filter(None, answer.kb_item_tuple):
+            item = _entity(mentioned.item)
+            if item is not None:
+                word, score, rank = mentioned.question_word or "", mentioned.score or 0.0, mentioned.rank or 0
+                entity = QuestionEntity(item=item, question_word=word, score=score, rank=rank)
+                entities.setdefault(item["id"], entity)
         question_entities = list(entities.values())
         return of_items(facts.values(), question_entities), question_entities  # an answer does not tell for which item
 
     def neighborhood(self, item_id: str, p: int) -> list[FactEntities]:
-        """The facts that an item occurs in, at most `p`. Raises `NetworkError` as `search_space` does."""
-        facts = self._post("/neighborhood", list[list[_LabelledItem]], item=item_id, p=p,
+        """The facts that an item occurs in, pruned at `p`. Raises `NetworkError` as `search_space` does."""
+        facts = self._post("/neighborhood", list[_Fact | None], item=item_id, p=p,
                            include_labels=True, include_type=False)  # fmt: skip
-        return [_fact(fact) for fact in facts if fact]
+        return list(_facts(facts))
 
     def close(self) -> None:
         """Close the connections."""
@@ -113,12 +119,22 @@ def _address(host: str, port: int | str) -> str:
     return address
 
 
-def _fact(fact: list[_LabelledItem]) -> FactEntities:
-    return [_entity(item) for item in fact]
+def _facts(facts: Iterable[_Fact | None]) -> Iterator[FactEntities]:
+    """Facts without what stands for nothing: padding has no ids, and a qualifier needs both of its parts."""
+    for fact in facts:
+        entities = [None if item is None else _entity(item) for item in fact or ()]
+        whole = [entity for entity in entities[:3] if entity is not None]
+        if len(whole) < 3:
+            continue
+        for pair in zip(entities[3::2], entities[4::2], strict=False):
+            whole += [entity for entity in pair if None not in pair and entity is not None]
+        yield whole
 
 
-def _entity(item: _LabelledItem) -> Entity:
-    """Id and label; the public API puts the ids of dates and numbers in quotes."""
+def _entity(item: _LabelledItem | None) -> Entity | None:
+    """Id and label, None of padding; the public API puts the ids of dates and numbers in quotes."""
+    if item is None or not item.id:
+        return None
     bare = item.id.strip('"')
     if bare != item.id and (is_date(bare) or is_number(bare)):
         return {"id": bare, "label": (item.label or bare).strip('"')}

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import logging
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,7 +22,7 @@ import msgspec
 from ..language.text import fold
 from ..support.blocks import Block, cores, in_order, read_blocks
 from ..support.errors import DataError, OutputError
-from ..support.files import replacing
+from ..support.files import append_array, replacing, write_array
 from ..support.manifest import MANIFEST, write_manifest
 from ..support.progress import Advance, progress
 from .dump import BadLineError, EntityDocument, SnakValue, is_entity_line, line_faults, parse_line
@@ -71,17 +72,20 @@ def build(
     with replacing(output) as folder:
         folder.mkdir()
         writer = _IndexWriter(folder, dump, memory)
-        with progress(
-            f"reading {dump.name}", max(1, dump.stat().st_size >> 20) if dump.exists() else 1, "MB", quiet
-        ) as advance:
-            for part in _parts(dump, tuple(languages), advance):
+        with (
+            progress(
+                f"reading {dump.name}", max(1, dump.stat().st_size >> 20) if dump.exists() else 1, "MB", quiet
+            ) as advance,
+            closing(_parts(dump, tuple(languages), advance)) as parts,
+        ):
+            for part in parts:
                 writer.add(part)
         manifest = writer.finish(list(languages), quiet)
         write_manifest(folder, manifest)
     return manifest
 
 
-def _parts(dump: Path, languages: tuple[str, ...], advance: Advance) -> Iterator[ParsedBlock]:
+def _parts(dump: Path, languages: tuple[str, ...], advance: Advance) -> Generator[ParsedBlock, None, None]:
     """The parsed blocks of a dump, in its order."""
     faults = line_faults(dump)
     shown = 0
@@ -93,9 +97,10 @@ def _parts(dump: Path, languages: tuple[str, ...], advance: Advance) -> Iterator
             shown = block.position >> 20
             yield block
 
-    for part in in_order(dump, blocks(), _EntityParser, (languages,), cores(), "try again"):
-        faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
-        yield part
+    with closing(in_order(dump, blocks(), _EntityParser, (languages,), cores(), "try again")) as parts:
+        for part in parts:
+            faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
+            yield part
     faults.count(0, final=True)
 
 
@@ -188,7 +193,7 @@ class ParsedBlock:
     def _token(self, value: SnakValue) -> int:
         if value.label is None:
             return int(value.id[1:])
-        text = value.id
+        text = value.id.replace(SEPARATOR, " ")
         if value.label != value.id or value.unit:
             text += SEPARATOR + (value.label if value.label != value.id else "")
         if value.unit:
@@ -292,13 +297,14 @@ class _IndexWriter:
         for path in sorted(self._raw.iterdir()):
             path.unlink()
         self._raw.rmdir()
-        files = {path.relative_to(self._folder).as_posix(): CHECKS.record(path) for path in index_files(self._folder)}
+        names = [path.relative_to(self._folder).as_posix() for path in index_files(self._folder)]
+        files, block_sums = CHECKS.measure(self._folder, names)
         digest = hashlib.sha256(f"format {FORMAT} {languages}".encode())
         for name, entry in files.items():
             if not name.startswith(NAMES):  # the full-text engine names its files at random
                 digest.update(f"{name} {entry.sha256}".encode())
         return KnowledgeBaseManifest(
-            format=FORMAT, build_id=digest.hexdigest()[:16], files=files, items=len(sorted_items),
+            format=FORMAT, build_id=digest.hexdigest()[:16], files=files, block_sums=block_sums, items=len(sorted_items),
             properties=len(properties), facts=facts, languages=languages, wide_postings=wide,
         )  # fmt: skip
 
@@ -335,7 +341,7 @@ class _IndexWriter:
         return self._np.fromfile(path, kind) if path.exists() else self._np.empty(0, kind)
 
     def _save(self, name: str, values: np.ndarray) -> None:
-        values.astype(ARRAYS[name]).tofile(self._folder / name)
+        write_array(self._folder / name, values.astype(ARRAYS[name]))
 
     def _buckets(self, name: str, kind: list[tuple[str, str]]) -> Iterator[np.ndarray]:
         for path in sorted(self._raw.glob(f"{name}.*")):
@@ -357,7 +363,7 @@ class _IndexWriter:
                     known &= ~((where >= start) & (where < end))
                 rows, place = rows[known], place[known]
                 order = np.lexsort((rows["key"], rows["item"]))
-                (rows["key"][order] & offset).astype("<u8" if wide else "<u4").tofile(file)
+                append_array(file, (rows["key"][order] & offset).astype("<u8" if wide else "<u4"))
                 counted, times = np.unique(place, return_counts=True)
                 counts[counted] += times.astype(counts.dtype)
         self._save("inverse_start", np.concatenate([[0], np.cumsum(counts, dtype="<u8")]))
@@ -368,5 +374,5 @@ class _IndexWriter:
         with (self._folder / "form_hash").open("wb") as hashes, (self._folder / "form_item").open("wb") as owners:
             for rows in self._buckets("forms", [("hash", "<u8"), ("item", "<u4")]):
                 rows = np.unique(rows)  # also drops what a repeated document adds
-                rows["hash"].tofile(hashes)
-                rows["item"].tofile(owners)
+                append_array(hashes, rows["hash"])
+                append_array(owners, rows["item"])

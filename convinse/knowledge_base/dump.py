@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 
@@ -13,9 +14,16 @@ from ..records.evidence import Entity
 from ..records.literals import number_entity, wikidata_time
 from ..support.blocks import Faults
 from ..support.errors import one_line
-from ..support.jsonlines import raw_lines
+from ..support.jsonlines import JSON_ERRORS, raw_lines
+from .layout import LITERAL, PROPERTY_MASK
 
-_ID = re.compile(r"[QPL][1-9][0-9]*")
+T = TypeVar("T")
+
+_ID = re.compile(r"([QP])([1-9][0-9]{0,18})")
+_LARGEST = {"Q": LITERAL - 1, "P": PROPERTY_MASK}  # numbers that an index can hold
+_LONGEST_NUMBER = 127  # characters of an amount, as Wikibase has it
+_AMOUNT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
+_ONE = "1"  # the unit of amounts without one
 
 
 class SnakValue(NamedTuple):
@@ -87,65 +95,172 @@ def parse_line(line: bytes, languages: tuple[str, ...]) -> EntityDocument | None
     """The document of a line; None for one without a label in `languages` and for lexemes.
 
     Raises:
-        BadLineError: the line is no entity document; the text says why.
+        BadLineError: the line is no entity document, or holds what an index cannot; the text says why.
     """
     try:
-        return _document(msgspec.json.decode(line.strip().rstrip(b",")), languages)
-    except (msgspec.DecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
+        entity = _ENTITY.decode(line.strip().rstrip(b","))
+        return _document(entity, languages) if entity.type in ("item", "property") else None
+    except (*JSON_ERRORS, ValueError) as error:
         raise BadLineError(f"is no entity document ({one_line(error)})") from None
 
 
-def _document(data: dict[str, Any], languages: tuple[str, ...]) -> EntityDocument | None:
-    def term(terms: Any) -> str:
-        # an empty map is [] in real dumps
-        return next((terms[lang]["value"] for lang in languages if terms and lang in terms), "")
+# an empty map is [] in real dumps
+_Map = dict[str, T] | Annotated[list[Any], msgspec.Meta(max_length=0)] | None
 
-    if not _ID.fullmatch(data["id"]):
-        raise ValueError(f"id {data['id']!r}")
-    label = term(data.get("labels"))
-    if not label or data["type"] not in ("item", "property"):
+
+class _Term(msgspec.Struct):
+    value: str
+
+
+class _Link(msgspec.Struct):
+    title: str = ""
+
+
+class _DataValue(msgspec.Struct):
+    value: msgspec.Raw  # what it is depends on the datatype
+
+
+class _Snak(msgspec.Struct):
+    snaktype: str = ""
+    property: str = ""
+    datatype: str | None = None
+    datavalue: _DataValue | None = None
+
+
+class _DumpedClaim(msgspec.Struct):
+    mainsnak: _Snak
+    rank: str | None = None
+    qualifiers: _Map[list[_Snak]] = None
+    order: list[str] | None = msgspec.field(default=None, name="qualifiers-order")
+
+
+class _DumpedEntity(msgspec.Struct):
+    id: str
+    type: str
+    labels: _Map[_Term] = None
+    descriptions: _Map[_Term] = None
+    aliases: _Map[list[_Term]] = None
+    claims: _Map[list[_DumpedClaim]] = None
+    sitelinks: _Map[_Link] = None
+
+
+class _ItemValue(msgspec.Struct):
+    id: str | None = None
+    number: int | None = msgspec.field(default=None, name="numeric-id")  # alone in old dumps
+
+
+class _TimeValue(msgspec.Struct):
+    time: str
+    precision: int
+
+
+class _QuantityValue(msgspec.Struct):
+    amount: str
+    unit: str
+
+
+class _TextValue(msgspec.Struct):
+    text: str
+
+
+_ENTITY = msgspec.json.Decoder(_DumpedEntity)
+_ITEM, _TIME = msgspec.json.Decoder(_ItemValue), msgspec.json.Decoder(_TimeValue)
+_QUANTITY, _TEXT = msgspec.json.Decoder(_QuantityValue), msgspec.json.Decoder(_TextValue)
+_STRING = msgspec.json.Decoder(str)
+
+
+def _members(given: _Map[T]) -> dict[str, T]:
+    return given if isinstance(given, dict) else {}
+
+
+def _document(entity: _DumpedEntity, languages: tuple[str, ...]) -> EntityDocument | None:
+    def term(terms: _Map[_Term]) -> str:
+        known = _members(terms)
+        return next((known[language].value for language in languages if language in known), "")
+
+    _checked(entity.id, "Q" if entity.type == "item" else "P")
+    label = term(entity.labels)
+    if not label:
         return None
-    aliases = data.get("aliases") or {}
-    claims = (claim for own in (data.get("claims") or {}).values() for claim in own)
-    statements = (_statement(claim) for claim in claims if claim.get("rank") != "deprecated")
+    aliases, sitelink = _members(entity.aliases), _members(entity.sitelinks).get(f"{languages[0]}wiki")
+    claims = (claim for own in _members(entity.claims).values() for claim in own)
+    statements = (_statement(claim) for claim in claims if claim.rank != "deprecated")
     return EntityDocument(
-        id=data["id"],
-        kind=data["type"],
+        id=entity.id,
+        kind=entity.type,
         label=label,
-        description=term(data.get("descriptions")),
-        aliases=[alias["value"] for lang in languages for alias in aliases.get(lang, [])] if aliases else [],
-        title=((data.get("sitelinks") or {}).get(f"{languages[0]}wiki") or {}).get("title", ""),
+        description=term(entity.descriptions),
+        aliases=[alias.value for language in languages for alias in aliases.get(language, [])],
+        title="" if sitelink is None else sitelink.title,
         statements=[statement for statement in statements if statement is not None],
     )
 
 
-def _statement(claim: dict[str, Any]) -> Statement | None:
-    main = _value(claim["mainsnak"])
+def _statement(claim: _DumpedClaim) -> Statement | None:
+    main = _value(claim.mainsnak)
     if main is None:
         return None
-    parts = [(claim["mainsnak"]["property"], main)]
-    qualifiers = claim.get("qualifiers") or {}
-    for prop in claim.get("qualifiers-order") or qualifiers:
-        parts += [(prop, value) for snak in qualifiers.get(prop, []) if (value := _value(snak)) is not None]
-    return Statement(claim.get("rank") == "preferred", tuple(parts))
+    parts = [(_checked(claim.mainsnak.property, "P"), main)]
+    qualifiers = _members(claim.qualifiers)
+    for prop in claim.order or qualifiers:
+        values = [value for snak in qualifiers.get(prop, ()) if (value := _value(snak)) is not None]
+        parts += [(_checked(prop, "P"), value) for value in values]
+    return Statement(claim.rank == "preferred", tuple(parts))
 
 
-def _value(snak: dict[str, Any]) -> SnakValue | None:
-    if snak.get("snaktype") != "value":
+@lru_cache(maxsize=1 << 15)  # properties, classes, countries: most statements name what others did
+def _checked(name: str, letter: Literal["Q", "P"]) -> str:
+    """The id of an item (Q) or a property (P). Raises `ValueError` for anything else, and where an index cannot hold it."""
+    match = _ID.fullmatch(name)
+    if match is None or match[1] != letter or int(match[2]) > _LARGEST[letter]:
+        kind = "an item" if letter == "Q" else "a property"
+        raise ValueError(f"{name[:40]!r} is no id of {kind}, or beyond {letter}{_LARGEST[letter]}")
+    return name
+
+
+def _value(snak: _Snak) -> SnakValue | None:
+    if snak.snaktype != "value" or snak.datatype not in _READERS:
         return None
-    datatype = snak.get("datatype")
-    value = snak["datavalue"]["value"]
-    if datatype == "wikibase-item":
-        return SnakValue(value.get("id") or f"Q{value['numeric-id']}", None, None)
-    entity: Entity | None = None
-    unit = None
-    if datatype == "time":
-        entity = wikidata_time(value["time"], value["precision"])
-    elif datatype == "quantity":
-        entity = number_entity(value["amount"])
-        unit = value["unit"].rsplit("/", 1)[-1] if value["unit"] != "1" else None
-    elif datatype == "string":
-        entity = {"id": value, "label": value}
-    elif datatype == "monolingualtext":
-        entity = {"id": value["text"], "label": value["text"]}
+    if snak.datavalue is None:
+        raise ValueError(f"a value of {snak.property[:40]} without its datavalue")
+    try:
+        return _READERS[snak.datatype](snak.datavalue.value)
+    except (*JSON_ERRORS, ValueError) as error:
+        raise ValueError(f"a value of {snak.property[:40]}: {one_line(error)}") from None
+
+
+def _item(data: msgspec.Raw) -> SnakValue:
+    value = _ITEM.decode(data)
+    return SnakValue(_checked(value.id or f"Q{value.number}", "Q"), None, None)
+
+
+def _time(data: msgspec.Raw) -> SnakValue | None:
+    value = _TIME.decode(data)
+    return _literal(wikidata_time(value.time, value.precision))
+
+
+def _quantity(data: msgspec.Raw) -> SnakValue | None:
+    value = _QUANTITY.decode(data)
+    if not _AMOUNT.fullmatch(value.amount) or len(value.amount) > _LONGEST_NUMBER:
+        raise ValueError(f"{value.amount[:40]!r} is no amount, or has more than {_LONGEST_NUMBER} characters")
+    unit = None if value.unit == _ONE else _checked(value.unit.rsplit("/", 1)[-1], "Q")
+    return _literal(number_entity(value.amount), unit)
+
+
+def _string(data: msgspec.Raw) -> SnakValue:
+    text = _STRING.decode(data)
+    return SnakValue(text, text, None)
+
+
+def _text(data: msgspec.Raw) -> SnakValue:
+    text = _TEXT.decode(data).text
+    return SnakValue(text, text, None)
+
+
+def _literal(entity: Entity | None, unit: str | None = None) -> SnakValue | None:
     return None if entity is None else SnakValue(entity["id"], entity["label"], unit)
+
+
+_READERS: dict[str | None, Callable[[msgspec.Raw], SnakValue | None]] = {
+    "wikibase-item": _item, "time": _time, "quantity": _quantity, "string": _string, "monolingualtext": _text,
+}  # fmt: skip

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import weakref
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -15,14 +13,18 @@ import msgspec
 from ..language.text import fold
 from ..records.evidence import Entity
 from ..support.errors import IndexFileError, one_line
-from .layout import ARRAYS, CHECKS, LITERAL, PAIRS_SHIFT, PROPERTIES, PROPERTY_MASK, SEPARATOR, read_manifest
+from ..support.jsonlines import JSON_ERRORS
+from ..support.manifest import BuiltFolder
+from .layout import ARRAYS, CHECKS, LITERAL, NAMES, PAIRS_SHIFT, PROPERTIES, PROPERTY_MASK, SEPARATOR, read_manifest
 from .names import NameIndex, form_hash, other_forms
+from .property_facts import PropertyFacts
 
 if TYPE_CHECKING:
     import numpy as np
 
 FactEntities = list[Entity]
 _ITEM = re.compile(r"Q[1-9][0-9]{0,9}")
+_PROPERTY = re.compile(r"P[1-9][0-9]{0,6}")
 _MAX_ITEM = LITERAL - 1
 _INSTANCE_OF, _SUBCLASS_OF, _OCCUPATION = 31, 279, 106
 _SUBCLASS_DEPTH = 2  # classes of a class that count as types
@@ -47,42 +49,36 @@ class Text(NamedTuple):
     aliases: tuple[str, ...]
 
 
-class _Bytes:
-    """A file of which pieces are read; several threads may."""
-
-    def __init__(self, path: Path) -> None:
-        try:
-            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError as error:
-            raise IndexFileError(f"{path}: cannot be opened: {one_line(error)}; build it again") from None
-        self.close = weakref.finalize(self, os.close, self._descriptor)  # at the latest when nothing needs it
-
-    def read(self, start: int, size: int) -> bytes:
-        """`size` bytes from `start`."""
-        return os.pread(self._descriptor, size, start)
+class _Property(msgspec.Struct):
+    id: str
+    label: str
+    aliases: list[str]
 
 
 class KnowledgeBase:
     """The embedded knowledge base.
 
-    Opening reads the manifest and checks the files' sizes and samples of them; their pages are mapped into memory when
-    they are needed, and shared between processes. Reading is safe from several threads.
+    Opening reads the manifest and checks the files' sizes and the small files; the pages of large ones are mapped into
+    memory when they are needed, after their checksums were compared, and shared between processes. Reading is safe from
+    several threads.
 
     Args:
         path: the folder that `knowledge_base.build` wrote.
 
     Raises:
-        IndexFileError: the folder is missing, truncated, altered or of another format.
+        IndexFileError: the folder is missing, truncated, altered or of another format; any look-up raises it where it
+            comes upon damage.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.manifest = read_manifest(path)
-        CHECKS.check(path, self.manifest.files)
+        self._files = BuiltFolder(path, self.manifest, CHECKS)
         self._items = self._map("items")
         self._text_start, self._text_size = self._map("text_start"), self._map("text_size")
         # read, not mapped: short pieces from all over the file would map all of its pages
-        self._text, self._literals = _Bytes(path / "text"), _Bytes(path / "literals")
+        self._text, self._literals = self._files.file("text"), self._files.file("literals")
+        self._property_file = self._files.file(PROPERTIES)
         self._fact_start, self._fact_size = self._map("fact_start"), self._map("fact_size")
         self._fact_count, self._tokens = self._map("fact_count"), self._map("tokens")
         self._inverse_start = self._map("inverse_start")
@@ -93,15 +89,8 @@ class KnowledgeBase:
         self.types = lru_cache(maxsize=100_000)(self._read_types)
 
     def _map(self, name: str, kind: str | None = None) -> np.ndarray:
-        import numpy as np
-
-        path = self.path / name
-        try:
-            if not path.stat().st_size:
-                return np.empty(0, kind or ARRAYS[name])
-            return np.memmap(path, kind or ARRAYS[name], "r").view(np.ndarray)
-        except (OSError, ValueError) as error:
-            raise IndexFileError(f"{path}: cannot be opened: {one_line(error)}; build it again") from None
+        array: np.ndarray = self._files.array(name, kind or ARRAYS[name])
+        return array
 
     @property
     def build_id(self) -> str:
@@ -111,12 +100,17 @@ class KnowledgeBase:
     @cached_property
     def names(self) -> NameIndex:
         """The full-text index of names."""
+        self._files.require(f"{NAMES}/")
         return NameIndex(self.path)
 
     @cached_property
     def _properties(self) -> dict[str, tuple[str, list[str]]]:
-        data = msgspec.json.decode((self.path / PROPERTIES).read_bytes())
-        return {entry["id"]: (entry["label"], entry["aliases"]) for entry in data}
+        data = self._property_file.read(0, self.manifest.files[PROPERTIES].size)
+        try:
+            properties = msgspec.json.decode(data, type=list[_Property])
+        except JSON_ERRORS as error:
+            raise IndexFileError(f"{self.path / PROPERTIES}: damaged ({one_line(error)}); {CHECKS.remedy}") from None
+        return {entry.id: (entry.label, entry.aliases) for entry in properties}
 
     # -- items ---------------------------------------------------------------------------------------------------------
 
@@ -189,7 +183,9 @@ class KnowledgeBase:
             yield entity_id, label, aliases
 
     def frequencies(self, entity_id: str) -> tuple[int, int]:
-        """In how many facts an item is the subject, and in how many it occurs otherwise."""
+        """In how many facts an item is the subject, and in how many it occurs otherwise; a property is never the subject."""
+        if _PROPERTY.fullmatch(entity_id):
+            return 0, self._property_facts.count(int(entity_id[1:]))
         place = self._place(entity_id)
         if place is None:
             return 0, 0
@@ -257,9 +253,27 @@ class KnowledgeBase:
 
     # -- facts ---------------------------------------------------------------------------------------------------------
 
-    def neighborhood(self, entity_id: str, limit: int = 1000) -> list[FactEntities]:
-        """The facts that an item occurs in: as subject first, then as object, then in qualifiers; at most `limit`."""
+    def neighborhood(self, entity_id: str, p: int = 1000) -> list[FactEntities]:
+        """The facts that an item or a property occurs in: as subject first, then as object, then in qualifiers.
+
+        As in CLOCQ, what occurs in more than `p` facts besides those that it is the subject of keeps only the latter.
+        """
+        return [self._fact(tokens) for tokens in self._pruned(entity_id, p)]
+
+    def first_facts(self, entity_id: str, limit: int) -> list[FactEntities]:
+        """The first `limit` facts that an item occurs in, in the order of `neighborhood`."""
         return [self._fact(tokens) for tokens in self._facts(entity_id, limit)]
+
+    @cached_property
+    def _property_facts(self) -> PropertyFacts:
+        return PropertyFacts(self._fact_start, self._fact_size, self._tokens)
+
+    def _pruned(self, entity_id: str, p: int) -> list[list[int]]:
+        """The tokens of the facts of `neighborhood`."""
+        if _PROPERTY.fullmatch(entity_id):
+            return [self._fact_at(at) for at in self._property_facts.places(int(entity_id[1:]), p)]
+        as_subject, otherwise = self.frequencies(entity_id)
+        return self._facts(entity_id, as_subject + (otherwise if otherwise <= p else 0))
 
     def _facts(self, entity_id: str, limit: int) -> list[list[int]]:
         """The tokens of the facts of an item: subject, property, object, qualifier property, qualifier object ..."""
@@ -308,15 +322,20 @@ class KnowledgeBase:
         items = {token for tokens in self._facts(entity_id, limit) for token in tokens[::2] if token < LITERAL}
         return {f"Q{number}" for number in items} - {entity_id}
 
-    def two_hop_neighborhood(self, entity_id: str, limit: int = 1000) -> list[FactEntities]:
-        """The facts of an item and of its neighbours, without repetition; at most `limit` facts of each item.
+    def two_hop_neighborhood(self, entity_id: str, p: int = 1000) -> list[FactEntities]:
+        """The facts of an item or a property, then the other facts of the items in them, each once; `p` as in `neighborhood`.
 
-        Neighbours that occur in more than 5,000 facts (countries, classes) are not looked through.
+        Of countries, classes and the like, which occur in more than 5,000 facts of others, only those as subject count.
         """
-        facts: dict[tuple[int, ...], None] = {}
-        for item in [entity_id, *sorted(self.neighbors(entity_id, limit), key=lambda neighbor: int(neighbor[1:]))]:
-            if item == entity_id or self.frequency(item) <= _HUB:
-                facts |= dict.fromkeys(tuple(tokens) for tokens in self._facts(item, limit))
+        own = self._pruned(entity_id, p)
+        facts = dict.fromkeys(map(tuple, own))
+        number, is_property = int(entity_id[1:]) if own else 0, entity_id[:1] == "P"
+        for neighbor in dict.fromkeys(token for tokens in own for token in tokens[::2] if token < LITERAL):
+            if is_property or neighbor != number:
+                around = self._pruned(f"Q{neighbor}", min(p, _HUB))
+                facts |= dict.fromkeys(
+                    tuple(tokens) for tokens in around if number not in tokens[int(is_property) :: 2]
+                )
         return [self._fact(tokens) for tokens in facts]
 
     def _shared(self, first: str, second: str) -> list[list[int]]:
@@ -327,9 +346,14 @@ class KnowledgeBase:
         return [tokens for tokens in self._facts(first, self.frequency(first)) if wanted in tokens[::2]]
 
     def connect(self, first: str, second: str) -> list[list[FactEntities]]:
-        """Paths between two items: every fact that holds both; where there is none, pairs of facts through an item between."""
+        """Paths between two items: every fact that holds both; where there is none, pairs of facts through an item between.
+
+        Those of an item with itself are its facts; of those where it is not the subject at most 5,000, or none.
+        """
         if self._place(first) is None or self._place(second) is None:
             return []
+        if first == second:
+            return [[fact] for fact in self.neighborhood(first, _HUB)]
         direct = self._shared(first, second)
         if direct:
             return [[self._fact(tokens)] for tokens in direct]
@@ -349,9 +373,11 @@ class KnowledgeBase:
         return {middle for middle in near if self._shared(middle, second)}
 
     def connectivity(self, first: str, second: str) -> float:
-        """CLOCQ's distance: 1 in one fact, 0.5 through one item between, else 0."""
-        if first == second or self._place(first) is None or self._place(second) is None:
+        """CLOCQ's distance: 1 in one fact, 0.5 through one item between, else 0. An item with facts is in one with itself."""
+        if self._place(first) is None or self._place(second) is None:
             return 0.0
+        if first == second:
+            return float(self.frequency(first) > 0)
         if self._shared(first, second):
             return 1.0
         return 0.5 if self._between(first, second) else 0.0
@@ -398,10 +424,9 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Close the files, and let go of the mapped ones when nothing else holds them."""
-        self._text.close()
-        self._literals.close()
+        self._files.close()
         for name, value in list(vars(self).items()):
-            if type(value).__name__ == "ndarray":
+            if type(value).__name__ in ("ndarray", "CheckedArray"):
                 delattr(self, name)
 
 

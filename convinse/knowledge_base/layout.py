@@ -18,7 +18,7 @@ item is its place in the sorted `items`.
 `form_item`             uint32    the item that a form names; `LITERAL` is set where it is the label
 ======================  ========  ====================================================================================
 
-`properties.json` holds the properties, `names/` the full-text index of names, `manifest.json` what this module checks.
+`properties.json` holds the properties, `names/` the full-text index of names, `checksums` and `manifest.json` what is checked.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..support import manifest
-from ..support.manifest import MANIFEST, Checks, Manifest
+from ..support.full_text import LOCKS
+from ..support.manifest import BLOCK_SUMS, MANIFEST, Checks, Manifest
 
 FORMAT = 2
 PROPERTIES = "properties.json"
@@ -55,9 +56,9 @@ class KnowledgeBaseManifest(Manifest, kw_only=True):
 
 
 def index_files(folder: Path) -> Iterator[Path]:
-    """The files of an index besides its manifest."""
+    """The files of an index besides its manifest and its checksums."""
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.name != MANIFEST and not path.name.startswith("."):
+        if path.is_file() and path.name not in (MANIFEST, BLOCK_SUMS, *LOCKS):
             yield path
 
 

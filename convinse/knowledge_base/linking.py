@@ -38,6 +38,9 @@ _CLASS_PROPERTIES = frozenset({"P31", "P279"})
 _WELL_KNOWN = 40  # facts of an item whose name of common words counts without capitals: "the godfather"
 _KEPT_TEXTS = 4096  # whose mentions stay in memory: the questions of a run over several combinations of sources
 _FAMOUS = 8  # facts of a person whose surname counts without a capital
+_RIVALS = 16  # mentions on either side whose items say what a mention means: more than a question has
+_BESIDE = 200  # characters on either side of a mention in which its neighbouring words are looked for
+_LONGEST_MISSPELT = 100  # characters of a name that may be misspelt
 _CLEARLY = 2  # times the facts of the next item whose name has the word: the one that the word alone means
 
 
@@ -456,7 +459,7 @@ class EntityLinker:
 
     def _misspelt(self, form: str, words: list[str]) -> list[tuple[Candidate, float]]:
         """The items with the name that is nearest to a misspelt one, where one is near enough."""
-        if len(form) < _MISSPELT:
+        if not _MISSPELT <= len(form) <= _LONGEST_MISSPELT:
             return []
         near: dict[str, tuple[Candidate, int]] = {}
         for variant in (words, *_respaced(words)):
@@ -502,7 +505,8 @@ class EntityLinker:
         mentions = []
         for number, (start, end, surface, _, sort) in enumerate(spotted):
             own = set(stems(surface))
-            rivals = [c.id for place, pool in enumerate(pools) if place != number for c, _ in pool]
+            beside = [*pools[max(0, number - _RIVALS) : number], *pools[number + 1 : number + 1 + _RIVALS]]
+            rivals = dict.fromkeys(c.id for pool in beside for c, _ in pool)
             scored = []
             for candidate, match in pools[number]:
                 prior = math.log2(2 + candidate.frequency) / 12
@@ -537,7 +541,7 @@ class EntityLinker:
 
         Of a club it is the "coach" of "which coach of Chelsea", "Chelsea's coach".
         """
-        before, after = fold(text[:start]).split(), fold(text[end:]).split()
+        before, after = fold(text[max(0, start - _BESIDE) : start]).split(), fold(text[end : end + _BESIDE]).split()
         while before and before[-1] in self._language.words.articles:
             before.pop()
         asking = after[:1]

@@ -103,7 +103,8 @@ class NameIndex:
                 query = tantivy.Query.term_query(self._names.schema, "name", word, index_option="basic")
             parts.append((tantivy.Occur.Must, query))
         query = tantivy.Query.boolean_query(parts)
-        result = self._names.searcher.search(query, limit, count=False, weight_by_field="weight")
-        addresses = [address for _, address in result.hits]
-        items: list[Any] = self._names.searcher.fast_field_values("item", addresses) if addresses else []
+        with self._names.reading():
+            result = self._names.searcher.search(query, limit, count=False, weight_by_field="weight")
+            addresses = [address for _, address in result.hits]
+            items: list[Any] = self._names.searcher.fast_field_values("item", addresses) if addresses else []
         return [int(item) for item in items]

@@ -31,7 +31,7 @@ class SearchSpace:
     Args:
         kb: the knowledge base.
         params: see `ClocqParams`.
-        p: facts of an item that are looked at, at most.
+        p: an item with more facts besides those that it is the subject of keeps only the latter.
         language: of the texts and the knowledge base; English by default.
         linker: finds the items of texts; by default one of its own.
     """
@@ -105,7 +105,7 @@ def is_named(entity: QuestionEntity) -> bool:
 def facts_around(
     neighborhood: Callable[[str, int], list[FactEntities]], entities: Sequence[QuestionEntity], limit: int
 ) -> list[SpaceFact]:
-    """The facts of items, each once: at most `limit` of an item, as `neighborhood` gives them."""
+    """The facts of items, each once, as `neighborhood` gives them, pruned at `limit`."""
     facts: dict[tuple[str, ...], FactEntities] = {}
     for entity in entities:
         for fact in neighborhood(entity["item"]["id"], limit):

@@ -1,16 +1,16 @@
 """The CLOCQ HTTP API over an embedded knowledge base, for CLOCQ's own Python client and for others.
 
-Every path takes one JSON object by POST and answers JSON; `/test` takes GET. What is unknown gets a neutral answer, as
-in CLOCQ: its id as label, no facts, no types, frequencies of 0. A request that cannot be understood gets 400 and
-`{"error": "..."}`. The server reads only; it knows no users, and so listens on this machine unless told otherwise.
+Every path takes one JSON object by POST and answers JSON; `/test` takes GET. What is unknown gets what CLOCQ gives: its id
+as label and alias, `"None"` as description, no facts, no types, frequencies of 0. A request that cannot be understood gets
+400 and `{"error": "..."}`. The server reads only; it knows no users, and so listens on this machine unless told otherwise.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -18,8 +18,13 @@ from ..config import ClocqParams
 from ..records.evidence import Entity
 from ..records.literals import date_entity, is_date
 from ..records.representation import QuestionEntity
-from ..support.http_server import BadRequestError, json_endpoint, parse, refusing
-from .search_space import SearchSpace
+from ..support.http_limits import Limits
+from ..support.http_server import JsonEndpoint, parse, refusing
+from ..support.http_work import RefusedError, WorkQueue
+from .clocq_requests import ItemRequest, NeighborhoodRequest, PairRequest, QuestionRequest
+from .linking import EntityLinker
+from .relations import Embedding, RelationLinker
+from .search_space import SearchSpace, is_named
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -28,43 +33,24 @@ if TYPE_CHECKING:
 
     from .index import FactEntities, KnowledgeBase
 
-_MAX_BODY = 1_000_000  # bytes
-_MAX_QUESTION = 10_000  # characters
-_MAX_FACTS = 1_000_000
+LIMITS = Limits()
 _ENGINES = 16  # search spaces that are kept ready, one for each set of parameters
 _ID = re.compile(r"[QP][1-9][0-9]{0,17}")
-
-Limit = Annotated[int, msgspec.Meta(ge=1, le=_MAX_FACTS)]
-
-
-class _ItemRequest(msgspec.Struct):
-    item: str
-
-
-class _PairRequest(msgspec.Struct):
-    item1: str
-    item2: str
-
-
-class _NeighborhoodRequest(msgspec.Struct):
-    item: str
-    p: Limit | None = None
-    include_labels: bool | None = None
-    include_type: bool | None = None
-
-
-class _QuestionRequest(msgspec.Struct):
-    question: Annotated[str, msgspec.Meta(max_length=_MAX_QUESTION)]
-    parameters: ClocqParams | None = None
-    include_labels: bool | None = None
-    include_type: bool | None = None
+_INSTANCE_OF, _OCCUPATION = 31, 106  # what CLOCQ calls types
+_MONTHS = 12
+_PREFIXES = ("", "/api", "/linking_api")  # the public server's: its client asks for linkings below the second
 
 
 class ClocqService:
-    """The functions of the CLOCQ API, from checked requests to plain values; safe to call from several threads."""
+    """The functions of the CLOCQ API, from checked requests to plain values; safe to call from several threads.
 
-    def __init__(self, kb: KnowledgeBase) -> None:
-        self._kb = kb
+    Args:
+        kb: the knowledge base.
+        embed: the model of relation linking; see `RelationLinker`.
+    """
+
+    def __init__(self, kb: KnowledgeBase, embed: Embedding | None = None) -> None:
+        self._kb, self._embed = kb, embed
         self._engine = functools.lru_cache(maxsize=_ENGINES)(lambda params: SearchSpace(kb, params, params.p_setting))
         self._engine(ClocqParams())  # ready before the first request
 
@@ -73,52 +59,66 @@ class ClocqService:
         """Path -> the shape of its request, and what answers it."""
         kb = self._kb
         return {
-            "/search_space": (_QuestionRequest, self._search_space),
-            "/entity_linking": (_QuestionRequest, lambda r: self._search(r)[1]),
-            "/neighborhood": (_NeighborhoodRequest, lambda r: self._neighborhood(r, kb.neighborhood)),
-            "/two_hop_neighborhood": (_NeighborhoodRequest, lambda r: self._neighborhood(r, kb.two_hop_neighborhood)),
-            "/connect": (_PairRequest, lambda r: kb.connect(_checked(r.item1, "item1"), _checked(r.item2, "item2"))),
-            "/connectivity_check": (_PairRequest, self._connectivity),
-            "/item_to_label": (_ItemRequest, lambda r: self._label(_checked(r.item))),
-            "/item_to_labels": (_ItemRequest, lambda r: [self._label(_checked(r.item))]),
-            "/item_to_aliases": (_ItemRequest, lambda r: kb.aliases(_checked(r.item))),
-            "/item_to_description": (_ItemRequest, lambda r: kb.description(_checked(r.item))),
-            "/item_to_types": (_ItemRequest, lambda r: kb.types_of(_checked(r.item))),
-            "/item_to_type": (_ItemRequest, lambda r: self._type(_checked(r.item))),
-            "/frequency": (_ItemRequest, lambda r: list(kb.frequencies(_checked(r.item)))),
+            "/search_space": (QuestionRequest, self._search_space),
+            "/entity_linking": (QuestionRequest, self._entity_linking),
+            "/relation_linking": (QuestionRequest, self._relation_linking),
+            "/neighborhood": (NeighborhoodRequest, lambda r: self._neighborhood(r, kb.neighborhood)),
+            "/two_hop_neighborhood": (NeighborhoodRequest, lambda r: self._neighborhood(r, kb.two_hop_neighborhood)),
+            "/connect": (PairRequest, lambda r: self._pair(r, lambda first, second: kb.connect(first, second) or None)),
+            "/connectivity_check": (PairRequest, lambda r: self._pair(r, self._connectivity)),
+            "/item_to_label": (ItemRequest, lambda r: self._label(_item(r))),
+            "/item_to_labels": (ItemRequest, lambda r: [self._label(_item(r))]),
+            "/item_to_aliases": (ItemRequest, lambda r: kb.aliases(_item(r)) or [_item(r)]),
+            "/item_to_description": (ItemRequest, lambda r: kb.description(_item(r)) or "None"),
+            "/item_to_types": (ItemRequest, lambda r: None if r.item is None else self._types(r.item)),
+            "/item_to_type": (ItemRequest, lambda r: None if r.item is None else self._type(r.item)),
+            "/frequency": (ItemRequest, lambda r: list(kb.frequencies(_item(r)))),
         }
 
-    def _search_space(self, request: _QuestionRequest) -> dict[str, Any]:
-        facts, entities = self._search(request)
+    def _search_space(self, request: QuestionRequest) -> dict[str, Any]:
+        facts, entities = self._engine(request.params).search(request.question)
         return search_space_answer(self._facts([fact.fact for fact in facts], request), entities)
 
-    def _search(self, request: _QuestionRequest) -> tuple[list[Any], list[QuestionEntity]]:
-        params = request.parameters or ClocqParams()
-        if params.bm25_limit is True:
-            raise BadRequestError("parameters.bm25_limit: give a number of facts, or false for no limit")
-        return self._engine(params).search(request.question)
+    def _entity_linking(self, request: QuestionRequest) -> dict[str, Any]:
+        entities = filter(is_named, self._engine(request.params).question_entities(request.question))
+        return linking_answer([(entity["item"], entity["question_word"]) for entity in entities])
+
+    def _relation_linking(self, request: QuestionRequest) -> dict[str, Any]:
+        _ = request.params  # its faults are told, too; CLOCQ links relations with parameters of its own
+        return linking_answer(self._relations.link(request.question, request.top_ranked is not False))
+
+    @functools.cached_property
+    def _relations(self) -> RelationLinker:
+        return RelationLinker(self._kb, EntityLinker(self._kb, ClocqParams()), self._embed)
 
     def _neighborhood(
-        self, request: _NeighborhoodRequest, look_up: Callable[[str, int], list[FactEntities]]
+        self, request: NeighborhoodRequest, look_up: Callable[[str, int], list[FactEntities]]
     ) -> list[Any]:
-        limit = 1000 if request.p is None else request.p
-        return self._facts(look_up(_checked(request.item), limit), request)
+        return [] if request.item is None else self._facts(look_up(request.item, request.pruned_at), request)
 
-    def _connectivity(self, request: _PairRequest) -> float:
-        distance = self._kb.connectivity(_checked(request.item1, "item1"), _checked(request.item2, "item2"))
+    def _pair(self, request: PairRequest, relate: Callable[[str, str], Any]) -> Any:
+        return None if request.item1 is None or request.item2 is None else relate(request.item1, request.item2)
+
+    def _connectivity(self, first: str, second: str) -> float:
+        distance = self._kb.connectivity(first, second)
         return 0.5 if distance == 0.5 else int(distance)  # 1, not 1.0, as CLOCQ writes it
 
-    def _label(self, entity_id: str) -> str:
-        if is_date(entity_id):
-            year, month, day = (int(part) for part in entity_id.removesuffix("T00:00:00Z").rsplit("-", 2))
-            whole_year = month == day == 1
-            return date_entity(year, *(() if whole_year else (month, day)))["label"]
-        return self._kb.label(entity_id)
+    def _label(self, item: str) -> str:
+        if is_date(bare := item.strip('"')):
+            year, month, day = (int(part) for part in bare.removesuffix("T00:00:00Z").rsplit("-", 2))
+            if month <= _MONTHS:
+                whole_year = month == day == 1
+                return date_entity(year, *(() if whole_year else (month, day)))["label"]
+        return self._kb.label(item) if _ID.fullmatch(item) else item  # a literal is its own label
 
-    def _type(self, entity_id: str) -> Entity | None:
-        return next(iter(self._kb.types_of(entity_id)), None)
+    def _types(self, item: str) -> list[Entity]:
+        classes = [*self._kb.objects(item, _INSTANCE_OF), *self._kb.objects(item, _OCCUPATION)]
+        return [self._kb.entity(own) for own in dict.fromkeys(classes)]
 
-    def _facts(self, facts: list[FactEntities], request: _NeighborhoodRequest | _QuestionRequest) -> list[Any]:
+    def _type(self, item: str) -> Entity | None:
+        return max(self._types(item), key=lambda own: self._kb.frequency(own["id"]), default=None)
+
+    def _facts(self, facts: list[FactEntities], request: NeighborhoodRequest | QuestionRequest) -> list[Any]:
         """Facts as ids, as entities, or as entities with their types: dates, numbers and words have none."""
         if request.include_labels is False:
             return [[entity["id"] for entity in fact] for fact in facts]
@@ -128,8 +128,7 @@ class ClocqService:
         for fact in facts:
             for entity in fact:
                 if entity["id"] not in types:
-                    known = _ID.fullmatch(entity["id"]) is not None
-                    types[entity["id"]] = self._type(entity["id"]) if known else None
+                    types[entity["id"]] = self._type(entity["id"])
         return [[{**entity, "type": types[entity["id"]]} for entity in fact] for fact in facts]
 
 
@@ -138,39 +137,44 @@ def search_space_answer(facts: list[Any], entities: list[QuestionEntity]) -> dic
     return {"kb_item_tuple": entities, "search_space": facts}
 
 
-def _checked(entity_id: str, key: str = "item") -> str:
-    """An id as it is. Dates pass, too: CLOCQ counts them as items, and they stand in facts."""
-    if not _ID.fullmatch(entity_id) and not is_date(entity_id):
-        raise BadRequestError(f"{key}: {entity_id[:50]!r} is no id; give one such as Q42 or P31")
-    return entity_id
+def linking_answer(linkings: Iterable[tuple[Entity, str]]) -> dict[str, Any]:
+    """What `/entity_linking` and `/relation_linking` answer."""
+    linked = [{"item": item, "mention": mention} for item, mention in linkings]
+    return {"linkings": linked, "mentions": list(dict.fromkeys(linking["mention"] for linking in linked))}
 
 
-def create_app(kb: KnowledgeBase) -> Starlette:
-    """The ASGI application; see `http_server.run`, or run it in any ASGI server."""
+def _item(request: ItemRequest) -> str:
+    if request.item is None:
+        raise RefusedError("item: missing or null; give an id such as Q42 or P31, or a literal")
+    return request.item
+
+
+def create_app(kb: KnowledgeBase, limits: Limits = LIMITS, embed: Embedding | None = None) -> Starlette:
+    """The ASGI application; see `http_server.run`, or run it in any ASGI server; `embed` as of `ClocqService`."""
     from starlette.applications import Starlette
     from starlette.exceptions import HTTPException
     from starlette.responses import PlainTextResponse
     from starlette.routing import Route
 
-    service = ClocqService(kb)
+    service, endpoint, queue = ClocqService(kb, embed), JsonEndpoint(limits), WorkQueue(limits)
     known = ", ".join(sorted(service.functions))
     refuse = refusing({404: f"unknown path; known: {known}, /test", 405: "wrong method; use POST (GET for /test)"})
 
     async def test(_: Request) -> Response:
         return PlainTextResponse("Test successful!")
 
-    routes = [Route(path, _endpoint(shape, function), methods=["POST"]) for path, (shape, function) in service.functions.items()]  # fmt: skip
-    return Starlette(routes=[*routes, Route("/test", test)], exception_handlers={HTTPException: refuse})
+    def in_thread(shape: type[msgspec.Struct], function: Callable[[Any], Any]) -> Callable[[bytes], Awaitable[Any]]:
+        """The body is read in the event loop, the work is done in a thread."""
 
+        def work(body: bytes) -> msgspec.Raw:
+            return msgspec.Raw(msgspec.json.encode(function(parse(body, shape))))
 
-def _endpoint(shape: type[msgspec.Struct], function: Callable[[Any], Any]) -> Callable[..., Any]:
-    """An ASGI endpoint: the body is read in the event loop, the work is done in a thread."""
-    from starlette.concurrency import run_in_threadpool
+        return functools.partial(queue.run, work)
 
-    def work(body: bytes) -> msgspec.Raw:
-        return msgspec.Raw(msgspec.json.encode(function(parse(body, shape))))
-
-    async def in_thread(body: bytes) -> msgspec.Raw:
-        return await run_in_threadpool(work, body)
-
-    return json_endpoint(in_thread, _MAX_BODY)
+    routes = [
+        Route(prefix + path, endpoint(in_thread(shape, function)), methods=["POST"])
+        for path, (shape, function) in service.functions.items()
+        for prefix in _PREFIXES
+    ]
+    tests = [Route(f"{prefix}/test", test) for prefix in _PREFIXES]
+    return Starlette(routes=[*routes, *tests], exception_handlers={HTTPException: refuse})

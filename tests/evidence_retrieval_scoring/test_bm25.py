@@ -122,12 +122,6 @@ def test_fewer_are_the_first_of_all(some, top_k):
     assert scorer.rank("dust jacket", evidences, top_k) == scorer.rank("dust jacket", evidences, 99)[:top_k]
 
 
-def test_the_formula_is_passed_on():
-    scores = [BM25Scorer(formula=formula).rank("jacket", BOOK, 1)[0]["score"] for formula in ("lucene", "okapi")]
-    assert scores[0] != scores[1]
-    assert scores[0] == BM25Scorer().rank("jacket", BOOK, 1)[0]["score"]
-
-
 def test_a_query_without_words_scores_nothing_and_keeps_all():
     found = BM25Scorer(QueryExpansion(PROPERTIES)).rank(" || || ", BOOK, 10)
     assert [one["score"] for one in found] == [0] * 4

@@ -3,13 +3,17 @@ from pathlib import Path
 import pytest
 
 from convinse.config import parse_config
+from convinse.evidence_retrieval_scoring import clocq_retriever
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.knowledge_base.build import build
+from convinse.knowledge_base.search_space import SearchSpace
 from convinse.resources import Resources
+from convinse.support.errors import ConfigError, DataError
 from convinse.support.evidence_cache import EvidenceCache
 from convinse.wikipedia.dump import write_dump
 from evidences import evidence, texts
-from handmade import world, write
+from handmade import claim, document, q, world, write
+from refusals import refused
 
 QUESTION = "Who directed Titanic with Kate Winslet?"
 REPEATED = "Titanic, x, repeated"
@@ -113,7 +117,8 @@ def test_the_parts_can_be_used_alone(make):
     entity = {"item": {"id": "Q44578", "label": "Titanic"}, "question_word": "t", "score": 1.0, "rank": 0}
     found = retriever.retrieve_wikipedia_evidences(entity)
     assert found == [{**one, "retrieved_for_entity": entity["item"]} for one in FILM]
-    assert len(make(clocq_p=2).retrieve_kb_facts_for_item("Q44578")) == 2
+    as_subject, everything = (make(clocq_p=p).retrieve_kb_facts_for_item("Q42574") for p in (1, 2))
+    assert (len(as_subject), len(everything)) == (3, 5)  # two films have him as director
 
 
 def test_a_question_without_names_has_no_evidences(make):
@@ -144,14 +149,14 @@ def test_who_changes_what_is_returned_changes_nothing_for_the_next(make):
 
 
 VISIBLE = [  # changes that give another result here, so that a stale value would be seen
-    {"clocq_p": 2},
     {"clocq_params": {"k": 2}},
-    {"clocq_params": {"k": 1, "p_setting": 2}},
     {"clocq_params": {"k": 1, "bm25_limit": 3}},
     {"clocq_params": {"k": 1, "h_match": 0.1}},
     {"clocq_params": {"k": 1, "h_conn": 0.9}},
 ]
 HIDDEN = [
+    {"clocq_p": 2},
+    {"clocq_params": {"k": 1, "p_setting": 2}},
     {"clocq_params": {"k": "AUTO"}},
     {"clocq_params": {"k": 2, "d": 1}},
     {"clocq_params": {"k": 1, "h_rel": 0.9}},
@@ -175,6 +180,21 @@ def test_every_search_parameter_is_part_of_the_cache_key(make, data, change):
     before = set(EvidenceCache(data["ers_cache_path"]).keys())
     make(**change).retrieve_KB_facts(QUESTION)
     assert set(EvidenceCache(data["ers_cache_path"]).keys()) > before
+
+
+def test_nothing_of_an_earlier_knowledge_base_or_program_is_taken_from_the_cache(make, workdir, monkeypatch):
+    dump = write(workdir / "dump.json", [document("Q1", "x", claim("P1", q("Q2"))), document("Q2", "y")])
+    build(dump, workdir / "kb")
+    kb_path = str(workdir / "kb")
+    assert make().retrieve_KB_facts("Titanic")[0]
+    assert make(kb_path=kb_path).retrieve_KB_facts("Titanic") == ([], [])
+    before = make(kb_path=kb_path).retrieve_KB_facts("x")
+    assert before[0]
+    with monkeypatch.context() as patch:
+        patch.setattr(clocq_retriever, "program_id", lambda: "another")
+        patch.setattr(SearchSpace, "search", lambda *_: ([], []))
+        assert make(kb_path=kb_path).retrieve_KB_facts("x") == ([], [])
+    assert make(kb_path=kb_path).retrieve_KB_facts("x") == before
 
 
 def test_settings_that_do_not_matter_share_the_cache(make, data):
@@ -231,3 +251,70 @@ def test_collaborators_can_be_given(make, data):
     evidences, _ = retriever.retrieve_evidences(QUESTION, ("text",))
     assert sorted(texts(evidences)) == ["page of Q202765", "page of Q44578"]
     assert not Path(data["ers_cache_path"]).exists()
+
+
+# -- as CONVINSE's code calls it ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sources", ["kb_text", "text_kb", ("kb", "text"), {"kb", "text"}])
+def test_sources_are_a_list_or_a_combination(make, sources):
+    expected = make().retrieve_evidences(QUESTION, ["kb", "text"])
+    assert make().retrieve_evidences(QUESTION, sources) == expected and len(expected[0]) > 4
+
+
+@pytest.mark.parametrize("sources", [["wiki"], "wiki", "kb_wiki", "", [], None, 5, [["kb"]]])
+def test_what_is_no_source_is_refused(make, sources):
+    refused(ConfigError, lambda: make().retrieve_evidences(QUESTION, sources), "retrieve_evidences: sources")
+    refused(ConfigError, lambda: make().filter_evidences([], sources), "filter_evidences: sources")
+
+
+def test_the_keywords_of_convinse_work(make):
+    retriever = make()
+    assert retriever.retrieve_evidences(structured_representation=QUESTION, sources="kb") == (
+        retriever.retrieve_evidences(text=QUESTION, sources=["kb"])
+    )
+    assert retriever.retrieve_KB_facts(structured_representation=QUESTION) == retriever.retrieve_KB_facts(QUESTION)
+    assert retriever.retrieve_wikipedia_evidences(question_entity_id="Q44578")
+    wikipedia = retriever.wikipedia
+    assert wikipedia.retrieve_wp_evidences(question_entity_id="Q44578") == wikipedia.retrieve_wp_evidences("Q44578")
+    with pytest.raises(TypeError, match="which are one argument"):
+        retriever.retrieve_KB_facts(text="a", structured_representation="b")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "Q44578",
+        {"id": "Q44578", "label": "Titanic"},
+        {"id": "Q44578"},
+        {"item": {"id": "Q44578", "label": "Titanic"}, "question_word": "t", "score": 1.0, "rank": 0},
+    ],
+)
+def test_pages_of_an_item_in_any_of_its_forms(make, given):
+    found = make().retrieve_wikipedia_evidences(given)
+    assert found == [{**one, "retrieved_for_entity": {"id": "Q44578", "label": "Titanic"}} for one in FILM]
+
+
+@pytest.mark.parametrize("given", [5, None, {}, {"item": "Q1"}, {"id": None}, ["Q44578"]])
+def test_what_is_no_item_is_refused(make, given):
+    refused(DataError, lambda: make().retrieve_wikipedia_evidences(given), "is no item; give an id such as Q42")
+
+
+def test_evidences_are_filtered_as_configured(make):
+    found = [
+        evidence("one", "kb", ("a", "Q1")),
+        evidence("two", "infobox", ("a", "Q1"), ("b", "Q2")),
+        evidence("three", "text", ("a", "Q1"), ("b", "Q2"), ("c", "Q3")),
+    ]
+    assert texts(make(evr_max_entities=2).filter_evidences(found, "kb_info_text")) == ["one", "two"]
+    assert texts(make(evr_require_entity=True).filter_evidences(found, ["kb", "text"])) == ["three"]
+
+
+def test_the_cache_is_reset(make):
+    retriever = make()
+    retriever.retrieve_evidences(QUESTION, SOURCES)
+    assert list(retriever.cache.keys())
+    retriever.reset_cache()
+    retriever.wikipedia.store_dump()
+    assert not list(make().cache.keys())
+    make(ers_use_cache=False).reset_cache()

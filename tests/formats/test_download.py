@@ -107,6 +107,26 @@ def test_a_wrong_number_of_questions(workdir):
     assert names("data") == ["One.jsonl.gz.bad"]
 
 
+def test_a_size_and_a_sha256_are_checked_and_folders_are_made(workdir):
+    right = {"sha256": hashlib.sha256(b"text").hexdigest(), "size": 4}
+
+    def fetched(**more):
+        with scripted_server(serve(b"text")) as server:
+            return fetch(FileCollection("", f"{server.url}/", [File("wiki/a.jl", "a.jl", **more)]))
+
+    for wrong, said in (({"size": 5}, "4 bytes, not 5"), ({"sha256": "0" * 64}, "SHA-256 sum 982d.*, not 0000")):
+        with pytest.raises(DataError, match=rf"wiki/a\.jl\.bad: .* {said}"):
+            fetched(**{**right, **wrong})
+    assert [done.fetched for done in fetched(**right) + fetched(**right)] == [True, False]
+    assert Path("data/wiki/a.jl").read_bytes() == b"text"
+
+
+def test_what_has_no_published_sum_is_fetched_and_said_so(workdir):
+    with scripted_server(serve(b"PK...")) as server:
+        (done,) = fetch(FileCollection("", f"{server.url}/", [File("a.zip", "a.zip")]))
+    assert done.fetched and not done.sure and Path("data/a.zip").read_bytes() == b"PK..."
+
+
 def test_a_mirror_has_the_names_of_the_files(workdir):
     with scripted_server(serve(ONE), serve(TWO)) as server:
         fetch(collection("http://127.0.0.1:9"), mirror=f"{server.url}/my/mirror")
@@ -144,7 +164,11 @@ def test_progress_in_a_log(workdir, caplog):
 
 def test_the_table():
     table = collections()
-    assert list(table) == ["mrqa-train", "mrqa-dev-in", "mrqa-dev-out"]
+    others = ["squad", "klue-mrc", "convmix", "convinse", "poleval"]
+    assert list(table) == ["mrqa-train", "mrqa-dev-in", "mrqa-dev-out", *others]
+    rest = [file for name in others for file in table.pop(name).files]
+    assert all(file.md5 == "" and (len(file.sha256), bool(file.size)) in ((0, False), (64, True)) for file in rest)
+    assert sum(file.is_sure() for file in rest) == 5 and len({file.name for file in rest}) == len(rest) == 29
     files = [file for each in table.values() for file in each.files]
     assert len(files) == 18 and len({file.md5 for file in files}) == 18
     assert all(re.fullmatch("[0-9a-f]{32}", file.md5) and file.name.endswith(".jsonl.gz") for file in files)

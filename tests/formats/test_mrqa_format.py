@@ -115,6 +115,11 @@ def test_what_is_wrong_is_one_line_with_file_line_and_qid(changes, words):
     unreadable(written({"header": {}}, line(qid="q0"), line(**changes)), "data.jsonl:3", *words)
 
 
+def test_a_line_with_a_fault_that_is_nested_too_deep_besides():
+    text = json.dumps({**line(qid=7), "more": "@"}).replace('"@"', "[" * 5000 + "]" * 5000)
+    unreadable(written(text), "data.jsonl:1")
+
+
 def test_a_missing_key():
     unreadable(written({"qas": []}), ":1:", "context")
     unreadable(written({"context": "a", "qas": [{"qid": "x"}]}), "question", "qid 'x'")

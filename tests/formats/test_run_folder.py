@@ -2,20 +2,21 @@ import json
 import os
 import signal
 from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.formats.run_folder import METRICS, TURNS, RunFolder, fingerprint
+from convinse.formats.run_folder import METRICS, TURNS, RunFolder, RunRecord
 from convinse.support.errors import OutputError
 from refusals import refused
-from written import json_lines
+from written import json_lines, names, write
 
 HOLDER = """
 from pathlib import Path
 from convinse.formats.run_folder import RunFolder
-with RunFolder(Path("run"), "id") as run:
+with RunFolder(Path("run"), {"settings": "id"}) as run:
     run.add({"conv_id": "held", "questions": []})
     print("ready", flush=True)
     input()
@@ -27,10 +28,10 @@ from convinse.support.errors import OutputError
 from convinse.formats.run_folder import RunFolder
 free, length, after = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-with RunFolder(Path("run"), "id") as run:
+with RunFolder(Path("run"), {"settings": "id"}) as run:
     for name in "ab":
         run.add({"conv_id": name, "questions": []})
-    big = {"conv_id": "c", "questions": [{"question": "x" * length}]}
+    big = {"conv_id": "c", "questions": [{"question": "?", "note": "x" * length}]}
     size = Path("run/turns.jsonl").stat().st_size
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size + free, before[1]))
@@ -55,16 +56,20 @@ def path(workdir):
     return workdir / "results" / "mine" / "kb_text"
 
 
-def filled(path, *names, run_id="id", metrics=False):
-    with RunFolder(path, run_id) as run:
+def made_from(settings="id", **more):
+    return {"settings": settings, **more}
+
+
+def filled(path, *names, settings="id", metrics=False):
+    with RunFolder(path, made_from(settings)) as run:
         for name in names:
             run.add(conversation(name))
         if metrics:
             run.write_metrics({"num_questions": len(names)})
 
 
-def finished(path, run_id="id", **options):
-    with RunFolder(path, run_id, **options) as run:
+def finished(path, settings="id", **options):
+    with RunFolder(path, made_from(settings), **options) as run:
         return list(run.finished)
 
 
@@ -76,7 +81,7 @@ def lines(file):
 
 
 def test_a_finished_conversation_is_on_disk_at_once(path):
-    with RunFolder(path, "id") as run:
+    with RunFolder(path, made_from()) as run:
         for number, name in enumerate("ab", 1):
             run.add(conversation(name))
             assert len((path / TURNS).read_bytes().splitlines()) == number
@@ -86,17 +91,17 @@ def test_a_finished_conversation_is_on_disk_at_once(path):
 @given(text=st.text(st.characters(exclude_categories=["Cs"])))
 def test_any_text_is_one_line_that_reads_back(tmp_path_factory, text):
     folder = tmp_path_factory.mktemp("run")
-    with RunFolder(folder, "id") as run:
+    with RunFolder(folder, made_from()) as run:
         run.add(conversation("a", text))
         run.add(conversation("b"))
     assert (folder / TURNS).read_bytes().count(b"\n") == 2
-    with RunFolder(folder, "id") as run:
+    with RunFolder(folder, made_from()) as run:
         assert run.finished == {"a": conversation("a", text), "b": conversation("b")}
 
 
 def test_a_run_goes_on_where_it_was(path):
     filled(path, "a", "b")
-    with RunFolder(path, "id") as run:
+    with RunFolder(path, made_from()) as run:
         assert run.finished == {"a": conversation("a"), "b": conversation("b")}
         run.add(conversation("c"))
     assert lines(path / TURNS) == ["a", "b", "c"]
@@ -112,18 +117,20 @@ def test_half_a_last_line_is_cut_off(path, cut):
     filled(path, "a", "b")
     whole = (path / TURNS).read_bytes()
     (path / TURNS).write_bytes(whole[:-cut])
-    with RunFolder(path, "id") as run:
+    with RunFolder(path, made_from()) as run:
         assert list(run.finished) == ["a"]
         run.add(conversation("b"))
     assert (path / TURNS).read_bytes() == whole
 
 
-@pytest.mark.parametrize("line", [b"{broken", b"[]", b"{}", b'"text"', b"7", b"\xff\xfe", b'{"conv_id": "\xff"}'])
+@pytest.mark.parametrize(
+    "line", [b"{broken", b"[]", b"{}", b'"text"', b"7", b"\xff\xfe", b'{"conv_id": "\xff"}', b"[" * 5000]
+)
 def test_a_line_that_is_no_conversation_is_named_and_nothing_is_lost(path, line):
     filled(path, "a")
     content = (path / TURNS).read_bytes() + line + b"\n"
     (path / TURNS).write_bytes(content)
-    refused(OutputError, lambda: RunFolder(path, "id"), "turns.jsonl: line 2 is no conversation")
+    refused(OutputError, lambda: RunFolder(path, made_from()), "turns.jsonl: line 2 is no finished conversation")
     assert (path / TURNS).read_bytes() == content
 
 
@@ -132,7 +139,7 @@ def test_a_refused_folder_is_not_locked(path):
     whole = (path / TURNS).read_bytes()
     (path / TURNS).write_bytes(whole + b"{broken\n")
     with pytest.raises(OutputError, match="line 2") as caught:
-        RunFolder(path, "id")
+        RunFolder(path, made_from())
     (path / TURNS).write_bytes(whole)
     assert finished(path) == ["a"]  # `caught` still holds the refused object
     del caught
@@ -150,17 +157,17 @@ def test_a_killed_run_keeps_its_finished_conversations(start, workdir):
 
 
 def test_results_of_other_settings_are_moved_not_lost(path):
-    filled(path, "a", "b", run_id="one", metrics=True)
+    filled(path, "a", "b", settings="one", metrics=True)
     assert finished(path, "two") == []
     assert not (path / METRICS).exists()  # the figures of other settings
-    earlier = path / "earlier-one"
+    earlier = path / f"earlier-{RunRecord.of(made_from('one')).run}"
     assert lines(earlier / TURNS) == ["a", "b"]
     assert json.loads((earlier / METRICS).read_text()) == {"num_questions": 2}
 
 
 def test_settings_changed_to_and_fro_lose_nothing(path):
-    for number, run_id in enumerate(["one", "two", "one", "two", "one"]):
-        filled(path, f"c{number}", run_id=run_id)
+    for number, settings in enumerate(["one", "two", "one", "two", "one"]):
+        filled(path, f"c{number}", settings=settings)
     assert lines(path / TURNS) == ["c4"]
     moved = [lines(folder / TURNS) for folder in path.iterdir() if folder.is_dir()]
     assert sorted(moved) == [["c0"], ["c1"], ["c2"], ["c3"]]
@@ -200,13 +207,67 @@ from convinse.formats.run_folder import RunFolder
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 try:
-    with RunFolder(Path("run"), "id") as run:
+    with RunFolder(Path("run"), {"settings": "id"}) as run:
         run.add({"conv_id": "b", "questions": []})
 except OutputError as error:
     print(error)
 """
     assert len(run_python(code).splitlines()) == 1
     assert finished(workdir / "run") == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"program": "2"}, "(changed since: program)"),
+        ({"program": "2", "kb": "2"}, "(changed since: kb, program)"),
+        ({"passages": "1"}, "(changed since: passages)"),
+    ],
+)
+def test_the_log_says_what_has_changed(path, caplog, changes, told):
+    before = {"kb": "1", "program": "1"}
+    with RunFolder(path, before) as run:
+        run.add(conversation("a"))
+    with caplog.at_level("INFO", "convinse"), RunFolder(path, before):
+        assert not caplog.messages
+    with caplog.at_level("INFO", "convinse"), RunFolder(path, before | changes) as run:
+        assert run.finished == {}
+    (message,) = caplog.messages
+    assert message.startswith("earlier results moved to ") and message.endswith(told)
+
+
+def test_the_log_says_that_nothing_is_known_of_earlier_results_or_that_nothing_has_changed(path, caplog):
+    filled(path, "a")
+    write(path / "run.json", '{"run": "0123456789ab"}')  # an earlier version
+    with caplog.at_level("INFO", "convinse"):
+        filled(path, "b")
+        assert finished(path, restart=True) == []
+    unknown, again = caplog.messages
+    assert unknown.endswith("earlier-0123456789ab (what they come from is not recorded)")
+    assert again.endswith("(run again from the first conversation on)")
+
+
+def test_a_record_does_not_lead_out_of_the_folder(path):
+    filled(path, "a")
+    write(path / "run.json", '{"run": "x/../../../out"}')
+    assert finished(path) == []
+    assert names(path.parent) == [path.name] and names(path) == ["earlier-out", "run.json", TURNS]
+
+
+def test_results_that_were_being_moved_when_the_run_was_killed_are_moved_whole(path, monkeypatch):
+    filled(path, "a", settings="one", metrics=True)
+    rename = Path.rename
+
+    def then_killed(file, target):
+        rename(file, target)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "rename", then_killed)
+        finished(path, "two")
+    assert finished(path, "two") == []
+    assert names(path) == sorted([*names(path)[:2], "run.json", TURNS])
+    assert lines(next(path.glob("earlier-*/turns.jsonl"))) == ["a"] and next(path.glob("earlier-*/metrics.json"))
 
 
 # --- two runs
@@ -217,7 +278,7 @@ def test_a_second_run_is_refused_while_the_first_one_writes(start, workdir):
     assert holder.stdout.readline() == "ready\n"
     before = (workdir / "run" / TURNS).read_bytes()
     for options in ({"restart": True}, {}):
-        second = partial(RunFolder, workdir / "run", "other", **options)
+        second = partial(RunFolder, workdir / "run", made_from("other"), **options)
         refused(OutputError, second, "another run is writing here")
     assert (workdir / "run" / TURNS).read_bytes() == before
     holder.communicate("\n", timeout=30)
@@ -226,7 +287,7 @@ def test_a_second_run_is_refused_while_the_first_one_writes(start, workdir):
 
 
 def test_the_lock_ends_with_the_run(path):
-    with pytest.raises(ZeroDivisionError), RunFolder(path, "id"):
+    with pytest.raises(ZeroDivisionError), RunFolder(path, made_from()):
         raise ZeroDivisionError
     assert finished(path) == []
 
@@ -249,40 +310,59 @@ def test_a_full_disk_keeps_the_file_readable_and_whole(run_python, workdir, free
 def test_a_folder_that_cannot_be_made_is_one_line(workdir):
     (workdir / "file").write_text("x")
     words = "file/run: results cannot be written", "output_path"
-    refused(OutputError, lambda: RunFolder(workdir / "file" / "run", "id"), *words)
+    refused(OutputError, lambda: RunFolder(workdir / "file" / "run", made_from()), *words)
 
 
 def test_metrics_are_written_whole_or_not_at_all(path):
     filled(path, "a", metrics=True)
-    with RunFolder(path, "id") as run:
+    with RunFolder(path, made_from()) as run:
         with pytest.raises(TypeError):
             run.write_metrics({"broken": object()})
         assert json.loads((path / METRICS).read_text()) == {"num_questions": 1}
         run.write_metrics({"p_at_1": 0.5, "name": "ü"})
     assert json.loads((path / METRICS).read_text()) == {"p_at_1": 0.5, "name": "ü"}
-    assert sorted(file.name for file in path.iterdir()) == [METRICS, "run.json", TURNS]
+    assert sorted(file.name for file in path.iterdir()) == ["checksums.json", METRICS, "run.json", TURNS]
 
 
-@pytest.mark.parametrize("content", [None, b"", b'{"half": ', b"\xff", b'"\xff"'])
+@pytest.mark.parametrize(
+    "content", [None, b"", b'{"half": ', b"\xff", b'"\xff"', b"[]", b'{"seconds": {"qu": "x"}}', b"[" * 5000]
+)
 def test_metrics_that_cannot_be_read_are_none(path, content):
-    with RunFolder(path, "id") as run:
+    with RunFolder(path, made_from()) as run:
         if content is not None:
             (path / METRICS).write_bytes(content)
-        assert run.metrics() == {}
-        run.write_metrics({"p_at_1": 0.5})
-        assert run.metrics() == {"p_at_1": 0.5}
+        assert run.seconds() == {}
+        run.write_metrics({"p_at_1": 0.5, "seconds": {"qu": 1.5}})
+        assert run.seconds() == {"qu": 1.5}
 
 
-# --- fingerprints
+# --- damage
 
 
-def test_a_fingerprint_depends_on_every_part_but_not_on_the_order_of_keys():
-    one = fingerprint({"a": 1, "b": {"c": 2, "d": 3}}, ["kb"], True)
-    assert one == fingerprint({"b": {"d": 3, "c": 2}, "a": 1}, ["kb"], True)
-    others = [
-        fingerprint({"a": 1, "b": {"c": 2, "d": 4}}, ["kb"], True),
-        fingerprint({"a": 1, "b": {"c": 2, "d": 3}}, ["kb", "text"], True),
-        fingerprint({"a": 1, "b": {"c": 2, "d": 3}}, ["kb"], False),
-        fingerprint({"a": "1", "b": {"c": 2, "d": 3}}, ["kb"], True),
-    ]
-    assert len({one, *others}) == 5
+@pytest.mark.parametrize("name", [TURNS, METRICS, "run.json"])
+def test_a_damaged_file_of_a_finished_run_is_named_and_nothing_is_lost(path, name):
+    filled(path, "a", "b", metrics=True)
+    data = (path / name).read_bytes()
+    harmed = data.replace(b"b", b"c", 1) if name == TURNS else data.replace(b"i", b"j", 1)
+    (path / name).write_bytes(harmed)
+
+    def opened():
+        with RunFolder(path, made_from()) as run:
+            return run.seconds()
+
+    assert f"{name}: altered" in refused(OutputError, opened)
+    assert (path / name).read_bytes() == harmed
+    (path / "checksums.json").unlink()  # as the message says: it was changed on purpose
+    finished(path)
+    (path / name).write_bytes(data)
+    assert finished(path, restart=True) == []
+
+
+def test_a_run_that_goes_on_has_checksums_when_it_is_whole_again(path):
+    filled(path, "a", metrics=True)
+    filled(path, "b")
+    assert not (path / "checksums.json").exists() and finished(path) == ["a", "b"]
+    filled(path, "c", metrics=True)
+    assert (path / "checksums.json").exists() and finished(path) == ["a", "b", "c"]
+    assert finished(path, "another") == [] and not (path / "checksums.json").exists()
+    assert next(path.glob("earlier-*/checksums.json")).exists()

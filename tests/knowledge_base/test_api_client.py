@@ -186,6 +186,32 @@ def test_answers_of_the_public_server_are_brought_into_shape(api):
     assert entities == [prop, entity]
 
 
+def test_padding_and_nulls_of_the_public_server_are_passed_over(make):
+    """It fills up the items of a word with `id: null`; what has no id names nothing."""
+    none, titanic = {"id": None, "label": "None"}, {"id": "Q44578", "label": "Titanic"}
+    director, cameron, role = (
+        {"id": "P57", "label": "director"},
+        {"id": "Q42574", "label": None},
+        {"id": "P453", "label": "role"},
+    )
+    padded = {"item": none, "question_word": "Titanic", "score": 0, "rank": 1}
+    mentioned = {"item": titanic, "question_word": None, "score": None, "rank": None}
+    fact = [titanic, director, cameron]
+    answer = {
+        "kb_item_tuple": [padded, None, {**padded, "item": None}, mentioned, padded],
+        "search_space": [fact, [], None, [none, director, cameron], [*fact, role, none], [*fact, None, cameron], [titanic, director],
+                         [titanic, None, cameron]],
+    }  # fmt: skip
+    named = [titanic, director, {"id": "Q42574", "label": "Q42574"}]
+    with scripted_server(ok(answer), ok(answer["search_space"])) as server:
+        retriever = make(server.server_port)
+        evidences, entities = retriever.retrieve_evidences("Titanic", ["kb"])
+        facts = retriever.retrieve_kb_facts_for_item("Q44578")
+    assert entities == [{"item": titanic, "question_word": "", "score": 0.0, "rank": 0}]
+    assert [evidence["fact"] for evidence in evidences] == [named]
+    assert facts == [named] * 3
+
+
 @pytest.mark.parametrize(
     ("host", "port", "address"),
     [

@@ -28,7 +28,7 @@ def test_the_manifest_counts_what_is_there(workdir):
     assert {name: (record.size, record.sha256) for name, record in manifest.files.items()} == {
         name: (one.stat().st_size, sha256(one))
         for name, one in files.items()
-        if name != "manifest.json" and not one.name.startswith(".")
+        if name not in ("manifest.json", "checksums") and not one.name.endswith(".lock")
     }
     assert json.loads((folder / "manifest.json").read_text())["build_id"] == manifest.build_id
 
@@ -52,6 +52,28 @@ def test_blocks_and_processes_change_nothing(workdir, monkeypatch):
     monkeypatch.setattr(module, "_BLOCK", 700)  # several blocks, parsed by several processes
     assert same(build_of(workdir, world()), first)
     assert facts_of(workdir / "kb") == before
+
+
+def test_a_bad_entity_is_skipped_and_the_others_are_found(workdir, caplog):
+    bad = [
+        document("Q2147483648", "too far", claim("P1", q("Q2"))),
+        document("Q9", "to nowhere", claim("P1", q("Q4294967297"))),
+    ]
+    bad.append({**document("Q8", "x"), "aliases": {"en": [{"value": 7}]}})
+    good = [document("Q1", "one", claim("P1", q("Q2"))), *(document(f"Q{n}", f"item {n}") for n in range(1000, 1400))]
+    assert build_of(workdir, [*good, *bad]).items == len(good)
+    assert [message.split(": ")[1] for message in caplog.messages] == [f"line {len(good) + n}" for n in (2, 3, 4)]
+    with closing(KnowledgeBase(workdir / "kb")) as kb:
+        assert kb.neighborhood("Q1") == [[kb.entity("Q1"), kb.entity("P1"), kb.entity("Q2")]]
+        assert [candidate.id for candidate in kb.candidates("item 1399")] == ["Q1399"]
+        assert not kb.candidates("too far") and not kb.candidates("to nowhere")
+
+
+def test_a_text_with_the_separator_stays_one_text(workdir):
+    build_of(workdir, [document("Q1", "one", claim("P1", string("a\x1fb\x1fQ2")), aliases=["c\x1fd"])])
+    with closing(KnowledgeBase(workdir / "kb")) as kb:
+        assert kb.neighborhood("Q1")[0][2] == {"id": "a b Q2", "label": "a b Q2"}
+        assert kb.aliases("Q1") == ["c d"]
 
 
 def facts_of(folder):

@@ -1,15 +1,17 @@
+import json
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
 
+from convinse.knowledge_base import index as indexing
 from convinse.knowledge_base import layout
 from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.support.errors import IndexFileError
+from convinse.support.manifest import BLOCK_SUMS, BuiltFolder, FileRecord, sealed
 from handmade import claim, document, q, string, world, write
 from written import read_json
-from written import write as write_file
 
 
 @pytest.fixture
@@ -100,7 +102,8 @@ def test_a_neighbourhood_is_subject_facts_then_object_facts_then_qualifier_facts
     wanted = [["two", "to", "Q3"], ["two", "P2", "text"], ["one", "to", "two"], ["one", "to", "Q4", "P2", "two"]]
     assert names(kb.neighborhood("Q2")) == wanted
     for limit in range(5):
-        assert names(kb.neighborhood("Q2", limit)) == wanted[:limit]
+        assert names(kb.first_facts("Q2", limit)) == wanted[:limit]
+    assert [names(kb.neighborhood("Q2", p)) for p in (1, 2)] == [wanted[:2], wanted]
     assert kb.neighbors("Q2") == {"Q1", "Q3", "Q4"}  # items: a shared number or year connects nothing
     assert [kb.frequency(item) for item in ("Q1", "Q2")] == [2, 4]
 
@@ -182,7 +185,8 @@ def test_a_harmed_file_is_a_clear_error_at_opening(folder, name, harm, words):
 )
 def test_a_damaged_manifest_is_a_clear_error_and_more_keys_are_none(folder, change, words):
     manifest = read_json(folder / "manifest.json")
-    write_file(folder / "manifest.json", change if isinstance(change, bytes) else {**manifest, **change})
+    changed = change if isinstance(change, bytes) else sealed(json.dumps({**manifest, **change}).encode())
+    (folder / "manifest.json").write_bytes(changed)
     if words is None:
         with closing(KnowledgeBase(folder)) as kb:
             assert kb.build_id == manifest["build_id"]
@@ -191,17 +195,48 @@ def test_a_damaged_manifest_is_a_clear_error_and_more_keys_are_none(folder, chan
             KnowledgeBase(folder)
 
 
-def test_a_large_file_is_checked_by_samples_at_opening_and_whole_on_demand(folder):
+LARGE = layout.CHECKS._replace(whole=0)  # as if all files were large
+
+
+@pytest.mark.parametrize("name", sorted({*layout.ARRAYS, "properties.json", "names/*.term", "names/*.fast"}))
+def test_damage_of_a_large_file_is_found_when_it_is_used(folder, monkeypatch, name):
+    def used(kb):
+        texts = [kb.text(f"Q{number}") for number in (44578, 25173, 1299)]
+        facts = [kb.neighborhood(item, 1000) for item in ("Q44578", "Q892")]
+        return texts, facts, kb.candidates("titanic"), kb.search_names(["tolkien"], 5), [*kb.properties()]
+
+    with closing(KnowledgeBase(folder)) as kb:
+        before = used(kb)
+    monkeypatch.setattr(indexing, "CHECKS", LARGE)
+    with closing(KnowledgeBase(folder)) as kb:
+        assert used(kb) == before
+    path = next(folder.glob(name))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 4
+    path.write_bytes(data)
+    with closing(KnowledgeBase(folder)) as kb, pytest.raises(IndexFileError, match=f"{path.name}: altered"):
+        used(kb)
+
+
+def test_an_index_of_an_earlier_version_is_checked_by_samples(folder):
     checks = layout.CHECKS._replace(whole=0, blocks=3, block_bytes=8)
-    files = {name: checks.record(folder / name) for name in layout.read_manifest(folder).files}
-    checks.check(folder, files)
+    manifest = layout.read_manifest(folder)
+    (folder / BLOCK_SUMS).unlink()
+    manifest.block_sums = None
+    manifest.files = {
+        name: FileRecord(record.size, record.sha256, checks.sample(folder / name))
+        for name, record in manifest.files.items()
+    }
+
+    def harmed():
+        return [path.name for path, fault in BuiltFolder(folder, manifest, checks).faults() if fault]
+
+    assert harmed() == []
     data = bytearray((folder / "text").read_bytes())
     data[len(data) // 2 + 20] ^= 1  # between the samples
     (folder / "text").write_bytes(data)
-    checks.check(folder, files)
-    with pytest.raises(IndexFileError, match="text: altered"):
-        checks.check(folder, files, every_byte=True)
+    assert harmed() == ["text"]
     data[-1] ^= 1  # in the last sample
     (folder / "text").write_bytes(data)
     with pytest.raises(IndexFileError, match="text: altered"):
-        checks.check(folder, files)
+        BuiltFolder(folder, manifest, checks)

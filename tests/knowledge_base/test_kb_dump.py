@@ -139,6 +139,57 @@ BAD = {
 }
 
 
+def of(prop="P1", name="Q9", kind="item", **values):
+    """The line of an item with one statement of a datatype and a value."""
+    ((datatype, value),) = values.items() if values else {"string": "x"}.items()
+    snak = {
+        "snaktype": "value",
+        "property": prop,
+        "datatype": datatype.replace("_", "-"),
+        "datavalue": {"value": value},
+    }
+    entity = {"id": name, "type": kind, "labels": {"en": {"value": "x"}}, "claims": {"P1": [{"mainsnak": snak}]}}
+    return json.dumps(entity).encode()
+
+
+def with_terms(**terms):
+    return json.dumps({"id": "Q9", "type": "item", "labels": {"en": {"value": "x"}}, **terms}).encode()
+
+
+BAD |= {
+    "a label that is a list": with_terms(labels={"en": {"value": ["x"]}}),
+    "an alias that is a number": with_terms(aliases={"en": [{"value": 7}]}),
+    "aliases that are a term": with_terms(aliases={"en": {"value": "x"}}),
+    "a description that is none": with_terms(description=1, descriptions={"en": {"value": None}}),
+    "a title that is a number": with_terms(sitelinks={"enwiki": {"title": 5}}),
+    "claims without a list": with_terms(claims={"P1": {"mainsnak": {}}}),
+    "a list of labels": with_terms(labels=[{"value": "x"}]),
+    "a property without a number": of("Px"),
+    "a property with the letter of an item": of("Q1"),
+    "a property beyond 20 bits": of("P1048576"),
+    "an item with the id of a property": of(name="P9"),
+    "a property with the id of an item": of(kind="property"),
+    "an id without its letter": of(name="9"),
+    "an id beyond 31 bits": of(name="Q2147483648"),
+    "an id of 5,000 digits": of(name=f"Q{'9' * 5000}"),
+    "a number of another script": of(name="Q\u0661"),
+    "a value beyond 31 bits": of(wikibase_item={"numeric-id": 1 << 31}),
+    "a value of no number": of(wikibase_item={"id": "Qx"}),
+    "a value that is an object": of(string={"text": "x"}),
+    "a month 13": of(time={"time": "+2000-13-01T00:00:00Z", "precision": 11}),
+    "a time that is none": of(time={"time": "soon", "precision": 11}),
+    "a year of 5,000 digits": of(time={"time": f"+{'9' * 5000}-01-01T00:00:00Z", "precision": 9}),
+    "a precision in words": of(time={"time": "+2000-01-01T00:00:00Z", "precision": "day"}),
+    "an amount that is no number": of(quantity={"amount": "many", "unit": "1"}),
+    "an amount that is infinite": of(quantity={"amount": "1e999", "unit": "1"}),
+    "an amount of 5,000 digits": of(quantity={"amount": "9" * 5000, "unit": "1"}),
+    "a unit that is no item": of(quantity={"amount": "+1", "unit": "metre"}),
+    "nested too deep": of(string="@").replace(b'"@"', b"[" * 5000 + b"]" * 5000),
+    "a key that is nested too deep": with_terms(more="@").replace(b'"@"', b'{"a":' * 5000 + b"1" + b"}" * 5000),
+    "half of a surrogate pair": with_terms(labels={"en": {"value": "\ud800"}}),
+}
+
+
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)
 def test_a_bad_line_is_reported_with_its_number_and_skipped(path, caplog, bad):
     lines = dump_bytes(many(120)).split(b"\n")

@@ -1,3 +1,4 @@
+import sys
 from contextlib import closing
 
 import pytest
@@ -213,3 +214,25 @@ def test_a_name_that_is_written_small_is_found_beside_a_full_name(kb_of):
     band = document("Q48", "a-ha", claim("P31", q("Q215380")))
     linker = EntityLinker(kb_of(*world(), band, document("Q215380", "musical group")), ClocqParams())
     assert ids(linker, "Did a-ha tour with Kate Winslet?") == ["Q48", "Q202765"]
+
+
+@pytest.mark.parametrize("unit", ["Paris London ", "ab ", "Titanic ", "A b ", "abcdefghi"])
+def test_a_long_text_costs_as_much_as_it_is_long(world_kb, unit):
+    """Counted, not timed: what is compared of candidates, and what is looked up."""
+    costs = []
+    for times in (100, 400):
+        linker = EntityLinker(world_kb, ClocqParams())
+        work = sys.getprofile()
+        calls = [0]
+        sys.setprofile(lambda frame, event, value, calls=calls: calls.__setitem__(0, calls[0] + (event == "call")))
+        try:
+            linker.link(unit * times)
+        finally:
+            sys.setprofile(work)
+        costs.append(calls[0])
+    assert costs[1] < 5 * costs[0] + 1000
+
+
+def test_mentions_far_apart_are_linked_as_well(linker):
+    text = " ".join(["Kate Winslet met James Cameron."] * 60)
+    assert ids(linker, text) == ["Q202765", "Q42574"] * 60

@@ -44,11 +44,13 @@ def test_without_a_name_there_is_nothing(space):
     assert space().search("Who wrote it?") == ([], [])
 
 
-def test_p_and_p_setting_bound_the_facts_of_an_item(space):
-    everything = len(space(k=1).search("Who directed Inception?")[0])
-    assert everything > 2
-    assert len(space(p=2, k=1).search("Who directed Inception?")[0]) == 2
-    assert len(space(p_setting=2, k=1).search("Who directed Inception?")[0]) == 2
+def test_p_and_p_setting_prune_items_that_many_facts_point_to(space):
+    def facts(**params):
+        return [fact_text(fact.fact) for fact in space(**params).search("Who directed with James Cameron?")[0]]
+
+    everything, pruned = facts(k=1), facts(k=1, p=1)
+    assert any(not text.startswith("James Cameron") for text in everything)
+    assert pruned == [text for text in everything if text.startswith("James Cameron")] == facts(k=1, p_setting=1)
 
 
 def test_bm25_limit_keeps_the_facts_with_the_words_of_the_question(space):

@@ -30,11 +30,14 @@ READERS: dict[str, Callable[[dict[str, Any], int], Conversation]] = {
     "timequestions": single_questions.timequestions,
     "tiq": single_questions.timequestions,
     "lcquad2": single_questions.lcquad2,
+    "tasks": single_questions.clocq_task,
 }
 
 
 def shapes(record: dict[str, Any]) -> list[str]:
     """The names of the benchmarks whose records have this shape."""
+    if "task" in record:
+        return ["tasks"]
     names = []
     if isinstance(record.get("questions"), list):
         names.append("convquestions" if convquestions.recognizes(record) else "convmix")
@@ -45,20 +48,27 @@ def shapes(record: dict[str, Any]) -> list[str]:
     return names
 
 
-def read_benchmark(path: Path, benchmark: str) -> list[Conversation]:
+def read_benchmark(path: Path, benchmark: str, part: str = "test") -> list[Conversation]:
     """The conversations of a file: a JSON list of records, or one record a line (`.jsonl`), plain or packed.
+
+    CLOCQ's benchmark files are an object of such lists, `dev` and `test`.
 
     The ids of gold answers become those of the contract; equal ones of a turn become one.
 
     Args:
         path: the file as published.
         benchmark: one of `READERS`; any other name: the shape of the first record decides.
+        part: of a file with several.
 
     Raises:
         DataError: the file cannot be read, a record has the shape of another benchmark, or lacks a key; the message
             names the file and the place.
     """
     records = read_records(path)
+    if isinstance(records, dict) and records and all(isinstance(own, list) for own in records.values()):
+        if part not in records:
+            raise DataError(f"{path}: has no part {part!r}; its parts are {', '.join(sorted(records))[:200]}")
+        records = records[part]
     if not isinstance(records, list):
         raise DataError(f"{path}: expected a list of conversations or questions, found {type(records).__name__}")
     for number, record in enumerate(records):
@@ -67,6 +77,8 @@ def read_benchmark(path: Path, benchmark: str) -> list[Conversation]:
     reader = READERS[_name(path, benchmark, records[0])] if records else _convmix
     conversations = []
     for number, record in enumerate(records):
+        if reader is single_questions.clocq_task and "question" not in record:
+            continue  # other tasks ask for labels, facts and so on
         try:
             conversations.append(reader(record, number))
         except msgspec.ValidationError as error:

@@ -8,6 +8,7 @@
 - The benchmarks of CLOCQ (Christmann et al., WSDM 2022), LC-QuAD2.0-CQ and ConvQuestions-FQ: `question` and `answers`, a
   list of Wikidata ids, time stamps and literals without labels; those of LC-QuAD also have `complexities`. Questions
   have no ids: their number in the file, from 0, is one.
+- The files of tasks of CLOCQ's task handler: those with a `question` are questions without gold answers.
 
 The functions raise `msgspec.ValidationError` where a key is missing or of another type.
 """
@@ -54,6 +55,10 @@ class _LcquadQuestion(msgspec.Struct):
     complexities: list[str] = []
 
 
+class _ClocqTask(msgspec.Struct):
+    question: str
+
+
 def compmix(record: dict[str, Any], number: int) -> Conversation:
     """One turn with all keys of the record but `domain`, which is the conversation's."""
     typed = msgspec.convert(record, _CompmixQuestion)
@@ -78,6 +83,12 @@ def lcquad2(record: dict[str, Any], number: int) -> Conversation:
     typed = msgspec.convert(record, _LcquadQuestion)
     answers = [{"id": text, "label": text} for text in map(str, typed.answers) if text.strip()]
     return _one_turn(number, typed.question, answers, "+".join(sorted(typed.complexities)), record)
+
+
+def clocq_task(record: dict[str, Any], number: int) -> Conversation:
+    """One turn without answers, with all keys of the task."""
+    question = msgspec.convert(record, _ClocqTask).question
+    return {"conv_id": number, "questions": [{**record, "turn": 0, "question_id": str(number), "question": question}]}  # type: ignore[typeddict-item]
 
 
 def _without(record: dict[str, Any], *keys: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from typing import Any, get_args, get_origin
 import msgspec
 
 from ...support.errors import DataError
+from .other_keys import restored
 from .records import (
     Entry,
     Instance,
@@ -141,7 +142,7 @@ def read_entry(raw: Any, dialect: Dialect) -> Entry:
         DataError: it lacks a key or holds another type; the message has the JSON path and the reason.
     """
     try:
-        return msgspec.convert(dialect.record(raw, Entry, "$"), Entry)
+        return msgspec.convert(dialect.record(restored(raw), Entry, "$"), Entry)
     except msgspec.ValidationError as error:
         raise DataError(_reason(raw, "entry", error)) from None
 
@@ -162,8 +163,8 @@ def _reason(raw: Any, kind: str, error: msgspec.ValidationError) -> str:
     """The first fault with its path in the file; msgspec's own path is one in the published dialect."""
     from .schema import faults
 
-    for path, reason in faults(raw, kind):
-        return f"{path}: {reason}"
+    for fault in faults(raw, kind):
+        return f"{fault.path}: {fault.reason}"
     return str(error)
 
 

@@ -12,6 +12,7 @@ import msgspec
 from ...support.errors import DataError, OutputError, one_line
 from ...support.jsonlines import read_documents, writing
 from .dialects import Dialect, read_entry, read_header
+from .other_keys import publishable
 from .records import Entry, MultiqaHeader, plain
 
 VERSION = "0.1.0"  # of the format
@@ -84,6 +85,8 @@ class Counts:
 def write(path: Path, header: MultiqaHeader, entries: Iterable[Entry]) -> Counts:
     """Write a file in the dialect of the published schema, JSON lines; `.gz` is packed.
 
+    Keys that the schema refuses are kept in `metadata` and found again by a reader; see `other_keys`.
+
     The counts in the header are those of what was written, whatever `header` says. Reading the file and writing it
     again gives the same bytes.
 
@@ -97,7 +100,7 @@ def write(path: Path, header: MultiqaHeader, entries: Iterable[Entry]) -> Counts
         for entry in entries:
             counts.add(entry)
             try:
-                body.write(encoder.encode(plain(entry)) + b"\n")
+                body.write(encoder.encode(publishable(plain(entry))) + b"\n")
             except (TypeError, ValueError, RecursionError) as error:
                 raise OutputError(f"{path}: context '{entry.id}' cannot be written: {one_line(error)}") from None
         write_document({"header": counts.fix(plain(header))})

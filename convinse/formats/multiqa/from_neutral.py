@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from ..marked_documents import several_documents
 from ..neutral import NeutralAnswer, NeutralDocument, NeutralQuestion, NeutralRecord, NeutralSpan, question_id
 from ..records import merged
 from ..tokens import TokenizedText
@@ -29,10 +30,13 @@ NOT_FOUND = "questions without an answer in the documents"
 def from_neutral(record: NeutralRecord, counts: Counter[str]) -> Entry:
     """A neutral record as a context, with tokens and instances; answers without a place are looked for.
 
+    A text that the marks of MRQA part into documents becomes these documents.
+
     `counts` gets what was left out or not found.
     """
     if isinstance(record, EntryRecord) and record.entry is not None:
         return record.entry
+    record = several_documents(record)
     parts = _Parts(record)
     questions = [_question(question, parts, counts) for question in record.questions]
     raw = {

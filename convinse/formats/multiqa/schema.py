@@ -1,7 +1,8 @@
-"""The project's JSON schema of MultiQA files (`schema.json`) and the faults that it finds.
+"""The JSON schemas of MultiQA files and the faults that they find.
 
-Written from the format's description. It describes documents as they stand in files, in both dialects, so that the path
-of a fault is one in the file. Unknown keys are allowed; `validate` names them.
+`schema.json` says what can be read: written from the format's description, it describes documents as they stand in
+files, in both dialects, so that the path of a fault is one in the file. Unknown keys are allowed. `published.json` says
+what the published schema of a context says, in other words: one spelling, and no key beside those that are named.
 """
 
 from __future__ import annotations
@@ -10,32 +11,49 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...support.errors import ConvinseError
+from ...support.errors import ConvinseError, one_line
 
 _LONGEST_REASON = 160  # characters; a reason quotes the value that is wrong
 
 
-def load() -> dict[str, Any]:
-    """The schema: `definitions.header` for the first document of a file, `definitions.entry` for the others."""
-    schema: dict[str, Any] = json.loads(files(__package__).joinpath("schema.json").read_text(encoding="utf-8"))
+def load(name: str = "schema") -> dict[str, Any]:
+    """The schema: `definitions.header` for the first document of a file, `definitions.entry` for the others.
+
+    `published` is that of a context alone.
+    """
+    schema: dict[str, Any] = json.loads(files(__package__).joinpath(f"{name}.json").read_text(encoding="utf-8"))
     return schema
 
 
-def faults(document: Any, kind: str) -> Iterator[tuple[str, str]]:
-    """JSON path and reason of each fault.
+class Fault(NamedTuple):
+    """A JSON path, what is wrong there, and the word of the schema that says so, such as `maxLength`."""
+
+    path: str
+    reason: str
+    rule: str
+
+
+def faults(document: Any, kind: str) -> Iterator[Fault]:
+    """All faults of a document.
 
     Args:
         document: what stands in the file.
-        kind: `header` (an object with the key `header`) or `entry` (a context with its questions).
+        kind: `header` (an object with the key `header`), `entry` (a context with its questions), or `published` (a
+            context as the published schema has it).
     """
-    for error in _validator(kind).iter_errors(document):
+    try:
+        errors = _validator(kind).iter_errors(document)
+    except ValueError as too_deep:  # for the library
+        yield Fault("$", f"cannot be checked: {one_line(too_deep)}", "")
+        return
+    for error in errors:
         reason = error.message
         if len(reason) > _LONGEST_REASON:
             half = _LONGEST_REASON // 2
             reason = f"{reason[:half]} ... {reason[-half:]}"
-        yield json_path(error.instance_path), reason
+        yield Fault(json_path(error.instance_path), reason, error.kind.name)
 
 
 def json_path(keys: Sequence[str | int]) -> str:
@@ -43,11 +61,13 @@ def json_path(keys: Sequence[str | int]) -> str:
     return "$" + "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def _validator(kind: str) -> Any:
     try:
         import jsonschema_rs
     except ImportError:
         raise ConvinseError("checking MultiQA needs jsonschema-rs: run pip install jsonschema-rs") from None
+    if kind == "published":
+        return jsonschema_rs.Draft7Validator(load(kind), validate_formats=True)
     schema = load()
     return jsonschema_rs.validator_for({**schema, **schema["definitions"][kind]})

@@ -1,4 +1,4 @@
-"""Validation of MultiQA files: JSON, schema, typed records, cross-checks, header; and a header with true counts."""
+"""Validation of MultiQA files: JSON, the published schema, ours, cross-checks, header; and a header with true counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ from ..records import Report
 from .checks import Finding, check_entry
 from .dialects import Dialect, read_entry, read_header
 from .files import Counts, is_header
+from .other_keys import restored
 from .schema import faults as schema_faults
+
+_PUBLISHED = "published schema"
+_KEY_RULES = ("additionalProperties", "falseSchema")  # by which a schema refuses a key
 
 
 class Findings:
@@ -26,6 +30,7 @@ class Findings:
         notes: differences that do no harm, with how often each was met.
         dialect: the spellings of the file. counts: its contexts and questions.
         header: as it stands in the file.
+        refused_keys: how many objects have keys that the published schema refuses.
     """
 
     def __init__(self) -> None:
@@ -33,6 +38,7 @@ class Findings:
         self.dialect = Dialect()
         self.counts = Counts()
         self.header: dict[str, Any] = {}
+        self.refused_keys = 0
 
     def summary(self) -> dict[str, Any]:
         """What the file is: data set, counts, dialect, and whether it is that of the published schema."""
@@ -43,7 +49,7 @@ class Findings:
             "questions": self.counts.questions,
             "answered": self.counts.answered,
             "dialect": self.dialect.describe(),
-            "published_dialect": self.dialect.is_published(),
+            "published_dialect": self.dialect.is_published() and not self.refused_keys,
         }
 
     def warnings(self) -> list[str]:
@@ -97,7 +103,7 @@ def faults_of(path: Path, findings: Findings) -> Iterator[str]:
             yield f"{line}: $: {one_line(error).removeprefix(f'{path}:{line}: ')}"
             continue
         if is_header(value) or (isinstance(value, dict) and "header" in value and "qas" not in value):
-            yield from (f"{line}: {at}: {reason}" for at, reason in schema_faults(value, "header"))
+            yield from (f"{line}: {fault.path}: {fault.reason}" for fault in schema_faults(value, "header"))
             if number:
                 yield f"{line}: $: a header that is not the first document of the file"
             elif is_header(value):
@@ -116,8 +122,13 @@ def faults_of(path: Path, findings: Findings) -> Iterator[str]:
 
 
 def _entry_faults(line: int, value: Any, findings: Findings, seen: dict[str, int]) -> Iterator[str]:
-    of_schema = [f"{line}: {at}: {reason}" for at, reason in schema_faults(value, "entry")]
-    yield from of_schema
+    of_schema = list(schema_faults(value, "entry"))
+    yield from (f"{line}: {fault.path}: {fault.reason}" for fault in of_schema)
+    told = {(fault.path, fault.rule) for fault in of_schema}
+    for fault in schema_faults(value, "published"):
+        findings.refused_keys += fault.rule in _KEY_RULES
+        if (fault.path, fault.rule) not in told:
+            yield f"{line}: {fault.path}: {fault.reason} ({_PUBLISHED})"
     listed = value.get("qas") if isinstance(value, dict) else None
     questions: list[Any] = listed if isinstance(listed, list) else []
     try:
@@ -127,7 +138,7 @@ def _entry_faults(line: int, value: Any, findings: Findings, seen: dict[str, int
             yield f"{line}: $: {one_line(error)}"
         findings.counts.contexts += 1  # the header counts it all the same
         findings.counts.questions += len(questions)
-    for finding in check_entry(value):
+    for finding in check_entry(restored(value)):
         if finding.is_fault:
             yield f"{line}: {finding.path}: {finding.reason}"
         else:

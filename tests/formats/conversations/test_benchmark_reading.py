@@ -73,7 +73,8 @@ TIME = {
 
 ANSWERS = ["Q7934", "1965-08-01T00:00:00Z", " ", "5.0"]
 LCQUAD = {"question": "Who and when?", "complexities": ["b", "a"], "answers": ANSWERS}
-SAMPLES = {"convmix": CONVMIX, "convquestions": CONVQUESTIONS, "compmix": COMPMIX, "timequestions": TIME, "lcquad2": LCQUAD}  # fmt: skip
+TASK = {"task": "get_search_space", "question": "Who played Arya in Game of Thrones?", "parameters": {"p": 1000}}
+SAMPLES = {"convmix": CONVMIX, "convquestions": CONVQUESTIONS, "compmix": COMPMIX, "timequestions": TIME, "lcquad2": LCQUAD, "tasks": TASK}  # fmt: skip
 SHAPES = [*SAMPLES]
 SAMPLES["tiq"] = TIME
 
@@ -295,3 +296,32 @@ def test_convquestions_reads_as_the_same_conversations_in_the_convmix_structure(
                     ids = [{answer["id"] for answer in one["answers"]} for one in (turn, expected)]
                     assert (turn["question"], ids[0]) == (expected["question"], ids[1])
     assert seen == len(converted)
+
+
+CLOCQ_FILE = {
+    "dev": [{"question": "Who played Arya?", "answers": ["Q234363"], "any": ["other", "key"]}, {"question": "Creator?", "answers": ["Q1", "Q2"]}],
+    "test": [{"question": "What year was the Wizard of Oz released?", "answers": ["1939"]}],
+}  # fmt: skip
+
+
+def test_a_benchmark_file_of_clocq_has_its_parts(tmp_path):
+    file = tmp_path / "benchmark.json"
+    file.write_text(json.dumps(CLOCQ_FILE))
+    dev = read_benchmark(file, "clocq", "dev")
+    assert [turn["answers"] for own in dev for turn in own["questions"]] == [
+        [{"id": "Q234363", "label": "Q234363"}],
+        [{"id": "Q1", "label": "Q1"}, {"id": "Q2", "label": "Q2"}],
+    ]
+    assert dev[0]["questions"][0]["any"] == ["other", "key"]
+    (conversation,) = read_benchmark(file, "lcquad2")
+    assert conversation["questions"][0]["answers"] == [{"id": "1939-01-01T00:00:00Z", "label": "1939"}]
+    with pytest.raises(DataError, match="no part 'train'; its parts are dev, test"):
+        read_benchmark(file, "clocq", "train")
+
+
+def test_the_questions_of_a_file_of_tasks_are_conversations(tmp_path):
+    file = tmp_path / "tasks.json"
+    file.write_text(json.dumps([{"task": "get_label", "kb_item": "Q31043671"}, TASK]))
+    (conversation,) = read_benchmark(file, "tasks")
+    assert conversation == {"conv_id": 1, "questions": [{**TASK, "turn": 0, "question_id": "1"}]}
+    assert read_benchmark(file, "embedded") == [conversation]

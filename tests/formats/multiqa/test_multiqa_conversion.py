@@ -53,6 +53,13 @@ def questions(path):
     }
 
 
+def unreadable(path):
+    """Problems; values that are those of the source (dates in words, no answer) may be refused by the published schema."""
+    report = validate(path)
+    assert report.summary["published_dialect"]
+    return [text for text in report.problems if not text.endswith("(published schema)")]
+
+
 def one(path):
     (found,) = MultiqaReader(path)
     return found
@@ -127,7 +134,7 @@ def test_no_question_and_no_answer_is_lost_on_the_way_there_and_back(tmp_path, a
     path = saved(tmp_path / "a.jsonl", entry(asked, question("second"), documents=DOCUMENTS))
     back = there_and_back(path, to)
     assert questions(back) == questions(path)
-    assert validate(back).problems == []
+    assert unreadable(back) == []
     found = one(back)
     assert found.qas[0].metadata == {"level": "hard"}
     moved = found.qas[0].supporting_context[0]
@@ -231,4 +238,81 @@ def test_the_samples_lose_no_question_and_no_answer(tmp_path, path, to):
     some = saved(tmp_path / "a.jsonl", *sorted(contexts, key=lambda context: len(str(context)))[:4])
     back = there_and_back(some, to)
     assert questions(back) == questions(some)
-    assert validate(back).problems == []
+    assert unreadable(back) == []
+
+
+EXTRA = {"doc_id": 0, "part": "text", "start_byte": 16, "text": "Bear Island", "token_inds": [3, 4], "sure": True}
+KEYS_EVERYWHERE = entry(
+    question(metadata="mine", level="hard", answers={
+        "open-ended": {"annotators_answer_candidates": [candidate(extractive=extractive(instances=[EXTRA]))], "by": 1},
+        "kind": None,
+    }),
+    documents=[document(rank=3, metadata={}, url=None), document(rank=4, image={"url": "http://a.org", "size": 9})],
+    split=2,
+)  # fmt: skip
+
+
+def test_what_is_written_has_no_key_that_the_published_schema_refuses_and_loses_none(tmp_path):
+    path = saved(tmp_path / "a.jsonl", KEYS_EVERYWHERE)
+    assert not validate(path).summary["published_dialect"]
+    written = there(path, "multiqa")
+    assert validate(written).problems == [] and validate(written).summary["published_dialect"]
+    assert plain(one(written)) == plain(one(path)) and one(written).extra == {"split": 2}
+    again = tmp_path / "again.jsonl"
+    convert(written, again, "multiqa", quiet=True)
+    assert again.read_bytes() == written.read_bytes()
+
+
+@pytest.mark.parametrize("kept", [1, [1], [{"at": [], "value": 1}], [{"at": ["qas", 7, "x"], "value": 1}]])
+def test_kept_keys_that_fit_nowhere_stay_where_they_are(tmp_path, kept):
+    path = saved(tmp_path / "a.jsonl", entry(documents=[document(metadata={"convinse_keys": kept})], x=1))
+    written = there(path, "multiqa")
+    assert validate(written).problems == [] and plain(one(written)) == plain(one(path))
+    assert one(path).context.documents[0].metadata == {"convinse_keys": kept}
+
+
+def mrqa(context, answer):
+    start = context.index(answer)
+    spans = {"text": answer, "char_spans": [[start, start + len(answer) - 1]], "token_spans": []}
+    asked = {"qid": "q", "question": "Who?", "answers": [answer], "detected_answers": [spans]}
+    return {"context": context, "qas": [asked]}
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        "[PAR] [TLE] Bear Island [SEP] A cold island. [PAR] [TLE] Cher [SEP] Cher sang there. [PAR] Twice.",  # HotpotQA
+        "[DOC] [TLE] Bear Island [PAR] A cold island. [DOC] [TLE] Cher [PAR] Cher sang there. [PAR] Twice.",  # SearchQA
+    ],
+)
+def test_documents_that_mrqa_joins_are_several_again(tmp_path, context):
+    path = save(tmp_path / "a.jsonl", {"header": {"dataset": "H"}}, mrqa(context, "sang there"))
+    found = one(there(path, "multiqa", "mrqa"))
+    assert [(part.title, part.text) for part in found.context.documents] == [
+        ("Bear Island", "A cold island."), ("Cher", "Cher sang there. [PAR] Twice.")
+    ]  # fmt: skip
+    (place,) = found.qas[0].candidates()[0].single_answer.extractive.instances
+    assert (place.doc_id, place.part, place.start_byte, place.text) == (1, "text", 5, "sang there")
+
+
+@pytest.mark.parametrize("context", ["[TLE] Cher [PAR] Cher sang there.", "x [DOC] Cher sang there. [DOC] y"])
+def test_a_context_that_no_marks_part_is_one_document(tmp_path, context):
+    path = save(tmp_path / "a.jsonl", {"header": {"dataset": "H"}}, mrqa(context, "sang there"))
+    assert [part.text for part in one(there(path, "multiqa", "mrqa")).context.documents] == [context]
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the MultiQA samples are not there")
+def test_the_documents_of_hotpotqa_come_back_from_mrqa(tmp_path):
+    path = tmp_path / "hotpot.jsonl.gz"
+    path.write_bytes((SAMPLES / "hotpotqa_sample.jsonl.gz").read_bytes())
+    whole = {found.qas[0].qid: found.context.documents for found in MultiqaReader(path)}
+    checked = 0
+    for found in MultiqaReader(there_and_back(path, "mrqa")):  # a context ends with its 800th token
+        if found.context.documents[0].title is None:  # or begins behind it, for answers that stand there
+            continue
+        checked += 1
+        documents = [(part.title, part.text.strip()) for part in found.context.documents]
+        expected = [(part.title, part.text.strip()) for part in whole[found.qas[0].qid]]
+        assert len(documents) > 4 and documents[:-1] == expected[: len(documents) - 1]
+        assert expected[len(documents) - 1][1].startswith(documents[-1][1])
+    assert checked > 5

@@ -1,6 +1,9 @@
+import copy
 import gzip
 import json
+from random import Random
 
+import jsonschema_rs
 import pytest
 from multiqa_handmade import (
     SAMPLES,
@@ -21,6 +24,7 @@ from multiqa_handmade import (
 from convinse.formats.multiqa.schema import faults, load
 from convinse.formats.multiqa.validate import validate
 from convinse.support.errors import DataError
+from convinse.support.jsonlines import read_documents
 
 # the description's example, its place holders filled in
 PLACE_OF_MAIN = {"doc_id": 0, "part": "text", "start_byte": 15, "start_end_tokens": [2, 3], "text": "Donald Trump"}
@@ -32,6 +36,7 @@ EVERY_TYPE = {
     "number": {"set": [0, 7, 8.4]},
     "extractive": {"single_answer": MAIN},
 }
+PUBLISHED = " (published schema)"
 CHOICES = [{"yesno": {"single_answer": "no"}}, {"number": {"single_answer": 1}}, {"metadata": {}}]
 DESCRIBED_DOCUMENT = {
     "title": "the document title",
@@ -62,8 +67,17 @@ DESCRIBED = {
 
 
 def problems(path):
-    """Line and the rest of each problem."""
-    return [text.removeprefix(f"{path}:") for text in validate(path).problems]
+    """Line and the rest of each problem but those of the published schema."""
+    return [text.removeprefix(f"{path}:") for text in validate(path).problems if not text.endswith(PUBLISHED)]
+
+
+def published(path):
+    """Line and the rest of each problem of the published schema."""
+    return [
+        text.removeprefix(f"{path}:").removesuffix(PUBLISHED)
+        for text in validate(path).problems
+        if text.endswith(PUBLISHED)
+    ]
 
 
 def test_the_schema_accepts_what_the_description_shows():
@@ -206,6 +220,14 @@ def test_faults_of_the_header(tmp_path, documents, found):
     assert all(one.startswith(start) for one, start in zip(seen, found, strict=True))
 
 
+@pytest.mark.parametrize("key", ["dataset_name", "number_of_qas", "more"])
+def test_a_header_that_is_nested_deep_is_a_problem_or_none(tmp_path, key):
+    deep = '{"a":' * 400 + "1" + "}" * 400
+    text = json.dumps(header(**{key: "@"})).replace('"@"', deep)
+    problems = validate(save(tmp_path / "d", json.loads(text), entry())).problems
+    assert len(problems) == (key != "more") and all("1: $: cannot be checked: " in problem for problem in problems)
+
+
 def test_after_a_document_that_is_no_json_the_check_goes_on(tmp_path):
     path = saved(tmp_path / "a.jsonl", entry(), entry(question("q1")))
     lines = path.read_text("utf-8").splitlines()
@@ -229,7 +251,6 @@ NO_PLACE = question(answers=open_ended(candidate(yesno="no")))
         (with_instance(text="bear-island"), "differs from the document in punctuation or articles (1 times)"),
         (with_instance(text="The Bear Island"), "differs from the document in punctuation or articles (1 times)"),
         (with_instance(text="Bear Isl"), "the text does not begin and end where its tokens do (1 times)"),
-        (entry(rank=1), "unknown key $.rank, kept as it is (1 times)"),
         (
             entry(NO_PLACE, documents=[document(tokens={"text": OFFSETS_IN_BYTES})]),
             "text: the offsets of tokens count UTF-8 bytes",
@@ -294,12 +315,97 @@ def test_other_faults_stay_when_the_header_is_fixed(tmp_path):
     assert len(found) == 1 and "3 is no document" in found[0]
 
 
+if SAMPLES.is_dir():
+    SCHEMA = json.loads(gzip.decompress((SAMPLES / "multiqa_jsonschema.json.gz").read_bytes()))
+    REAL = jsonschema_rs.Draft7Validator(SCHEMA, validate_formats=True)
 KNOWN = {"naturalquestions": 7}  # offsets in HTML that count bytes, and tokens spelled otherwise
+
+
+def sample(path):
+    return [value for _, value in read_documents(path)]
 
 
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="the MultiQA samples are not there")
 @pytest.mark.parametrize("path", sorted(SAMPLES.glob("*_sample.jsonl.gz")), ids=lambda path: path.name.split("_")[0])
 def test_the_samples(path):
     report = validate(path)
-    assert len(report.problems) == KNOWN.get(path.name.split("_")[0], 0)
-    assert all(".tokens.text[" in text or "the text of the instance at" in text for text in report.problems)
+    of_schema = [text for text in report.problems if text.endswith(PUBLISHED)]
+    others = [text for text in report.problems if not text.endswith(PUBLISHED)]
+    assert len(others) == KNOWN.get(path.name.split("_")[0], 0)
+    assert all(".tokens.text[" in text or "the text of the instance at" in text for text in others)
+    assert len(of_schema) == sum(1 for entry in sample(path)[1:] for _ in REAL.iter_errors(entry))
+
+
+# the published schema --------------------------------------------------------------------------------------------------
+
+ALL_KEYS = document(
+    url="http://example.org/a", snippet="s", metadata={}, image={"url": "http://e.org", "caption": "c", "title": "t"},
+    table=[[{"text": "a", "links": "https://example.org"}]],
+)  # fmt: skip
+ALL_TYPES = candidate(
+    extractive=extractive(aliases=["x"]), yesno="yes", generated_text="g", date="1734-04-23", number=8.5
+)
+WHOLE = entry(
+    question(answers={**open_ended(ALL_TYPES), "multi-choice": {}}, supporting_context=[], metadata=1),
+    documents=[ALL_KEYS],
+)
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        (entry(documents=[document(url="example.org")]), '$.context.documents[0].url: "example.org" is not a "uri"'),
+        (entry(documents=[document(url="mailto:a@b")]), '"mailto:a@b" does not match "^(https?|wss?|ftp)://"'),
+        (entry(documents=[document(snippet="x" * 201)]), "is longer than 200 characters"),
+        (entry(documents=[{"title": None}]), "$.context.documents[0].title: null is not of type"),
+        (entry(rank=1), "$: Additional properties are not allowed ('rank' was unexpected)"),
+        (entry(documents=[document(rank=1)]), "$.context.documents[0]: Additional properties are not allowed ('rank'"),
+        (entry(documents=[document(table=[[{"text": "a", "rows": 1}]])]), "$.context.documents[0].table[0][0]: Addit"),
+        (entry(question(level="hard")), "$.qas[0]: Additional properties are not allowed ('level' was unexpected)"),
+        (with_answers(open_ended(candidate(date="April 23"))), '.single_answer.date: "April 23" is not a "date"'),
+        (with_answers({"open-ended": {"answer_candidates": []}}), "('answer_candidates' was unexpected)"),
+        (with_instance(doc_ind=0), "('doc_ind' was unexpected)"),
+    ],
+)
+def test_what_the_published_schema_refuses_is_a_problem(tmp_path, raw, problem):
+    found = published(saved(tmp_path / "a.jsonl", raw))
+    assert any(problem in text for text in found), found
+
+
+def test_what_the_published_schema_accepts_is_none(tmp_path):
+    path = saved(tmp_path / "a.jsonl", WHOLE)
+    assert validate(path).problems == [] and validate(path).summary["published_dialect"] is True
+    assert validate(saved(tmp_path / "b.jsonl", entry(rank=1))).summary["published_dialect"] is False
+
+
+def places(value, place=()):
+    for key, part in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+        yield (*place, key)
+        yield from places(part, (*place, key))
+
+
+@pytest.mark.skipif(not SAMPLES.is_dir(), reason="the published schema is not there")
+def test_ours_accepts_and_refuses_what_the_published_schema_does():
+    random = Random(1)
+    texts = ("x", "x" * 201, "http://example.org", "ftp:/x y", "1734-04-23")
+    values = (*texts, None, 1, 1.5, True, [], {}, [1], {"a": 1})
+    names = ("new", "additionalProperties", "list", "set", "metadata", "answer_candidates", "date", "url")
+    accepted = 0
+    for _ in range(1500):
+        raw = copy.deepcopy(WHOLE)
+        for _ in range(random.randint(1, 2)):
+            *path, key = random.choice(list(places(raw)))
+            inside = raw
+            for name in path:
+                inside = inside[name]
+            if (chance := random.random()) < 0.3:
+                del inside[key]
+            elif chance < 0.7 or isinstance(inside, list):
+                inside[key] = copy.deepcopy(random.choice(values))
+            else:
+                inside[random.choice(names)] = copy.deepcopy(random.choice(values))
+        expected = sorted(error.kind.name for error in REAL.iter_errors(raw))
+        found = sorted(fault.rule for fault in faults(raw, "published"))
+        assert bool(expected) == bool(found), raw
+        accepted += not found
+    assert 100 < accepted < 1400

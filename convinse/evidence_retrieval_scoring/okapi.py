@@ -1,0 +1,81 @@
+"""CONVINSE's own scoring: Okapi BM25 over the words as they stand, as rank_bm25 counts it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from pathlib import Path
+
+from ..records.evidence import Evidence, with_score
+from ..support.errors import DataError, one_line
+from .scorer import Scorer
+
+_K1, _B, _EPSILON = 1.5, 0.75, 0.25  # rank_bm25's defaults, which CONVINSE uses
+
+
+class OkapiScorer(Scorer):
+    """Ranks evidences as CONVINSE does: equal scores in the order of the evidences.
+
+    Words stand between blanks and commas, in lower case, their punctuation kept. Only stop words that are written as in
+    the list are left out, so a capitalised one stays. Of evidences with the same words the last one comes first: it is
+    the one that CONVINSE gives for all of them.
+
+    Args:
+        stop_words: words that do not count.
+        delimiter: between the slots of a representation.
+    """
+
+    def __init__(self, stop_words: AbstractSet[str], delimiter: str) -> None:
+        self._stop_words = stop_words
+        self._delimiter = delimiter.strip()
+
+    def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
+        """See the base class."""
+        texts = [self._words(evidence["evidence_text"]) for evidence in evidences]
+        scores = okapi_scores(self._words(query), texts)
+        first: dict[tuple[str, ...], int] = {}
+        group = [first.setdefault(words, place) for place, words in enumerate(texts)]
+        order = sorted(range(len(texts)), key=lambda place: (-scores[place], group[place], -place))
+        return [with_score(evidences[place], scores[place]) for place in order[:top_k]]
+
+    def _words(self, text: str) -> tuple[str, ...]:
+        text = text.replace(",", " ")
+        if self._delimiter:
+            text = text.replace(self._delimiter, " ")
+        return tuple(word.lower() for word in text.split() if word not in self._stop_words)
+
+
+def okapi_scores(query: Sequence[str], texts: Sequence[Sequence[str]]) -> list[float]:
+    """Robertson's BM25 of texts for a query; a word that the query repeats counts again.
+
+    The weight of a word that n of N texts have is `log((N - n + 0.5) / (n + 0.5))`; where that is negative, a quarter of
+    the mean over all words. The additions are those of rank_bm25 in their order, so that equal scores are equal there, too.
+    """
+    import numpy as np
+
+    frequencies = [Counter(text) for text in texts]
+    having = Counter(word for frequency in frequencies for word in frequency)
+    if not having:
+        return [0.0] * len(texts)
+    idf = {word: math.log(len(texts) - n + 0.5) - math.log(n + 0.5) for word, n in having.items()}
+    floor = _EPSILON * (sum(idf.values()) / len(idf))
+    lengths = np.array([len(text) for text in texts])
+    norms = _K1 * (1 - _B + _B * lengths / (int(lengths.sum()) / len(texts)))
+    total = np.zeros(len(texts))
+    for word in query:
+        if word in idf:
+            weight = floor if idf[word] < 0 else idf[word]
+            frequency = np.array([own.get(word, 0) for own in frequencies])
+            total += weight * (frequency * (_K1 + 1) / (frequency + norms))
+    scores: list[float] = total.tolist()
+    return scores
+
+
+def read_stop_words(path: Path) -> frozenset[str]:
+    """The words of a file, one a line. Raises `DataError`: it cannot be read."""
+    try:
+        return frozenset(path.read_text(encoding="utf-8").split("\n"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: cannot be read: {one_line(error)}; check path_to_stopwords") from None

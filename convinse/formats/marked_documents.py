@@ -1,0 +1,98 @@
+"""The documents of an MRQA context, which the marks in its text tell apart: `flatten` backwards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import msgspec
+
+from .neutral import NeutralDocument, NeutralPart, NeutralQuestion, NeutralRecord, NeutralSpan
+from .tokens import Token
+
+_BEGIN = re.compile(r"(?:\[(?:DOC|PAR)\]\s*)?(?P<title>\[TLE\])|\[DOC\]")  # HotpotQA has [PAR] before its titles
+_TITLE_END = re.compile(r"\[(?:SEP|PAR)\]")
+_DOCUMENTS = "documents"  # what MRQA files of ours have of each document
+
+
+class _DocumentPart(NamedTuple):
+    """Where a part of a document stands in the context."""
+
+    document: int
+    part: str
+    start: int
+    end: int
+
+
+def several_documents(record: NeutralRecord) -> NeutralRecord:
+    """A record whose only text begins with a mark and has several documents, as these documents; any other as it is.
+
+    A place that reaches over a mark belongs to no document and is left out.
+    """
+    part = record.documents[0].part("text") if len(record.documents) == 1 else None
+    if part is None or len(record.documents[0].parts) > 1:
+        return record
+    pieces = list(_pieces(part.text))
+    count = pieces[-1].document + 1 if pieces else 0
+    if count < 2:
+        return record
+    extras = dict(record.extras)
+    about = extras.get(_DOCUMENTS)
+    if isinstance(about, list) and len(about) == count and all(isinstance(value, dict) for value in about):
+        del extras[_DOCUMENTS]
+    else:
+        about = [{}] * count
+    about[0] = {**record.documents[0].extras, **about[0]}
+    documents = [
+        NeutralDocument([_part(piece, part) for piece in pieces if piece.document == number], about[number])
+        for number in range(count)
+    ]
+    questions = [_moved(question, pieces) for question in record.questions]
+    return NeutralRecord(documents, questions, record.id, extras)
+
+
+def _pieces(text: str) -> Iterator[_DocumentPart]:
+    """The titles and texts of all documents; none where something stands before the first mark."""
+    begins = list(_BEGIN.finditer(text))
+    if not begins or text[: begins[0].start()].strip():
+        return
+    ends = [*(match.start() for match in begins[1:]), len(text)]
+    for number, (match, end) in enumerate(zip(begins, ends, strict=True)):
+        start = match.end()
+        if match["title"]:
+            border = _TITLE_END.search(text, start, end)
+            yield _stripped(number, "title", text, start, border.start() if border else end)
+            start = border.end() if border else end
+        yield _stripped(number, "text", text, start, end)
+
+
+def _stripped(document: int, part: str, text: str, start: int, end: int) -> _DocumentPart:
+    inside = text[start:end]
+    start += len(inside) - len(inside.lstrip())
+    return _DocumentPart(document, part, start, start + len(inside.strip()))
+
+
+def _part(piece: _DocumentPart, whole: NeutralPart) -> NeutralPart:
+    tokens: list[Token] | None = None
+    if whole.tokens is not None:
+        tokens = [
+            (token, offset - piece.start)
+            for token, offset in whole.tokens
+            if piece.start <= offset and offset + len(token) <= piece.end
+        ]
+    return NeutralPart(piece.part, whole.text[piece.start : piece.end], tokens)
+
+
+def _moved(question: NeutralQuestion, pieces: list[_DocumentPart]) -> NeutralQuestion:
+    """A question with the places of its answers in the documents."""
+    answers = []
+    for answer in question.answers:
+        spans = [
+            NeutralSpan(span.start - piece.start, span.text, piece.document, piece.part)
+            for span in answer.spans
+            for piece in pieces
+            if piece.start <= span.start and span.start + len(span.text) <= piece.end
+        ]
+        answers.append(msgspec.structs.replace(answer, spans=spans))
+    return msgspec.structs.replace(question, answers=answers)

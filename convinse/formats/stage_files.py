@@ -1,0 +1,90 @@
+"""Files of conversations that stages have worked on already: those of `pipeline --until`, and CONVINSE's of its QU and ERS stages.
+
+A file of the QU stage has a `structured_representation` in every turn, one of the ERS stage `top_evidences`, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from ..records.border import in_own_form
+from ..records.conversation import Conversation, HistoryPart, Turn
+from ..records.evidence import check_evidence, normalize_source
+from ..records.representation import QuestionEntity, Representation
+from ..support.errors import DataError, one_line
+from .conversations.benchmark import read_benchmark
+
+
+class StageFile(NamedTuple):
+    """The conversations of a file, and the last stage whose results all their turns have."""
+
+    stage: Literal["qu", "ers"]
+    conversations: list[Conversation]
+
+
+class _Understood(msgspec.Struct):
+    """What stages may read of a turn that others have worked on."""
+
+    representation: Representation | None = None
+    resolved_question: str | None = None
+    history_used: list[HistoryPart] | None = None
+    question_entities: list[QuestionEntity] | None = None
+
+
+def read_stage_file(path: Path, sources: Sequence[str], most: int) -> StageFile:
+    """The conversations of a stage file (a JSON list, or one conversation a line), evidences in the form of this project.
+
+    Args:
+        path: the file.
+        sources: that are asked for.
+        most: evidences of a turn that are allowed.
+
+    Raises:
+        DataError: the file cannot be read, a turn lacks what the others have, or has evidences of another form, of other
+            sources, or more than are allowed; the message names file, conversation and turn.
+    """
+    conversations = read_benchmark(path, "convmix")
+    turns = [
+        (turn, f"{path}: conversation '{conversation['conv_id']}', turn {turn.get('turn', index)}")
+        for conversation in conversations
+        for index, turn in enumerate(conversation["questions"])
+    ]
+    retrieved = any("top_evidences" in turn for turn, _ in turns)
+    for turn, where in turns:
+        _check_understanding(turn, where)
+        if retrieved:
+            _take_evidences(turn, where, sources, most)
+    return StageFile("ers" if retrieved else "qu", conversations)
+
+
+def _check_understanding(turn: Turn, where: str) -> None:
+    if not isinstance(turn.get("structured_representation"), str):
+        raise DataError(
+            f"{where}: no 'structured_representation'; give a file that the stage qu or ers wrote to its end"
+        )
+    try:
+        msgspec.convert(turn, _Understood)
+    except msgspec.ValidationError as error:
+        raise DataError(f"{where}: {one_line(error)}") from None
+
+
+def _take_evidences(turn: Turn, where: str, sources: Sequence[str], most: int) -> None:
+    evidences = turn.get("top_evidences")
+    if not isinstance(evidences, list):
+        raise DataError(f"{where}: no list of 'top_evidences', which other turns have")
+    if len(evidences) > most:
+        raise DataError(
+            f"{where}: {len(evidences)} evidences, but evs_max_evidences is {most}; raise it to use them all"
+        )
+    turn["top_evidences"] = [in_own_form(evidence) for evidence in evidences]
+    for evidence in turn["top_evidences"]:
+        check_evidence(evidence, where)
+        if normalize_source(evidence["source"]) not in sources:
+            asked = "_".join(sources)
+            raise DataError(
+                f"{where}: an evidence of '{evidence['source']}', but {asked} is asked; name the file's sources"
+            )
