@@ -26,7 +26,7 @@ fi
 extras=${CONVINSE_EXTRAS:-}
 case " ${1:-} " in
     " test ") extras="${extras:+$extras,}test" ;;
-    " train " | " export ") extras="${extras:+$extras,}neural" ;;
+    " train " | " export " | " --train"*) extras="${extras:+$extras,}neural" ;;
     " bench ")
         case " ${2:-} " in
             " rerank " | " read " | " model ") extras="${extras:+$extras,}neural" ;;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -11,6 +12,7 @@ import msgspec
 
 from .records.evidence import parse_sources
 from .support.errors import ConfigError, UnknownKeyError, nearest, one_line
+from .support.limits import LARGEST_CONFIG, MOST_SETTINGS
 
 S = TypeVar("S", bound=msgspec.Struct)
 SNAPSHOT = "snapshot:"  # a path that starts so lies in the package
@@ -26,6 +28,7 @@ Device = Annotated[str, msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
 RankingLoss = Literal["listwise", "pairwise"]
 Precision = Literal["auto", "fp32", "fp16", "bf16", "int8"]
 Backend = Literal["auto", "onnx", "torch"]
+_LONGEST_NAME = 200  # bytes of a folder's name; the file system takes 255, and temporary names beside it are longer
 _ALIASES = {"evs_precision": "precision", "evs_token_budget": "token_budget"}
 
 
@@ -54,7 +57,7 @@ class ClocqParams(Settings, frozen=True):
 
     h_match, h_rel, h_conn, h_coh: weights of the four candidate scores (match with the mention, relevance to the
     question, connectivity in the knowledge base, coherence); k: items per mention, or AUTO; d: depth of the candidate
-    lists; p_setting: facts of a frequent item; bm25_limit: facts kept in all, by BM25 (0: all).
+    lists; p_setting: an item with more facts besides those as subject keeps only the latter; bm25_limit: facts kept in all, by BM25 (0: all).
     """
 
     h_match: Weight = 0.4
@@ -282,6 +285,7 @@ class Config(Settings, frozen=True, kw_only=True):
     evr_require_entity: bool = False
     evs: Literal["auto", "bm25", "cross_encoder", "cascade"] = "auto"
     evs_max_evidences: Positive = 100
+    path_to_stopwords: str | None = None
     evs_model: str | None = None
     evs_bi_encoder: str | None = None
     evs_cascade: EvsCascade = EvsCascade()
@@ -374,13 +378,13 @@ def load_config(name_or_path: str | os.PathLike[str] = "config.yml", **overrides
     """
     path = find_config(name_or_path)
     where = str(path)
-    return parse_config({**_without_aliases(_read_yaml(path), where), **_without_aliases(overrides, where)}, where)
+    return parse_config({**_without_aliases(read_yaml(path), where), **_without_aliases(overrides, where)}, where)
 
 
 def load_settings(kind: type[S], name_or_path: str | os.PathLike[str], **overrides: Any) -> S:
     """Read, check and freeze a file of other settings, such as `ReaderTraining`; the errors are those of `load_config`."""
     path = find_config(name_or_path)
-    return _convert({**_read_yaml(path), **overrides}, kind, str(path))
+    return _convert({**read_yaml(path), **overrides}, kind, str(path))
 
 
 def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Config:
@@ -390,6 +394,7 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
         combinations = config.combinations
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
+    _check_places(config, where)
     if not combinations:
         raise ConfigError(f"{where}: source_combinations is empty; give at least one, such as kb_text")
     if config.evs_cascade.lexical == config.evs_cascade.dense == 0:
@@ -397,6 +402,27 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
     if config.clocq_params.bm25_limit is True:
         raise ConfigError(f"{where}: clocq_params.bm25_limit: give a number of facts, or false for no limit")
     return config
+
+
+def _check_places(config: Config, where: str) -> None:
+    """That `name` can be a folder below `output_path`, and no other place; and that paths that are written to can be paths."""
+    name = config.name
+    reasons = {
+        "is empty": not name.strip(),
+        "is no name of a folder": name.strip() in (".", ".."),
+        "leads to another folder": "/" in name or "\\" in name,
+        "has characters that cannot be printed": not name.isprintable(),
+        f"is longer than {_LONGEST_NAME} bytes": len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME,
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            shown = name if len(name) <= _LONGEST_NAME else f"{name[:40]}..."
+            raise ConfigError(
+                f"{where}: name: {shown!r} {reason}; it becomes a folder below output_path, give a plain word"
+            )
+    for key in ("output_path", "ers_cache_path"):
+        if not (path := getattr(config, key)).isprintable() or not path:
+            raise ConfigError(f"{where}: {key}: {path!r} is no path of a folder")
 
 
 def _without_aliases(data: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -438,20 +464,43 @@ def _choices(key: str, kind: type[msgspec.Struct]) -> str:
     return f"; valid: {', '.join(get_args(hint))}" if get_origin(hint) is Literal else ""
 
 
-def _read_yaml(path: Path) -> dict[str, Any]:
-    import yaml
-
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping that a YAML file holds, nothing of it checked. Raises `ConfigError`: it cannot be read, or holds something else."""
     try:
-        data = _loader(path.read_text(encoding="utf-8")).get_single_data()
+        with path.open("rb") as file:
+            text = file.read(LARGEST_CONFIG + 1)
+        if len(text) > LARGEST_CONFIG:
+            raise ConfigError(f"{path}: larger than {LARGEST_CONFIG >> 10} kB; is this a file of settings?")
+        loader = _loader(text.decode("utf-8-sig"))
+        node = loader.get_single_node()
+        if _values(node, {}) > MOST_SETTINGS:
+            raise ConfigError(f"{path}: more than {MOST_SETTINGS} values; does an alias (*name) stand for many?")
+        data = None if node is None else loader.construct_document(node)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {one_line(error)}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except ConfigError:
+        raise
+    except RecursionError:
+        raise ConfigError(f"{path}: not valid YAML: nested too deep") from None
+    except Exception as error:  # PyYAML lets through whatever Python says of a value, such as a date of month 13
         raise ConfigError(f"{path}: not valid YAML: {one_line(error)}") from None
     if data is None:
         return {}
     if not isinstance(data, dict):
         raise ConfigError(f"{path}: expected a mapping of keys to values, found {type(data).__name__}")
     return data
+
+
+def _values(node: Any, known: dict[int, int]) -> int:
+    """How many values a node of YAML stands for; one that holds itself, more than there may be."""
+    if id(node) not in known:
+        known[id(node)] = MOST_SETTINGS + 1  # while it is looked at
+        parts = getattr(node, "value", ())
+        within = (
+            () if isinstance(parts, str) else chain.from_iterable(p if isinstance(p, tuple) else (p,) for p in parts)
+        )
+        known[id(node)] = min(MOST_SETTINGS + 1, 1 + sum(_values(part, known) for part in within))
+    return known[id(node)]
 
 
 def _loader(text: str) -> Any:
@@ -461,7 +510,10 @@ def _loader(text: str) -> Any:
     import yaml
 
     class Loader(yaml.SafeLoader):
-        pass
+        def construct_scalar(self, node: Any) -> Any:
+            text = super().construct_scalar(node)
+            text.encode()  # half of a surrogate pair, which YAML may write as an escape, is no text
+            return text
 
     number = re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+$")
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+0123456789"))
@@ -470,12 +522,24 @@ def _loader(text: str) -> Any:
 
 def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: str) -> None:
     valid = list(struct.__struct_fields__)
-    for key in data:
-        if key not in valid:
-            hint = nearest(str(key), valid)
-            if struct is Config and not hint.startswith("did you mean"):
-                hint = "keys of your own modules belong below 'custom'; docs/configuration.md lists the valid ones"
-            raise ConfigError(f"{where}: unknown key '{key}'; {hint}")
+    wrong = [str(key) for key in data if key not in valid]
+    if not wrong:
+        return
+    hints = [nearest(key, valid) for key in wrong]
+    own = "keys of your own modules belong below 'custom'; docs/configuration.md lists the valid ones"
+    if len(wrong) == 1:
+        near = struct is not Config or hints[0].startswith("did you mean")
+        raise ConfigError(f"{where}: unknown key '{wrong[0]}'; {hints[0] if near else own}")
+    named = (
+        f"'{key}' ({hint})" if hint.startswith("did you mean") else f"'{key}'"
+        for key, hint in zip(wrong, hints, strict=True)
+    )
+    text = f"{where}: {len(wrong)} unknown keys: {', '.join(named)}"
+    if struct is not Config:
+        raise ConfigError(f"{text}; valid: {', '.join(sorted(valid))}")
+    raise ConfigError(
+        f"{text}; {own}; of a file of CONVINSE, EXPLAIGNN or FAITH, convinse migrate-config makes one of ours"
+    )
 
 
 def to_dict(config: Config) -> dict[str, Any]:

@@ -5,28 +5,32 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from .config import Config, to_dict
-from .encoder.checkpoint import HEADS, folder_id
+from .config import Config
 from .formats.conversations.benchmark import read_benchmark
-from .formats.run_folder import RunFolder, fingerprint
-from .pipeline import Pipeline
+from .formats.run_folder import RunFolder
+from .formats.stage_files import read_stage_file
+from .identity import fingerprint, origins
+from .pipeline import STAGE_NAMES, Pipeline, StageName
 from .records.conversation import Conversation
-from .resources import Resources, model_path
+from .resources import Resources
 from .scoring.convqa import evaluate
-from .support.errors import DataError
+from .support.errors import ConfigError, DataError
 from .support.files import sha256
 from .support.progress import progress
 
 LOGGER = logging.getLogger(__name__)
-# keys that change how results are computed or where they lie, not what they are
-_NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path", "device",
-              "backend", "token_budget", "evs_training", "qu_training")  # fmt: skip
-
 # parts that are the conversations of a file with this key `part`
 _HALVES = {"natural-dev": ("natural", "dev"), "natural": ("natural", "measured")}
+
+# what is known of a run that ends before answers are given
+_MEASURED = {
+    "qu": {"num_questions", "seconds"},
+    "ers": {"num_questions", "answer_presence", "answer_presence_per_src", "seconds"},
+}
 
 
 class Outcome(NamedTuple):
@@ -46,6 +50,8 @@ def run_experiment(
     restart: bool = False,
     quiet: bool = False,
     part: str = "test",
+    until: StageName = "ha",
+    stage_file: Path | None = None,
     resources: Resources | None = None,
 ) -> Outcome:
     """Run, or go on with, one combination of sources over one part of the benchmark.
@@ -58,16 +64,29 @@ def run_experiment(
         restart: run finished conversations again.
         quiet: show no progress.
         part: `train`, `dev`, `test`, or of the natural questions `natural-dev`, to choose by, or `natural`, to report.
+        until: the last stage to run; the results of `qu` and `ers` go to a folder of that name.
+        stage_file: conversations that the first stages have worked on, in place of a part; see `formats.stage_files`.
         resources: what several runs of a configuration share; its owner closes it.
+
+    Raises:
+        ConfigError: predicted answers are asked for where there are none: without the last stage, or after the first.
     """
     start = time.perf_counter()
-    path, half = _file_of(config, part)
-    conversations = read_part(config, part)[:limit]
-    settings = {key: value for key, value in to_dict(config).items() if key not in _NO_RESULT}
-    settings["models"] = [folder_id(folder, HEADS) for folder in _model_folders(config)]
-    run_id = fingerprint(settings, sha256(path), list(sources), use_gold_answers, *([half] if half else []))
-    folder = Path(config.output_path) / config.name / "_".join(sources)
-    with RunFolder(folder, run_id, restart) as output, Pipeline(config, resources=resources) as pipeline:
+    if not use_gold_answers and (until != "ha" or stage_file is not None):
+        raise ConfigError("predicted answers of earlier turns need all stages in one run; leave out --until and --from")
+    path, half = (stage_file, None) if stage_file is not None else _file_of(config, part)
+    done_by, conversations = _begun(config, sources, part, stage_file)
+    if done_by is not None and STAGE_NAMES.index(until) <= STAGE_NAMES.index(done_by):
+        raise ConfigError(f"{path}: has the results of {done_by} already; nothing is left to do until {until}")
+    conversations = conversations[:limit]
+    stages = [] if until == "ha" and done_by is None else [done_by, until]
+    history = fingerprint(half, list(sources), use_gold_answers, *stages)
+    asked = {"conversations": sha256(path), "part and history": history}
+    folder = Path(config.output_path) / config.name / "_".join(sources) / ("" if until == "ha" else until)
+    with ExitStack() as opened:
+        pipeline = opened.enter_context(Pipeline(config, resources=resources))
+        made_from = asked | origins(config, pipeline.resources, (pipeline.qu, pipeline.ers, pipeline.ha))
+        output = opened.enter_context(RunFolder(folder, made_from, restart))
         waiting = [
             conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished
         ]
@@ -76,7 +95,8 @@ def run_experiment(
         step = pipeline.conversations_at_once
         with progress("_".join(sources), len(waiting), "conversations", quiet) as advance:
             for place in range(0, len(waiting), step):
-                for conversation in pipeline.run(waiting[place : place + step], sources, use_gold_answers):
+                batch = waiting[place : place + step]
+                for conversation in pipeline.run(batch, sources, use_gold_answers, done_by=done_by, until=until):
                     output.add(conversation)
                     advance()
         finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]
@@ -85,14 +105,24 @@ def run_experiment(
             **{stage: pipeline.seconds[stage] for stage in ("qu", "ers", "ha")},
             "total": time.perf_counter() - start,
         }
-        before = output.metrics().get("seconds", {})  # of the part of the run that was finished before
+        before = output.seconds()  # of the part of the run that was finished before
         groups = {
             name: metrics.pop(name) for name in ("abstained", "domains", "turns", "kinds", "sources", "unanswerable")
         }
         metrics["seconds"] = {stage: round(value + before.get(stage, 0.0), 3) for stage, value in seconds.items()}
         metrics |= groups
+        metrics = {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
         output.write_metrics(metrics)
     return Outcome(tuple(sources), folder, metrics)
+
+
+def _begun(
+    config: Config, sources: Sequence[str], part: str, stage_file: Path | None
+) -> tuple[Literal["qu", "ers"] | None, list[Conversation]]:
+    """The conversations to run, and the stage whose results they have already."""
+    if stage_file is None:
+        return None, read_part(config, part)
+    return read_stage_file(stage_file, sources, config.evs_max_evidences)
 
 
 def read_part(config: Config, part: str) -> list[Conversation]:
@@ -100,7 +130,7 @@ def read_part(config: Config, part: str) -> list[Conversation]:
     path, half = _file_of(config, part)
     if not path.is_file():
         raise DataError(f"{path}: no such file; check {_HALVES.get(part, (part,))[0]}_input_path and benchmark_path")
-    conversations = read_benchmark(path, config.benchmark)
+    conversations = read_benchmark(path, config.benchmark, _HALVES.get(part, (part,))[0])
     return _of_half(conversations, half, path) if half else conversations
 
 
@@ -116,9 +146,3 @@ def _of_half(conversations: list[Conversation], half: str, path: Path) -> list[C
     if not chosen:
         raise DataError(f'{path}: no conversation has "part": "{half}"; give each the key, dev or measured')
     return chosen
-
-
-def _model_folders(config: Config) -> list[Path]:
-    """Folders of models: one that was trained anew is another run, though its name is the same."""
-    names = (config.qu_model, config.evs_model, config.evs_bi_encoder, config.ha_model, config.ha_ranker)
-    return [folder for name in names if name and (folder := Path(model_path(name)).expanduser()).is_dir()]

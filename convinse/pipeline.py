@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import copy
+import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal, cast
 
 from .config import Config
 from .evidence_retrieval_scoring.base import EvidenceRetrievalScoring
+from .formats.conversations.benchmark import read_benchmark
 from .heterogeneous_answering.base import HeterogeneousAnswering
-from .question_understanding.base import QuestionUnderstanding, understand
+from .question_understanding.base import QuestionUnderstanding, history_turn, understand_turns
 from .records.conversation import Conversation, Turn, check_conversations
 from .records.evidence import DEFAULT_SOURCES, parse_sources
 from .resources import Resources
-from .stage import build
+from .scoring.convqa import MEASURES, evaluate
+from .session import Session, StageReport
+from .stage import build, call
+from .support.errors import DataError
 from .support.registry import find_module
-from .turn_results import all_returned, keep_all_evidences, keep_answers, without_results
+from .turn_results import ADDED, all_returned, keep_all_evidences, keep_answers, keep_evidences, without_results
 
+LOGGER = logging.getLogger(__name__)
+StageName = Literal["qu", "ers", "ha"]
 STAGES = {"qu": QuestionUnderstanding, "ers": EvidenceRetrievalScoring, "ha": HeterogeneousAnswering}
+STAGE_NAMES = list(STAGES)
 
 
 class Pipeline:
@@ -30,6 +39,7 @@ class Pipeline:
 
     Args:
         config: names the modules; each is built from it.
+        use_gold_answers: whether earlier turns count with their gold answers where `run` is not told.
         qu, ers, ha: modules to use instead of the named ones; they keep what they have opened.
         resources: what the modules share; its owner closes it. By default the pipeline has its own, and `close`, or the end
             of a `with` block, closes it.
@@ -38,6 +48,7 @@ class Pipeline:
     def __init__(
         self,
         config: Config,
+        use_gold_answers: bool = True,
         *,
         qu: QuestionUnderstanding | None = None,
         ers: EvidenceRetrievalScoring | None = None,
@@ -45,6 +56,7 @@ class Pipeline:
         resources: Resources | None = None,
     ) -> None:
         self.config = config
+        self.use_gold_answers = use_gold_answers
         self._is_owner = resources is None
         self.resources = resources or Resources(config)
         self.qu: QuestionUnderstanding = qu or build_stage("qu", config, self.resources)
@@ -61,7 +73,10 @@ class Pipeline:
         self,
         conversations: Iterable[Conversation],
         sources: str | Sequence[str] = DEFAULT_SOURCES,
-        use_gold_answers: bool = True,
+        use_gold_answers: bool | None = None,
+        *,
+        done_by: Literal["qu", "ers"] | None = None,
+        until: StageName = "ha",
     ) -> list[Conversation]:
         """Answer all turns; returns new conversations with what the stages added.
 
@@ -70,22 +85,75 @@ class Pipeline:
             sources: a combination such as `kb_text`, or a list.
             use_gold_answers: whether earlier turns count with their gold answers (where they have any) or with the
                 predicted one.
+            done_by: the stage whose results the turns have already, such as those of `formats.stage_files`; they stay.
+            until: the last stage to run. Where nothing is answered, an earlier turn without gold answers has none.
         """
         wanted = parse_sources(sources)
-        done = [
-            copy.deepcopy(conversation) for conversation in check_conversations(list(conversations), "conversations")
-        ]
-        for conversation in done:
-            for turn in conversation["questions"]:
-                without_results(turn)
-        # with gold answers nothing of a turn waits for the evidences of those before it
-        gold = use_gold_answers and all(turn.get("answers") for c in done for turn in c["questions"])
-        for number in range(max((len(conversation["questions"]) for conversation in done), default=0)):
-            turns = self._understood(done, number, use_gold_answers)
-            if not gold:
-                self._answer(turns, wanted)
-        if gold:
-            self._answer([turn for conversation in done for turn in conversation["questions"]], wanted)
+        gold = self.use_gold_answers if use_gold_answers is None else use_gold_answers
+        done = list(map(_copied, check_conversations(list(conversations), "conversations")))
+        turns = [turn for conversation in done for turn in conversation["questions"]]
+        first, last = 0 if done_by is None else STAGE_NAMES.index(done_by) + 1, STAGE_NAMES.index(until)
+        for turn in turns:
+            without_results(turn, *chain.from_iterable(ADDED[stage] for stage in STAGE_NAMES[first:]))
+        if first == 0:
+            # with gold answers nothing of a turn waits for the evidences of those before it
+            waits = until == "ha" and not (gold and all(turn.get("answers") for turn in turns))
+            for number in range(max((len(conversation["questions"]) for conversation in done), default=0)):
+                going_on = [c["questions"] for c in done if number < len(c["questions"])]
+                asked = [questions[number] for questions in going_on]
+                self._understand(asked, [questions[:number] for questions in going_on], gold)
+                if waits:
+                    self._retrieve(asked, wanted)
+                    self._answer(asked, wanted)
+            if waits:
+                return done
+        for turn in turns if done_by == "ers" else []:
+            for key in ("answer_presence", "answer_presence_per_src"):
+                turn.pop(key, None)  # type: ignore[misc]
+            keep_evidences(self.ers, turn, None, wanted, self.config.evs_max_evidences)
+        if first < 2 and last > 0:
+            self._retrieve(turns, wanted)
+        if last > 1:
+            self._answer(turns, wanted)
+        return done
+
+    def run_with_gold_answers(
+        self, sources: str | Sequence[str] = DEFAULT_SOURCES, clean_up: bool = False
+    ) -> dict[str, list[Conversation]]:
+        """The configured test conversations, answered: earlier turns count with their gold answers.
+
+        Nothing is written but the log; `experiment.run_experiment` and the command `pipeline` write results.
+
+        Args:
+            sources: a combination such as `kb_text`, or a list of combinations.
+            clean_up: close the pipeline afterwards.
+
+        Returns:
+            The conversations by combination, with measures in each turn.
+        """
+        return self._run_configured(sources, True, clean_up)
+
+    def run_with_predicted_answers(
+        self, sources: str | Sequence[str] = DEFAULT_SOURCES, clean_up: bool = False
+    ) -> dict[str, list[Conversation]]:
+        """As `run_with_gold_answers`; earlier turns count with their predicted answers."""
+        return self._run_configured(sources, False, clean_up)
+
+    def _run_configured(
+        self, sources: str | Sequence[str], gold: bool, clean_up: bool
+    ) -> dict[str, list[Conversation]]:
+        conversations = read_benchmark(self.config.input_path("test"), self.config.benchmark)
+        done = {}
+        for combination in [sources] if isinstance(sources, str) else sources:
+            done[combination] = self.run(conversations, combination, gold)
+            measures = evaluate(done[combination])
+            kind = "gold" if gold else "predicted"
+            LOGGER.info(
+                "%s, %s answers: P@1 %.3f, MRR %.3f, Hit@5 %.3f, answer presence %.3f (%d questions)", combination, kind,
+                *(measures[name] for name in MEASURES), measures["num_questions"],
+            )  # fmt: skip
+        if clean_up:
+            self.close()
         return done
 
     def ask(self, questions: Sequence[str], sources: str | Sequence[str] = DEFAULT_SOURCES) -> Conversation:
@@ -97,28 +165,72 @@ class Pipeline:
         wanted = parse_sources(sources)
         turns: list[Turn] = [{"turn": number, "question": question} for number, question in enumerate(questions)]
         asked = check_conversations([{"conv_id": "ask", "questions": turns}], "conversations")
-        for number in range(len(turns)):
-            (turn,) = self._understood(asked, number, use_gold_answers=False)
-            self._answer([turn], wanted)
+        for number, turn in enumerate(asked[0]["questions"]):
+            self.answer_turns([turn], [turns[:number]], wanted)
             yield turn
 
-    def _understood(self, conversations: list[Conversation], number: int, use_gold_answers: bool) -> list[Turn]:
-        start = time.perf_counter()
-        turns = understand(self.qu, conversations, number, use_gold_answers)
-        self.seconds["qu"] += time.perf_counter() - start
-        return turns
+    def session(
+        self, sources: str | Sequence[str] = DEFAULT_SOURCES, conversation: Conversation | None = None
+    ) -> Session:
+        """A conversation that goes on: each `ask` of it costs one turn.
 
-    def _answer(self, turns: list[Turn], sources: Sequence[str]) -> None:
+        Args:
+            sources: a combination such as `kb_text`, or a list.
+            conversation: what the `conversation` of an earlier session gave, to be taken up; it is checked.
+
+        Raises:
+            ConfigError: no such source.
+            DataError: no such conversation; the text names the turn and the key.
+        """
+        return Session(self, sources, conversation)
+
+    def answer_turns(
+        self,
+        turns: Sequence[Turn],
+        earlier: Sequence[Sequence[Turn]],
+        sources: Sequence[str],
+        report: StageReport | None = None,
+    ) -> None:
+        """Understand and answer turns of different conversations together, in place.
+
+        Args:
+            turns: they have a `question`.
+            earlier: of each, the turns before it, or what `history_turn` gives of them.
+            sources: as `parse_sources` gives them.
+            report: called with `qu`, `ers` and `ha`, as soon as the turns have what the stage gives.
+        """
+        self._understand(turns, earlier)
+        _tell(report, "qu")
+        self._retrieve(turns, sources)
+        _tell(report, "ers")
+        self._answer(turns, sources)
+        _tell(report, "ha")
+
+    def _understand(
+        self, turns: Sequence[Turn], earlier: Sequence[Sequence[Turn]], use_gold_answers: bool = False
+    ) -> None:
+        start = time.perf_counter()
+        histories = [[history_turn(turn, use_gold_answers) for turn in before] for before in earlier]
+        understand_turns(self.qu, turns, histories, use_gold_answers)
+        self.seconds["qu"] += time.perf_counter() - start
+
+    def _retrieve(self, turns: Sequence[Turn], sources: Sequence[str]) -> None:
         self.resources.models.forget()  # what was read for other turns
         start = time.perf_counter()
-        retrieved = self.ers.inference_on_turns(turns, sources)
+        retrieved = call(self.ers.inference_on_turns, turns, sources)
         keep_all_evidences(self.ers, turns, retrieved, sources, self.config.evs_max_evidences)
-        middle = time.perf_counter()
-        answered = all_returned(self.ha, self.ha.inference_on_turns(turns, sources), turns)
+        self.seconds["ers"] += time.perf_counter() - start
+
+    def _answer(self, turns: Sequence[Turn], sources: Sequence[str]) -> None:
+        start = time.perf_counter()
+        before = [cast("dict[str, Any]", turn).copy() for turn in turns]
+        answered = all_returned(self.ha, call(self.ha.inference_on_turns, turns, sources), turns)
         for turn, answers in zip(turns, answered, strict=True):
             keep_answers(self.ha, turn, answers, self.config.ha_max_answers)
-        self.seconds["ers"] += middle - start
-        self.seconds["ha"] += time.perf_counter() - middle
+        # CONVINSE's own module deletes the evidences that it has read
+        for turn, known in zip(turns, before, strict=True):
+            cast("dict[str, Any]", turn).update({key: known[key] for key in known.keys() - turn.keys()})
+        self.seconds["ha"] += time.perf_counter() - start
 
     def store_cache(self) -> None:
         """Let the stages store what they keep between runs."""
@@ -143,3 +255,15 @@ class Pipeline:
 def build_stage(stage: str, config: Config, resources: Resources | None = None) -> Any:
     """The module of a stage (`qu`, `ers`, `ha`) that the configuration names; it inherits the stage's base class."""
     return build(find_module(stage, getattr(config, stage), STAGES[stage]), config, resources or Resources(config))
+
+
+def _tell(report: StageReport | None, stage: StageName) -> None:
+    if report is not None:
+        report(stage)
+
+
+def _copied(conversation: Conversation) -> Conversation:
+    try:
+        return copy.deepcopy(conversation)
+    except RecursionError:
+        raise DataError(f"conversation '{conversation['conv_id']}': a value is nested too deep") from None

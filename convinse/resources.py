@@ -31,6 +31,7 @@ from .language.language import Language, english
 from .language.property_names import PropertyNames
 from .records.ranked_rows import RowForm
 from .support.evidence_cache import EvidenceCache
+from .support.files import recover
 from .support.vector_cache import VectorCache
 from .wikipedia.dump import WikipediaDump
 
@@ -264,4 +265,7 @@ class Resources:
 
 def model_path(name: str) -> str:
     """A model of the configuration: `snapshot:NAME` lies in the package, other names are folders or hub names."""
-    return str(resolve(name)) if name.startswith(SNAPSHOT) else name
+    if name.startswith(SNAPSHOT):
+        return str(resolve(name))
+    recover(Path(name).expanduser())
+    return name

@@ -72,19 +72,30 @@ class Stage(ABC):
 
 def build(kind: type, config: Config, resources: Resources) -> Any:
     """A module of a class. It is given what the stages share: by its constructor, or, where that takes the configuration
-    alone, before it is called."""
-    if "resources" in inspect.signature(kind).parameters:
-        return kind(config, resources=resources)
+    alone, before it is called. A constructor that asks for `use_gold_answers`, as those of CONVINSE do, is given True; what
+    holds in a run is the attribute of that name, see `QuestionUnderstanding`."""
+    parameters = inspect.signature(kind).parameters
+    more = {"use_gold_answers": True} if "use_gold_answers" in parameters else {}
+    if "resources" in parameters:
+        return kind(config, resources=resources, **more)
     module: Any = object.__new__(kind)
     module.handed = resources
-    module.__init__(config)
+    module.__init__(config, **more)
     return module
+
+
+def call(method: Callable[..., R], *arguments: Any) -> R:
+    """Call a method of a module; one that takes fewer arguments, as CONVINSE's own modules do, is given the first ones."""
+    parameters = inspect.signature(method).parameters.values()
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        return method(*arguments)
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return method(*arguments[: len(positional)])
 
 
 def train(module: Stage, sources: Sequence[str]) -> None:
     """Call the `train` of a module; a method without parameters, as CONVINSE's own modules have, is given none."""
-    method: Callable[..., None] = module.train
-    method(*([sources] if inspect.signature(method).parameters else []))
+    call(module.train, sources)
 
 
 class TurnBatch(Generic[R]):

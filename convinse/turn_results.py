@@ -7,12 +7,13 @@ understood; where it does both, what it returns counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
 
-from .records.border import structured
-from .records.conversation import RankedAnswer, Turn
+from .records.border import in_own_form, structured
+from .records.conversation import RankedAnswer, Turn, answers_in_own_form, stored_answers
 from .records.evidence import Evidence, check_evidence
 from .records.representation import Representation, render
 from .scoring.convqa import add_answer_metrics, add_answer_presence
@@ -20,20 +21,22 @@ from .support.errors import ModuleError, one_line
 
 _UNDERSTOOD = ("structured_representation", "representation", "resolved_question", "history_used")
 _RETRIEVED = ("top_evidences", "answer_presence", "answer_presence_per_src", "question_entities")
-_ANSWERED = ("pred_answers", "abstained", "p_at_1", "mrr", "h_at_5")
+_ANSWERED = ("pred_answers", "ranked_answers", "abstained", "p_at_1", "mrr", "h_at_5")
 _DELIMITER = " || "  # of representations that a module gives as fields only
-# what a turn of the pipeline adds; removed before a turn is run again
-ADDED = (*_UNDERSTOOD, *_RETRIEVED, *_ANSWERED)
+# what each stage adds to a turn; removed before it is run again
+ADDED = {"qu": _UNDERSTOOD, "ers": _RETRIEVED, "ha": _ANSWERED}
 
 
 def without_results(turn: Turn, *keys: str) -> None:
     """Remove what stages added to a turn: all of it, or these keys."""
-    for key in keys or ADDED:
+    for key in keys or chain.from_iterable(ADDED.values()):
         turn.pop(key, None)  # type: ignore[misc]
 
 
 def all_returned(module: object, returned: Any, turns: Sequence[Turn]) -> list[Any]:
     """What a module returned for several turns: a result for each, or None for a module that writes into the turns.
+
+    One that returns the turns themselves, as CONVINSE's own code does, has written into them.
 
     Raises:
         ModuleError: it returned something else.
@@ -45,7 +48,9 @@ def all_returned(module: object, returned: Any, turns: Sequence[Turn]) -> list[A
         raise ModuleError(
             f"{type(module).__name__}: inference_on_turns must return a list of {len(turns)} results, not {given}"
         )
-    return returned
+    if isinstance(returned, Kept):
+        return returned
+    return [None if result is turn else result for result, turn in zip(returned, turns, strict=True)]
 
 
 class Kept(list[Any]):
@@ -90,7 +95,7 @@ def keep_evidences(
     Raises:
         ModuleError: the module broke its contract; the message names it, the turn and the fault.
     """
-    evidences = turn.get("top_evidences") if returned is None else returned
+    evidences = turn.get("top_evidences") if returned is None or returned is turn else returned
     where = _where(module, turn)
     if not isinstance(evidences, list):
         raise ModuleError(f"{where}: inference_on_turn must return a list of evidences, not {type(evidences).__name__}")
@@ -98,6 +103,7 @@ def keep_evidences(
         raise ModuleError(
             f"{where}: {len(evidences)} evidences, but evs_max_evidences is {most}; return the best ones only"
         )
+    evidences = [in_own_form(evidence) for evidence in evidences]
     for evidence in evidences:
         check_evidence(evidence, where)
     turn["top_evidences"] = [structured(evidence) for evidence in evidences]
@@ -114,7 +120,7 @@ def keep_all_evidences(module: object, turns: Sequence[Turn], returned: Any, sou
 
 def keep_answers(module: object, turn: Turn, returned: Any, most: int | None = None) -> list[RankedAnswer]:
     """Check the answers of a turn, store the best `most` and measure them; see `keep_evidences`."""
-    answers = turn.get("pred_answers") if returned is None else returned
+    answers = stored_answers(turn) if returned is None or returned is turn else answers_in_own_form(returned)
     where = _where(module, turn)
     if not isinstance(answers, list):
         raise ModuleError(f"{where}: inference_on_turn must return a list of answers, not {type(answers).__name__}")

@@ -117,10 +117,10 @@ def clocq_server(kb):
 
 
 @contextmanager
-def served(app):
-    """An application served in a thread; yields its port."""
+def served(app, **options):
+    """An application served in a thread, see `uvicorn_server`; yields its port."""
     listener = listen("127.0.0.1", 0)
-    server = uvicorn_server(app)
+    server = uvicorn_server(app, **options)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

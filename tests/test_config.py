@@ -25,7 +25,7 @@ KEYS = """
     source_combinations history_separator sr_delimiter clocq_use_api clocq_host clocq_port clocq_p clocq_params
     kb_path ers_use_cache ers_cache_path ers_wikipedia_dump ers_on_the_fly ers_wikipedia_api
     ers_wikidata_api ers_user_agent ers_deadline ers_missing_ttl ers_passage_index
-    evr_min_evidence_length evr_max_evidence_length evr_max_entities evr_require_entity evs evs_max_evidences evs_model evs_bi_encoder
+    evr_min_evidence_length evr_max_evidence_length evr_max_entities evr_require_entity evs evs_max_evidences path_to_stopwords evs_model evs_bi_encoder
     evs_cascade evs_max_length evs_training ha_model ha_max_length ha_stride ha_share_pass ha_ranker ha_abstain_below ha_training ha_max_answers device backend precision token_budget
     seed
 """
@@ -310,11 +310,25 @@ def test_live_pages_can_be_asked_for():
         ("name: !!python/object/apply:os.getcwd []", ["YAML"]),
         (b"name: \xff\xfe", ["YAML"]),
         (b"name: \x00", ["YAML"]),
+        (f"custom: {{a: {'[' * 600}{']' * 600}}}", ["YAML", "nested too deep"]),
+        ("custom: &self {a: *self}", ["alias"]),
+        ("custom: {a: &self [*self]}", ["alias"]),
+        ("custom: {a: 2000-13-45}", ["YAML", "month"]),
+        ("custom: {a: !!timestamp soon}", ["YAML"]),
+        ("custom: {a: !!bool maybe}", ["YAML"]),
+        ("seed: !!int x", ["YAML"]),
+        ('name: "\\ud800"', ["YAML", "surrogates"]),
+        ('custom: {"a\\udc00": 1}', ["YAML", "surrogates"]),
+        (f"seed: {'9' * 5000}", ["YAML", "digits"]),
     ],
 )
 def test_bad_input_names_the_file_and_the_key(written, text, parts):
     path = written(text)
     unusable(path, str(path), *parts)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_key(written):
+    assert load_config(written(b"\xef\xbb\xbfname: x")).name == "x"
 
 
 def test_overrides_are_checked_like_keys(written):
@@ -324,3 +338,38 @@ def test_overrides_are_checked_like_keys(written):
     unusable(path, "seed", seed="7")
     unusable(path, "'txt'", source_combinations=["kb_txt"])
     assert load_config(written("seed: wrong"), seed=3).seed == 3  # it can mend a key
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("", "is empty"),
+        (" ", "is empty"),
+        (".", "is no name"),
+        ("..", "is no name"),
+        ("../../x", "leads to another folder"),
+        ("/tmp/x", "leads to another folder"),
+        ("a/b", "leads to another folder"),
+        ("a\\b", "leads to another folder"),
+        ("a\nb", "cannot be printed"),
+        ("a\0b", "cannot be printed"),
+        ("a\x1b[31m", "cannot be printed"),
+        ("x" * 201, "is longer than 200 bytes"),
+        ("ü" * 101, "is longer than 200 bytes"),
+        ("x" * 5000, "is longer than 200 bytes"),
+    ],
+)
+def test_a_name_that_is_no_folder_below_output_path_is_refused(name, reason):
+    text = refused(ConfigError, lambda: parse_config({"name": name}, "my.yml"), "my.yml: name: ", reason)
+    assert len(text) < 400
+
+
+@pytest.mark.parametrize("name", ["x" * 200, "ü" * 100, "a b", "..a", "-a", "über.de"])
+def test_a_name_may_be_what_a_folder_may_be_called(name):
+    assert parse_config({"name": name}).name == name
+
+
+@pytest.mark.parametrize("key", ["output_path", "ers_cache_path"])
+@pytest.mark.parametrize("path", ["", "a\0b", "a\nb"])
+def test_a_path_that_cannot_be_one_is_refused(key, path):
+    refused(ConfigError, lambda: parse_config({key: path}, "my.yml"), f"my.yml: {key}: ", "is no path")

@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import io
 import json
 import re
 import subprocess
@@ -82,6 +83,27 @@ def test_the_conversation_of_the_readme_is_what_ask_prints(workdir, capsys):
 def test_the_python_example_runs(workdir, capsys):
     exec(compile(block("docs/python.md", "python"), "docs/python.md", "exec"), {})
     assert "1954-08-16" in capsys.readouterr().out
+
+
+def test_the_session_of_the_python_page_goes_on(workdir, capsys):
+    exec(compile(block("docs/python.md", "python", after="is a session"), "docs/python.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert [line.split()[0] for line in printed.splitlines()[:3]] == ["qu", "ers", "ha"]
+    assert "\n16 August 1954 / " in printed
+
+
+def test_the_chat_of_the_page_is_what_is_printed(workdir, capsys, monkeypatch):
+    asked, answer, evidence = block("docs/ask.md", "text").splitlines()
+    monkeypatch.setattr(sys, "stdin", io.StringIO(asked.removeprefix("> ")))
+    assert main(["chat", "--quiet"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith(answer.split("  ")[0]) and printed[1] == evidence
+
+
+def test_the_program_of_convinse_runs(workdir):
+    names = {}
+    exec(compile(block("docs/coming-from.md", "python"), "docs/coming-from.md", "exec"), names)
+    assert names["present"] and names["page"] and len(names["answering"]) < len(names["evidences"])
 
 
 # -- names -------------------------------------------------------------------------------------------------------------

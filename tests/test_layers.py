@@ -19,9 +19,11 @@ FLOORS = (
     ("answer_typing",),
     ("resources", "turn_results"),
     ("stage",),
+    ("identity",),
     ("question_understanding", "evidence_retrieval_scoring", "heterogeneous_answering"),
+    ("session",),
     ("pipeline", "training"),
-    ("session", "experiment"),
+    ("experiment",),
     ("serving", "testing", "evaluation", "benchmarks"),  # the last two: documented aliases of scoring and formats
     ("cli",),
     ("__main__",),

@@ -7,7 +7,7 @@ import pytest
 from convinse import EvidenceRetrievalScoring, HeterogeneousAnswering, Pipeline, QuestionUnderstanding, load_config
 from convinse.config import parse_config
 from convinse.formats.convmix import read_conversations
-from convinse.support.errors import ConfigError, ModuleError
+from convinse.support.errors import ConfigError, DataError, ModuleError
 from evidences import evidence
 from refusals import refused
 
@@ -50,6 +50,16 @@ def conversations():
 def make(qu=None, ers=None, ha=None, config=CONFIG):
     stages = {"qu": qu or Recorder(config), "ers": ers or OneEvidence(config), "ha": ha or FixedAnswer(config)}
     return Pipeline(config, **stages)
+
+
+def test_a_conversation_that_is_nested_too_deep_is_named():
+    deep = []
+    for _ in range(5000):
+        deep = [deep]
+    first, second = conversations()
+    refused(
+        DataError, lambda: make().run([first, {**second, "more": deep}], "kb"), "conversation 'b'", "nested too deep"
+    )
 
 
 @pytest.mark.parametrize(("keys", "known"), [({}, "Q1"), ({"use_gold_answers": False}, "Q9")])

@@ -1,6 +1,7 @@
 """What modules return: checked, stored and measured at one border."""
 
 import copy
+from itertools import chain
 
 import pytest
 
@@ -126,6 +127,6 @@ def test_a_result_for_each_turn():
 
 
 def test_results_can_be_taken_away():
-    asked = {**dict.fromkeys(ADDED, 1), **turn(), "own": 1}
+    asked = {**dict.fromkeys(chain.from_iterable(ADDED.values()), 1), **turn(), "own": 1}
     without_results(asked)
     assert asked == {**turn(), "own": 1}

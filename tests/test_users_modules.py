@@ -7,6 +7,7 @@ from convinse.config import parse_config
 from convinse.support.errors import ModuleError
 from evidences import evidence
 from refusals import refused
+from written import write
 
 
 class OwnQu(QuestionUnderstanding):
@@ -134,6 +135,99 @@ class NothingErs(OwnErs):
 class NothingHa(OwnHa):
     def inference_on_turn(self, turn, sources):
         pass
+
+
+# -- as CONVINSE's and EXPLAIGNN's own code has them --------------------------------------------------------------------
+
+
+class TheirQu(QuestionUnderstanding):
+    """Asks for `use_gold_answers`, passes it on, reads the answers of the history by it, and returns the turn."""
+
+    def __init__(self, config, use_gold_answers):
+        super().__init__(config, use_gold_answers)
+
+    def inference_on_turn(self, turn, history_turns):
+        words = []
+        for earlier in history_turns:
+            answers = earlier["answers"] if self.use_gold_answers else earlier["pred_answers"]
+            words += [answer["label"] for answer in answers]
+        turn["structured_representation"] = " ".join([*words, turn["question"]])
+        return turn
+
+
+class TheirErs(OwnErs):
+    """Writes into the turns and returns them; evidences have links without an item, and several items they are for."""
+
+    def inference_on_turns(self, input_turns, sources=("kb",)):
+        for turn in input_turns:
+            self.inference_on_turn(turn, sources)
+        return input_turns
+
+    def inference_on_turn(self, turn, sources=("kb",)):
+        found = {"disambiguations": [("seven", "Q7"), ("7", None), ("VII", False)],
+                 "retrieved_for_entity": [{"id": "Q1", "label": "one"}, {"id": "Q2", "label": "two"}]}  # fmt: skip
+        turn["top_evidences"] = [{**evidence, **found} for evidence in self.evidences()]
+
+
+class TheirHa(HeterogeneousAnswering):
+    """Takes no sources, stores the entity beside its rank, deletes the evidences, and returns the turn."""
+
+    def inference_on_turn(self, turn):
+        entity = turn["top_evidences"][0]["wikidata_entities"][0]
+        turn["pred_answers"] = [{"id": entity["id"], "label": entity["label"], "rank": 1, "score": 1.0}]
+        del turn["top_evidences"]
+        return turn
+
+
+class TheirHaOfTurns(TheirHa):
+    """Takes several turns without sources and returns nothing."""
+
+    def inference_on_turns(self, input_turns):
+        for turn in input_turns:
+            self.inference_on_turn(turn)
+
+
+class TheirRankedHa(TheirHa):
+    """Stores the answers by EXPLAIGNN's name, and takes more than sources."""
+
+    def inference_on_turns(self, turns, sources=("kb",), train=False):
+        for turn in turns:
+            self.inference_on_turn(turn)
+            turn["ranked_answers"] = turn.pop("pred_answers")
+        return turns
+
+
+@pytest.mark.parametrize("ha", [TheirHa, TheirHaOfTurns, TheirRankedHa])
+def test_modules_in_the_style_of_their_code(ha):
+    turns = answered(configuration(TheirQu, TheirErs, ha))
+    assert [turn["structured_representation"] for turn in turns] == ["0?", "seven 1?"]
+    for turn in turns:
+        assert turn["p_at_1"] == 1.0 and turn["answer_presence"] is True
+        assert turn["pred_answers"] == [{"answer": {"id": "Q7", "label": "seven"}, "rank": 1, "score": 1.0}]
+        assert turn["top_evidences"][0]["disambiguations"] == [("seven", "Q7")]
+        assert turn["top_evidences"][0]["retrieved_for_entity"] == {"id": "Q1", "label": "one"}
+
+
+def test_their_question_understanding_sees_predicted_answers_where_these_count():
+    turns = [{"turn": n, "question": f"{n}?", "answers": [{"id": "Q8", "label": "eight"}]} for n in range(2)]
+    with Pipeline(configuration(TheirQu, TheirErs, TheirHa), False) as pipeline:
+        (done,) = pipeline.run([{"conv_id": "1", "questions": turns}], "kb")
+        (gold,) = pipeline.run([{"conv_id": "1", "questions": turns}], "kb", True)
+    assert done["questions"][1]["structured_representation"] == "seven 1?"
+    assert gold["questions"][1]["structured_representation"] == "eight 1?"
+
+
+def test_the_configured_conversations_run_by_their_names_for_it(workdir, caplog):
+    turns = [{"turn": n, "question": f"{n}?", "answers": [{"id": f"Q{7 + n}", "label": f"gold {n}"}]} for n in range(2)]
+    write("test.json", [{"conv_id": "1", "questions": turns}])
+    config = configuration(TheirQu, TheirErs, TheirHa, benchmark_path=str(workdir))
+    caplog.set_level("INFO", "convinse")
+    with Pipeline(config) as pipeline:
+        gold = pipeline.run_with_gold_answers(["kb", "kb_text"])
+        predicted = pipeline.run_with_predicted_answers("kb", clean_up=True)
+    second = [done["kb"][0]["questions"][1]["structured_representation"] for done in (gold, predicted)]
+    assert second == ["gold 0 1?", "seven 1?"] and list(gold) == ["kb", "kb_text"]
+    assert "kb, predicted answers: P@1 0.500" in caplog.text and "(2 questions)" in caplog.text
 
 
 def test_answers_are_cut():

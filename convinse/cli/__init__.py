@@ -14,7 +14,9 @@ from typing import TextIO
 
 from ..support.errors import ConvinseError, OutputError, one_line
 from . import annotate as annotation
-from . import datasets, develop, evaluate, experiments, kb, models, passages, wikipedia
+from . import ask as asking
+from . import chat as chatting
+from . import datasets, develop, evaluate, experiments, kb, migrate, models, passages, verify, wikipedia
 from . import read as reading
 from . import serve as serving
 from .arguments import Commands
@@ -39,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     parser = build_parser()
-    options, rest = parser.parse_known_args(arguments)
+    options, rest = parser.parse_known_args(experiments.as_command(arguments))
     if rest and not options.takes_more:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     options.arguments, options.rest = arguments, rest
@@ -111,6 +113,8 @@ def build_parser() -> argparse.ArgumentParser:
 
     adder = Commands(commands, common)
     for group in (
+        asking,
+        chatting,
         experiments,
         annotation,
         kb,
@@ -120,6 +124,8 @@ def build_parser() -> argparse.ArgumentParser:
         evaluate,
         reading,
         models,
+        migrate,
+        verify,
         serving,
         develop,
     ):

@@ -55,13 +55,17 @@ def add_words(parser: argparse.ArgumentParser) -> None:
 
 
 def add_address(parser: argparse.ArgumentParser, default: int) -> None:
-    """`--port` and `--host` of a server."""
+    """`--port`, `--host` and `--allow-host` of a server."""
     parser.add_argument(
         "--port", type=port, default=default, metavar="N", help=f"default {default}; 0 takes a free one"
     )
     parser.add_argument(
         "--host", default="127.0.0.1", help="the address to listen on (default 127.0.0.1: this machine)"
     )
+    parser.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME",
+        help="a name by which others ask the server, such as that of a proxy; may be repeated",
+    )  # fmt: skip
 
 
 def add_reader(parser: argparse.ArgumentParser) -> None:

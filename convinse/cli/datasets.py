@@ -36,13 +36,17 @@ def add(commands: Commands) -> None:
     sub.add_argument("--all", action="store_true", help=f"print all problems and warnings, not the first {_SHOWN}")
 
     sub = commands.add("visualize", _visualize, "show the questions of an MRQA file, answers highlighted")
-    sub.add_argument("file", metavar="FILE", help="an MRQA file, plain or packed")
+    sub.add_argument("file", metavar="FILE", help="an MRQA file, plain or packed, or its URL")
     sub.add_argument("--qid", metavar="ID", help="only this question")
     sub.add_argument("--limit", type=positive, metavar="N", help="only the first N questions")
 
     kept = "what has arrived is kept, run the command again to go on"
     sub = commands.add("download", _download, "public data from its official address, checked", kept)
-    sub.add_argument("name", metavar="NAME", help="mrqa-train, mrqa-dev-in or mrqa-dev-out")
+    sub.add_argument(
+        "name",
+        metavar="NAME",
+        help="mrqa-train, mrqa-dev-in, mrqa-dev-out, squad, klue-mrc, convmix, convinse or poleval",
+    )
     sub.add_argument("folder", metavar="DIR", help="files that are there already are kept")
     sub.add_argument("--mirror", metavar="URL", help="another address of a folder with the files")
 
@@ -93,8 +97,10 @@ def _plain(value: object) -> str:
 
 def _visualize(options: argparse.Namespace) -> int:
     from ..formats.visualize import examples, show
+    from ..support.web_files import local_files
 
-    show(console(), examples(Path(options.file), options.qid, options.limit))
+    with local_files(options.file) as (path,):
+        show(console(), examples(path, options.qid, options.limit))
     return 0
 
 
@@ -102,5 +108,8 @@ def _download(options: argparse.Namespace) -> int:
     from ..formats.download import download, find_collection
 
     for done in download(find_collection(options.name), Path(options.folder), options.mirror, options.quiet):
-        print(f"{done.path}: {done.examples:,} questions{'' if done.fetched else ', was there already'}", flush=True)
+        said = [f"{done.examples:,} questions"] * bool(done.examples)
+        said += ["not checked, as no sum is published"] * (not done.sure)
+        said += ["was there already"] * (not done.fetched)
+        print(f"{done.path}: {', '.join(said or ['as published'])}", flush=True)
     return 0

@@ -12,8 +12,12 @@ from .arguments import Commands
 def add(commands: Commands) -> None:
     """`evaluate answers`, `compare`, `trec`, `mrqa`, `squad`, `klue-mrc`, `poleval`."""
     commands = commands.group("evaluate", "measures of finished results, as one JSON object")
-    sub = commands.add("answers", _answers, "P@1, MRR, Hit@5 and answer presence of a pipeline run")
-    sub.add_argument("file", metavar="TURNS.jsonl", help="written by `pipeline`")
+    sub = commands.add(
+        "answers", _answers, "P@1, MRR, Hit@5 and answer presence, from answers, evidences and gold answers"
+    )
+    sub.add_argument(
+        "file", metavar="TURNS.jsonl", help="written by `pipeline`, or conversations of others with answers"
+    )
 
     sub = commands.add(
         "compare", _compare, "whether two pipeline runs over the same questions differ by more than chance"
@@ -27,12 +31,12 @@ def add(commands: Commands) -> None:
     sub.add_argument("--force", action="store_true", help="replace files that are there")
 
     sub = commands.add("mrqa", _mrqa, "exact match and F1 of MRQA 2019")
-    sub.add_argument("data", metavar="DATA", help="a .jsonl or .jsonl.gz file, or a folder of NAME.jsonl[.gz]")
+    sub.add_argument("data", metavar="DATA", help="a .jsonl or .jsonl.gz file, its URL, or a folder of NAME.jsonl[.gz]")
     sub.add_argument("predictions", metavar="PREDICTIONS", help="a JSON object {qid: text}, or a folder of NAME.json")
     sub.add_argument("--skip-no-answer", action="store_true", help="leave out questions without a prediction")
 
     sub = commands.add("squad", _squad, "exact match and F1 of SQuAD 2.0, and the best no-answer thresholds")
-    sub.add_argument("data", metavar="DATA", help="a SQuAD 1.1 or 2.0 JSON file")
+    sub.add_argument("data", metavar="DATA", help="a SQuAD 1.1 or 2.0 JSON file, or its URL")
     sub.add_argument("predictions", metavar="PREDICTIONS", help='a JSON object {id: text}, "" for no answer')
     _add_probabilities(sub)
     sub.add_argument(
@@ -41,7 +45,7 @@ def add(commands: Commands) -> None:
     sub.set_defaults(usage_error=sub.error)
 
     sub = commands.add("klue-mrc", _klue_mrc, "the 13 values of KLUE-MRC")
-    sub.add_argument("data", metavar="DATA", help="a KLUE-MRC or SQuAD 2.0 JSON file")
+    sub.add_argument("data", metavar="DATA", help="a KLUE-MRC or SQuAD 2.0 JSON file, or its URL")
     sub.add_argument(
         "predictions", metavar="PREDICTIONS", help="{id: text}, or {id, prediction_text, no_answer_probability} as list or lines"
     )  # fmt: skip
@@ -56,6 +60,9 @@ def add(commands: Commands) -> None:
     sub.add_argument("expected", metavar="EXPECTED", help="expected.tsv (ids a line) or pairs.tsv (with its header)")
     sub.add_argument("submission", metavar="SUBMISSION", help="ids a line, or scored pairs")
     sub.add_argument("--questions", metavar="IN.tsv", help="names the sets (default: in.tsv beside EXPECTED)")
+    sub.add_argument(
+        "--official", action="store_true", help="count an id that a line repeats at each of its places, as GEval does"
+    )
 
 
 def _add_probabilities(parser: argparse.ArgumentParser) -> None:
@@ -70,10 +77,12 @@ def _add_probabilities(parser: argparse.ArgumentParser) -> None:
 
 
 def _answers(options: argparse.Namespace) -> int:
-    from ..formats.convmix import read_conversations
-    from ..scoring.convqa import evaluate
+    from ..formats.convmix import read_measurable
+    from ..scoring.convqa import evaluate, measure_anew
 
-    return _print(evaluate(read_conversations(Path(options.file))))
+    conversations = read_measurable(Path(options.file))
+    measure_anew(conversations)
+    return _print(evaluate(conversations))
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -92,28 +101,31 @@ def _mrqa(options: argparse.Namespace) -> int:
     from ..scoring.answer_files import paired_files, read_mrqa_answers, read_predictions
     from ..scoring.mrqa import MACRO, evaluate, macro_average
     from ..support.errors import DataError
+    from ..support.web_files import local_files
 
     def measure(data: Path, predictions: Path) -> dict[str, float]:
         return evaluate(read_mrqa_answers(data), read_predictions(predictions), options.skip_no_answer, str(data))
 
-    data, predictions = Path(options.data), Path(options.predictions)
-    if not data.is_dir() and not predictions.is_dir():
-        return _print(measure(data, predictions))
-    pairs = paired_files(data, predictions)
-    if MACRO in pairs:
-        raise DataError(f"{pairs[MACRO][0]}: no data set can be called '{MACRO}', the name of the average")
-    results = {name: measure(*files) for name, files in pairs.items()}
-    return _print({**results, MACRO: macro_average(results)})
+    with local_files(options.data, options.predictions) as (data, predictions):
+        if not data.is_dir() and not predictions.is_dir():
+            return _print(measure(data, predictions))
+        pairs = paired_files(data, predictions)
+        if MACRO in pairs:
+            raise DataError(f"{pairs[MACRO][0]}: no data set can be called '{MACRO}', the name of the average")
+        results = {name: measure(*files) for name, files in pairs.items()}
+        return _print({**results, MACRO: macro_average(results)})
 
 
 def _squad(options: argparse.Namespace) -> int:
     from ..scoring.answer_files import read_predictions, read_probabilities, read_squad_references
     from ..scoring.squad2 import evaluate
+    from ..support.web_files import local_files
 
     if options.plots and not options.na_probs:
         options.usage_error("--plots needs --na-probs")
-    answers = {qid: reference.texts for qid, reference in read_squad_references(Path(options.data)).items()}
-    predictions = read_predictions(Path(options.predictions))
+    with local_files(options.data, options.predictions) as (data, predicted):
+        answers = {qid: reference.texts for qid, reference in read_squad_references(data).items()}
+        predictions = read_predictions(predicted)
     probabilities = read_probabilities(Path(options.na_probs)) if options.na_probs else None
     plots = Path(options.plots) if options.plots else None
     return _print(evaluate(answers, predictions, probabilities, options.na_prob_thresh, plots))
@@ -123,8 +135,11 @@ def _klue_mrc(options: argparse.Namespace) -> int:
     from ..scoring.answer_files import read_probabilities, read_squad_references, read_triples
     from ..scoring.klue_mrc import evaluate
     from ..support.errors import DataError
+    from ..support.web_files import local_files
 
-    predictions = read_triples(Path(options.predictions))
+    with local_files(options.data, options.predictions) as (data, predicted):
+        gold = read_squad_references(data)
+        predictions = read_triples(predicted)
     if options.na_probs:
         probabilities = read_probabilities(Path(options.na_probs))
         for prediction in predictions:
@@ -136,7 +151,7 @@ def _klue_mrc(options: argparse.Namespace) -> int:
             prediction["no_answer_probability"] = probabilities[qid]
     references = [
         {"id": qid, "answers": {"text": reference.texts}, "unanswerable": reference.unanswerable}
-        for qid, reference in read_squad_references(Path(options.data)).items()
+        for qid, reference in gold.items()
     ]
     more = {name: getattr(options, name) for name in ("char_f1", "rouge_w", "keep_articles")}
     return _print(evaluate(predictions, references, options.na_prob_thresh, **more))
@@ -144,9 +159,12 @@ def _klue_mrc(options: argparse.Namespace) -> int:
 
 def _poleval(options: argparse.Namespace) -> int:
     from ..scoring.poleval import evaluate, read_expected, read_submission
+    from ..support.web_files import local_files
 
-    expected = read_expected(Path(options.expected), Path(options.questions) if options.questions else None)
-    return _print(evaluate(expected, read_submission(Path(options.submission), expected)))
+    questions = [options.questions] if options.questions else []
+    with local_files(options.expected, options.submission, *questions) as (gold, submission, *in_tsv):
+        expected = read_expected(gold, *in_tsv)
+        return _print(evaluate(expected, read_submission(submission, expected), options.official))
 
 
 def _print(result: dict[str, Any]) -> int:

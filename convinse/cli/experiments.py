@@ -1,22 +1,22 @@
-"""Commands that run the pipeline: pipeline, ask, train."""
+"""Commands that run the pipeline over data sets and train its stages: pipeline, train."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..support.errors import ConfigError
 from . import develop, passages
 from .arguments import KEPT, Commands, add_words, given, positive, sources_and_config
+from .ask import print_turn
 from .tables import print_rows
 
 if TYPE_CHECKING:
+    from ..config import Config
     from ..experiment import Outcome
-    from ..records.conversation import HistoryPart
 
-_BEST_EVIDENCES = 5  # shown by ask
 _NO_STAGE = ("reader", "retriever", "embedded")  # what `train` trains besides the stages of the pipeline
 _TRAIN_OPTIONS = {
     **dict.fromkeys(("config", "data"), ("reader", "embedded")),
@@ -24,32 +24,43 @@ _TRAIN_OPTIONS = {
     **dict.fromkeys(("base", "output"), _NO_STAGE),
     **dict.fromkeys(passages.TRAINING, ("retriever",)),
 }
+# of CONVINSE's and EXPLAIGNN's `pipeline.sh`, which takes them in the place of a command
+_FUNCTIONS = ("--gold-answers", "--pred-answers", "--main-results", "--source-combinations", "--example")
+_TRAINING = {"--train": "all", "--train-qu": "qu", "--train-ers": "ers", "--train-ha": "ha",
+             "--trainqu": "qu", "--trainers": "ers", "--trainha": "ha"}  # fmt: skip
 
 
 def add(commands: Commands) -> None:
-    """`pipeline`, `ask`, `train`."""
+    """`pipeline`, `train`."""
     sub = commands.add("pipeline", _pipeline, "run QU -> ERS -> HA over the configured conversations", KEPT)
     add_words(sub)
-    sub.add_argument(
+    history = sub.add_mutually_exclusive_group()
+    history.add_argument(
         "--pred-answers",
         action="store_true",
         help="earlier turns count with their predicted answers, not the gold ones",
     )
+    history.add_argument(
+        "--gold-answers", action="store_true", help="earlier turns count with their gold answers (default)"
+    )
     sub.add_argument("--limit", type=positive, metavar="N", help="only the first N conversations")
-    sub.add_argument("--all-sources", action="store_true", help="every combination of source_combinations")
+    sub.add_argument(
+        "--all-sources", "--main-results", "--source-combinations", action="store_true",
+        help="every combination of source_combinations (the other names: those of CONVINSE and EXPLAIGNN)",
+    )  # fmt: skip
+    sub.add_argument(
+        "--example", action="store_true", help="only the first question, whose turn is printed; writes nothing"
+    )
+    sub.add_argument("--until", choices=("qu", "ers"), help="stop after this stage; its results are a file for --from")
+    sub.add_argument(
+        "--from", dest="stage_file", metavar="FILE", help="go on from a file that qu or ers wrote, here or in CONVINSE"
+    )
     sub.add_argument("--restart", action="store_true", help="run finished conversations again")
     sub.add_argument(
         "--part",
         choices=("train", "dev", "test", "natural-dev", "natural"),
-        default="test",
         help="the conversations to run (default test); natural: questions as people type them, natural-dev to choose by",
     )
-
-    sub = commands.add("ask", _ask, "answer one conversation from the command line", "nothing was written")
-    sub.add_argument("questions", nargs="+", metavar="QUESTION")
-    sub.add_argument("--sources", default=None, help="such as kb_text (default kb_text_table_info)")
-    sub.add_argument("--config", default="config.yml", help="the configuration (default config.yml)")
-    sub.add_argument("--json", action="store_true", help="print the conversation as one JSON object")
 
     kept = "finished epochs are kept, run the command again to go on"
     sub = commands.add(
@@ -74,11 +85,27 @@ def add(commands: Commands) -> None:
     group.add_argument("--quick", action="store_true", default=None, help="a few steps of everything")
 
 
+def as_command(arguments: list[str]) -> list[str]:
+    """The arguments of CONVINSE's and EXPLAIGNN's `pipeline.sh` as those of a command; others stay."""
+    function = arguments[0] if arguments else ""
+    if function in _TRAINING:
+        return ["train", _TRAINING[function], *arguments[1:]]
+    if function == "--gold-answers-dev":
+        return ["pipeline", "--gold-answers", "--part", "dev", *arguments[1:]]
+    return ["pipeline", *arguments] if function in _FUNCTIONS else arguments
+
+
 def _pipeline(options: argparse.Namespace) -> int:
     from ..experiment import run_experiment
     from ..resources import Resources
 
     sources, config = sources_and_config(options.words)
+    if options.example:
+        return _example(config, sources)
+    if options.stage_file and (options.part or options.all_sources):
+        raise ConfigError(
+            "--from takes the place of --part, and its evidences are those of one combination; give it alone"
+        )
     combinations = config.combinations if options.all_sources else [sources]
     outcomes = []
     with Resources(config) as resources:
@@ -90,12 +117,40 @@ def _pipeline(options: argparse.Namespace) -> int:
                 limit=options.limit,
                 restart=options.restart,
                 quiet=options.quiet,
-                part=options.part,
+                part=options.part or "test",
+                until=options.until or "ha",
+                stage_file=Path(options.stage_file) if options.stage_file else None,
                 resources=resources,
             )
             outcomes.append(outcome)
-    _print_outcomes(outcomes, details=not options.all_sources)
+    if options.until:
+        for outcome in outcomes:
+            _print_stage(outcome)
+    else:
+        _print_outcomes(outcomes, details=not options.all_sources)
     return 0
+
+
+def _example(config: Config, sources: tuple[str, ...]) -> int:
+    """The first question of the test conversations, which shows whether the pipeline runs."""
+    from ..experiment import read_part
+    from ..pipeline import Pipeline
+
+    first = next((c for c in read_part(config, "test") if c["questions"]), None)
+    if first is None:
+        raise ConfigError(f"{config.input_path()}: has no question")
+    with Pipeline(config) as pipeline:
+        (done,) = pipeline.run([{**first, "questions": first["questions"][:1]}], sources)
+    print_turn(done["questions"][0])
+    return 0
+
+
+def _print_stage(outcome: Outcome) -> None:
+    """What a run that ended early has written."""
+    metrics = outcome.metrics
+    presence = f", answer presence {metrics['answer_presence']:.3f}" if "answer_presence" in metrics else ""
+    print(f"{metrics['num_questions']} questions{presence}")
+    print(f"{outcome.path}/turns.jsonl, metrics.json ({metrics['seconds']['total']:.1f} s); go on with --from")
 
 
 def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
@@ -139,56 +194,10 @@ def _outcome_rows(outcome: Outcome, details: bool) -> Iterator[list[str] | None]
         yield row(f"answer in {source}", {**values, "answer_presence": metrics["answer_presence_per_src"][source]})
 
 
-def _ask(options: argparse.Namespace) -> int:
-    from ..config import load_config
-    from ..pipeline import Pipeline
-    from ..records.evidence import DEFAULT_SOURCES, parse_sources
-
-    sources = parse_sources(options.sources or DEFAULT_SOURCES)
-    with Pipeline(load_config(options.config)) as pipeline:
-        if options.json:
-            import msgspec
-
-            sys.stdout.write(msgspec.json.encode(pipeline.ask(options.questions, sources)).decode() + "\n")
-        else:
-            for turn in pipeline.turns(options.questions, sources):
-                _print_turn(turn)
-                sys.stdout.flush()  # read while the next turn is computed
-    return 0
-
-
-def _print_turn(turn: Any) -> None:
-    """A turn of `ask`: question, representation, answers with what supports them, best evidences."""
-    print(f"\n> {turn['question']}\n  understood as: {turn['structured_representation'].strip()}")
-    used = [_shown_part(part) for part in turn.get("history_used", [])]
-    if used:
-        print(f"  from the history: {'; '.join(used)}")
-    answers = turn["pred_answers"]
-    if not answers:
-        print("  no answer found")
-    if "abstained" in turn:
-        print(f"  not known: {turn['abstained']['reason']}{'; at best' if answers else ''}")
-    for answer in answers[:5]:
-        entity = answer["answer"]
-        print(f"  {answer['rank']}. {entity['label']} ({entity['id']})  {answer['score']:.3f}")
-        for place in answer.get("evidences", [])[:1]:
-            evidence = turn["top_evidences"][place]
-            print(f"       [{evidence['source']}] {evidence['evidence_text']}")
-    if turn["top_evidences"]:
-        print("  best evidences:")
-    for evidence in turn["top_evidences"][:_BEST_EVIDENCES]:
-        print(f"    {evidence.get('score', 0.0):6.2f} [{evidence['source']}] {evidence['evidence_text']}")
-
-
-def _shown_part(part: HistoryPart) -> str:
-    score = f", {part['score']:.2f}" if "score" in part else ""
-    return f"{part['text']} ({part['part']} of turn {part['turn']}{score})"
-
-
 def _train(options: argparse.Namespace) -> int:
     from ..pipeline import STAGES, build_stage
     from ..stage import train
-    from ..support.errors import ConfigError, NothingToTrainError
+    from ..support.errors import NothingToTrainError
 
     for name, owners in _TRAIN_OPTIONS.items():
         if getattr(options, name) is not None and options.stage not in owners:
@@ -220,7 +229,6 @@ def _train(options: argparse.Namespace) -> int:
 
 def _train_reader(options: argparse.Namespace) -> int:
     from ..config import ReaderTraining, load_settings
-    from ..support.errors import ConfigError
     from ..training.mrqa_reader import shown, train_on_mrqa
 
     if options.words or not options.config:

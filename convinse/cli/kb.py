@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .arguments import Commands, add_address, languages, size
 from .tables import console, print_pairs
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _FIRST_FACTS = 20  # shown by kb search
 
@@ -35,6 +40,11 @@ def add(commands: Commands) -> None:
     sub = commands.add("serve", _kb_serve, "serve an index over the CLOCQ HTTP API until Ctrl-C")
     sub.add_argument("folder", metavar="DIR")
     add_address(sub, 7777)
+    sub.add_argument(
+        "--tasks", metavar="FILE", help="do not serve; answer a file of tasks as CLOCQ's task handler reads it"
+    )
+    sub.add_argument("--output", metavar="FILE", help="with --tasks: the answers, one line of JSON each (.jsonl)")
+    sub.set_defaults(usage_error=sub.error)
 
 
 def _kb_build(options: argparse.Namespace) -> int:
@@ -106,13 +116,32 @@ def _kb_search(options: argparse.Namespace) -> int:
 
 
 def _kb_serve(options: argparse.Namespace) -> int:
-    from ..config import resolve
+    from ..config import Config, resolve
     from ..knowledge_base.index import KnowledgeBase
-    from ..knowledge_base.server import create_app
+    from ..knowledge_base.server import LIMITS, ClocqService, create_app
+    from ..knowledge_base.tasks import answer_tasks
+    from ..resources import Resources
     from ..support.http_server import run
 
+    if (options.tasks is None) != (options.output is None):
+        options.usage_error("--tasks and --output belong together; give both, or neither to serve")
     folder = resolve(options.folder)
-    with closing(KnowledgeBase(folder)) as kb:
-        run(create_app(kb), options.host, options.port,
-              lambda address: print(f"{folder}: the CLOCQ API is at {address} (Ctrl-C ends it)", flush=True))  # fmt: skip
+    with closing(KnowledgeBase(folder)) as kb, Resources(Config(ers_use_cache=False), kb=kb) as resources:
+
+        def embed(texts: Sequence[str]) -> np.ndarray:  # the model is loaded when a relation is first to be linked
+            encoder, _ = resources.bi_encoder(resources.config.qu_history.encoder, "qu_history.encoder")
+            return encoder.embed(texts)
+
+        if options.tasks is not None:
+            number = answer_tasks(ClocqService(kb, embed), Path(options.tasks), Path(options.output))
+            print(f"{options.output}: {number} answers")
+            return 0
+        run(
+            create_app(kb, LIMITS, embed),
+            options.host,
+            options.port,
+            lambda address: print(f"{folder}: the CLOCQ API is at {address} (Ctrl-C ends it)", flush=True),
+            limits=LIMITS,
+            names=options.allow_host,
+        )
     return 0

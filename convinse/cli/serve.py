@@ -1,16 +1,16 @@
-"""The command serve: models over HTTP."""
+"""The command serve: models and the pipeline over HTTP."""
 
 from __future__ import annotations
 
 import argparse
 
 from ..support.errors import ConfigError
-from .arguments import Commands, add_address, add_reader, reader_config, size
+from .arguments import Commands, add_address, add_reader, positive, reader_config, size
 
 
 def add(commands: Commands) -> None:
-    """`serve reader`."""
-    commands = commands.group("serve", "serve a model over HTTP")
+    """`serve reader`, `serve api`."""
+    commands = commands.group("serve", "serve a model or the pipeline over HTTP")
 
     sub = commands.add(
         "reader", _reader, "the MRQA prediction server: POST a context with questions to /, until Ctrl-C"
@@ -18,6 +18,39 @@ def add(commands: Commands) -> None:
     add_address(sub, 8888)
     add_reader(sub)
     sub.add_argument("--max-body", type=size, default="10MB", metavar="SIZE", help="of a request (default 10MB)")
+
+    sub = commands.add("api", _api, "the pipeline as a service: conversations and chat completions, until Ctrl-C")
+    add_address(sub, 8080)
+    sub.add_argument("--config", default="config.yml", help="the configuration (default config.yml)")
+    sub.add_argument("--sources", metavar="SOURCES", help="where a request names none (default kb_text_table_info)")
+    sub.add_argument(
+        "--token", metavar="FILE", help="a file with the token that requests must give (default: $CONVINSE_TOKEN)"
+    )
+    sub.add_argument("--open", action="store_true", help="with --host: let others ask without a token")
+    sub.add_argument(
+        "--cors", action="append", default=[], type=origin, metavar="ORIGIN",
+        help="a site whose pages may ask, such as https://example.org; may be repeated",
+    )  # fmt: skip
+    sub.add_argument(
+        "--conversations", type=positive, default=1000, metavar="N", help="that are kept at most (default 1000)"
+    )
+
+
+def origin(text: str) -> str:
+    """An origin as browsers write it: `https://example.org`, `http://localhost:3000`."""
+    from urllib.parse import urlsplit
+
+    try:
+        parts = urlsplit(text)
+        written = f"{parts.scheme}://{parts.netloc}"
+        is_origin = parts.scheme in ("http", "https") and parts.hostname and (parts.port or True)
+    except ValueError:  # of the port, or of brackets
+        is_origin, written = False, ""
+    if not is_origin or "@" in text or text != written.lower():
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no origin; give one as https://example.org, in small letters, without a path"
+        )
+    return text
 
 
 def _reader(options: argparse.Namespace) -> int:
@@ -36,5 +69,35 @@ def _reader(options: argparse.Namespace) -> int:
         options.port,
         lambda address: print(f"{model}: POST MRQA contexts to {address} (Ctrl-C ends it)", flush=True),
         most=options.max_body,
+        names=options.allow_host,
     )
+    return 0
+
+
+def _api(options: argparse.Namespace) -> int:
+    from ..config import load_config
+    from ..pipeline import Pipeline
+    from ..records.evidence import DEFAULT_SOURCES, parse_sources
+    from ..serving.api_server import ServiceOptions, serve
+    from ..serving.service_access import read_token
+    from ..support.addresses import is_loopback
+
+    token = read_token(options.token)
+    if token is None and not options.open and not is_loopback(options.host):
+        raise ConfigError(
+            f"--host {options.host}: other machines could ask, and no token is set; give --token FILE or set "
+            "CONVINSE_TOKEN, or --open to let anyone ask"
+        )
+    sources = parse_sources(options.sources or DEFAULT_SOURCES, "--sources")
+    given = ServiceOptions(sources, options.conversations, token, tuple(options.cors))
+    config = load_config(options.config)
+    with Pipeline(config) as pipeline:
+        serve(
+            pipeline,
+            given,
+            options.host,
+            options.port,
+            lambda address: print(f"{config.name}: the API is at {address} (Ctrl-C ends it)", flush=True),
+            names=options.allow_host,
+        )
     return 0

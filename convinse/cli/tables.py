@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def console() -> Console:
-    """Standard output for tables; 100 columns wide unless it is a terminal."""
+    """Standard output for tables; 100 columns wide unless it is a terminal. What is printed is shown as it is."""
     from rich.console import Console
 
-    return Console(width=None if sys.stdout.isatty() else 100, highlight=False)
+    return Console(width=None if sys.stdout.isatty() else 100, highlight=False, markup=False, emoji=False)
 
 
 def print_pairs(title: str | None, pairs: Mapping[str, str]) -> None:

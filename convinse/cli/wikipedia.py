@@ -45,7 +45,8 @@ def _wikipedia_import(options: argparse.Namespace) -> int:
 
     output = Path(options.output)
     done = import_pickle(Path(options.file), output, quiet=options.quiet)
-    _print_wikipedia(output, {"items without evidences": done.empty, "bad evidences": done.bad}, done.seconds)
+    skipped = {"items without evidences": done.empty, "bad evidences": done.bad, "links without an item": done.links}
+    _print_wikipedia(output, skipped, done.seconds, {"evidences with such links": done.unlinked})
     return 0
 
 
@@ -56,7 +57,9 @@ def _wikipedia_info(options: argparse.Namespace) -> int:
     return 0
 
 
-def _print_wikipedia(path: Path, skipped: dict[str, int] | None = None, seconds: float | None = None) -> None:
+def _print_wikipedia(
+    path: Path, skipped: dict[str, int] | None = None, seconds: float | None = None, kept: dict[str, int] | None = None
+) -> None:
     from contextlib import closing
 
     from ..records.evidence import SOURCES
@@ -69,6 +72,7 @@ def _print_wikipedia(path: Path, skipped: dict[str, int] | None = None, seconds:
         "pages": f"{counts['pages']:,}",
         **{f"{source} evidences": f"{counts.get(source, 0):,}" for source in sources},
         **{f"skipped {name}": f"{number:,}" for name, number in (skipped or {}).items()},
+        **{f"kept {name}": f"{number:,}" for name, number in (kept or {}).items()},
         "size": f"{path.stat().st_size / 10**6:,.1f} MB",
         "build id": build_id,
     }

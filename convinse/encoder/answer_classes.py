@@ -89,7 +89,7 @@ def read_answer_classes(folder: Path) -> AnswerClasses:
         if metadata.get("format") != _FORMAT:
             raise ModelError(f"{path}: is no '{_FORMAT}'; train it anew with train embedded")
         rows = msgspec.json.decode(metadata["classes"], type=list[tuple[str, str, str]])
-    except (OSError, ValueError, KeyError, struct.error) as error:
+    except (OSError, ValueError, KeyError, RecursionError, struct.error) as error:
         raise ModelError(
             f"{path}: cannot be read ({type(error).__name__}: {one_line(error)}); copy it from the model's folder anew"
         ) from error

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..records.ranked_rows import RowForm
 from ..support.errors import DependencyError, ModelError, one_line
-from ..support.files import sha256
+from ..support.files import recover, sha256
+from ..support.folder_sums import check_sums
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
@@ -36,6 +37,7 @@ _VOCABULARIES = (
 YES_NO = "yes_no.safetensors"  # a joint model's yes/no head; see `encoder.yes_no_head`
 ANSWER_TYPE = "answer_type.safetensors"  # its answer type head; see `encoder.answer_type_head`
 HEADS = (YES_NO, ANSWER_TYPE)  # files that a joint model may have beside its weights
+_AGAIN = "train or copy it again"
 _NO_LIMIT = 10**6  # tokenizers without a length limit report a number beyond
 
 
@@ -84,6 +86,7 @@ def load_checkpoint(
         DependencyError: the optional packages are not installed.
     """
     folder = Path(name).expanduser()
+    recover(folder)
     where = f"{key}: {name}"
     local = folder.exists() or str(name).startswith((".", "/", "~")) or str(name).count("/") > 1
     if local:
@@ -146,6 +149,7 @@ def _check_folder(folder: Path, where: str) -> None:
         raise ModelError(
             f"{where}: no tokenizer.json or vocabulary there; copy them from the model it was trained from"
         )
+    check_sums(folder, lambda name: not name.endswith((".onnx", "onnx.json")), ModelError, f"{where}: ", _AGAIN)
 
 
 def _libraries() -> tuple[Any, Any]:
@@ -217,7 +221,7 @@ def row_form_of(model: str | Path | Checkpoint) -> RowForm:
         return getattr(model.model.config, "row_form", "plain")
     try:
         settings = json.loads((Path(model).expanduser() / "config.json").read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return "plain"  # loading it says what is wrong
     form = settings.get("row_form", "plain") if isinstance(settings, dict) else "plain"
     if form == "plain":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -90,13 +90,25 @@ class ExtractiveReader(ModelHead):
         Raises:
             ModelError: a score is not a number; the message names the text.
         """
+        reading = self.reading(questions, contexts, top_k)
+        while True:
+            try:
+                next(reading)
+            except StopIteration as stop:
+                answers: list[list[AnswerSpan]] = stop.value
+                return answers
+
+    def reading(
+        self, questions: Sequence[str], contexts: Sequence[Sequence[str]], top_k: int | None = None
+    ) -> Generator[None, None, list[list[AnswerSpan]]]:
+        """`read_all` in steps of a batch: it may be left alone between two of them, and ends where it is closed."""
         place_of: dict[tuple[str, str], int] = {}
         for question, texts in zip(questions, contexts, strict=True):
             for text in texts:
                 if text.strip():
                     place_of.setdefault((question, text), len(place_of))
         pairs = list(place_of)
-        spans = self._spans(pairs)
+        spans = yield from self._spans(pairs)
         answers = []
         for question, texts in zip(questions, contexts, strict=True):
             own = [
@@ -109,8 +121,8 @@ class ExtractiveReader(ModelHead):
             answers.append(own[:top_k])
         return answers
 
-    def _spans(self, pairs: list[tuple[str, str]]) -> list[list[Span]]:
-        """Of each pair the best spans: of what was read before, or by the model."""
+    def _spans(self, pairs: list[tuple[str, str]]) -> Generator[None, None, list[list[Span]]]:
+        """Of each pair the best spans: of what was read before, or by the model; a step is a batch."""
         spans: list[list[Span]] = []
         for start, block in prepared(pairs, self._block):
             texts = [text for _, text in pairs[start : start + len(block.offsets)]]
@@ -121,6 +133,7 @@ class ExtractiveReader(ModelHead):
                     raise ModelError(
                         f"the scores of '{texts[wrong][:120]}' are not numbers; the model's weights are broken, or try fp32"
                     )
+                yield
             spans += decoder.spans()
         return spans
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..support.errors import DependencyError, ModelError, one_line
 from ..support.files import replacing, sha256
+from ..support.folder_sums import FOLDER_SUMS, write_sums
 from .checkpoint import HEADS, Checkpoint, Task, load_checkpoint, save_checkpoint
 from .engine import ModelBackend, Output
 from .exported import MANIFEST, ExportedModel
@@ -85,6 +86,7 @@ def export_model(model: str | Path, folder: Path, task: Task | None = None) -> E
         temporary.mkdir()
         _write_checkpoint(checkpoint, str(model), task, temporary)
         report = write_graphs(temporary, task, str(model))
+        write_sums(temporary)
     return ExportReport(folder, report.manifest, report.difference, report.correlation)
 
 
@@ -137,6 +139,8 @@ def write_graphs(folder: Path, task: Task | None = None, name: str | None = None
         stack.enter_context(replacing(folder / MANIFEST)).write_bytes(content + b"\n")
     if "int8" not in graphs:
         (folder / GRAPHS["int8"]).unlink()
+    if (folder / FOLDER_SUMS).is_file():
+        write_sums(folder)
     return ExportReport(folder, manifest, difference, correlation)
 
 
@@ -247,7 +251,7 @@ def _task(model: str | Path) -> Task:
         path = folder / "config.json" if folder.is_dir() else cached_file(str(model), "config.json")
         architectures = json.loads(Path(path or "").read_bytes())["architectures"]
         name = str((architectures or [""])[0])
-    except (OSError, ValueError, LookupError, TypeError):  # loading the model says what is wrong
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # loading the model says what is wrong
         return "embedding"
     if name.endswith("ForQuestionAnswering"):
         return "question-answering"

@@ -193,7 +193,7 @@ def _joint_name(model: str | Path) -> str | None:
         return str(model)
     try:
         settings = json.loads((folder / "config.json").read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None  # loading it says what is wrong
     return folder_id(folder, HEADS) if isinstance(settings, dict) and settings.get("model_type") == JOINT else None
 

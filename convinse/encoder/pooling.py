@@ -63,7 +63,7 @@ def _json(folder: Path | None, name: str, where: str, default: Any) -> Any:
         content = json.loads(path.read_text(encoding="utf-8"))
         if type(content) is not type(default):
             raise ValueError(f"a {type(content).__name__} where a {type(default).__name__} belongs")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelError(
             f"{where}: {name} cannot be read ({one_line(error)}); copy it from the original model"
         ) from error

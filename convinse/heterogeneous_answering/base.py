@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
 from ..records.conversation import RankedAnswer, Turn
-from ..stage import Stage
+from ..stage import Stage, call
 from ..turn_results import keep_answers, without_results
 
 
@@ -42,6 +42,6 @@ class HeterogeneousAnswering(Stage):
         """
         turns = list(turns)
         for turn in turns:
-            without_results(turn, "pred_answers", "abstained")
+            without_results(turn, "pred_answers", "ranked_answers", "abstained")
         self.prepare(turns)
-        return [keep_answers(self, turn, self.inference_on_turn(turn, sources)) for turn in turns]
+        return [keep_answers(self, turn, call(self.inference_on_turn, turn, sources)) for turn in turns]

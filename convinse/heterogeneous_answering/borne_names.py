@@ -9,11 +9,11 @@ from .ranking import AnswerCandidate, in_shares
 def bearers(asked: AskedQuestion) -> list[AnswerCandidate]:
     """The items that a question names by another name than their label, where it asks for nothing else of them."""
     keywords = asked.language.properties.keywords
-    naming = asked.language.operations.naming_keywords
+    wanted = keywords(asked.question) - asked.language.operations.naming_keywords
     given = []
     for entity in asked.about:
         words = asked.renamed.get(entity["id"])
-        if words and not keywords(asked.question) - keywords(words) - naming:
+        if words and not wanted - keywords(words):
             places = (
                 place
                 for place, evidence in enumerate(asked.evidences)

@@ -52,8 +52,8 @@ class Features(NamedTuple):
         best: the product of `asked`, `covered` and the score, the best of its evidences.
         as_object, as_subject, as_qualifier, in_row, in_box, in_text: it stands so in the best evidence that holds it.
         crowd: logarithm of how many candidates stand below the same name, of the least such name.
-        foremost: how many times fewer facts it has than the one with the most below the same name, of the least such name,
-            as a negative logarithm: of a cast without order, the best known actor.
+        foremost: how many times fewer facts it has than the one with the most below the same name, of the least such name (of
+            several of one size that with the most facts), as a negative logarithm: of a cast without order, the best known actor.
         echoes: the share of its words that the question has.
         offered: the same, where the question offers things to choose from ("X or Y").
         own: it is an item that evidences were retrieved for.
@@ -374,11 +374,11 @@ def _features(candidate: _Candidate, asked: AskedQuestion, common: _Common) -> F
     words = label.split()
     facts = common.facts(name)
     own = asked.language.properties.keywords(label)
-    suits = asked.fit(entity) if is_known(entity) else asked.fit_of_name
+    suits = asked.fit(entity)
     is_part = not is_known(entity) and fold(label) in common.parts
     echoes = len(own & common.question) / len(own) if own else 0.0
     below = [common.groups[called] for called in candidate.called]
-    least = min(below, key=lambda group: group.size, default=None)
+    least = min(below, key=lambda group: (group.size, -group.facts), default=None)  # `called` has no order
 
     def log_share(origin: str) -> float:
         return math.log(shares.get(origin, 0.0) + _LEAST)

@@ -10,6 +10,7 @@ from ..language.operations import AskedNeighbour
 from ..language.text import fold
 from .question import AskedQuestion
 from .ranking import AnswerCandidate, in_shares
+from .standing import is_known
 from .tables import (
     Column,
     Table,
@@ -73,7 +74,7 @@ def _of_table(table: Table, neighbour: AskedNeighbour, question: str, asked: Ask
     if is_more_asked:
         asking = more
     entities = asked_cell(table, row, asked, asking, own.column, is_asked)
-    if unknown and max(map(asked.fit, entities), default=0.0) < _LEAST_FIT:
+    if unknown and max(map(asked.fit, filter(is_known, entities)), default=0.0) < _LEAST_FIT:
         return []
     places = table.shown((own.row, row))
     return in_shares([AnswerCandidate(entity, 1.0, places, ("beside",)) for entity in entities])

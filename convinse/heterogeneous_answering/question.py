@@ -16,6 +16,7 @@ from ..records.evidence import Entity, Evidence, question_items
 from ..records.literals import is_date, is_number
 from ..records.representation import Representation, answer_type_of, read_slots
 from ..resources import Resources
+from .standing import is_known
 
 _CLASS_WEIGHT = 0.2  # of the fit of a class where a thing is asked for
 
@@ -147,7 +148,9 @@ class AskedQuestion:
         return 1.0 if self.expected.kind in ("any", kind) or (kind == "item" and self.fit_of_name) else 0.0
 
     def fit(self, entity: Entity) -> float:
-        """How well an entity fits the expected type, from 0 to 1."""
+        """How well an entity fits the expected type, from 0 to 1; see `fit_of_name` for a name without an item."""
+        if not is_known(entity):
+            return self.fit_of_name
         if self.likely is not None:
             return self.likely.fit(entity["id"])
         types, is_item = self.language.answer_types, entity["id"].startswith("Q")

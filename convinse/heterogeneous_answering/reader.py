@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _NEAR = 88.0  # least similarity (0 to 100) of a span and an item's name
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]{2}")
+_TITLED = re.compile(r"(?<=[\w,] )The $")  # an article that is written as a part of a name: "by The Rembrandts"
 _SHORTEST = 4  # characters of a span that may match a name nearly
 _FITS = 0.5  # of the expected type, for an item to stand for a span that names none
 
@@ -75,7 +76,8 @@ def read_answers(
         entity = _named(text, evidences[place], fit, names[place], (start, end))
         string = same_words(text, language)
         if entity is None:
-            entity = _words(text)
+            article = text[:1].isupper() and _TITLED.search(evidences[place]["evidence_text"], 0, start)
+            entity = _words(f"{article[0]}{text}" if article else text)
             candidate = words.setdefault(string, _Growing(entity))
             candidate.spellings[entity["label"]] += 1
         else:

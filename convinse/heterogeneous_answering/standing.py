@@ -14,6 +14,7 @@ from ..records.literals import find_literals, is_date, is_item, is_number
 from .values import labels_at
 
 _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # two to five words in a sentence
+_TITLE = re.compile(r"(?:[A-Z][a-z]{2,}[:,]? )+")  # before a number, in a title: "Space Pilot 3000", not "5 March"
 _OWNING = re.compile("['’]s?$")
 MOST_WORDS = 8  # of a cell's text that may be a name
 
@@ -92,13 +93,19 @@ def unnamed_in(evidence: Evidence) -> Iterator[Unnamed]:
                 yield Unnamed(text, start)
         return
     for text, start, labels in parts:
-        if _may_be_name(text) and not entities_within(evidence, start, start + len(text)):
+        held = entities_within(evidence, start, start + len(text))
+        if _may_be_name(text) and not any(is_item(entity["id"]) for entity in held):
             yield Unnamed(text, start, tuple(PropertyLabel(label) for label in labels if label))
 
 
 @lru_cache(maxsize=4096)  # the turns of a conversation see the same cells again
 def _may_be_name(text: str) -> bool:
-    return any(map(str.isalpha, text)) and len(text.split()) <= MOST_WORDS and not any(find_literals(text))
+    if len(text.split()) > MOST_WORDS:
+        return False
+    literals = list(find_literals(text))
+    if not literals:
+        return any(map(str.isalpha, text))
+    return _TITLE.fullmatch(text[: literals[0].start]) is not None
 
 
 def without_owning(name: str) -> str:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
-from typing import Any, Literal
 
 import numpy as np
 
 from .text import END, Words, folded_words
 
-Formula = Literal["lucene", "okapi"]
 _K1, _B = 1.5, 0.75
-_FLOOR = 0.25  # rank_bm25's epsilon
 _STOP_WORD, _END = -1, -2
 _MOST_CHARACTERS = 10_000_000  # of remembered texts: with their numbers about 60 MB
 
@@ -24,29 +21,20 @@ class BM25:
         self._words = words
         self._vocabulary = _Vocabulary(words)
 
-    def scores(
-        self, query: str | Mapping[str, float], texts: Sequence[str], formula: Formula = "lucene"
-    ) -> list[float]:
+    def scores(self, query: str | Mapping[str, float], texts: Sequence[str]) -> list[float]:
         """The BM25 score of every text for a query, or for weighted stems (a score is linear in its query terms).
 
         A query term t of weight w adds `w * idf(t) * tf / (tf + 1.5 * (0.25 + 0.75 * length / mean length))` to the
-        score of a text that has it tf times, where with n of N texts having it
-
-        - "lucene": `idf = log(1 + (N - n + 0.5) / (n + 0.5))`;
-        - "okapi": `idf = 2.5 * log((N - n + 0.5) / (n + 0.5))`, and where that is negative a quarter of the mean over
-          all words of the texts (Robertson's formula as rank_bm25 computes it).
+        score of a text that has it tf times, where with n of N texts having it `idf = log(1 + (N - n + 0.5) / (n + 0.5))`.
 
         Args:
             query: words, of weight 1 each; or stems with their weights, of which those that are not positive count
                 nothing.
             texts: what to score; stop words do not count.
-            formula: see above.
 
         Returns:
             A score for each text, rounded to 6 digits.
         """
-        if formula not in ("lucene", "okapi"):
-            raise ValueError(f"unknown BM25 formula {formula!r}; valid: lucene, okapi")
         weights = query if isinstance(query, Mapping) else dict.fromkeys(self._words.stems(query), 1.0)
         wanted = sorted(word for word, weight in weights.items() if weight > 0)
         if not wanted or not texts:
@@ -55,13 +43,13 @@ class BM25:
         places, terms = vocabulary.read(texts)
         lengths = np.bincount(places, minlength=len(texts))
         norms = _K1 * (1 - _B + _B * lengths / max(lengths.mean(), 1e-9))
-        idf = _idf(places, terms, len(texts), formula)
         total = np.zeros(len(texts))
         frequencies = _frequencies(places, terms, [vocabulary.number[word] for word in wanted], len(texts))
         for word, frequency in zip(wanted, frequencies, strict=True):
-            having = np.count_nonzero(frequency)
+            having = int(np.count_nonzero(frequency))
             if having:  # always the same order of additions, so that equal texts score equally
-                total += weights[word] * idf(int(having)) * (frequency / (frequency + norms))
+                idf = float(np.log1p((len(texts) - having + 0.5) / (having + 0.5)))
+                total += weights[word] * idf * (frequency / (frequency + norms))
         rounded: list[float] = total.round(6).tolist()
         return rounded
 
@@ -85,21 +73,6 @@ def _frequencies(places: np.ndarray, terms: np.ndarray, wanted: Sequence[int], t
     wanted_terms = numbers[row] == terms
     counts = np.bincount(ascending[row[wanted_terms]] * texts + places[wanted_terms], minlength=len(wanted) * texts)
     return counts.reshape(len(wanted), texts)
-
-
-def _idf(places: np.ndarray, terms: np.ndarray, texts: int, formula: Formula) -> Callable[[int], float]:
-    """The inverse document frequency of a term that so many of the texts have."""
-
-    def odds(having: Any) -> Any:
-        return (texts - having + 0.5) / (having + 0.5)
-
-    if formula == "lucene":
-        return lambda having: float(np.log1p(odds(having)))
-    pairs = np.sort(terms * np.int64(texts) + places)
-    counts = np.bincount(pairs[np.diff(pairs, prepend=-1) > 0] // texts)  # a word that a text repeats counts once
-    counts = np.sort(counts[counts > 0])  # the order of additions must not depend on how the words are numbered
-    floor = _FLOOR * np.log(odds(counts)).mean() if len(pairs) else 0.0
-    return lambda having: float((_K1 + 1) * (np.log(odds(having)) if odds(having) >= 1 else floor))
 
 
 class _Vocabulary:

@@ -45,6 +45,7 @@ class ConversationPatterns:
     year: re.Pattern[str]
     time_clause: re.Pattern[str]
     placed: re.Pattern[str]
+    framed: re.Pattern[str]
 
 
 @dataclass(frozen=True, eq=False)

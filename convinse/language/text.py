@@ -21,7 +21,7 @@ _LOWER_OR_BLANK = bytes(
 )
 
 
-@lru_cache(maxsize=50_000)  # labels and class names come back all the time
+@lru_cache(maxsize=20_000)  # labels and class names come back all the time
 def fold(text: str) -> str:
     """Lower case without accents, punctuation, possessives or repeated blanks: the form in which names are compared.
 
@@ -89,7 +89,7 @@ class Words:
     def _stems(self) -> Callable[[str, bool], tuple[str, ...]]:
         stem, stop_words = self.stem, self.stop_words
 
-        @lru_cache(maxsize=50_000)  # as of `fold`
+        @lru_cache(maxsize=8_000)  # names and questions; as of `fold`
         def stems(text: str, keep_stop_words: bool) -> tuple[str, ...]:
             words = folded_words([text])[:-1]
             return tuple(stem(word) for word in words if keep_stop_words or word not in stop_words)

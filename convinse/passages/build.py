@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -19,9 +19,10 @@ import numpy.typing as npt
 
 from ..support.blocks import Block, cores, in_order, read_blocks
 from ..support.errors import DataError, IndexFileError, OutputError
-from ..support.files import replacing
-from ..support.full_text import FullText, FullTextWriter
-from ..support.jsonlines import open_packed, raw_lines, reading
+from ..support.files import append_array, replacing, write_array
+from ..support.full_text import LOCKS, FullText, FullTextWriter
+from ..support.jsonlines import open_packed, raw_lines, reading, too_long
+from ..support.limits import LONGEST_LINE
 from ..support.manifest import write_manifest
 from ..support.progress import progress
 from . import analysis
@@ -109,9 +110,10 @@ def build_index(
         with progress(f"reading {passages.name}", total, "passages", quiet) as advance, writer:
             blocks = _digested(read_blocks(passages, block_bytes), digest.update)
             arguments = (passages, parameters, most_words)
-            for rows in in_order(passages, blocks, BlockReader, arguments, workers, "lower --memory"):
-                writer.add(rows)
-                advance(len(rows.sizes))
+            with closing(in_order(passages, blocks, BlockReader, arguments, workers, "lower --memory")) as parts:
+                for rows in parts:
+                    writer.add(rows)
+                    advance(len(rows.sizes))
             if not writer.passages:
                 raise DataError(f"{passages}: no passages; each line must be an object with 'id' and 'text'")
             _check_unique(passages, writer.column("id_hashes"))
@@ -145,10 +147,13 @@ def _check_output(output: Path, parameters: Parameters, force: bool) -> None:
 
 def _count_lines(path: Path) -> int:
     """How many lines a file has: what the progress is measured against."""
-    lines = 1
+    lines, open_end = 1, 0
     with open_packed(path) as file, reading(path, lambda: lines):
         while data := file.read(1 << 20):
             lines += data.count(b"\n")
+            open_end = len(data) - data.rfind(b"\n") - 1 if b"\n" in data else open_end + len(data)
+            if open_end > LONGEST_LINE:
+                raise too_long(path, lines)
     return lines
 
 
@@ -204,8 +209,8 @@ class _Writer:
             document.add_unsigned(NUMBER, passage)
             document.add_text(TERMS, tokens)
             self._candidates.add(document)
-        self._numbered(rows.hashes)[rows.terms].tofile(self._open["row_term"])
-        rows.counts.tofile(self._open["row_count"])
+        append_array(self._open["row_term"], self._numbered(rows.hashes)[rows.terms])
+        append_array(self._open["row_count"], rows.counts)
         self._open["ids"].write(rows.ids)
         self._open["lines"].write(rows.lines)
         self.passages += len(rows.sizes)
@@ -264,13 +269,15 @@ def _finish(folder: Path, writer: _Writer, parameters: Parameters, digest: bytes
         "group_start": _starts(writer.column("group_sizes")),
     }
     for name, values in arrays.items():
-        values.astype(ARRAYS[name]).tofile(folder / name)
-    files = [*ARRAYS, *(f"{CANDIDATES}/{path.name}" for path in sorted((folder / CANDIDATES).glob("[!.]*")))]
+        write_array(folder / name, values.astype(ARRAYS[name]))
+    engine = sorted(path.name for path in (folder / CANDIDATES).iterdir() if path.name not in LOCKS)
+    files, block_sums = CHECKS.measure(folder, [*ARRAYS, *(f"{CANDIDATES}/{name}" for name in engine)])
     build_id = short_hash(msgspec.json.encode([FORMAT, parameters, digest]))
     manifest = PassagesManifest(
         format=FORMAT,
         build_id=f"{build_id:016x}",
-        files={name: CHECKS.record(folder / name) for name in files},
+        files=files,
+        block_sums=block_sums,
         parameters=parameters,
         passages=writer.passages,
         terms=len(writer.hashes),

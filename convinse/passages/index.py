@@ -22,9 +22,9 @@ from .layout import (
     CANDIDATES,
     ENGINE_K1,
     TERMS,
-    check,
     frequencies,
     length_norm,
+    open_files,
     read_manifest,
     short_hash,
     token,
@@ -73,13 +73,11 @@ class PassageIndex:
         self.parameters = manifest.parameters
         if self.parameters.analysis != analysis.VERSION:
             raise IndexFileError(f"{folder}: built with an older analysis of words; build it again with --force")
-        check(folder, manifest)
-        self._arrays: dict[str, Any] = {name: _mapped(folder / name, kind) for name, kind in ARRAYS.items()}
+        self._files = open_files(folder, manifest)
+        self._arrays: dict[str, Any] = {name: self._files.array(name, kind) for name, kind in ARRAYS.items()}
         self._segments: list[int] = self._arrays["segment_start"].tolist()
         self._values = frequencies(self.parameters.title_weight)
         self._norm = (self.parameters.k1, self.parameters.b)
-        self._ids = memoryview(self._arrays["ids"])
-        self._candidates = FullText(folder / CANDIDATES)
 
     def __len__(self) -> int:
         return self.manifest.passages
@@ -88,6 +86,11 @@ class PassageIndex:
     def build_id(self) -> str:
         """What results depend on besides the question."""
         return self.manifest.build_id
+
+    @cached_property
+    def _candidates(self) -> FullText:
+        self._files.require(f"{CANDIDATES}/")  # before the engine reads anything of it
+        return FullText(self.folder / CANDIDATES)
 
     @cached_property
     def analyzer(self) -> Analyzer:
@@ -104,7 +107,7 @@ class PassageIndex:
     def id(self, number: int) -> str:
         """The id of a passage."""
         start, end = self._arrays["id_start"][number : number + 2].tolist()
-        return str(self._ids[start:end], "utf-8")
+        return str(self._arrays["ids"][start:end].data, "utf-8")
 
     def numbers(self, ids: Iterable[str]) -> dict[str, int]:
         """The numbers of passages by their ids, those that there are; all ids of the index are looked through."""
@@ -112,7 +115,7 @@ class PassageIndex:
         numbers: dict[str, int] = {}
         for first in range(0, len(self), _IDS_AT_ONCE):
             places = self._arrays["id_start"][first : first + _IDS_AT_ONCE + 1]
-            block = bytes(self._ids[int(places[0]) : int(places[-1])])
+            block = self._arrays["ids"][int(places[0]) : int(places[-1])].tobytes()
             ends = (places - places[0]).tolist()
             for number, place in enumerate(zip(ends[:-1], ends[1:], strict=True), first):
                 name = block[slice(*place)]
@@ -123,7 +126,7 @@ class PassageIndex:
     def passages(self, numbers: Sequence[int]) -> list[Passage]:
         """Passages as they were given: id, text, title; those of one group are unpacked together."""
         first = self._arrays["group_first"]
-        groups = np.searchsorted(first, np.asarray(numbers, np.uint64), "right") - 1
+        groups = first.searchsorted(np.asarray(numbers, np.uint64), "right") - 1
         lines: dict[int, list[bytes]] = {}
         passages = []
         for number, group in zip(numbers, groups.tolist(), strict=True):
@@ -148,9 +151,10 @@ class PassageIndex:
             return np.empty(0, np.int64), np.empty(0)
         fetch = top + top // 4 + _SPARE
         while True:
-            hits = self._candidates.searcher.search(query, min(fetch, len(self)), count=False).hits
+            with self._candidates.reading():
+                hits = self._candidates.searcher.search(query, min(fetch, len(self)), count=False).hits
             places = [self._segments[address.segment_ord] + address.doc for _, address in hits]
-            numbers = self._arrays["document"][places].astype(np.int64)
+            numbers = self._arrays["document"][np.array(places, np.int64)].astype(np.int64)
             scores = self._scores(numbers, wanted)
             if len(hits) < fetch or np.partition(scores, -top)[-top] > self._highest(hits[-1][0]):
                 break
@@ -208,10 +212,3 @@ class _QueryTerms(NamedTuple):
 
     terms: npt.NDArray[np.uint32]  # their numbers, ascending, and the highest of all
     idf: npt.NDArray[np.float64]
-
-
-def _mapped(path: Path, kind: str) -> npt.NDArray[Any]:
-    """A file as an array; an empty file cannot be mapped."""
-    if path.stat().st_size == 0:
-        return np.empty(0, kind)
-    return np.memmap(path, kind, "r").view(np.ndarray)

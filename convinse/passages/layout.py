@@ -25,6 +25,7 @@ In `candidates` a term is its hash in hexadecimal digits.
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import msgspec
@@ -33,7 +34,7 @@ import numpy.typing as npt
 
 from ..support import manifest
 from ..support.errors import IndexFileError
-from ..support.manifest import MANIFEST, Checks, Manifest
+from ..support.manifest import MANIFEST, BuiltFolder, Checks, Manifest
 from .analysis import NEUTRAL
 
 FORMAT = 2
@@ -110,13 +111,14 @@ def read_manifest(folder: Path) -> PassagesManifest:
     Raises:
         IndexFileError: there is none, it is damaged, or of another format or analysis.
     """
-    half = "it is half-written; " if folder.is_dir() and any((folder / name).exists() for name in ARRAYS) else ""
+    begun = any(os.access(folder / name, os.F_OK) for name in ARRAYS)
+    half = "it is half-written; " if begun else ""
     missing = f"no passage index here ({half}{{}}); make one with `retrieve index`"
     return manifest.read_manifest(folder, PassagesManifest, FORMAT, CHECKS.remedy, missing)
 
 
-def check(folder: Path, written: PassagesManifest) -> None:
-    """Compare the files with the manifest, by their sizes and samples.
+def open_files(folder: Path, written: PassagesManifest) -> BuiltFolder:
+    """The files of an index, compared with the manifest: their sizes and the small ones at once, others when they are used.
 
     Raises:
         IndexFileError: a file is missing, truncated or altered; the message names it.
@@ -124,4 +126,4 @@ def check(folder: Path, written: PassagesManifest) -> None:
     for name in ARRAYS:
         if name not in written.files:
             raise IndexFileError(f"{folder / MANIFEST}: names no file '{name}'; {CHECKS.remedy}")
-    CHECKS.check(folder, written.files)
+    return BuiltFolder(folder, written, CHECKS)

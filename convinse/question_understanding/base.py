@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
+from ..config import Config
 from ..records.conversation import Conversation, Turn, Understanding
+from ..resources import Resources
 from ..stage import Stage
 from ..turn_results import all_returned, keep_understanding
 
@@ -15,9 +17,17 @@ class QuestionUnderstanding(Stage):
 
     A module of your own inherits this class, implements `inference_on_turn` and is named in the configuration as
     `qu: package.module:Class`.
+
+    Attributes:
+        use_gold_answers: whether earlier turns count with their gold answers, in the run that is going on.
     """
 
     stage = "qu"
+    use_gold_answers = True
+
+    def __init__(self, config: Config, resources: Resources | bool | None = None) -> None:
+        # CONVINSE's base class takes `use_gold_answers` in this place
+        super().__init__(config, None if isinstance(resources, bool) else resources)
 
     @abstractmethod
     def inference_on_turn(self, turn: Turn, history_turns: Sequence[Turn]) -> str | Understanding:
@@ -27,7 +37,7 @@ class QuestionUnderstanding(Stage):
             turn: the current turn; its `answers` are not to be looked at.
             history_turns: the earlier turns, oldest first, with `question`, `structured_representation`, `answers` (the
                 gold ones, or, with `--pred-answers`, the predicted one), and `turn`, `representation` and
-                `resolved_question` where they have them.
+                `resolved_question` where they have them (and `pred_answers` with `--pred-answers`).
 
         Returns:
             The representation as a string, or all that is known: see `Understanding`. Of a `representation` with ids, the
@@ -51,6 +61,9 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
         "structured_representation": turn.get("structured_representation", ""),
         "answers": answers,
     }
+    if not use_gold_answers and "pred_answers" in turn:
+        # where modules in CONVINSE's style look: there the entity stands beside its rank
+        known["pred_answers"] = [{**answer["answer"], **answer} for answer in turn["pred_answers"]]  # type: ignore[typeddict-unknown-key]
     for key in ("turn", "representation", "resolved_question"):
         if key in turn:
             known[key] = turn[key]
@@ -81,7 +94,19 @@ def understand(
             turns.append(conversation["questions"][number])
             earlier = conversation["questions"][:number]
             histories.append([history_turn(before, use_gold_answers) for before in earlier])
+    understand_turns(module, turns, histories, use_gold_answers)
+    return turns
+
+
+def understand_turns(
+    module: QuestionUnderstanding, turns: Sequence[Turn], histories: Sequence[Sequence[Turn]], use_gold_answers: bool
+) -> None:
+    """Let a module represent turns of different conversations, each with its history of `history_turn`s.
+
+    Raises:
+        ModuleError: the module made no representation of a turn.
+    """
+    module.use_gold_answers = use_gold_answers
     returned = module.inference_on_turns(turns, histories)
     for turn, understanding in zip(turns, all_returned(module, returned, turns), strict=True):
         keep_understanding(module, turn, understanding)
-    return turns

@@ -244,7 +244,7 @@ class FeatureReader:
 
     def _read_profile(self, entity_id: str) -> _Profile:
         properties: dict[str, dict[str, None]] = {}
-        for fact in self._kb.neighborhood(entity_id, _FACTS):
+        for fact in self._kb.first_facts(entity_id, _FACTS):
             ids = [entity["id"] for entity in fact]
             for name in ids[1::2]:
                 values = properties.setdefault(name, {})

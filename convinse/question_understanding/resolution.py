@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from ..language.language import Language
 from ..language.text import Words, fold
+from ..records.representation import UnlinkedName
 from .referents import Referent, may_mean
 
 _WORD = re.compile(r"[A-Za-z]+")
@@ -49,6 +50,7 @@ def after(
     """
     rest = language.conversation.about.sub("", language.conversation.opening.sub("", question)).strip()
     before, rest = _in_parallel(before, rest, language)
+    before, rest = _in_frame(before, rest, language)
     before, rest = _with_time(before, rest, language)
     for old in sorted(replaced, key=lambda referent: referent.kind != named[0].kind) if named else ():
         name = re.search(rf"(?<!\w){re.escape(old.label)}(?!\w)", before, re.IGNORECASE)
@@ -58,6 +60,31 @@ def after(
                 return before
             break
     return _completed(f"{before} {rest}".strip(), [referent.label for referent in named])
+
+
+def with_name(
+    before: str, question: str, named: Sequence[UnlinkedName], replaced: Sequence[UnlinkedName], language: Language
+) -> str | None:
+    """The full form of a question that gives nothing but another name than the question before ("And Kif?").
+
+    Args:
+        before: the question before, in full.
+        question: as asked.
+        named: the names in it that mean no item.
+        replaced: those in the question before.
+        language: of the questions.
+
+    Returns:
+        The question before with the new name in the place of the old one; None where either has not just one name, or this
+        one says more.
+    """
+    if len(named) != 1 or len(replaced) != 1:
+        return None
+    new, old = named[0]["name"], replaced[0]["name"]
+    place = re.search(rf"(?<!\w){re.escape(old)}(?!\w)", before, re.IGNORECASE)
+    if place is None or not language.words.common.issuperset(fold(question.replace(new, " ", 1)).split()):
+        return None
+    return f"{before[: place.start()]}{new}{before[place.end() :]}"
 
 
 def _in_parallel(before: str, rest: str, language: Language) -> tuple[str, str]:
@@ -70,6 +97,18 @@ def _in_parallel(before: str, rest: str, language: Language) -> tuple[str, str]:
     if not new or not old:
         return before, rest
     return f"{before[: old.start()]}{rest.rstrip(' ?.')}{before[old.end() :]}", ""
+
+
+def _in_frame(before: str, rest: str, language: Language) -> tuple[str, str]:
+    """The question before with the place or part that this one names in the place of its own, and what is left of this one.
+
+    "Who sings the theme in season 2 of The Wire?" "in the last season?": both have the same noun.
+    """
+    new = language.conversation.framed.fullmatch(rest.rstrip(" ?."))
+    old = new and re.search(rf"(?i).*\b({new['link']} (?:[\w'’-]+ ){{0,3}}{re.escape(new['noun'])}(?: \d+)?)\b", before)
+    if not new or not old:
+        return before, rest
+    return f"{before[: old.start(1)]}{new[0]}{before[old.end(1) :]}", ""
 
 
 def _with_time(before: str, rest: str, language: Language) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from .base import QuestionUnderstanding
 from .history import history_part, origins
 from .pointing import Name, Pointing
 from .referents import Asked, ChosenReferents, Focus, Referent, as_referent, may_mean, recent
-from .resolution import after, in_full
+from .resolution import after, in_full, with_name
 from .roles import Roles
 from .unlinked import UnlinkedNames, as_candidates
 
@@ -29,6 +29,7 @@ _CAPITALS = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _NEIGHBORS = 1000  # items beside an item that are looked at
 _CLEARLY = 2  # times the facts of a namesake: the one that is meant where nothing else tells
 _OWN_TYPES = 2  # the nearest classes of an item; classes above them are shared too widely
+_BESIDE = 200  # characters on either side of a mention in which the noun beside it is looked for
 
 
 class Slots(QuestionUnderstanding):
@@ -105,7 +106,8 @@ class Slots(QuestionUnderstanding):
         predicate = self._predicate(blank, mentions, named)
         number, elliptical = len(predicate), bool(history) and self._is_elliptical(question, predicate, bool(named))
         patterns = self.language.conversation
-        is_when = patterns.years.search(question) is not None  # "and the three years from 2013"
+        # "and the three years from 2013", "and in the last season"
+        is_when = patterns.years.search(question) is not None or self._is_frame(question)
         before = history[-1] if elliptical and (is_when or not self._roles.asks_property(predicate)) else None
         # "And when they came second?" asks the same of another time
         is_clause = (
@@ -131,22 +133,25 @@ class Slots(QuestionUnderstanding):
         own = {mention.candidates[0].id for mention in mentions}
         taken = [referent for referent in (*entities, *context) if referent.id not in own]
         used = origins(taken, talked_about, told, scores)
+        known = candidates([*entities, *context], mentions, set(recent(talked_about)), scores)
+        items = {candidate["item"]["id"]: None for candidate in known}
+        spoken_of = (referent for focus in talked_about for referent in (*focus.by_salience, *focus.told))
+        words = {word for referent in (*spoken_of, *named) for word in fold(referent.label).split()}
+        unlinked = self._unlinked.find(question, mentions, words, list(items))
         if before is not None:
             if predicate[number:]:
                 last = len(history) - 1
                 used.append(history_part(history, last, "question", " ".join(predicate[number:])))
-            resolved = after(_in_full(before), question, entities, foci[-1].asked, self.language)
+            earlier = before["representation"].get("unlinked", ())
+            resolved = with_name(_in_full(before), question, unlinked, earlier, self.language)
+            if resolved is None:
+                resolved = after(_in_full(before), question, entities, foci[-1].asked, self.language)
         else:
             mentioned = context if named else [*entities, *context]
             resolved = in_full(role.named(question), mentioned, self._is_a, self.language)
         if self.resources.answer_typing is not None:
             answer_type = (yield resolved if is_clause else question, resolved).told
         pointing = not self.language.words.personal.isdisjoint(fold(question).split())
-        known = candidates([*entities, *context], mentions, set(recent(talked_about)), scores)
-        items = {candidate["item"]["id"]: None for candidate in known}
-        spoken_of = (referent for focus in talked_about for referent in (*focus.by_salience, *focus.told))
-        words = {word for referent in (*spoken_of, *named) for word in fold(referent.label).split()}
-        unlinked = self._unlinked.find(question, mentions, words, list(items))
         if not items or not (named or pointing):  # else the question is tied to what is known
             known += as_candidates((name for name in unlinked if not (items and name["name"].islower())), items.keys())
         if not known:  # it is about nothing that has a name
@@ -396,10 +401,11 @@ class Slots(QuestionUnderstanding):
         for mention in mentions:
             start, end = mention.start, mention.end
             # "the film Titanic", "the Titanic movie": the noun says what is named, not what is asked
-            before = self.language.conversation.noun_before_name.search(question[:start])
-            after = re.match(r"\s+(\w+)", question[end:])
+            begin = max(0, start - _BESIDE)
+            before = self.language.conversation.noun_before_name.search(question[begin:start])
+            after = re.match(r"\s+(\w+)", question[end : end + _BESIDE])
             if before and self._types.names_class(before[1].lower()):
-                start = before.start(1)
+                start = begin + before.start(1)
             elif after and self._types.names_class(after[1].lower()):
                 end += after.end(1)
             rest[start:end] = " " * (end - start)
@@ -417,7 +423,12 @@ class Slots(QuestionUnderstanding):
         leans = bool(patterns.ellipsis.search(question)) and not patterns.complete.search(question)
         if is_named and patterns.question_word.search(question) and self._speaks_of_people(question):
             return False  # "Who was she in Titanic?"
-        return leans or all(fold(word) in common for word in predicate)
+        return leans or self._is_frame(question) or all(fold(word) in common for word in predicate)
+
+    def _is_frame(self, question: str) -> bool:
+        """Whether a question says nothing but where or when: "on television?"."""
+        patterns = self.language.conversation
+        return patterns.framed.fullmatch(patterns.opening.sub("", question).strip(" ?.")) is not None
 
     def _inherit(self, predicate: list[str], before: Turn, is_clause: bool) -> list[str]:
         stems = self.language.words.stems

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from .evidence import Attribute, AttributeValue, Cell, Entity, Evidence, Mention, Row, entities_within, normalize_source
 
@@ -43,6 +44,28 @@ def structured(evidence: Evidence) -> Evidence:
     elif (attribute := _attribute(evidence))["values"]:
         evidence["attribute"] = attribute
     return evidence
+
+
+def in_own_form(evidence: Any) -> Any:
+    """An evidence as CONVINSE and EXPLAIGNN may have it, in the form of this project; what is none stays as it is.
+
+    Mentions without an item are dropped: CONVINSE's annotator notes None or False as the item of a link that leads to
+    none. Of several entities that it was retrieved for, as EXPLAIGNN has them, the first stays.
+    """
+    if not isinstance(evidence, dict):
+        return evidence
+    pairs, entities = evidence.get("disambiguations"), evidence.get("retrieved_for_entity")
+    if isinstance(pairs, list) and any(map(_leads_nowhere, pairs)):
+        evidence = {**evidence, "disambiguations": [pair for pair in pairs if not _leads_nowhere(pair)]}
+    if isinstance(entities, list):
+        evidence = {key: value for key, value in evidence.items() if key != "retrieved_for_entity"}
+        if entities:
+            evidence["retrieved_for_entity"] = entities[0]
+    return evidence
+
+
+def _leads_nowhere(pair: Any) -> bool:
+    return isinstance(pair, list | tuple) and len(pair) == 2 and not all(isinstance(part, str) for part in pair)
 
 
 def _mentions(evidence: Evidence) -> list[Mention]:

@@ -5,11 +5,14 @@ The shapes are those of CONVINSE and ConvMix (Christmann et al., SIGIR 2022).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypedDict
 
-from ..support.errors import DataError, nearest
-from .evidence import Entity, Evidence
+import msgspec
+
+from ..support.errors import DataError, nearest, one_line
+from ..support.limits import LONGEST_QUESTION
+from .evidence import SOURCES, Entity, Evidence, normalize_source
 from .representation import QuestionEntity, Representation
 
 
@@ -92,6 +95,38 @@ class Conversation(TypedDict, total=False):
     questions: list[Turn]
 
 
+class _Scored(msgspec.Struct):
+    score: float = 0.0
+
+
+class _FinishedTurn(msgspec.Struct):
+    p_at_1: float | bool = 0.0
+    mrr: float | bool = 0.0
+    h_at_5: float | bool = 0.0
+    answer_presence: float | bool = False
+    answer_presence_per_src: dict[str, float | bool] = {}
+    pred_answers: list[_Scored] = []
+
+
+class _Identified(msgspec.Struct):
+    id: str
+
+
+class _Ranked(msgspec.Struct):
+    answer: _Identified
+    rank: int
+
+
+class _Retrieved(msgspec.Struct):
+    source: str
+    wikidata_entities: list[_Identified]
+
+
+class _MeasurableTurn(msgspec.Struct):
+    pred_answers: list[_Ranked]
+    top_evidences: list[_Retrieved]
+
+
 def asked_in_full(turn: Turn) -> str:
     """What models read as the question: in full where question understanding wrote it so, else the representation."""
     return turn.get("resolved_question") or turn.get("structured_representation") or turn["question"]
@@ -118,7 +153,9 @@ def check_conversations(data: Any, where: str) -> list[Conversation]:
             if not isinstance(turn, dict):
                 raise DataError(f"{place}, turn {index} is {type(turn).__name__}, not an object")
             spot = f"{place}, turn {turn.get('turn', index)}"
-            _require(turn, "question", (str,), spot)
+            question = _require(turn, "question", (str,), spot)
+            if len(question) > LONGEST_QUESTION:
+                raise DataError(f"{spot}: a question of {len(question)} characters; {LONGEST_QUESTION} are the most")
             answers = turn.get("answers")
             if answers is None:
                 continue
@@ -131,6 +168,73 @@ def check_conversations(data: Any, where: str) -> list[Conversation]:
                 answer.setdefault("label", answer["id"])
                 _require(answer, "label", (str,), f"{spot}, answers")
     return data
+
+
+def check_finished(data: Any, where: str) -> list[Conversation]:
+    """As `check_conversations`, for what the pipeline wrote: measures are numbers, answers have scores that are numbers, too."""
+    conversations = check_conversations(data, where)
+    for turn, place in _places(conversations, where):
+        _check_shape(turn, _FinishedTurn, place, "")
+    return conversations
+
+
+def stored_answers(turn: Mapping[str, Any]) -> Any:
+    """The ranked answers that a turn has: by the name that EXPLAIGNN has for them, too, and in the form of this project.
+
+    CONVINSE stores an answer's entity beside its `rank` and `score`.
+    """
+    return answers_in_own_form(turn.get("pred_answers", turn.get("ranked_answers")))
+
+
+def answers_in_own_form(answers: Any) -> Any:
+    """Ranked answers of `stored_answers`; what is no list stays."""
+    return [_with_entity(answer) for answer in answers] if isinstance(answers, list) else answers
+
+
+def _with_entity(answer: Any) -> Any:
+    if not isinstance(answer, dict) or "answer" in answer or not isinstance(answer.get("id"), str):
+        return answer
+    entity = {"id": answer["id"], "label": answer.get("label", answer["id"])}
+    return {"answer": entity, **{key: value for key, value in answer.items() if key not in entity}}
+
+
+def check_measurable(data: Any, where: str) -> list[Conversation]:
+    """As `check_finished`; and where a turn has `answers`, it has what they are compared with, whole.
+
+    These are `pred_answers`, whose ranks are 1, 2, 3, ..., and `top_evidences`.
+    """
+    conversations = check_finished(data, where)
+    for turn, place in _places(conversations, where):
+        if turn.get("answers") is None:
+            continue
+        if isinstance(given := stored_answers(turn), list):
+            turn["pred_answers"] = given
+        needed = "; measures are computed from 'pred_answers' and 'top_evidences', give a file with both for every turn"
+        _check_shape(turn, _MeasurableTurn, place, needed)
+        for rank, answer in enumerate(turn["pred_answers"], 1):
+            if answer["rank"] != rank:
+                raise DataError(
+                    f"{place}: answer {rank} has the rank {answer['rank']}; ranks are 1, 2, 3, ... in their order"
+                )
+        for evidence in turn["top_evidences"]:
+            if normalize_source(evidence["source"]) not in SOURCES:
+                raise DataError(
+                    f"{place}: an evidence has the source '{evidence['source']}'; valid: {', '.join(SOURCES)}"
+                )
+    return conversations
+
+
+def _places(conversations: list[Conversation], where: str) -> Iterator[tuple[Turn, str]]:
+    for conversation in conversations:
+        for index, turn in enumerate(conversation["questions"]):
+            yield turn, f"{where}: conversation '{conversation['conv_id']}', turn {turn.get('turn', index)}"
+
+
+def _check_shape(turn: Turn, shape: type[msgspec.Struct], place: str, needed: str) -> None:
+    try:
+        msgspec.convert(turn, shape)
+    except msgspec.ValidationError as error:
+        raise DataError(f"{place}: {one_line(error)}{needed}") from None
 
 
 def _require(record: Mapping[str, Any], key: str, kinds: tuple[type, ...], place: str) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, TypedDict
 
 import msgspec
@@ -132,6 +133,8 @@ def parse_sources(text: str | Sequence[str], where: str = "sources") -> tuple[st
     Raises:
         ConfigError: a name that is no source; the message names `where` and lists the valid ones.
     """
+    if not isinstance(text, str | Sequence | AbstractSet):
+        raise ConfigError(f"{where}: '{text}' names no sources; give them as kb_text or as a list")
     names = text.split("_") if isinstance(text, str) else list(text)
     wanted = set()
     for name in names:

@@ -41,6 +41,9 @@ _LITERAL = re.compile(
 )
 _DATE_ID = re.compile(r"-?[0-9]{4,}-[0-9][0-9]-[0-9][0-9]T00:00:00Z")
 _NUMBER_ID = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+# years of Wikibase have 16 digits at most
+_WIKIDATA_TIME = re.compile(r"([+-]?)([0-9]{1,16})-([0-9][0-9])-([0-9][0-9])T")
+_DAYS = 31  # of the longest month; Wikidata has a 30 February of 1712
 
 
 class LiteralSpan(NamedTuple):
@@ -72,9 +75,14 @@ def wikidata_time(time: str, precision: int) -> Entity | None:
     """A time value of the Wikidata JSON format (`+1952-03-11T00:00:00Z`, precision 9 = year, 10 = month, 11 = day).
 
     None for decades and coarser spans, which are no dates.
+
+    Raises:
+        ValueError: it is no time of that format, such as one of a thirteenth month.
     """
-    match = re.match(r"([+-]?)([0-9]+)-([0-9][0-9])-([0-9][0-9])", time)
-    if match is None or precision < 9:
+    match = _WIKIDATA_TIME.match(time)
+    if match is None or int(match[3]) > len(MONTHS) or int(match[4]) > _DAYS:
+        raise ValueError(f"{time[:40]!r} is no time")
+    if precision < 9:
         return None
     year, month, day = int(match[2]), int(match[3]), int(match[4])
     if match[1] == "-":

@@ -16,7 +16,7 @@ import msgspec
 
 from ..formats.squad import raw_paragraphs
 from ..support.errors import DataError, one_line
-from ..support.jsonlines import not_json, read_bytes, read_lines
+from ..support.jsonlines import JSON_ERRORS, not_json, read_bytes, read_lines
 from ..support.jsonwalk import typed
 
 T = TypeVar("T", str, float)
@@ -165,7 +165,7 @@ def _decode(path: Path, data: bytes, kind: Any) -> Any:
         return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError as error:
         raise DataError(f"{path}: {one_line(error)}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except JSON_ERRORS as error:
         raise not_json(path, _line_of(error, data), error) from None
 
 

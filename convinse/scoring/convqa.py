@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from ..records.conversation import Conversation, Turn
-from ..records.evidence import Entity, Evidence, normalize_source
+from ..records.evidence import SOURCES, Entity, Evidence, normalize_source
 from .calibration import calibration_error
 
 Measure = Literal["p_at_1", "mrr", "h_at_5", "answer_presence"]
@@ -71,6 +71,21 @@ def add_answer_presence(turn: Turn, sources: Sequence[str]) -> None:
             present[normalize_source(evidence["source"])] = True
     turn["answer_presence"] = any(present.values())
     turn["answer_presence_per_src"] = present
+
+
+def measure_anew(conversations: Iterable[Conversation]) -> None:
+    """Replace the measures of all turns by those of their answers and evidences, which they have (`check_measurable`).
+
+    The sources are those that any evidence has, or that a turn names as asked for.
+    """
+    turns = [turn for conversation in conversations for turn in conversation["questions"]]
+    named = {normalize_source(source) for turn in turns for source in turn.get("answer_presence_per_src", {})}
+    named |= {normalize_source(evidence["source"]) for turn in turns for evidence in turn.get("top_evidences", [])}
+    for turn in turns:
+        for key in (*MEASURES, "answer_presence_per_src"):
+            turn.pop(key, None)  # type: ignore[misc]
+        add_answer_metrics(turn)
+        add_answer_presence(turn, [source for source in SOURCES if source in named])
 
 
 def evaluate(conversations: Iterable[Conversation]) -> dict[str, Any]:

@@ -5,15 +5,17 @@ One conversation is in memory at a time: a turn with 100 evidences is about 60 K
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from ..formats.run_folder import TURNS
-from ..records.conversation import Turn, check_conversations
+from ..records.conversation import Turn, check_measurable
 from ..support.errors import DataError, ScoringError
+from ..support.folder_sums import check_sums
 from ..support.jsonlines import read_lines
-from .convqa import normalize_id
+from .convqa import measure_anew, normalize_id
 
 
 class MeasuredTurn(NamedTuple):
@@ -23,7 +25,7 @@ class MeasuredTurn(NamedTuple):
         question_id: of the turn; where it has none, `conv_id` and `turn` joined by a hyphen.
         group: the turns that are not independent of this one have the same: those of its conversation, and of the
             conversations with the same `group`, as benchmarks name the other wordings of one.
-        turn: as the pipeline wrote it.
+        turn: with its measures, which are computed from its answers and evidences.
     """
 
     question_id: str
@@ -40,13 +42,16 @@ def measured_turns(path: Path) -> Iterator[MeasuredTurn]:
     """The turns with gold answers of a `turns.jsonl`, plain or packed.
 
     Raises:
-        DataError: the file cannot be read, holds no conversations in the ConvMix structure, a question comes twice, or
+        DataError: the file cannot be read, holds no conversations in the ConvMix structure, a turn lacks answers or
+            evidences, a question comes twice, or
             none has gold answers; file and line named.
     """
+    check_sums(path.parent, lambda name: name == path.name, DataError)
     seen: set[str] = set()
     measured = False
     for number, conversation in read_lines(path):
-        check_conversations([conversation], f"{path}:{number}")
+        check_measurable([conversation], f"{path}:{number}")
+        measure_anew([conversation])
         group = conversation.get("group")
         whole = f"conversation {conversation['conv_id']}" if group is None else f"group {group}"
         for index, turn in enumerate(conversation["questions"]):
@@ -67,7 +72,7 @@ def run_name(path: Path) -> str:
 
     White space becomes `_`, since the name is a column of TREC's format.
     """
-    path = path.resolve()
+    path = Path(os.path.realpath(path))  # where links go in a circle, reading says so
     name = path.name.removesuffix(".gz").removesuffix(".jsonl")
     if path.name == TURNS:
         name = "-".join(path.parts[-3:-1])

@@ -9,8 +9,10 @@ Two pairs of files are read:
 
 How the open cases count:
 
-- Ids are separated by tabs or blanks. An id that comes twice in a submission counts at its first place only; the second
-  one takes up its place all the same. Repeated relevant ids count once.
+- Ids are separated by tabs or blanks. A first line that begins as that of the task's `out-header.tsv` is its header.
+- An id that comes twice in a submission counts at its first place only; the second one takes up its place all the same.
+  GEval, the organisers' program, counts it at each of its places, so that NDCG can be more than 100: `official` does.
+  Repeated relevant ids count once. The result says in `repeated_ids` how they counted, and in how many lines there are any.
 - Ids that are not relevant, or not in the corpus at all, are simply not relevant. A short list has nothing at the places
   that are missing, and the ideal ranking is not shortened. An empty line, or a question of `pairs.tsv` that the submission
   does not name, counts 0. What stands beyond the tenth place (the hundredth for recall@100) does not count.
@@ -36,6 +38,8 @@ ALL, MACRO = "all", "macro"
 MEASURES = {"ndcg_at_10": "nDCG@10", "mrr_at_10": "RR@10", "recall_at_10": "R@10", "recall_at_100": "R@100"}
 _PAIRS_HEADER = ["question-id", "passage-id", "score"]
 _QUESTIONS = "in.tsv"
+_SUBMISSION_HEADER = "Result1"  # the first field of out-header.tsv, by which GEval knows a header
+_PLACES = 10  # that NDCG@10 looks at
 
 
 class Expected(NamedTuple):
@@ -108,6 +112,8 @@ def read_submission(path: Path, expected: Expected) -> dict[str, list[str]]:
     if expected.by_line:
         if rows and rows[0] == _PAIRS_HEADER:
             raise ScoringError(f"{path}: holds scored pairs, the expected file lines of ids; give files of one form")
+        if rows and rows[0][:1] == [_SUBMISSION_HEADER]:
+            rows = rows[1:]
         if len(rows) != len(expected.gains):
             raise ScoringError(f"{path}: {len(rows)} lines, but {len(expected.gains)} are expected, one a question")
         return {str(number): row for number, row in enumerate(rows, 1)}
@@ -122,20 +128,26 @@ def read_submission(path: Path, expected: Expected) -> dict[str, list[str]]:
     }
 
 
-def evaluate(expected: Expected, retrieved: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def evaluate(expected: Expected, retrieved: Mapping[str, Sequence[str]], official: bool = False) -> dict[str, Any]:
     """NDCG@10, MRR@10, recall@10 and recall@100 in percent with four digits, by set, and their mean over the sets.
 
     Args:
         expected: see `read_expected`.
         retrieved: passage ids by question, best first.
+        official: count an id that is repeated at each of its places in NDCG@10, as GEval does.
 
     Returns:
-        `{"sets": {name: {"num_questions", "ndcg_at_10", "mrr_at_10", "recall_at_10", "recall_at_100"}}, "macro": {...}}`.
+        `{"sets": {name: {"num_questions", "ndcg_at_10", "mrr_at_10", "recall_at_10", "recall_at_100"}}, "macro": {...},
+        "repeated_ids": {"counted": "once" or "each time", "lines": how many have any}}`.
 
     Raises:
         DependencyError: the extra `ir` is not installed.
     """
     values = _measure(expected.gains, {question: retrieved.get(question, ()) for question in expected.gains})
+    repeating = {question: ids for question, ids in retrieved.items() if len({*ids}) < len(ids)}
+    if official:
+        for question, ids in repeating.items():
+            values[question]["ndcg_at_10"] = _official_ndcg(expected.gains[question], ids)
     questions: dict[str, list[str]] = defaultdict(list)
     for question in expected.gains:
         questions[expected.sets[question]].append(question)
@@ -147,7 +159,17 @@ def evaluate(expected: Expected, retrieved: Mapping[str, Sequence[str]]) -> dict
     return {
         "sets": {name: {"num_questions": len(questions[name]), **_percent(mean)} for name, mean in means.items()},
         MACRO: {"num_questions": len(expected.gains), **_percent(macro)},
+        "repeated_ids": {"counted": "each time" if official else "once", "lines": len(repeating)},
     }
+
+
+def _official_ndcg(gains: Mapping[str, int], ids: Sequence[str]) -> float:
+    """NDCG@10 where every place of a relevant id has its gain."""
+
+    def dcg(values: Sequence[int]) -> float:
+        return math.fsum(gain / math.log2(place + 1) for place, gain in enumerate(values[:_PLACES], 1))
+
+    return dcg([gains.get(passage, 0) for passage in ids]) / dcg(sorted(gains.values(), reverse=True))
 
 
 def _measure(

@@ -97,11 +97,8 @@ def _judged(measured: MeasuredTurn, path: Path) -> dict[str, int]:
     where = f"{path}: question '{measured.question_id}'"
     if len(measured.question_id.split()) != 1:
         raise DataError(f"{where}: white space in a question_id cannot be written in TREC's format")
-    evidences = measured.turn.get("top_evidences")
-    if not isinstance(evidences, list):
-        raise DataError(f"{where} has no 'top_evidences'; give a turns.jsonl that the pipeline wrote to its end")
     relevance: dict[str, int] = {}
-    for evidence in evidences:
+    for evidence in measured.turn["top_evidences"]:
         check_evidence(evidence, where)
         document = document_id(evidence)
         relevant = int(has_answer(evidence, measured.turn["answers"]))

@@ -25,7 +25,7 @@ def understood_conversations(config: Config, part: str, resources: Resources | N
     path = config.input_path(part)
     if not path.is_file():
         raise DataError(f"{path}: no such file; training needs it, check {part}_input_path and benchmark_path")
-    conversations = read_benchmark(path, config.benchmark)
+    conversations = read_benchmark(path, config.benchmark, part)
     module = build(find_module("qu", config.qu, QuestionUnderstanding), config, resources or Resources(config))
     for conversation in conversations:
         for number, turn in enumerate(conversation["questions"]):

@@ -258,7 +258,8 @@ def annotate(
     done = {}
     try:
         for part in parts:
-            conversations, counts = read_benchmark(config.input_path(part), config.benchmark), Counter[str]()
+            conversations = read_benchmark(config.input_path(part), config.benchmark, part)
+            counts = Counter[str]()
             with progress(f"annotate {part}", len(conversations), "conversations", quiet) as advance:
                 for conversation in conversations:
                     counts.update(annotator.annotate(conversation))

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 from ..config import FitSettings
 from ..encoder.devices import autocast, find_device
 from ..support.errors import ModelError, one_line
-from ..support.files import replacing
+from ..support.files import recover, replacing
 from ..support.progress import progress
 from .learning import FitResult, Learning, shown
 
@@ -157,6 +157,7 @@ def _save_state(folder: Path, run_id: str, model: Any, optimizer: Any, result: F
 
 def _load_state(folder: Path, run_id: str, model: Any, optimizer: Any) -> tuple[FitResult, Weights] | None:
     path = folder / "state.json"
+    recover(folder)
     if not path.is_file():
         return None
     try:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +15,7 @@ import msgspec
 from ..records.evidence import Entity
 from ..support.blocks import Block, Faults, cores, in_order, read_blocks
 from ..support.errors import DataError, one_line
-from ..support.jsonlines import raw_lines
+from ..support.jsonlines import JSON_ERRORS, raw_lines
 from ..support.progress import progress
 from .dump import PackedPage, check_replaceable, pack, write_packed
 from .page import page_evidences, parse_page
@@ -94,11 +95,14 @@ def build(
     faults = Faults(pages, "lines", "each must be an object with 'title', 'qid' and 'html'")
     skipped = usable = 0
 
-    def packed() -> Iterator[PackedPage]:
+    def packed() -> Generator[PackedPage, None, None]:
         nonlocal skipped, usable
-        with progress(f"reading {pages.name}", lines, "pages", quiet) as advance:
-            blocks = read_blocks(pages, _BLOCK_BYTES)
-            for part in in_order(pages, blocks, _PageParser, (known,), workers, "try again"):
+        blocks = read_blocks(pages, _BLOCK_BYTES)
+        with (
+            progress(f"reading {pages.name}", lines, "pages", quiet) as advance,
+            closing(in_order(pages, blocks, _PageParser, (known,), workers, "try again")) as parts,
+        ):
+            for part in parts:
                 faults.count(part.lines, [(f"line {number}", reason) for number, reason in part.bad])
                 skipped += part.skipped
                 usable += len(part.pages)
@@ -108,7 +112,8 @@ def build(
             raise DataError(f"{pages}: none of its {faults.seen} pages could be used ({skipped} without an item, "
                             f"{faults.bad} bad); the items of titles can be given with --titles")  # fmt: skip
 
-    counts = write_packed(output, packed())
+    with closing(packed()) as packed_pages:
+        counts = write_packed(output, packed_pages)
     return BuiltDump(counts, skipped, faults.bad, usable - counts["pages"], time.monotonic() - start)
 
 
@@ -119,7 +124,7 @@ def _known_titles(pages: Path, titles: Path | None) -> tuple[Titles, int]:
         lines += 1
         try:
             head = _HEAD.decode(line)
-        except msgspec.DecodeError:  # reported when the page is read
+        except JSON_ERRORS:  # reported when the page is read
             continue
         if head.title and head.qid and _ITEM.fullmatch(head.qid):
             known.add(head.title, head.qid)
@@ -188,7 +193,7 @@ class _PageParser:
             part.lines += 1
             try:
                 page = _packed(line, self._known)
-            except msgspec.DecodeError as error:
+            except JSON_ERRORS as error:
                 part.bad.append((number, f"is no page ({one_line(error)})"))
             except Exception as error:  # whatever a parser makes of a page: one page never stops a build
                 part.bad.append((number, f"cannot be parsed ({type(error).__name__}: {one_line(error)})"))

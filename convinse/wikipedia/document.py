@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -12,6 +14,9 @@ from urllib.parse import unquote
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ..language.language import PageWords, english
+from ..support.limits import DEEPEST_ELEMENT
+
+LOGGER = logging.getLogger(__name__)
 
 # What is no prose: marks, boxes, notes, navigation, media, hidden text.
 _NOISE = ", ".join(
@@ -23,6 +28,11 @@ _NOISE = ", ".join(
     ".mwe-math-fallback-image-inline .tex .mw-empty-elt .sortkey .succession-box .s-start .portalbox .portal .portal-bar .sistersitebox "
     ".side-box .catlinks .printfooter a.external.autonumber .mw-cite-backlink .IPA .ext-phonos .rt-commentedText "
     ".authority-control .stub .Z3988 .error .mw-collapsible-toggle .NavToggle .Inline-Template .visualhide".split()
+)
+# what nests: no element without an end, nor one that the next of its kind ends
+_NESTING = re.compile(
+    "<(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr|p|li|d[dt]|t[dhr]|tbody|thead|tfoot)[ \t\n/>])[a-z]",
+    re.IGNORECASE,
 )
 _COORDINATES = ".coordinates, .geo-default, .geo-nondefault, .geo-multi-punct"
 _HIDDEN = '[style*="display:none" i], [style*="display: none" i], [style*="visibility:hidden" i], [style*="visibility: hidden" i]'
@@ -96,10 +106,13 @@ class Snippet(NamedTuple):
 
     def after(self, lead: str) -> Snippet:
         """The snippet behind other text."""
-        size = len(lead)
+        return self.moved(len(lead))._replace(text=lead + self.text)
+
+    def moved(self, size: int) -> Snippet:
+        """The snippet with the places that it has behind so many characters, which are not there."""
         links = [Link(link.start + size, link.end + size, link.target) for link in self.links]
         parts = [Part(part.start + size, part.end + size, part.header, part.column) for part in self.parts]
-        return Snippet(lead + self.text, tuple(links), self.source, tuple(parts), self.row, self.path)
+        return self._replace(links=tuple(links), parts=tuple(parts))
 
     def cleaned(self) -> Snippet:
         """The snippet without footnote marks such as `[1]`, and without the links that stood on them."""
@@ -112,8 +125,15 @@ class Snippet(NamedTuple):
         text = "".join(self.text[left:right] for (_, left), (right, _) in itertools.pairwise(kept))
         begin = len(text) - len(text.lstrip(" ,"))
 
+        starts = [start for start, _ in marks]
+        before = list(
+            itertools.accumulate((end - start for start, end in marks), initial=0)
+        )  # in the marks before each
+
         def place(position: int) -> int:
-            return position - sum(min(end, position) - start for start, end in marks if start < position) - begin
+            number = bisect_left(starts, position)
+            beyond = max(0, marks[number - 1][1] - position) if number else 0  # of a mark around the position
+            return position - (before[number] - beyond) - begin
 
         text = text.strip().lstrip(" ,")
 
@@ -145,7 +165,7 @@ class PageElement(NamedTuple):
 
 def parse_html(html: str) -> LexborNode:
     """The content element of a page, without what is no prose."""
-    tree = LexborHTMLParser(html)
+    tree = LexborHTMLParser(_cut_deep(html))
     root = tree.css_first(".mw-parser-output") or tree.body or tree.root  # a page of frames has no body
     assert root is not None  # every text is parsed to an element
     for image in root.css(_PICTURE):
@@ -161,6 +181,17 @@ def parse_html(html: str) -> LexborNode:
     for node in root.css(f"{_NOISE}, {_HIDDEN}"):
         node.decompose()
     return root
+
+
+def _cut_deep(html: str) -> str:
+    """A page up to where elements are nested too deep: the parser, and whatever walks through it, would need that depth at each step."""
+    depth = 0
+    for match in _NESTING.finditer(html):
+        depth = max(0, depth - 1) if match[1] else depth + 1
+        if depth > DEEPEST_ELEMENT:
+            LOGGER.warning("elements are more than %d deep in one another; the rest is left out", DEEPEST_ELEMENT)
+            return html[: match.start()]
+    return html
 
 
 def _around(node: LexborNode, tag: str) -> LexborNode | None:

@@ -17,12 +17,14 @@ import msgspec
 
 from ..language.text import fold
 from ..records.evidence import Evidence, Row
-from ..support.errors import IndexFileError, OutputError, one_line
+from ..support.block_sums import require_together
+from ..support.errors import IndexFileError, OutputError, one_line, remedy_of
 from ..support.files import replacing
+from ..support.jsonlines import JSON_ERRORS
+from .dump_sums import MAGIC, append_sums, open_sums
 from .page import FORMAT, whole_rows
 
 LOGGER = logging.getLogger(__name__)
-_MAGIC = b"SQLite format 3\x00"
 _SUMS = 1 << 256
 _TABLES = 64  # that stay in memory: several turns ask for those of one page
 # rows behind an index: a WITHOUT ROWID table would keep the blobs in its inner nodes, four to a page
@@ -46,15 +48,18 @@ class WikipediaDump:
         has_words: whether the pages can be searched; those of a dump of an earlier version cannot.
 
     Raises:
-        IndexFileError: the file is missing, damaged or of another format.
+        IndexFileError: the file is missing, damaged or of another format; any look-up raises it where it comes upon
+            damage.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        if not path.is_file():
-            raise IndexFileError(f"{path}: no such Wikipedia dump; check ers_wikipedia_dump")
         with _readable(path):
-            _check_size(path)
+            if not path.is_file():
+                raise IndexFileError(f"{path}: no such Wikipedia dump; check ers_wikipedia_dump")
+            self._sums = open_sums(path)
+            if self._sums is not None:
+                self._sums.require(0, 1)  # how its tables are made, and what it says of itself
             address = f"{path.resolve().as_uri()}?mode=ro"
             self._connection = sqlite3.connect(address, uri=True, check_same_thread=False)
             self._connection.execute("PRAGMA query_only=1")
@@ -72,12 +77,39 @@ class WikipediaDump:
     def get(self, item_id: str) -> list[Evidence] | None:
         """The evidences of an item's page, or None when the dump has no such page."""
         try:
-            row = self._connection.execute("SELECT evidences FROM page WHERE id = ?", (item_id,)).fetchone()
-            return None if row is None else msgspec.json.decode(zlib.decompress(row[0]))
+            row = self._connection.execute("SELECT id, evidences FROM page WHERE id = ?", (item_id,)).fetchone()
+            if row is None:
+                self._require()
+                return None
+            if row[0] != item_id:  # the index of SQLite has led to another row
+                raise sqlite3.DatabaseError("the page of another item is there")
+            evidences: list[Evidence] = msgspec.json.decode(zlib.decompress(row[1]))  # which has a checksum of the page
+            return evidences
         except sqlite3.ProgrammingError:  # closed: a fault of the caller
             raise
-        except (sqlite3.Error, zlib.error, msgspec.DecodeError, TypeError) as error:
+        except (sqlite3.Error, zlib.error, *JSON_ERRORS, TypeError) as error:
             raise IndexFileError(f"{self.path}: damaged at {item_id} ({one_line(error)}); build it again") from None
+
+    def verify(self) -> None:
+        """Compare every byte with the checksums; a dump without them is read, page by page.
+
+        Raises:
+            IndexFileError: something is damaged.
+        """
+        if self._sums is not None:
+            self._sums.require_all()
+            return
+        with _readable(self.path):
+            for (fault,) in self._connection.execute("PRAGMA quick_check(1)"):
+                if fault != "ok":
+                    raise sqlite3.DatabaseError(fault)
+        for item_id in self.items():
+            self.get(item_id)
+
+    def _require(self) -> None:
+        """Compare the whole file with its checksums, once: an index does not tell what it has missed."""
+        if self._sums is not None and self._sums.pending:
+            require_together([self._sums])
 
     def _can_search(self) -> bool:
         try:
@@ -103,6 +135,7 @@ class WikipediaDump:
             "SELECT id FROM words JOIN page ON page.rowid = words.rowid WHERE words MATCH ? ORDER BY rank, id LIMIT ?"
         )
         with _readable(self.path):
+            self._require()
             return [row[0] for row in self._connection.execute(statement, (" AND ".join(parts), limit))]
 
     def tells_of(self, item_id: str, name: str) -> bool:
@@ -112,6 +145,7 @@ class WikipediaDump:
             return False
         statement = "SELECT 1 FROM words WHERE words MATCH ? AND rowid = (SELECT rowid FROM page WHERE id = ?)"
         with _readable(self.path):
+            self._require()
             return self._connection.execute(statement, (f'"{form}"', item_id)).fetchone() is not None
 
     def table(self, page: str, table: int) -> list[Row]:
@@ -129,17 +163,21 @@ class WikipediaDump:
 
     def __len__(self) -> int:
         with _readable(self.path):
+            self._require()
             return int(self._connection.execute("SELECT count(*) FROM page").fetchone()[0])
 
     def items(self) -> list[str]:
         """The ids of all items that have a page."""
         with _readable(self.path):
+            self._require()
             return [row[0] for row in self._connection.execute("SELECT id FROM page ORDER BY id")]
 
     def close(self) -> None:
         """Close the file."""
         self._tables.clear()
         self._connection.close()
+        if self._sums is not None:
+            self._sums.close()
 
 
 class PackedPage(NamedTuple):
@@ -173,30 +211,40 @@ def write_packed(path: Path, pages: Iterable[PackedPage]) -> dict[str, int]:
         OutputError: `path` cannot be written, or is something else than a dump.
     """
     check_replaceable(path)
-    total, counts = 0, Counter(pages=0)
-    with replacing(path) as temporary, _writable(path), closing(sqlite3.connect(temporary)) as connection:
-        connection.executescript(_SCHEMA)
-        has_words = _has_full_text(connection)
-        with connection:
-            for page in pages:
-                cursor = connection.execute("INSERT OR IGNORE INTO page VALUES (?, ?)", (page.item_id, page.blob))
-                if cursor.rowcount:
-                    if has_words:
-                        row = (cursor.lastrowid, page.words)
-                        connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", row)
-                    total += page.digest
-                    counts.update(page.counts)
-                else:
-                    LOGGER.warning("%s: a second page of %s is skipped", path, page.item_id)
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", _meta(total, counts).items())
+    with replacing(path) as temporary, _writable(path):
+        with closing(sqlite3.connect(temporary)) as connection:
+            counts = _write_pages(path, connection, pages)
+        append_sums(temporary)
     return dict(counts)
+
+
+def _write_pages(path: Path, connection: sqlite3.Connection, pages: Iterable[PackedPage]) -> Counter[str]:
+    """Fill a new database; returns the counts."""
+    total, counts = 0, Counter(pages=0)
+    connection.executescript(_SCHEMA)
+    has_words = _has_full_text(connection)
+    with connection:
+        for page in pages:
+            cursor = connection.execute("INSERT OR IGNORE INTO page VALUES (?, ?)", (page.item_id, page.blob))
+            if cursor.rowcount:
+                if has_words:
+                    row = (cursor.lastrowid, page.words)
+                    connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", row)
+                total += page.digest
+                counts.update(page.counts)
+            else:
+                LOGGER.warning("%s: a second page of %s is skipped", path, page.item_id)
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", _meta(total, counts).items())
+    return counts
 
 
 def _has_full_text(connection: sqlite3.Connection) -> bool:
     """Make the table of words; false where this SQLite cannot."""
     try:
         connection.execute(_WORDS)
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as error:
+        if "no such module" not in str(error):  # such as a full disk
+            raise
         LOGGER.warning("this SQLite has no full-text search (FTS5): names are not looked for in the pages of this dump")
         return False
     return True
@@ -218,20 +266,9 @@ def check_replaceable(path: Path) -> None:
         raise OutputError(f"{path}: is a folder; name a file")
     if path.is_file():
         with path.open("rb") as file:
-            start = file.read(len(_MAGIC))
-        if start not in (b"", _MAGIC):
+            start = file.read(len(MAGIC))
+        if start not in (b"", MAGIC):
             raise OutputError(f"{path}: exists and is no Wikipedia dump; choose another file, or remove it")
-
-
-def _check_size(path: Path) -> None:
-    """A file cut within its last page reads as zeros there, which SQLite does not notice."""
-    with path.open("rb") as file:
-        head = file.read(100)
-    size = int.from_bytes(head[16:18], "big")
-    if head[: len(_MAGIC)] != _MAGIC or len(head) < 100:
-        raise IndexFileError(f"{path}: not a Wikipedia dump; build it again")
-    if path.stat().st_size % (65536 if size == 1 else max(size, 512)):
-        raise IndexFileError(f"{path}: not a whole Wikipedia dump, its end is cut off; build it again")
 
 
 @contextmanager
@@ -240,7 +277,9 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except sqlite3.ProgrammingError:
         raise
-    except (sqlite3.Error, OSError, KeyError, msgspec.DecodeError) as error:
+    except PermissionError as error:
+        raise IndexFileError(f"{path}: cannot be read: {one_line(error)}; {remedy_of(error, '')}") from None
+    except (sqlite3.Error, OSError, KeyError, *JSON_ERRORS) as error:
         raise IndexFileError(f"{path}: not a Wikipedia dump ({one_line(error)}); build it again") from None
 
 

@@ -74,18 +74,21 @@ def _pair(values: list[Snippet], columns: list[str], title: str, above: str) -> 
             return
         path = (*path, label)
         named = [("", value) for value in values[1:]]
-    text = ", ".join(name for name in (title, *path) if name)
+    texts = [", ".join(name for name in (title, *path) if name)]
+    size = len(texts[0])
     links: list[Link] = []
     parts: list[Part] = []
     if not any(value.text for _, value in named):
         return
     for name, value in named:
         if value.text:
-            moved = value.after(f"{text}, {name} is " if name else f"{text}, ")
-            text = moved.text
+            lead = f", {name} is " if name else ", "
+            moved = value.moved(size + len(lead))
+            texts += (lead, value.text)
+            size += len(lead) + len(value.text)
             links += moved.links
             parts += (part._replace(header=name) for part in moved.parts) if name else moved.parts
-    yield Snippet(text, tuple(links), "info", tuple(parts), path=path)
+    yield Snippet("".join(texts), tuple(links), "info", tuple(parts), path=path)
 
 
 def _is_header(cell: LexborNode) -> bool:

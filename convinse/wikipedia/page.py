@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..records.evidence import AttributeValue, Cell, Entity, Evidence, Row, entities_within
 from ..records.ranked_rows import with_ranks
+from ..support.limits import MOST_PAGE_TEXT
 from .document import Part, Snippet, TableRow, blocks, parse_html
 from .entities import Annotated, PageNames
 from .infobox import attributes
 from .sentences import sentences
 from .tables import rows
 
+LOGGER = logging.getLogger(__name__)
 FORMAT = 3  # raised when the same page gives other evidences; part of every build id
 MAX_LENGTH = 400  # the default of evr_max_evidence_length: longer table rows are cut
 
@@ -33,19 +36,29 @@ class Page(NamedTuple):
 def parse_page(title: str, html: str, max_length: int | None = MAX_LENGTH) -> Page:
     """The sentences, table rows and infobox entries of a page (MediaWiki's rendering, legacy or Parsoid).
 
-    Table rows longer than `max_length` characters are cut at cell borders; None leaves them whole.
+    Table rows longer than `max_length` characters are cut at cell borders; None leaves them whole. What is behind
+    `MOST_PAGE_TEXT` characters of snippets is left out.
     """
     snippets: list[Snippet] = []
+    size = 0
+    for snippet in _snippets(_name(title), html, max_length):
+        size += len(snippet.text)
+        if size > MOST_PAGE_TEXT:
+            LOGGER.warning("%.100s: gives more than %d characters; the rest is left out", title, MOST_PAGE_TEXT)
+            break
+        snippets.append(snippet)
+    return Page(title, tuple(snippets))
+
+
+def _snippets(name: str, html: str, max_length: int | None) -> Iterator[Snippet]:
     tables = itertools.count()
-    name = _name(title)
     for element in blocks(parse_html(html)):
         if element.kind == "infobox":
-            snippets += attributes(element, name)
+            yield from attributes(element, name)
         elif element.kind == "table":
-            snippets += rows(element, name, max_length, next(tables))
+            yield from rows(element, name, max_length, next(tables))
         else:
-            snippets += [snippet.after(f"{name}, ") for snippet in sentences(element)]
-    return Page(title, tuple(snippets))
+            yield from (snippet.after(f"{name}, ") for snippet in sentences(element))
 
 
 def _name(title: str) -> str:

@@ -13,10 +13,12 @@ import struct
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..support.errors import DataError, one_line
+from ..support.limits import MOST_ITEM_TEXT, MOST_TIMES_PICKLE
 from ..support.progress import Advance
 
 _CHUNK = 1 << 20
@@ -41,7 +43,32 @@ def read_items(path: Path, advance: Advance = lambda units=1: None) -> Iterator[
     with _Source(path, advance) as source:
         references = Counter(arg for name, arg in _operations(source) if name in _GETS)
     with _Source(path, advance) as source:
-        yield from _Machine(path, references).run(_operations(source))
+        total = 0
+        for name, value in _Machine(path, references).run(_operations(source)):
+            try:
+                size = _size(name, {}) + _size(value, {})
+            except RecursionError:
+                raise DataError(f"{path}: an item is nested too deep") from None
+            total += size
+            if size > MOST_ITEM_TEXT:
+                where = f"item {name[:40]}" if isinstance(name, str) else "an item"
+                raise DataError(f"{path}: {where} stands for more than {MOST_ITEM_TEXT >> 20} MB")
+            if total > MOST_ITEM_TEXT + MOST_TIMES_PICKLE * source.taken:
+                raise DataError(f"{path}: its items stand for more than {MOST_TIMES_PICKLE} times what it holds")
+            yield name, value
+
+
+def _size(value: Any, known: dict[int, int]) -> int:
+    """About how many bytes a value has in JSON; what holds itself has more than it may."""
+    if isinstance(value, str):
+        return len(value) + 2
+    if not isinstance(value, dict | list | tuple):
+        return 8
+    if id(value) not in known:
+        known[id(value)] = MOST_ITEM_TEXT + 1  # while it is looked at
+        parts = chain.from_iterable(value.items()) if isinstance(value, dict) else value
+        known[id(value)] = 2 + sum(_size(part, known) for part in parts)
+    return known[id(value)]
 
 
 class _Source:
@@ -50,6 +77,7 @@ class _Source:
     def __init__(self, path: Path, advance: Advance) -> None:
         self.path = path
         self._advance, self._shown = advance, 0
+        self.taken = 0  # bytes of the pickle
 
     def __enter__(self) -> _Source:
         try:
@@ -68,6 +96,7 @@ class _Source:
 
     def read(self, size: int) -> bytes:
         self._left -= size
+        self.taken += size
         if self._left <= 0:
             self._left = _CHUNK
             position = self._raw.tell() >> 20
@@ -204,7 +233,13 @@ class _Machine:
 
     def _dict(self) -> None:
         values = self._marked()
+        self._check_keys(values)
         self._push(dict(zip(values[::2], values[1::2], strict=True)))
+
+    def _check_keys(self, values: list[Any]) -> None:
+        """Raise `DataError` where a key is no string: to compare others may take for ever."""
+        if not all(isinstance(key, str) for key in values[::2]):
+            raise self._fault("a key is no string")
 
     def _extend(self, values: list[Any]) -> None:
         if not isinstance(self._stack[-1], list):
@@ -219,6 +254,7 @@ class _Machine:
         if target is self._root:
             self._ready += pairs
         else:
+            self._check_keys(values)
             target.update(pairs)
 
     def _refusal(self, name: str, argument: Any) -> DataError:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
+from ..support.limits import MOST_TABLE_CELLS
 from .document import PageElement, Part, Snippet, TableRow, flatten, row_cells, table_rows
 
+LOGGER = logging.getLogger(__name__)
 _MAX_SPAN = 200
 _MAX_COLUMNS = 60
 _NO_LIMIT = 10**9
@@ -25,8 +28,12 @@ class GridCell(NamedTuple):
 
 
 def grid(table: LexborNode) -> list[list[GridCell | None]]:
-    """The rows of a table with row and column spans expanded to the cells that they cover (HTML's table model)."""
+    """The rows of a table with row and column spans expanded to the cells that they cover (HTML's table model).
+
+    Rows beyond `MOST_TABLE_CELLS` are left out.
+    """
     rows: list[dict[int, GridCell]] = []
+    cells = 0
     below: dict[int, tuple[int, GridCell]] = {}  # column -> (rows still to fill, cell)
     for number, tr in enumerate(table_rows(table)):
         row: dict[int, GridCell] = {}
@@ -47,6 +54,10 @@ def grid(table: LexborNode) -> list[list[GridCell | None]]:
         below = {place: (left - 1, cell) for place, (left, cell) in below.items() if left > 1}
         if row:
             rows.append(row)
+            cells += len(row)
+        if cells > MOST_TABLE_CELLS:
+            LOGGER.warning("a table of more than %d cells is cut behind row %d", MOST_TABLE_CELLS, number + 1)
+            break
     width = max((max(row) + 1 for row in rows), default=0)
     return [[row.get(place) for place in range(width)] for row in rows]
 

@@ -60,7 +60,7 @@ _NOT_HERE = (
 )
 _DATA = "The data lies in ../shared/data or CONVINSE_DATA."
 _EVERY = 0.2  # seconds between two looks at the memory of a process
-_SCRIPTS = Path(__file__).resolve().parents[1]
+SCRIPTS = Path(__file__).resolve().parents[1]
 
 W = TypeVar("W")
 R = TypeVar("R")
@@ -434,7 +434,7 @@ def _process(
 ) -> Usage:
     """Run Python; the result is what it writes. Without `tree` the memory is that of the process alone."""
     if checkout is None:
-        code = {"PYTHONPATH": os.pathsep.join(filter(None, [str(_SCRIPTS), os.environ.get("PYTHONPATH")]))}
+        code = {"PYTHONPATH": os.pathsep.join(filter(None, [str(SCRIPTS), os.environ.get("PYTHONPATH")]))}
     else:
         paths = (checkout / "scripts", checkout)
         code = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "CONVINSE_ROOT": str(checkout)}
@@ -478,9 +478,9 @@ def tree_memory(root: int) -> tuple[int, int]:
     return total, anonymous
 
 
-def own_memory() -> dict[str, int]:
-    """Bytes of this process now (`VmRSS`), of it no file (`RssAnon`), and at the most (`VmHWM`); Linux only."""
-    status = Path("/proc/self/status")
+def own_memory(process: int | str = "self") -> dict[str, int]:
+    """Bytes of a process now (`VmRSS`), of it no file (`RssAnon`), and at the most (`VmHWM`); by default of this one. Linux only."""
+    status = Path(f"/proc/{process}/status")
     return dict(_sizes(status)) if status.exists() else {}
 
 

@@ -80,7 +80,7 @@ class Baseline:
         linked = list(dict.fromkeys(item for words in mentions for item in self._items.get(words, ())))
         facts = {}
         for item in linked:
-            for fact in self._kb.neighborhood(item, P):
+            for fact in self._kb.first_facts(item, P):
                 facts.setdefault(tuple(entity["id"] for entity in fact), fact)
         return Linked(list(facts.values()), sorted(linked, key=lambda item: -self._frequency[item]))
 

@@ -81,7 +81,7 @@ class BruteForce:
 
     def connectivity(self, one: str, other: str) -> float:
         if one == other:
-            return 0.0
+            return float(bool(self.neighborhood(one)))
         if self.direct(one, other):
             return 1.0
         return 0.5 if self.neighbors(one) & self.neighbors(other) else 0.0

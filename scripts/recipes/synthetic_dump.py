@@ -12,9 +12,9 @@ import argparse
 import contextlib
 import gzip
 import logging
-import multiprocessing
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -22,6 +22,7 @@ import numpy as np
 
 from convinse.support.files import replacing
 from convinse.support.progress import progress
+from convinse.support.workers import in_order
 
 ITEMS, FACTS, SEED = 3_000_000, 20_000_000, 1
 CHUNK = 20_000  # items made at a time
@@ -358,21 +359,11 @@ def property_documents(plan: Plan) -> bytes:
     ).encode()
 
 
-_PLAN: list[Plan] = []  # of a worker process
-
-
-def _chunk_in_worker(number: int) -> tuple[bytes, int]:
-    return make_chunk(_PLAN[0], number)
-
-
-@contextlib.contextmanager
-def _chunks(plan: Plan, processes: int) -> Iterator[Iterator[tuple[bytes, int]]]:
+def _chunks(plan: Plan, processes: int) -> Generator[tuple[bytes, int], None, None]:
     numbers = range(-(-plan.items // CHUNK))
     if processes <= 1:
-        yield (make_chunk(plan, number) for number in numbers)
-        return
-    with multiprocessing.Pool(processes, _PLAN.append, (plan,)) as pool:
-        yield pool.imap(_chunk_in_worker, numbers)
+        return (make_chunk(plan, number) for number in numbers)
+    return in_order(numbers, partial, (make_chunk, plan), processes, "the dump", "give fewer --processes")
 
 
 @contextlib.contextmanager
@@ -399,7 +390,7 @@ def write_dump(
     with (
         replacing(path) as temporary,
         _opened(temporary, path.suffix) as file,
-        _chunks(plan, processes) as chunks,
+        contextlib.closing(_chunks(plan, processes)) as chunks,
         progress(f"writing {path.name}", facts, "facts", quiet) as advance,
     ):
         file.write(b"[\n" + property_documents(plan))

@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import argparse
 import logging
-import multiprocessing
-import os
 from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from convinse.support.blocks import cores
 from convinse.support.files import replacing
 from convinse.support.progress import progress
+from convinse.support.workers import in_order
 
 PASSAGES, QUESTIONS, SEED = 7_097_322, 1_291, 1
 CHUNK = 10_000  # passages made at a time
@@ -142,13 +144,6 @@ def questions(plan: Plan, number: int) -> Iterator[tuple[str, str, str]]:
             yield str(question), " ".join(words).capitalize() + "?", f"{chunk.articles[place]}-{chunk.within[place]}"
 
 
-_plan: list[Plan] = []  # of a worker: one
-
-
-def _work(number: int) -> bytes:
-    return chunk_lines(_plan[0], number)
-
-
 def write(folder: Path, passages: int, number: int, seed: int, quiet: bool = False) -> None:
     """Write the three files; what is there is replaced when the new ones are whole."""
     plan = make_plan(passages, seed)
@@ -157,9 +152,9 @@ def write(folder: Path, passages: int, number: int, seed: int, quiet: bool = Fal
         replacing(folder / "passages.jl") as temporary,
         temporary.open("wb") as file,
         progress("writing passages", passages, "passages", quiet) as advance,
-        multiprocessing.Pool(os.cpu_count(), _plan.append, (plan,)) as pool,
+        closing(in_order(chunks, partial, (chunk_lines, plan), cores(), "the passages", "make fewer")) as parts,
     ):
-        for lines in pool.imap(_work, chunks):
+        for lines in parts:
             file.write(lines)
             advance(lines.count(b"\n"))
     with replacing(folder / "questions.jl") as temporary, replacing(folder / "pairs.tsv") as pairs:

@@ -59,7 +59,8 @@ def test_a_second_call_goes_on_where_the_first_stopped(small):
     assert main(["pipeline", "kb", "my.yml", "--limit", "1", "--quiet"]) == 0
     file = small / "results/mine/kb/turns.jsonl"
     first = file.read_bytes()
-    file.write_bytes(first + b'{"conv_id": "half')  # as a killed run leaves it
+    file.write_bytes(first + b'{"conv_id": "half')  # as a killed run leaves it, which has no checksums
+    (file.parent / "checksums.json").unlink()
     assert main(["pipeline", "kb", "my.yml", "--limit", "3", "--quiet"]) == 0
     assert file.read_bytes().startswith(first)
     assert [c["conv_id"] for c in json_lines(file)] == list(dict.fromkeys(c["conv_id"] for c in json_lines(file)))
@@ -165,11 +166,11 @@ def test_ask_prints_a_turn_before_the_next_is_begun(start, monkeypatch):
         f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
         "from convinse import pipeline\n"
         "from convinse.cli import main\n"
-        "understand = pipeline.understand\n"
-        "def waiting(module, conversations, number, use_gold_answers):\n"
-        "    if number == 1: assert sys.stdin.readline() == 'go\\n'\n"
-        "    return understand(module, conversations, number, use_gold_answers)\n"
-        "pipeline.understand = waiting\n"
+        "understand = pipeline.understand_turns\n"
+        "def waiting(module, turns, histories, use_gold_answers):\n"
+        "    if histories[0]: assert sys.stdin.readline() == 'go\\n'\n"
+        "    return understand(module, turns, histories, use_gold_answers)\n"
+        "pipeline.understand_turns = waiting\n"
         "sys.exit(main(['ask', 'Who directed Titanic?', 'When was he born?', '--config', 'lexical.yml']))"
     )
     while not (line := asking.stdout.readline()).startswith("  1. "):
@@ -250,7 +251,7 @@ def test_debug_shows_the_traceback(small):
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["nonsense"], ["pipeline", "--limit", "0"], ["pipeline", "--wrong"], ["ask"]]
+    "arguments", [[], ["nonsense"], ["pipeline", "--limit", "0"], ["pipeline", "--wrong"], ["ask", "--wrong"]]
 )
 def test_wrong_usage_is_exit_2(usage_error, arguments):
     assert usage_error(*arguments)
@@ -332,7 +333,7 @@ def test_a_broken_pipe_that_is_not_the_output_is_told(small, monkeypatch, capfd)
     def write(*_):
         raise BrokenPipeError(32, "Broken pipe")
 
-    monkeypatch.setattr("convinse.cli.experiments._ask", write)
+    monkeypatch.setattr("convinse.cli.ask._ask", write)
     assert main(["ask", "Who directed Titanic?"]) == 1
     assert capfd.readouterr().err == "convinse: Broken pipe\n"
 
@@ -352,7 +353,9 @@ def test_bench_with_an_unknown_name(command_error):
 
 
 def test_benches_are_those_that_can_be_run():
-    names = "conversations datasets history kb linking model passages pipeline read rerank start temporal wikipedia"
+    names = (
+        "conversations datasets faults history kb linking model passages pipeline read rerank start temporal wikipedia"
+    )
     assert develop.benches(develop.root() / "scripts" / "bench") == names.split()
 
 

@@ -172,4 +172,110 @@ def test_two_runs_side_by_side(pipeline_runs, evaluated, refused):
     assert evaluated(*asked, "--force")[0] == written
     shorter = Path(pipeline_runs[1])
     shorter.write_text(shorter.read_text().splitlines(keepends=True)[0])
+    (shorter.parent / "checksums.json").unlink()
     assert "5 of the 10 questions" in refused("compare", *pipeline_runs)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "place"),
+    [
+        ("p_at_1", "right", "$.p_at_1"),
+        ("mrr", [1.0], "$.mrr"),
+        ("h_at_5", {}, "$.h_at_5"),
+        ("answer_presence", "yes", "$.answer_presence"),
+        ("answer_presence_per_src", {"kb": "x"}, "$.answer_presence_per_src"),
+        ("pred_answers", [{"score": "0.5"}], "$.pred_answers[0].score"),
+        ("pred_answers", {"score": 0.5}, "$.pred_answers"),
+    ],
+)
+@pytest.mark.parametrize("task", ["answers", "compare", "trec"])
+def test_text_where_a_number_should_be(refused, task, key, value, place):
+    measures = dict.fromkeys(("p_at_1", "mrr", "h_at_5", "answer_presence"), 1.0)
+    turn = {"question": "?", "answers": [{"id": "Q1"}], "top_evidences": [], "pred_answers": [], **measures}
+    good = write_lines("good.jsonl", {"conv_id": "a", "questions": [turn]})
+    bad = write_lines("bad.jsonl", {"conv_id": "a", "questions": [{**turn, key: value}]})
+    arguments = {"answers": [bad], "compare": [good, bad], "trec": [good, bad, "--output", "out"]}[task]
+    message = refused(task, *arguments)
+    assert "bad.jsonl" in message and "conversation 'a', turn 0" in message and place in message
+
+
+MEASURES = ("p_at_1", "mrr", "h_at_5", "answer_presence")
+RIGHT = {"answer": {"id": "Q1", "label": "one"}, "score": 0.5, "rank": 1}
+EVIDENCE = {
+    "evidence_text": "t",
+    "source": "infobox",
+    "wikidata_entities": [{"id": "Q1", "label": "one"}],
+    "disambiguations": [],
+}
+
+
+def asked(**more):
+    """A turn that says of itself that it is wrong, and is right."""
+    stored = dict.fromkeys(MEASURES, 0.0)
+    return {
+        "question": "?",
+        "answers": [{"id": "Q1"}],
+        "top_evidences": [EVIDENCE],
+        "pred_answers": [RIGHT],
+        **stored,
+        **more,
+    }
+
+
+@pytest.mark.parametrize("stored", [dict.fromkeys(MEASURES, 1), {}, dict.fromkeys(MEASURES, 0)])
+def test_measures_are_computed_from_answers_and_evidences_whatever_is_stored(evaluated, stored):
+    wrong = {**RIGHT, "answer": {"id": "Q2"}}
+    bare = {"question": "?", "answers": [{"id": "Q1"}]}
+    turns = [
+        {**bare, "top_evidences": [EVIDENCE], "pred_answers": [wrong, {**RIGHT, "rank": 2}], **stored},
+        {**bare, "top_evidences": [], "pred_answers": [], **stored},
+    ]
+    path = write_lines("a.jsonl", {"conv_id": "c", "questions": turns})
+    result, _ = evaluated("answers", path)
+    assert [result[measure] for measure in MEASURES] == [0.0, 0.25, 0.5, 0.5]
+    assert result["answer_presence_per_src"] == {"info": 0.5} and result["sources"]["info"]["mrr"] == 0.5
+
+
+def test_answers_as_convinse_stores_them_are_measured(evaluated):
+    theirs = [
+        {"id": "Q2", "label": "two", "rank": 1, "score": 0.5},
+        {"id": "Q1", "label": "one", "rank": 2, "score": 0.1},
+    ]
+    named = asked(ranked_answers=theirs)  # by EXPLAIGNN
+    del named["pred_answers"]
+    path = write("res_mine_gold_answers.json", [{"conv_id": "c", "questions": [asked(pred_answers=theirs), named]}])
+    assert evaluated("answers", path)[0]["mrr"] == 0.5
+
+
+def test_two_runs_are_compared_by_what_they_answer(evaluated):
+    pytest.importorskip("scipy")
+    good = write_lines("good.jsonl", {"conv_id": "c", "questions": [asked()]})
+    bad = write_lines(
+        "bad.jsonl", {"conv_id": "c", "questions": [asked(pred_answers=[], top_evidences=[], p_at_1=1.0)]}
+    )
+    compared, _ = evaluated("compare", bad, good)
+    assert [compared[measure]["difference"] for measure in MEASURES] == [1.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"pred_answers": None}, "pred_answers"),
+        ({"top_evidences": None}, "top_evidences"),
+        ({"pred_answers": [{**RIGHT, "rank": "first"}]}, "$.pred_answers[0].rank"),
+        ({"pred_answers": [{"answer": {"id": "Q1"}}]}, "rank"),
+        ({"pred_answers": [{"rank": 1}]}, "answer"),
+        ({"pred_answers": [{**RIGHT, "answer": {"id": 5}}]}, "$.pred_answers[0].answer.id"),
+        ({"pred_answers": [RIGHT, RIGHT]}, "answer 2 has the rank 1; ranks are 1, 2, 3"),
+        ({"top_evidences": [{"source": "kb"}]}, "wikidata_entities"),
+        ({"top_evidences": [{**EVIDENCE, "source": "web"}]}, "an evidence has the source 'web'; valid: kb, text"),
+    ],
+)
+@pytest.mark.parametrize("task", ["answers", "compare", "trec"])
+def test_what_cannot_be_measured_is_refused_with_its_place(refused, task, change, fault):
+    good = write_lines("good.jsonl", {"conv_id": "a", "questions": [asked()]})
+    turn = {key: value for key, value in asked(**change).items() if value is not None}
+    bad = write_lines("bad.jsonl", {"conv_id": "a", "questions": [turn]})
+    arguments = {"answers": [bad], "compare": [good, bad], "trec": [good, bad, "--output", "out"]}[task]
+    message = refused(task, *arguments)
+    assert "bad.jsonl" in message and "conversation 'a', turn 0" in message and fault in message

@@ -14,6 +14,7 @@ import pytest
 from convinse.config import resolve
 from convinse.encoder import onnx_backend
 from convinse.encoder.bi_encoder import BiEncoder
+from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.exported import MANIFEST, is_exported, read_exported
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.encoder.onnx_backend import available_cores
@@ -21,6 +22,7 @@ from convinse.encoder.pool import ModelPool
 from convinse.encoder.reranker import BertReranker
 from convinse.encoder.yes_no_reader import YesNoReader
 from convinse.support.errors import ConfigError, ModelError
+from convinse.support.folder_sums import FOLDER_SUMS
 from refusals import refused
 
 QUERY = "Who directed the film Titanic?"
@@ -41,7 +43,8 @@ def model() -> Path:
 
 @pytest.fixture
 def copied(model, tmp_path) -> Path:
-    return Path(shutil.copytree(model, tmp_path / "model"))
+    """A model that a test may change, as one of an earlier version, without checksums of all files."""
+    return Path(shutil.copytree(model, tmp_path / "model", ignore=shutil.ignore_patterns(FOLDER_SUMS)))
 
 
 def manifest(folder, **changes):
@@ -139,7 +142,8 @@ def test_a_graph_that_is_none(copied):
         ({"format": 9}, "onnx.json has format 9, this version reads 1"),
         ({"outputs": "all"}, "onnx.json cannot be read"),
         ({"outputs": ["telepathy"]}, "onnx.json cannot be read"),
-        ({"files": {"../model.safetensors": "0"}}, "names a file of another folder"),
+        ({"files": {"../model.safetensors": "0"}}, "has no checksum of model.onnx"),
+        ({"graphs": {"fp32": "../model.onnx"}, "files": {"../model.onnx": "0"}}, "names a file of another folder"),
         ({"outputs": ["relevance"]}, "is no question-answering model: its graphs compute relevance"),
     ],
 )
@@ -151,8 +155,9 @@ def test_a_manifest_that_does_not_fit(copied, changes, words):
         )
 
 
-def test_a_manifest_that_is_no_json(copied):
-    (copied / MANIFEST).write_bytes(b"{\xff")
+@pytest.mark.parametrize("content", [b"{\xff", b"[" * 5000])
+def test_a_manifest_that_is_no_json(copied, content):
+    (copied / MANIFEST).write_bytes(content)
     refused(ModelError, lambda: BertReranker(copied, "cpu"), "onnx.json cannot be read")
 
 
@@ -237,3 +242,15 @@ def test_the_probe_sees_an_overflow(monkeypatch):
 def test_the_probe_knows_this_processor():
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").is_file() else ""
     assert onnx_backend.adds_exactly() or not {"avx512_vnni", "avx_vnni"} & set(flags.split())
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", MANIFEST, FOLDER_SUMS])
+def test_an_altered_file_of_a_model_with_checksums_is_refused(model, tmp_path, name):
+    folder = Path(shutil.copytree(model, tmp_path / "model"))
+    data = (folder / name).read_bytes()
+    (folder / name).write_bytes(data.replace(b"1", b"3", 1))
+    with pytest.raises(ModelError, match=rf"{name}: (altered|is damaged)"):
+        BertReranker(folder)
+    if name != MANIFEST:  # which PyTorch does not read
+        with pytest.raises(ModelError, match=rf"{name}: (altered|is damaged)"):
+            load_checkpoint(folder, "sequence-classification")

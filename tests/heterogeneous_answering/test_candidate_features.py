@@ -178,6 +178,15 @@ def test_a_cell_with_a_literal_that_nothing_mentions_is_no_name(find):
     assert set(find("Who?", {**given, "mentions": [], "wikidata_entities": []})) == {"Danny Nucci"}
 
 
+@pytest.mark.parametrize(
+    ("text", "is_name"),
+    [("Space Pilot 3000", True), ("Kill Bill: Volume 2", True), ("12 episodes", False), ("US$5 million", False),
+     ("about 3,000", False)],
+)  # fmt: skip
+def test_a_title_with_a_number_is_a_name(find, text, is_name):
+    assert (text in find("Which episode?", row("Futurama", "Episodes", ("Title", text)))) == is_name
+
+
 def test_a_cell_that_mentions_an_item_is_no_name_of_its_own(find):
     given = row("Titanic", "Cast", ("Actor", "Kate Winslet (young)"))
     start = given["evidence_text"].index("Kate")
@@ -398,15 +407,31 @@ def test_a_crowd_below_the_same_name(find):
 
 
 def test_the_foremost_below_a_name_has_the_most_facts(find):
-    cast = [row("Titanic", "Cast", ("Actor", label)) for label in ("Kate Winslet", "Billy Zane", "Danny Nucci")]
-    for own, entity in zip(cast, (WINSLET, ZANE), strict=False):
-        start = own["evidence_text"].index(entity["label"])
-        own["wikidata_entities"] = [entity]
-        own["mentions"] = [{"start": start, "end": start + len(entity["label"]), "id": entity["id"]}]
+    known = [mentioning(row("Titanic", "Cast", ("Actor", entity["label"])), entity) for entity in (WINSLET, ZANE)]
+    cast = [*known, row("Titanic", "Cast", ("Actor", "Danny Nucci"))]
     found = find("Who?", *cast)
     assert found["Kate Winslet"].foremost == 0.0 and found["Billy Zane"].foremost == pytest.approx(log(10 / 50))
     assert found["Danny Nucci"].foremost == 0.0  # nothing is known of him
     assert find("Who?", said("Titanic, Billy Zane", "Billy Zane"))["Billy Zane"].foremost == 0.0
+
+
+def mentioning(evidence, *entities):
+    """An evidence that mentions items where it has their labels."""
+    evidence["wikidata_entities"] = list(entities)
+    places = ((evidence["evidence_text"].index(entity["label"]), entity) for entity in entities)
+    evidence["mentions"] = [
+        {"start": start, "end": start + len(entity["label"]), "id": entity["id"]} for start, entity in places
+    ]
+    return evidence
+
+
+@pytest.mark.parametrize("headers", [("Actor", "Star"), ("Star", "Actor"), ("Player", "Star"), ("Star", "Player")])
+def test_of_two_names_with_as_many_the_one_with_the_most_facts_counts(find, headers):  # sets have no order to go by
+    first, second = (
+        [mentioning(row("Titanic", "Cast", (header, label["label"])), label) for label in cast]
+        for header, cast in zip(headers, [(ZANE, WINSLET), (ZANE, SEA)], strict=True)
+    )
+    assert find("Who?", *first, *second)["Billy Zane"].foremost == pytest.approx(log(10 / 50))
 
 
 def test_the_earliest_and_the_latest_of_the_dates_below_a_name(find):

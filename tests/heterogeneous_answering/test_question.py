@@ -18,7 +18,7 @@ from convinse.resources import Resources
 from evidences import evidence as plain
 from places import ROOT
 
-CLASSES = {"Q Kate Winslet": ("human",), "Q drama": ("film genre",), "Q Titanic": ("film",)}
+CLASSES = {"Q1": ("human",), "Q2": ("film genre",), "Q3": ("film",)}
 KB = Known(CLASSES, [("P1", "cast member", ["starring", "played"]), ("P2", "duration", ["running time"])])
 
 
@@ -70,7 +70,7 @@ class Typing:
 
 
 def test_what_is_expected_and_what_fits_tells_the_model_where_it_has_the_head(monkeypatch):
-    typing, human = Typing("number"), {"id": "Q Kate Winslet", "label": "Kate Winslet"}
+    typing, human = Typing("number"), {"id": "Q1", "label": "Kate Winslet"}
     assert asked_of("When was it?").fit(human) == 0.0
     monkeypatch.setattr(Resources, "answer_typing", typing)
     asked = asked_of("When was it?", structured_representation=SLOTS, representation=fields("date"))
@@ -115,7 +115,7 @@ def test_a_year_is_asked_for_by_the_question_or_by_the_one_before(question, full
 
 
 def test_what_fits():
-    human, drama, film = ({"id": f"Q {label}", "label": label} for label in ("Kate Winslet", "drama", "Titanic"))
+    human, drama, film = thing("Kate Winslet", "Q1"), thing("drama", "Q2"), thing("Titanic", "Q3")
     who, genre = asked_of("Who was it?"), asked_of("Which genre is it?")
     assert who.fit(human) == 1.0 > who.fit(film) and genre.fit(drama) == 1.0 > genre.fit(film)
     assert asked_of("Which film?").fit(film) == 1.0
@@ -128,6 +128,7 @@ def test_a_name_without_an_item_may_be_anything_but_a_literal(monkeypatch):
     }
     assert fits == {"Who?": 1.0, "Which film?": 1.0, "What?": 1.0, "When?": 0.0, "How many?": 0.0}
     assert asked_of("Was it?").fit_of_name == 0.0
+    assert asked_of("Who?").fit({"id": "Franz John", "label": "Franz John"}) == 1.0
     typing = Typing("date")
     typing.fit_of_name = 0.3
     monkeypatch.setattr(Resources, "answer_typing", typing)

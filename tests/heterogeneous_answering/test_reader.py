@@ -256,6 +256,20 @@ def test_a_part_of_a_word_is_the_word(text, marked, whole):
     assert labels(read([span(marked, start=place)], [own])) == [whole]
 
 
+@pytest.mark.parametrize(
+    ("text", "marked", "label"),
+    [
+        ("a song by The Rembrandts", "Rembrandts", "The Rembrandts"),
+        ("The Rembrandts sing it", "Rembrandts", "Rembrandts"),  # any sentence begins with a capital
+        ("a song by the Rembrandts", "Rembrandts", "Rembrandts"),
+        ("seen in The last act", "last act", "last act"),
+    ],
+)
+def test_an_article_that_is_written_as_a_part_of_a_name_is_one(text, marked, label):
+    given = read([span(marked, start=text.index(marked))], [evidence(text)])
+    assert labels(given) == [label]
+
+
 def test_spans_of_what_a_model_reads_are_found_in_the_evidences():
     cell = {"header": "Who", "text": "Peter Dinklage", "entities": [], "start": 13, "column": 0, "rank": "lowest"}
     row = {"caption": "", "section": "", "rank": "first", "cells": [cell]}

@@ -1,5 +1,4 @@
 import math
-from statistics import mean
 
 import pytest
 from hypothesis import example, given
@@ -17,24 +16,16 @@ WEIGHTS = st.dictionaries(st.sampled_from([WORDS.stem(word) for word in [*VOCABU
 ANY_TEXTS = st.lists(st.text(max_size=12) | st.text(alphabet=st.sampled_from(list("aB é'&\0\n.1s")), max_size=12))
 
 
-def plain_bm25(weights, texts, formula):
-    """The formulas as they are printed, one text and one word at a time."""
+def plain_bm25(weights, texts):
+    """The formula as it is printed, one text and one word at a time."""
     documents = [WORDS.stems(text) for text in texts]
     lengths = sum(map(len, documents)) / max(len(documents), 1)
     having = {word: sum(word in document for document in documents) for document in documents for word in document}
 
-    def robertson(word):
-        return math.log((len(documents) - having[word] + 0.5) / (having[word] + 0.5))
-
-    def idf(word):
-        if formula == "lucene":
-            return math.log(1 + (len(documents) - having[word] + 0.5) / (having[word] + 0.5))
-        return 2.5 * (robertson(word) if robertson(word) >= 0 else 0.25 * mean(map(robertson, having)))
-
     def score(document):
         return sum(
             weight
-            * idf(word)
+            * math.log(1 + (len(documents) - having[word] + 0.5) / (having[word] + 0.5))
             * document.count(word)
             / (document.count(word) + 1.5 * (0.25 + 0.75 * len(document) / lengths))
             for word, weight in weights.items()
@@ -44,28 +35,26 @@ def plain_bm25(weights, texts, formula):
     return [score(document) for document in documents]
 
 
-@given(QUERIES | WEIGHTS, TEXTS, st.sampled_from(["lucene", "okapi"]))
-@example("album", ["album", "album band", "album song"], "okapi")  # in all texts: Robertson's idf is negative
-@example("album band", ["", "the", ""], "okapi")
-@example("album", ["album other", "album album", "band", "band"], "lucene")  # one has it twice, two are the same
-@example({"album": 0.0, "band": -1.0, "nowhere": 2.0}, ["album", "band", "the"], "lucene")
-@example("the of", [], "lucene")
-def test_the_scores_are_those_of_the_formula(query, texts, formula):
+@given(QUERIES | WEIGHTS, TEXTS)
+@example("album", ["album other", "album album", "band", "band"])  # one has it twice, two are the same
+@example({"album": 0.0, "band": -1.0, "nowhere": 2.0}, ["album", "band", "the"])
+@example("the of", [])
+def test_the_scores_are_those_of_the_formula(query, texts):
     weights = query if isinstance(query, dict) else dict.fromkeys(WORDS.stems(query), 1.0)
-    assert BM25.scores(query, texts, formula) == pytest.approx(plain_bm25(weights, texts, formula), abs=1e-6)
+    assert BM25.scores(query, texts) == pytest.approx(plain_bm25(weights, texts), abs=1e-6)
 
 
-@given(ANY_TEXTS, st.sampled_from(["lucene", "okapi"]))
-def test_texts_of_any_characters_are_read_as_they_are_one_by_one(texts, formula):
+@given(ANY_TEXTS)
+def test_texts_of_any_characters_are_read_as_they_are_one_by_one(texts):
     weights = dict.fromkeys([word for text in texts for word in WORDS.stems(text)][:5], 1.0)
-    assert BM25.scores(weights, texts, formula) == pytest.approx(plain_bm25(weights, texts, formula), abs=1e-6)
+    assert BM25.scores(weights, texts) == pytest.approx(plain_bm25(weights, texts), abs=1e-6)
 
 
-@given(QUERIES, st.lists(TEXTS, min_size=2, max_size=5), st.sampled_from(["lucene", "okapi"]))
-def test_what_was_scored_before_does_not_count(query, turns, formula):
+@given(QUERIES, st.lists(TEXTS, min_size=2, max_size=5))
+def test_what_was_scored_before_does_not_count(query, turns):
     used = ranking.BM25(WORDS)
-    warm = [used.scores(query, texts, formula) for texts in (*turns, *turns)]
-    cold = [ranking.BM25(WORDS).scores(query, texts, formula) for texts in turns]
+    warm = [used.scores(query, texts) for texts in (*turns, *turns)]
+    cold = [ranking.BM25(WORDS).scores(query, texts) for texts in turns]
     assert warm == [*cold, *cold]
 
 
@@ -95,11 +84,6 @@ def test_equal_words_score_equally_wherever_they_stand():
     assert len(set(scores[:120])) == 1
     order = [texts[place] for place, _ in BM25.order({"band": 0.3, "album": 0.7}, texts)]
     assert order[:120] == sorted(texts[:120])
-
-
-def test_an_unknown_formula_is_refused():
-    with pytest.raises(ValueError, match="lucene, okapi"):
-        BM25.scores("album", ["album"], "bm42")
 
 
 @given(QUERIES, TEXTS, st.randoms(use_true_random=False))

@@ -19,6 +19,7 @@ ALLOWED = {
     "formats/conversations/single_questions.py": {"_TimeQuestion": KEYS},
     "formats/mrqa.py": {"counts": KEYS},
     "formats/multiqa/dialects.py": {"TYPES": KEYS},
+    "formats/multiqa/other_keys.py": {"_DOCUMENT": KEYS, "_QUESTION": KEYS},
     "formats/multiqa/records.py": {"value": KEYS},
     "formats/multiqa/to_neutral.py": {"_OWN_DOCUMENT_KEYS": KEYS},
     "formats/sources/hotpotqa.py": {"_KNOWN": KEYS},
@@ -32,7 +33,9 @@ ALLOWED = {
         "_SCALES": "behind digits: numbers are read as English writes them; the list of the language is its check",
     },
     "wikipedia/api.py": {"_NO_PAGE": MARKUP, "params": MARKUP},
-    "wikipedia/document.py": dict.fromkeys(("_DATA_CLASSES", "_TAG", "walk", "_is_infobox", "apart"), MARKUP),
+    "wikipedia/document.py": dict.fromkeys(
+        ("_DATA_CLASSES", "_NESTING", "_TAG", "walk", "_is_infobox", "apart"), MARKUP
+    ),
 }
 
 

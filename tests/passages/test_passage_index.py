@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from convinse.passages import build as building
 from convinse.passages import index as searching
+from convinse.passages import layout
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import ARRAYS, Parameters
 from convinse.support.errors import IndexFileError
+from convinse.support.manifest import sealed
 
 
 def zipf_rows(number, seed=1, words=400):
@@ -232,7 +234,7 @@ def test_another_format_and_a_damaged_manifest(built):
         ({"passages": "many"}, "damaged"),
         ({"files": {}}, "names no file"),
     ):
-        (built / "manifest.json").write_text(json.dumps({**manifest, **change}))
+        (built / "manifest.json").write_bytes(sealed(json.dumps({**manifest, **change}).encode()))
         with pytest.raises(IndexFileError, match=message):
             PassageIndex(built)
     (built / "manifest.json").write_text("{")
@@ -245,3 +247,23 @@ def test_an_index_can_be_copied_and_is_not_changed_by_searching(built, tmp_path)
     shutil.copytree(built, tmp_path / "copy")
     assert PassageIndex(tmp_path / "copy").search("w1 w2") == PassageIndex(built).search("w1 w2")
     assert {path: path.read_bytes() for path in built.rglob("*") if path.is_file()} == before
+
+
+def zipf_answers(folder):
+    """Hits, texts and numbers of many questions."""
+    index = PassageIndex(folder)
+    hits = [hit for n in range(30) for hit in index.search(f"w{n % 7} w{n} w{n * 3}")]
+    return hits, index.passages([hit.number for hit in hits]), index.numbers(["3-0", "11-0"])
+
+
+@pytest.mark.parametrize("name", [*sorted(ARRAYS), "candidates/*.idx", "candidates/*.term"])
+def test_damage_of_a_large_file_is_found_when_it_is_used(built, monkeypatch, name):
+    before = zipf_answers(built)
+    monkeypatch.setattr(layout, "CHECKS", layout.CHECKS._replace(whole=0))
+    assert zipf_answers(built) == before
+    path = next(built.glob(name))
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 4
+    path.write_bytes(data)
+    with pytest.raises(IndexFileError, match=f"{path.name}: altered since it was built"):
+        zipf_answers(built)

@@ -4,7 +4,7 @@ import pytest
 
 from convinse.language.language import english
 from convinse.question_understanding.referents import Referent, may_mean
-from convinse.question_understanding.resolution import after, in_full
+from convinse.question_understanding.resolution import after, in_full, with_name
 
 ENGLISH = english()
 FILM = Referent("Q1", "Blade Runner", "thing")
@@ -68,6 +68,9 @@ def test_the_question_holds_what_it_is_about(question, mentioned, expected):
         ("Who hosted when they won?", "And when they lost?", [], [], "Who hosted when they lost?"),
         ("Who was Ann in the 1982 film?", "and mr doe in the series?", [], [], "Who was mr doe in the series?"),
         ("Who wrote it?", "And Blade Runner?", [FILM], [MAN], "Who wrote it? Blade Runner?"),
+        ("Who sings it in season 2 of Alien?", "and in the last season?", [], [], "Who sings it in the last season of Alien?"),
+        ("Who sings it in the last season?", "in season 4?", [], [], "Who sings it in season 4?"),
+        ("Who sings it in Alien?", "and on the radio?", [], [], "Who sings it in Alien? on the radio?"),
         # words of its own stay
         ("Where was Spike Lee born?", "And when?", [MAN], [MAN], "Where was Spike Lee born? when?"),
         ("Where was Spike Lee born?", "When?", [MAN], [MAN], "Where was Spike Lee born? When?"),
@@ -82,6 +85,22 @@ def test_the_question_holds_what_it_is_about(question, mentioned, expected):
 )  # fmt: skip
 def test_a_question_that_leans_on_the_one_before(before, question, named, replaced, expected):
     assert after(before, question, named, replaced, ENGLISH) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "named", "replaced", "expected"),
+    [
+        ("and puddy?", ["puddy"], ["kramer"], "Who was puddy in Seinfeld?"),
+        ("What about Puddy?", ["Puddy"], ["Kramer"], "Who was Puddy in Seinfeld?"),
+        ("and puddy?", ["puddy"], [], None),
+        ("and puddy?", ["puddy"], ["newman"], None),  # not in the question before
+        ("and puddy's father?", ["puddy"], ["kramer"], None),  # says more
+        ("and puddy or bania?", ["puddy", "bania"], ["kramer"], None),
+    ],
+)
+def test_a_name_without_an_item_takes_the_place_of_another(question, named, replaced, expected):
+    new, old = ([{"name": name, "pages": []} for name in names] for names in (named, replaced))
+    assert with_name("Who was kramer in Seinfeld?", question, new, old, ENGLISH) == expected
 
 
 @pytest.mark.parametrize(

@@ -203,6 +203,8 @@ def test_a_role_of_something_else_is_nobody_known(slots, question):
     [
         ("And Puddy?", "Puddy played"),  # another name takes the place of the one before
         ("And on the radio?", "radio played Kramer"),
+        ("on the radio", "radio played Kramer"),
+        ("and in the last season?", "last season played Kramer"),  # not of which season it was the last
         ("And in 1996?", "1996 played Kramer"),
     ],
 )

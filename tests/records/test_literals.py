@@ -124,11 +124,27 @@ def test_a_date_of_wikidata_equals_the_one_in_the_text(day):
         ("-0384-00-00T00:00:00Z", 9, {"id": "-0383-01-01T00:00:00Z", "label": "384 BC"}),
         ("+1900-00-00T00:00:00Z", 7, None),
         ("-13798000000-00-00T00:00:00Z", 3, None),
-        ("no time", 11, None),
     ],
 )
 def test_wikidata_times(time, precision, expected):
     assert wikidata_time(time, precision) == expected
+
+
+@pytest.mark.parametrize("precision", [8, 11])
+@pytest.mark.parametrize(
+    "time",
+    [
+        "no time",
+        "",
+        "+2000-13-01T00:00:00Z",
+        "+2000-12-32T00:00:00Z",
+        "+2000-1-1T00:00:00Z",
+        f"+{'9' * 5000}-01-01T00:00:00Z",
+    ],
+)
+def test_what_is_no_time_is_refused(time, precision):
+    with pytest.raises(ValueError, match="is no time"):
+        wikidata_time(time, precision)
 
 
 @pytest.mark.parametrize(

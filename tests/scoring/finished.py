@@ -9,16 +9,17 @@ def evidence(text, *ids, source="kb"):
     return {"evidence_text": text, "source": source, "wikidata_entities": entities(*ids), "disambiguations": []}
 
 
+def answers(*ids):
+    return [{"answer": entity, "score": 0.5, "rank": rank} for rank, entity in enumerate(entities(*ids), 1)]
+
+
 def turn(question_id, gold=("Q1",), rank=1, evidences=(), **more):
     """A turn whose right answer has the rank; 0: there is none."""
     return {
         "question_id": question_id,
         "question": "?",
         "answers": entities(*gold),
-        "p_at_1": float(rank == 1),
-        "mrr": 1 / rank if rank else 0.0,
-        "h_at_5": float(0 < rank <= 5),
-        "answer_presence": any(entity["id"] in gold for one in evidences for entity in one["wikidata_entities"]),
+        "pred_answers": answers(*(f"wrong {place}" for place in range(1, rank)), *gold[:1] if rank else ["wrong"]),
         "top_evidences": list(evidences),
         **more,
     }

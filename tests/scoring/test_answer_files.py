@@ -117,6 +117,8 @@ def test_squad_and_klue_questions():
         (read_predictions, '"x"', "must be one JSON object .*not a string"),
         (read_predictions, '{"q1": "x",\n}', ":2: not valid JSON"),
         (read_predictions, "", "not valid JSON"),
+        (read_predictions, "[" * 5000, "not valid JSON: nested too deep"),
+        (read_triples, '{"a":' * 5000, "not valid JSON: nested too deep"),
         (read_probabilities, '{"q1": 0, "q2": "0.5"}', "probability of 'q2' must be a number, not a string"),
         (read_probabilities, '{"q2": true}', "probability of 'q2' must be a number, not a truth value"),
         (read_probabilities, '{"q2": NaN}', "not valid JSON"),

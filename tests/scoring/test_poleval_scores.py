@@ -48,6 +48,36 @@ def test_a_repeated_id_takes_a_place_and_counts_once(tmp_path):
     assert scores(tmp_path, "a\ta\n", "a\n")["sets"]["all"]["ndcg_at_10"] == 100
 
 
+def test_the_organisers_script_counts_a_repeated_id_each_time(tmp_path):
+    expected = read_expected(write(tmp_path / "expected.tsv", "a\tb\nc\n"))
+    submission = read_submission(write(tmp_path / "out.tsv", "a\ta\tb\nx\tc\n"), expected)
+    official = evaluate(expected, submission, official=True)
+    ndcg = (dcg([1, 2, 3]) / dcg([1, 2]) + dcg([2])) / 2
+    assert official["macro"]["ndcg_at_10"] == round(100 * ndcg, 4)
+    assert official["repeated_ids"] == {"counted": "each time", "lines": 1}
+    once = evaluate(expected, submission)
+    assert once["macro"]["ndcg_at_10"] == round(50 * (dcg([1, 3]) / dcg([1, 2]) + dcg([2])), 4)
+    assert once["repeated_ids"] == {"counted": "once", "lines": 1}
+    assert {**once["macro"], "ndcg_at_10": 0} == {**official["macro"], "ndcg_at_10": 0}
+
+
+HEADER = "\t".join(f"Result{n}" for n in range(1, 11)).replace("5\tR", "5 R")  # as out-header.tsv has it, with a blank
+
+
+def test_a_submission_may_have_the_header_of_the_task(tmp_path):
+    assert scores(tmp_path, "a\nb\n", f"{HEADER}\na\nb\n") == scores(tmp_path, "a\nb\n", "a\nb\n")
+    with pytest.raises(ScoringError, match="1 lines, but 2 are expected"):
+        scores(tmp_path, "a\nb\n", f"{HEADER}\na\n")
+    with pytest.raises(ScoringError, match="3 lines, but 2 are expected"):
+        scores(tmp_path, "a\nb\n", f"a\n{HEADER}\nb\n")
+
+
+@pytest.mark.skipif(not POLEVAL.is_dir(), reason="needs the shared data")
+def test_the_published_header_is_known(tmp_path):
+    header = (POLEVAL / "out-header.tsv").read_text()
+    assert scores(tmp_path, "a\n", f"{header.strip()}\na\n")["macro"]["ndcg_at_10"] == 100
+
+
 def test_empty_and_short_lines(tmp_path):
     found = scores(tmp_path, "a\nb\nc\n", "a\n\nc  x\n")["sets"]["all"]
     assert found["ndcg_at_10"] == round(200 / 3, 4)

@@ -98,8 +98,8 @@ def test_runs_that_cannot_be_compared():
     with pytest.raises(ScoringError, match="short.jsonl: 1 of the 2 questions of a.jsonl are missing"):
         compare(first, short)
     unmeasured = turn("q0")
-    del unmeasured["mrr"]
-    with pytest.raises(DataError, match="question 'q0' has no 'mrr'; give a turns.jsonl"):
+    del unmeasured["pred_answers"]
+    with pytest.raises(DataError, match="raw.jsonl:1: conversation '0', turn 0: .*`pred_answers`"):
         compare(short, write_lines("raw.jsonl", conversation("0", unmeasured)))
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from finished import conversation, evidence, turn
 
-from convinse.formats.convmix import read_conversations
-from convinse.scoring.convqa import evaluate
+from convinse.formats.convmix import read_measurable
+from convinse.scoring.convqa import evaluate, measure_anew
 from convinse.scoring.trec import document_id, write_trec
 from convinse.support.errors import DataError, OutputError, ScoringError
 from written import write_lines
@@ -65,7 +65,9 @@ def test_ir_measures_reads_them_and_finds_what_the_pipeline_measured():
         run = list(ir_measures.read_trec_run(f"trec/{name}-kb.run.txt"))
         found = ir_measures.calc_aggregate([presence, reciprocal], qrels, run)
         assert found[reciprocal] == pytest.approx(expected)
-        assert found[presence] == evaluate(read_conversations(path))["answer_presence"] == 0.5
+        conversations = read_measurable(path)
+        measure_anew(conversations)
+        assert found[presence] == evaluate(conversations)["answer_presence"] == 0.5
 
 
 def test_an_evidence_is_relevant_when_its_entities_of_one_run_hold_an_answer():
@@ -113,7 +115,7 @@ def test_runs_that_cannot_be_pooled():
     refused(ScoringError, "run0.jsonl: 1 of the 2 questions of run1", one, conversation("c", turn("q"), turn("r")))
     refused(DataError, "question 'a b': white space in a question_id", conversation("c", turn("a b")))
     without = {key: value for key, value in turn("q").items() if key != "top_evidences"}
-    refused(DataError, "question 'q' has no 'top_evidences'", conversation("c", without))
+    refused(DataError, "conversation 'c', turn 0: .*`top_evidences`", conversation("c", without))
     refused(DataError, "an evidence has the source 'web'", conversation("c", turn("q", evidences=[evidence("x", source="web")])))  # fmt: skip
     path = write_lines("results/one/kb/turns.jsonl", one)
     with pytest.raises(ScoringError, match="a run of the name 'one-kb' is given already"):

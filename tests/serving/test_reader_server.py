@@ -9,8 +9,10 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import closing, contextmanager
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import requests
@@ -82,13 +84,13 @@ def server():
         assert process.poll() is None
 
 
-def in_thread(reader, most=reader_server.MAX_BODY):
-    return served(reader_server.create_app(reader, most))
+def in_thread(reader, **changes):
+    return served(reader_server.create_app(reader, replace(reader_server.LIMITS, **changes)))
 
 
 def post(port, body, path="/", method="POST"):
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
-        connection.request(method, path, body)
+        connection.request(method, path, body, {"Content-Type": "application/json"})
         response = connection.getresponse()
         assert response.headers["Content-Type"] == "application/json"
         return response.status, json.loads(response.read())
@@ -172,7 +174,7 @@ def test_wrong_paths_and_methods(server):
 
 
 def test_max_body_is_obeyed(reader):
-    with in_thread(reader, most=100) as port:
+    with in_thread(reader, body=100) as port:
         assert post(port, json.dumps({"context": "x" * 50, "qas": []}))[0] == 200
         assert "100 bytes" in refused(port, json.dumps({"context": "x" * 100, "qas": []}), 413)
 
@@ -186,11 +188,11 @@ class Held:
         self.calls = []
         self.entered, self.go = threading.Event(), threading.Event()
 
-    def read_all(self, questions, contexts, top_k=None):
+    def reading(self, questions, contexts, top_k=None):
         self.calls.append(len(questions))
         self.entered.set()
         assert self.go.wait(30)
-        return self._reader.read_all(questions, contexts, top_k)
+        return (yield from self._reader.reading(questions, contexts, top_k))
 
 
 def while_held(port, held, bodies):
@@ -219,7 +221,7 @@ def test_what_waits_is_read_in_parts_where_it_is_too_much(reader, expected, monk
     size = reader_server._PostedContext(
         CONTEXTS[0]["context"], [reader_server._PostedQuestion(**{"qid": "", "question": "who wrote the book"})] * 2
     ).size
-    monkeypatch.setattr(reader_server, "_MOST_READ", 2 * size + 10)
+    monkeypatch.setattr(reader_server, "_READ_TOGETHER", 2 * size + 10)
     held = Held(reader)
     with in_thread(held) as port:
         found = while_held(port, held, [json.dumps(context) for context in CONTEXTS])
@@ -228,8 +230,8 @@ def test_what_waits_is_read_in_parts_where_it_is_too_much(reader, expected, monk
 
 
 class Failing(Held):
-    def read_all(self, questions, contexts, top_k=None):
-        found = super().read_all(questions, contexts, top_k)
+    def reading(self, questions, contexts, top_k=None):
+        found = yield from super().reading(questions, contexts, top_k)
         if any("number 3" in text for texts in contexts for text in texts):
             raise ValueError("a secret")
         return found
@@ -256,7 +258,7 @@ def test_a_client_that_goes_away_leaves_the_others_alone(reader, expected):
     with in_thread(held) as port:
         body = json.dumps(CONTEXTS[0]).encode()
         with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
-            client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+            client.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
             assert held.entered.wait(30)
         held.go.set()
         assert post(port, json.dumps(CONTEXTS[1])) == (200, answers_of(CONTEXTS[1], expected))
@@ -313,3 +315,85 @@ def test_the_model_of_a_configuration(command, monkeypatch):
 @pytest.mark.parametrize("arguments", [[], ["cat"], ["reader", "--port", "x"], ["reader", "--max-body", "much"]])
 def test_wrong_usage(usage_error, arguments):
     assert usage_error("serve", *arguments)
+
+
+class Steps(Held):
+    """A reader whose texts take so many steps as they have words; notes what is read in which order."""
+
+    def __init__(self):
+        super().__init__(SimpleNamespace(model_id="steps"))
+        self.steps, self.closed = [], []
+
+    def reading(self, questions, contexts, top_k=None):
+        name = questions[0]
+        try:
+            for _ in contexts[0][0].split():
+                self.entered.set()
+                assert self.go.wait(30)
+                self.steps.append(name)
+                yield
+        except GeneratorExit:
+            self.closed.append(name)
+            raise
+        return [[] for _ in questions]
+
+
+def asked(name, words):
+    return json.dumps({"context": "word " * words, "qas": [{"qid": "1", "question": name}]})
+
+
+@pytest.fixture
+def steps(monkeypatch):
+    """A turn is one step, and what has more than ten words is long."""
+    monkeypatch.setattr(reader_server, "_TURN", 0)
+    monkeypatch.setattr(reader_server, "_READ_TOGETHER", 60)
+    return Steps()
+
+
+def test_short_requests_do_not_wait_for_the_end_of_long_ones(steps):
+    with in_thread(steps) as port:
+        found = while_held(port, steps, [asked("long", 100), asked("longer", 200), asked("short", 3)])
+    assert [status for status, _ in found] == [200] * 3
+    assert steps.steps.index("short") <= 3
+    last = len(steps.steps) - 1 - steps.steps[::-1].index("short")
+    assert last <= 12 and steps.steps.count("short") == 3  # while both long ones went on
+    assert steps.steps[last:].count("long") > 90
+
+
+def test_so_many_long_requests_are_under_way_and_short_ones_beside_them(steps, monkeypatch):
+    monkeypatch.setattr(reader_server, "_LONG_AT_ONCE", 1)
+    with in_thread(steps) as port:
+        while_held(port, steps, [asked("first", 50), asked("second", 50), asked("short", 3)])
+    ends = {name: len(steps.steps) - steps.steps[::-1].index(name) for name in ("first", "second", "short")}
+    assert ends["short"] < ends["first"] <= steps.steps.index("second") < ends["second"]
+
+
+def test_what_nobody_waits_for_is_read_no_further(steps):
+    with in_thread(steps) as port:
+        body = asked("gone", 1_000_000 // 5).encode()
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+            client.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+            assert steps.entered.wait(30)
+        steps.go.set()
+        assert post(port, asked("next", 3)) == (200, {"1": ""})
+        end = time.monotonic() + 20
+        while steps.closed != ["gone"]:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    assert steps.steps.count("gone") < 200_000
+
+
+def test_a_full_queue(steps):
+    with in_thread(steps, queue=1) as port, ThreadPoolExecutor(3) as pool:
+        first = pool.submit(post, port, asked("first", 50))
+        assert steps.entered.wait(30)
+        rest = [pool.submit(post, port, asked("rest", 3)) for _ in range(2)]
+        refused_ = next(as_completed(rest)).result()
+        assert refused_[0] == 429 and "1 requests wait" in refused_[1]["error"]
+        steps.go.set()
+        assert first.result()[0] == 200 and sorted(other.result()[0] for other in rest) == [200, 429]
+
+
+def test_a_context_that_is_too_long(server):
+    text = json.dumps({"context": "x" * 1_000_001, "qas": [{"qid": "1", "question": "who"}]})
+    assert "at most 1000000" in refused(server, text, 413)

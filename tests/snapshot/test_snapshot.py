@@ -7,12 +7,14 @@ from collections import Counter
 
 import pytest
 
+from convinse.cli.verify import faults
 from convinse.config import parse_config
 from convinse.evidence_retrieval_scoring.clocq_retriever import ClocqRetriever
 from convinse.formats.convmix import read_conversations
 from convinse.knowledge_base import layout
 from convinse.knowledge_base.build import build
 from convinse.records.evidence import SOURCES
+from convinse.support.manifest import BuiltFolder
 from convinse.wikipedia.dump import WikipediaDump
 from places import SNAPSHOT
 from recipes.snapshot import build as build_snapshot
@@ -65,7 +67,7 @@ def test_the_knowledge_base_is_built_from_the_entity_documents(kb, workdir):
     assert manifest.build_id == kb.build_id, "run scripts/recipes/snapshot/build.py"
     counts = [(built.items, built.properties, built.facts) for built in (manifest, kb.manifest)]
     assert counts[0] == counts[1]
-    layout.CHECKS.check(SNAPSHOT / "kb", kb.manifest.files, every_byte=True)
+    assert not [fault for _, fault in BuiltFolder(SNAPSHOT / "kb", kb.manifest, layout.CHECKS).faults() if fault]
 
 
 def test_the_script_builds_what_ships(kb, dump, workdir, monkeypatch, capsys):
@@ -82,7 +84,7 @@ def test_the_script_builds_what_ships(kb, dump, workdir, monkeypatch, capsys):
 
 
 def test_it_is_as_large_as_promised_and_a_few_megabytes_at_most(kb, dump):
-    with_facts = [item for item in document_ids("item") if kb.neighborhood(item, 1)]
+    with_facts = [item for item in document_ids("item") if kb.first_facts(item, 1)]
     assert len(with_facts) >= 400
     assert kb.manifest.facts >= 4000
     assert len(dump) >= 80
@@ -189,3 +191,11 @@ def test_the_wording_is_that_of_a_conversation(turns):
         turn for turn in follow_ups if any(e["label"].lower() in turn["question"].lower() for e in turn["entities"])
     ]
     assert len(named) <= 0.5 * len(follow_ups)
+
+
+def test_what_ships_is_what_its_checksums_say():
+    checked = list(faults(SNAPSHOT))
+    assert {path.parent.name for path, _ in checked} >= {"kb", "model", "history", "answers", "snapshot"}
+    assert [fault for _, fault in checked if fault != ""] == [], (
+        "where a file was changed by hand: folder_sums.write_sums"
+    )

@@ -3,6 +3,7 @@ import gzip
 import io
 import os
 import pickle
+import random
 from collections import OrderedDict
 from contextlib import closing
 from pathlib import Path
@@ -79,6 +80,30 @@ def test_bad_entries_are_reported_by_item_and_too_many_stop(workdir, caplog):
     with pytest.raises(DataError, match="11 of the first 11 evidences are bad"):
         import_pickle(write({"Q1": [{}] * 20}), Path("w2.db"))
     assert not Path("w2.db").exists()
+
+
+@pytest.mark.parametrize("retrieved", [{}, {"retrieved_for_entity": [{"id": "Q1", "label": "é"}]}])
+def test_a_dump_of_the_published_shape_loses_links_without_an_item_and_nothing_else(workdir, caplog, retrieved):
+    """CONVINSE's annotator: pairs are tuples, of dates, of links with an item, and 30 % of links with None or False."""
+    chance, links, unlinked = random.Random(7), 0, 0
+    data = {}
+    for page in range(1, 41):
+        data[f"Q{page}"] = rows = []
+        for number in range(25):
+            lost = [chance.choice((None, False)) for _ in range(10) if chance.random() < 0.3]
+            pairs = [("1997", "1997-01-01T00:00:00Z"), ("é", "Q1"), *((f"w{n}", item) for n, item in enumerate(lost))]
+            chance.shuffle(pairs)
+            links, unlinked = links + len(lost), unlinked + bool(lost)
+            source = chance.choice(("text", "table", "infobox"))
+            rows.append({**evidence(f"é, {number} 1997", source), "disambiguations": pairs, **retrieved})
+    done = import_pickle(write(data), Path("w.db"))
+    assert (done.bad, done.links, done.unlinked) == (0, links, unlinked) and links > 2500 and not caplog.text
+    found = content()
+    assert sum(map(len, found.values())) == 1000
+    for item in found:
+        for own, given in zip(found[item], data[item], strict=True):
+            assert own["disambiguations"] == [list(pair) for pair in given["disambiguations"] if pair[1]]
+            assert "retrieved_for_entity" not in own or not retrieved
 
 
 class Evil:

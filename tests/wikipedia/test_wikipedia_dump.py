@@ -1,3 +1,4 @@
+import random
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -104,6 +105,20 @@ def test_without_full_text_search_a_dump_is_written_all_the_same(workdir, monkey
         assert dump.items() and not dump.has_words
 
 
+def test_a_full_disk_is_no_missing_full_text_search(workdir, monkeypatch, caplog):
+    class Full(sqlite3.Connection):
+        def execute(self, statement, *values):
+            if statement == dumps._WORDS:
+                raise sqlite3.OperationalError("database or disk is full")
+            return super().execute(statement, *values)
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(dumps.sqlite3, "connect", lambda *given, **more: connect(*given, factory=Full, **more))
+    with pytest.raises(OutputError, match="disk is full"):
+        write_dump(workdir / "wikipedia.db", PAGES)
+    assert not caplog.messages and names(workdir) == []
+
+
 def open_id(path):
     with closing(WikipediaDump(path)) as dump:
         return dump.build_id
@@ -136,7 +151,8 @@ def test_a_missing_dump_is_a_clear_error(workdir):
 )
 def test_what_is_no_dump_is_a_clear_error(workdir, content):
     if content is None:
-        execute(workdir / "x.db", "CREATE TABLE other (a)")
+        with closing(sqlite3.connect(workdir / "x.db")) as connection, connection:
+            connection.execute("CREATE TABLE other (a)")
     else:
         (workdir / "x.db").write_bytes(content)
     with pytest.raises(IndexFileError, match=r"x\.db.*build it again"):
@@ -144,6 +160,10 @@ def test_what_is_no_dump_is_a_clear_error(workdir, content):
 
 
 def execute(path, statement):
+    """Change a dump; it is as one of an earlier version then, without checksums."""
+    with path.open("r+b") as file:
+        head = file.read(32)
+        file.truncate(int.from_bytes(head[16:18], "big") * int.from_bytes(head[28:], "big"))
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(statement)
 
@@ -214,3 +234,48 @@ def test_opening_and_reading_are_fast(workdir):
         for n in range(50, 5000, 50):
             dump.get(f"Q{n}")
         assert time.process_time() - start < 0.2  # 2 ms each
+
+
+MANY = [
+    (f"Q{number}", [said(f"Page {number}, {'words ' * (number % 40)}{number * 7919}.")]) for number in range(1, 3000)
+]
+
+
+@pytest.fixture(scope="module")
+def several_blocks(tmp_path_factory):
+    path = tmp_path_factory.mktemp("dump") / "wikipedia.db"
+    write_dump(path, MANY)
+    assert path.stat().st_size > 4 << 16
+    return path
+
+
+def answers(path):
+    with closing(WikipediaDump(path)) as dump:
+        pages = [dump.get(item) for item, _ in MANY[::97]]
+        return pages, dump.get("Q0"), dump.search(["page 77"]), dump.search([], ["539"]), dump.tells_of("Q77", "words")
+
+
+def test_a_flipped_bit_anywhere_in_a_dump_changes_no_answer(several_blocks, workdir):
+    expected = answers(several_blocks)
+    data = several_blocks.read_bytes()
+    rng = random.Random(1)
+    path = workdir / "w.db"
+    for place in [28, len(data) - 1, len(data) - 20, len(data) - 100, *rng.choices(range(len(data)), k=60)]:
+        harmed = bytearray(data)
+        harmed[place] ^= 1 << rng.randrange(8)
+        path.write_bytes(harmed)
+        try:
+            assert answers(path) == expected, place
+        except IndexFileError as error:
+            assert str(path) in str(error) and "build it again" in str(error)
+
+
+def test_pages_that_are_there_are_read_before_the_whole_dump_is_compared(several_blocks, workdir):
+    data = bytearray(several_blocks.read_bytes())
+    data[-8000] ^= 1
+    (workdir / "w.db").write_bytes(data)
+    with closing(WikipediaDump(workdir / "w.db")) as dump:
+        assert dump.get("Q1") == MANY[0][1]
+        for look_up in (lambda: dump.get("Q0"), lambda: dump.search(["page 1"]), dump.items, lambda: len(dump)):
+            with pytest.raises(IndexFileError, match=r"w\.db: altered since it was built"):
+                look_up()

@@ -159,7 +159,7 @@ class Facts:
         self.aliases = {entity_id: aliases for entity_id, _, aliases in self.kb.properties()}
 
     def _add(self, subject: str) -> None:
-        own = self.kb.neighborhood(subject, self.kb.frequencies(subject)[0])
+        own = self.kb.first_facts(subject, self.kb.frequencies(subject)[0])
         told = [_told(fact) for fact in own if not any(entity["id"] in self.bench.seeds for entity in fact)]
         if told:
             self.by_subject[subject] = list(dict.fromkeys(told))

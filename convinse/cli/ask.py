@@ -1,0 +1,110 @@
+"""The command that answers questions given as arguments or on standard input: ask."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from ..support.errors import DataError
+from ..support.limits import LONGEST_LINE
+from .arguments import Commands
+
+if TYPE_CHECKING:
+    from ..records.conversation import HistoryPart, Turn
+
+_BEST_EVIDENCES = 5  # shown of a turn
+
+
+def add(commands: Commands) -> None:
+    """`ask`."""
+    sub = commands.add("ask", _ask, "answer one conversation from the command line", "nothing was written")
+    sub.add_argument(
+        "questions", nargs="*", metavar="QUESTION", help="without one: questions from standard input, one a line"
+    )
+    add_pipeline(sub)
+    sub.add_argument("--json", action="store_true", help="print the conversation as one JSON object")
+
+
+def add_pipeline(parser: argparse.ArgumentParser) -> None:
+    """`--sources` and `--config`."""
+    parser.add_argument("--sources", default=None, help="such as kb_text (default kb_text_table_info)")
+    parser.add_argument("--config", default="config.yml", help="the configuration (default config.yml)")
+
+
+def _ask(options: argparse.Namespace) -> int:
+    from ..config import load_config
+    from ..pipeline import Pipeline
+    from ..records.evidence import DEFAULT_SOURCES, parse_sources
+    from ..session import check_question
+
+    sources = parse_sources(options.sources or DEFAULT_SOURCES)
+    asked: Iterable[str] = [check_question(question) for question in options.questions]
+    with Pipeline(load_config(options.config)) as pipeline:
+        session = pipeline.session(sources)
+        for question in asked or _asked_on_standard_input():
+            turn = session.ask(question)
+            if not options.json:
+                print_turn(turn)
+                sys.stdout.flush()  # read while the next turn is computed
+        if options.json:
+            import msgspec
+
+            sys.stdout.write(msgspec.json.encode(session.conversation).decode() + "\n")
+    return 0
+
+
+def _asked_on_standard_input() -> Iterator[str]:
+    if sys.stdin is not None and sys.stdin.isatty():
+        print("one question a line; Ctrl-D ends", file=sys.stderr)
+    for line in input_lines():
+        if line.strip():
+            yield line.strip()
+
+
+def input_lines() -> Iterator[str]:
+    """The lines of standard input, each as soon as it is there.
+
+    Raises:
+        DataError: it is closed, or no text.
+    """
+    if sys.stdin is None:
+        raise DataError("standard input is closed; give the questions as arguments")
+    while True:
+        try:
+            line = sys.stdin.readline(LONGEST_LINE)
+        except UnicodeDecodeError as error:
+            raise DataError(f"standard input is no {error.encoding} text") from None
+        if not line:
+            return
+        yield line.removesuffix("\n")
+
+
+def print_turn(turn: Turn) -> None:
+    """A turn of `ask`: question, representation, answers with what supports them, best evidences."""
+    print(f"\n> {turn['question']}\n  understood as: {turn['structured_representation'].strip()}")
+    used = [shown_part(part) for part in turn.get("history_used", [])]
+    if used:
+        print(f"  from the history: {'; '.join(used)}")
+    answers = turn["pred_answers"]
+    if not answers:
+        print("  no answer found")
+    if "abstained" in turn:
+        print(f"  not known: {turn['abstained']['reason']}{'; at best' if answers else ''}")
+    for answer in answers[:5]:
+        entity = answer["answer"]
+        print(f"  {answer['rank']}. {entity['label']} ({entity['id']})  {answer['score']:.3f}")
+        for place in answer.get("evidences", [])[:1]:
+            evidence = turn["top_evidences"][place]
+            print(f"       [{evidence['source']}] {evidence['evidence_text']}")
+    if turn["top_evidences"]:
+        print("  best evidences:")
+    for evidence in turn["top_evidences"][:_BEST_EVIDENCES]:
+        print(f"    {evidence.get('score', 0.0):6.2f} [{evidence['source']}] {evidence['evidence_text']}")
+
+
+def shown_part(part: HistoryPart) -> str:
+    """A part of the history that a representation took, with the turn it is from."""
+    score = f", {part['score']:.2f}" if "score" in part else ""
+    return f"{part['text']} ({part['part']} of turn {part['turn']}{score})"

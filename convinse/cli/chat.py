@@ -1,0 +1,246 @@
+"""The command that holds a conversation in the terminal: chat."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..support.errors import ConvinseError, DataError, OutputError, nearest, one_line
+from .arguments import Commands
+from .ask import add_pipeline, input_lines, shown_part
+from .tables import console
+
+if TYPE_CHECKING:
+    from ..pipeline import Pipeline
+    from ..records.conversation import Conversation, RankedAnswer, Turn
+    from ..records.evidence import Entity
+
+_SUPPORT = 2  # evidences shown of the answer
+_SHOWN = 5  # of answers and of evidences, of a turn that is explained
+_CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")  # what a terminal would obey
+_DONE = {"qu": "looking for evidences", "ers": "looking for the answer", "ha": "done"}
+
+
+def add(commands: Commands) -> None:
+    """`chat`."""
+    sub = commands.add("chat", _chat, "a conversation in the terminal; /help lists what it knows", "nothing was saved")
+    sub.add_argument("conversation", nargs="?", metavar="FILE", help="go on with a conversation that /save wrote")
+    add_pipeline(sub)
+
+
+def _chat(options: argparse.Namespace) -> int:
+    from ..config import load_config
+    from ..pipeline import Pipeline
+    from ..records.evidence import DEFAULT_SOURCES, parse_sources
+
+    sources = parse_sources(options.sources or DEFAULT_SOURCES)
+    path = None if options.conversation is None else Path(options.conversation)
+    conversation = None if path is None else _read(path)
+    with Pipeline(load_config(options.config)) as pipeline:
+        chat = Chat(pipeline, sources, conversation, path)
+        is_terminal = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+        chat.run(prompt(chat.questions) if is_terminal else next_line())
+    return 0
+
+
+def prompt(questions: list[str]) -> Callable[[], str]:
+    """Reads lines in the terminal, with editing; the arrow up leads to earlier ones, first to these questions."""
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.completion import WordCompleter
+    from prompt_toolkit.history import InMemoryHistory
+
+    names = WordCompleter(list(Chat.COMMANDS), sentence=True)
+    session: PromptSession[str] = PromptSession(
+        "> ", history=InMemoryHistory(questions), completer=names, complete_while_typing=False
+    )
+    return session.prompt
+
+
+def next_line() -> Callable[[], str]:
+    """Reads lines of standard input that is no terminal."""
+    lines = input_lines()
+
+    def read() -> str:
+        for line in lines:
+            return line
+        raise EOFError
+
+    return read
+
+
+class Chat:
+    """A conversation in the terminal.
+
+    Args:
+        pipeline: answers.
+        sources: what the answers are from, until `/sources` names others.
+        conversation: goes on; None begins one.
+        path: of the file that it was read from; `/save` without a name writes there.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        sources: tuple[str, ...],
+        conversation: Conversation | None = None,
+        path: Path | None = None,
+    ) -> None:
+        self._pipeline, self._path = pipeline, path
+        self._session = pipeline.session(sources, conversation)
+        self._console = console()
+
+    @property
+    def questions(self) -> list[str]:
+        """What was asked."""
+        return [turn["question"] for turn in self._turns]
+
+    @property
+    def _turns(self) -> list[Turn]:
+        return self._session.conversation["questions"]
+
+    def run(self, read: Callable[[], str]) -> None:
+        """Take line after line, until `read` raises `EOFError`. Ctrl-C empties the line or stops the answer."""
+        while True:
+            try:
+                line = read().strip()
+            except EOFError:
+                return
+            except KeyboardInterrupt:
+                continue
+            try:
+                self.take(line)
+            except KeyboardInterrupt:
+                self._say("stopped; the conversation is as it was before", "yellow")
+            except ConvinseError as error:
+                self._say(one_line(error), "red")
+
+    def take(self, line: str) -> None:
+        """A question or a command."""
+        if not line.startswith("/"):
+            self._ask(line)
+            return
+        name, _, argument = line.partition(" ")
+        if name not in self.COMMANDS:
+            raise DataError(f"no command {name}: {nearest(name, list(self.COMMANDS))} (/help says what they do)")
+        shown, _, command = self.COMMANDS[name]
+        if argument and not shown:
+            raise DataError(f"{name} stands alone; it takes no '{argument.strip()}'")
+        command(self, argument.strip())
+
+    # -- what is asked -------------------------------------------------------------------------------------------------
+
+    def _ask(self, question: str) -> None:
+        with self._console.status("understanding the question") as status:
+            turn = self._session.ask(question, lambda stage, _: status.update(_DONE[stage]))
+        answers = turn["pred_answers"]
+        if "abstained" in turn:
+            self._say(f"not known: {turn['abstained']['reason']}", "yellow")
+        elif not answers:
+            self._say("no answer found", "yellow")
+        if answers:
+            before = "at best: " if "abstained" in turn else ""
+            self._say(f"{before}{_shown_answer(answers[0])}", "" if before else "bold green")
+            for place in answers[0].get("evidences", [])[:_SUPPORT]:
+                evidence = turn["top_evidences"][place]
+                self._say(f"  [{evidence['source']}] {evidence['evidence_text']}")
+
+    def _why(self, _: str) -> None:
+        """What was understood, taken from the history, found and scored."""
+        turns = self._turns
+        if not turns:
+            raise DataError("nothing was asked yet")
+        turn = turns[-1]
+        self._say(f"understood as: {turn['structured_representation'].strip()}")
+        if "representation" in turn:
+            fields = turn["representation"]
+            self._pair("about", _shown_entities(fields["entities"]))
+            self._pair("in the context of", _shown_entities(fields["context"]))
+            self._pair("asked", fields["predicate"])
+            self._pair("expected", fields["answer_type"])
+        self._pair("in full", turn.get("resolved_question", ""))
+        self._pair("from the history", "; ".join(map(shown_part, turn.get("history_used", []))))
+        self._why_scored(turn)
+
+    def _why_scored(self, turn: Turn) -> None:
+        evidences = turn.get("top_evidences", [])
+        counts = Counter(evidence["source"] for evidence in evidences)
+        self._say(f"found: {', '.join(f'{counts[source]} {source}' for source in counts) or 'nothing'}")
+        for evidence in evidences[:_SHOWN]:
+            self._say(f"  {evidence.get('score', 0.0):6.2f} [{evidence['source']}] {evidence['evidence_text']}")
+        self._say("answers:" if turn["pred_answers"] else "answers: none")
+        for answer in turn["pred_answers"][:_SHOWN]:
+            reasons = ", ".join(answer.get("reasons", []))
+            self._say(f"  {answer['rank']}. {_shown_answer(answer)}{f' by {reasons}' if reasons else ''}")
+        if "abstained" in turn:
+            self._say(f"not known: {turn['abstained']['reason']}", "yellow")
+
+    # -- the conversation ----------------------------------------------------------------------------------------------
+
+    def _sources(self, wanted: str) -> None:
+        if wanted:
+            self._session.sources = wanted
+        self._say(f"answers are from {'_'.join(self._session.sources)}")
+
+    def _new(self, _: str) -> None:
+        self._session, self._path = self._pipeline.session(self._session.sources), None
+        self._say("a new conversation")
+
+    def _back(self, _: str) -> None:
+        self._say(f"taken back: {self._session.back()['question']}")
+
+    def _save(self, name: str) -> None:
+        import msgspec
+
+        from ..support.files import replacing
+
+        if not name and self._path is None:
+            raise OutputError("/save needs the name of a file, such as /save talk.json")
+        path = Path(name).expanduser() if name else self._path
+        if path is None or (path != self._path and path.exists()):
+            raise OutputError(f"{path}: is there already; name another file")
+        with replacing(path) as temporary:
+            temporary.write_bytes(msgspec.json.encode(self._session.conversation) + b"\n")
+        self._path = path
+        self._say(f"{path}: {len(self._session)} turns; convinse chat {path} goes on with them")
+
+    def _help(self, _: str) -> None:
+        for name, (argument, text, _command) in self.COMMANDS.items():
+            self._say(f"{f'{name} {argument}':20} {text}")
+        self._say("All else is a question. Ctrl-C stops an answer, Ctrl-D ends.")
+
+    COMMANDS: dict[str, tuple[str, str, Callable[[Chat, str], None]]] = {
+        "/why": ("", "what was understood, taken from the history, found and scored for the last answer", _why),
+        "/sources": ("SOURCES", "take the next answers from these, such as kb_text; alone: say which", _sources),
+        "/back": ("", "take the last turn back", _back),
+        "/new": ("", "begin a new conversation", _new),
+        "/save": ("FILE", "write the conversation as JSON; alone: to the same file again", _save),
+        "/help": ("", "this list", _help),
+    }
+
+    # -- the terminal --------------------------------------------------------------------------------------------------
+
+    def _say(self, text: str, style: str = "") -> None:
+        self._console.print(text.translate(_CONTROLS), style=style or None, soft_wrap=not self._console.is_terminal)
+
+    def _pair(self, name: str, text: str) -> None:
+        if text:
+            self._say(f"  {name}: {text}")
+
+
+def _shown_answer(answer: RankedAnswer) -> str:
+    return f"{answer['answer']['label']} ({answer['answer']['id']})  {answer.get('score', 0.0):.2f}"
+
+
+def _shown_entities(entities: list[Entity]) -> str:
+    return ", ".join(f"{entity['label']} ({entity['id']})" for entity in entities)
+
+
+def _read(path: Path) -> Conversation:
+    from ..formats.convmix import read_records
+
+    conversation: Conversation = read_records(path)
+    return conversation

@@ -1,0 +1,270 @@
+"""The pipeline as a service: conversations over HTTP, and chat completions in OpenAI's shape.
+
+Conversations are kept in memory, by ids that nobody guesses; `docs/serve.md` has the requests, `docs/limits.md` the limits.
+Turns of different conversations that wait at the same time are computed together; of one conversation one turn is under way,
+and a second gets 409.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ..pipeline import Pipeline
+from ..records.evidence import DEFAULT_SOURCES, parse_sources
+from ..session import Session
+from ..support.errors import DataError
+from ..support.http_access import AsgiApp
+from ..support.http_limits import Limits
+from ..support.http_server import JsonEndpoint, answer, parse, refusing, run
+from ..support.http_work import RefusedError
+from .chat_completions import (
+    ChatRequest,
+    chat_question,
+    completion,
+    completion_chunks,
+    error_shape,
+    model,
+    models,
+    session_after,
+    sources_of,
+)
+from .conversation_store import ConversationStore
+from .openapi import NewConversation, NextTurn, description
+from .questions import checked_question, checked_sources
+from .service_access import with_token
+from .service_metrics import CONTENT_TYPE, ServiceMetrics
+from .turn_queue import TurnQueue
+from .turn_stream import TurnStream, named_events
+
+LIMITS = Limits(body=10_000_000, bodies=200_000_000)  # a conversation to take up has 80 KB a turn
+_MOST_TURNS = 100  # of a conversation: it takes 1 MB of memory then
+_PATIENCE = 60.0  # seconds that requests in flight get when the server is stopped: as long as a turn may take
+# seconds after which the pipeline's thread lets the event loop have its turn; of the usual 0.005 a first event waits for several:
+# with 50 clients 90 ms in place of 43 (95th percentile), and turns take as long
+_SWITCH = 0.0005
+_EVENTS = "text/event-stream"
+
+Work = Callable[[Request, bytes], Awaitable[Any]]
+
+
+@dataclass(frozen=True)
+class ServiceOptions:
+    """How the service is run.
+
+    Attributes:
+        sources: where a request names none.
+        most_conversations: that are kept; a further one takes the place of the one that nobody asked for longest.
+        token: that requests must give; None: they need none.
+        origins: of other sites whose pages may ask.
+        limits: of requests.
+    """
+
+    sources: str | Sequence[str] = DEFAULT_SOURCES
+    most_conversations: int = 1000
+    token: str | None = None
+    origins: Sequence[str] = ()
+    limits: Limits = LIMITS
+
+
+class ConversationService:
+    """What the requests ask for; belongs to one event loop.
+
+    Args:
+        pipeline: it is used by this service only.
+        options: see there.
+    """
+
+    def __init__(self, pipeline: Pipeline, options: ServiceOptions) -> None:
+        self._pipeline, self.options = pipeline, options
+        self._sources = parse_sources(options.sources)
+        self.metrics = ServiceMetrics()
+        self._queue = TurnQueue(pipeline, options.limits, self.metrics)
+        self._store = ConversationStore(options.most_conversations, self.metrics)
+
+    def close(self) -> None:
+        """Wait until nothing uses the pipeline; what has not begun is not done."""
+        self._queue.close()
+
+    async def begin(self, _: Request, body: bytes) -> Response:
+        """A new conversation, or a stored one that is taken up."""
+        wanted = parse(body, NewConversation) if body.strip() else NewConversation()
+        sources = self._sources if wanted.sources is None else checked_sources(wanted.sources)
+        stored = wanted.conversation and wanted.conversation.get("questions")
+        if isinstance(stored, list) and len(stored) > _MOST_TURNS:
+            raise RefusedError(f"conversation: {len(stored)} turns; {_MOST_TURNS} are the most", 413)
+        session = await self._opened(sources, wanted.conversation)
+        return answer({"id": self._store.add(session), **_about(session)}, 201)
+
+    async def _opened(self, sources: Sequence[str], conversation: Any) -> Session:
+        if conversation is None:
+            return self._pipeline.session(sources)
+        try:
+            return await asyncio.to_thread(self._pipeline.session, sources, conversation)
+        except DataError as error:
+            raise RefusedError(str(error)) from None
+
+    async def look(self, request: Request, _: bytes) -> Any:
+        """A conversation, as it can be stored and taken up."""
+        name = request.path_params["id"]
+        session = self._store.get(name)
+        conversation = await asyncio.to_thread(lambda: session.conversation)
+        return {"id": name, **_about(session), "conversation": conversation}
+
+    async def delete(self, request: Request, _: bytes) -> Response:
+        """Forget a conversation."""
+        self._store.delete(request.path_params["id"])
+        return Response(status_code=204)
+
+    async def ask(self, request: Request, body: bytes) -> Any:
+        """The next turn of a conversation; with its stages where the client accepts events."""
+        question = checked_question(parse(body, NextTurn).question)
+        with ExitStack() as stack:
+            session = stack.enter_context(self._store.asked(request.path_params["id"]))
+            if len(session) >= _MOST_TURNS:
+                raise RefusedError(f"the conversation has {_MOST_TURNS} turns; begin a new one", 413)
+            if _EVENTS not in request.headers.get("accept", ""):
+                return await self._queue.answer(session, question)
+            self._queue.admit()
+            asked = functools.partial(self._queue.answer, session, question)
+            return TurnStream(asked, named_events, self.options.limits, stack.pop_all())
+
+    async def chat(self, _: Request, body: bytes) -> Any:
+        """The answer to the last of some messages."""
+        request: ChatRequest = parse(body, ChatRequest)
+        sources = sources_of(request.model, self._sources)
+        question, earlier = chat_question(request)
+        self._queue.admit()
+
+        async def answered(told: Any = None) -> Any:
+            if earlier:
+                session = await self._queue.run(lambda: session_after(self._pipeline, sources, earlier))
+            else:
+                session = self._pipeline.session(sources)
+            return await self._queue.answer(session, question, told)
+
+        if request.stream:
+            return TurnStream(answered, completion_chunks(request), self.options.limits, ExitStack())
+        return completion(await answered(), request.model)
+
+    async def models(self, _: Request, __: bytes) -> Any:
+        """The models that chat programs offer."""
+        return {"object": "list", "data": models()}
+
+    async def model(self, request: Request, _: bytes) -> Any:
+        """A model by its name."""
+        return model(request.path_params["model"])
+
+    async def health(self, _: Request, __: bytes) -> Any:
+        """That the server answers."""
+        return {"status": "ok"}
+
+    async def figures(self, _: Request, __: bytes) -> Response:
+        """The figures for Prometheus."""
+        text = self.metrics.text(conversations=len(self._store), waiting=len(self._queue))
+        return Response(text, media_type=CONTENT_TYPE)
+
+    async def described(self, _: Request, __: bytes) -> Any:
+        """The OpenAPI description."""
+        return description(self.options.token is not None)
+
+
+def _about(session: Session) -> dict[str, Any]:
+    return {"sources": "_".join(session.sources), "turns": len(session)}
+
+
+def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> AsgiApp:
+    """The ASGI application; run it in any ASGI server, or see `serve`."""
+    return _app(ConversationService(pipeline, options or ServiceOptions()))
+
+
+def _app(service: ConversationService) -> AsgiApp:
+    options = service.options
+    plain, openai = JsonEndpoint(options.limits), JsonEndpoint(options.limits, error_shape)
+
+    def route(path: str, work: Work, method: str = "GET", shape: JsonEndpoint = plain) -> Route:
+        endpoint = shape.of_request(work)
+
+        async def counted(request: Request) -> Response:
+            response = await endpoint(request)
+            service.metrics.request(path, request.method, response.status_code)
+            return response
+
+        return Route(path, counted, methods=[method])
+
+    routes = [
+        route("/v1/conversations", service.begin, "POST"),
+        route("/v1/conversations/{id}", service.look),
+        route("/v1/conversations/{id}", service.delete, "DELETE"),
+        route("/v1/conversations/{id}/turns", service.ask, "POST"),
+        route("/v1/chat/completions", service.chat, "POST", openai),
+        route("/v1/models", service.models, shape=openai),
+        route("/v1/models/{model}", service.model, shape=openai),
+        route("/healthz", service.health),
+        route("/metrics", service.figures),
+        route("/openapi.json", service.described),
+    ]
+    wrong = {404: "unknown path; /openapi.json lists those that there are", 405: "wrong method; see /openapi.json"}
+    app: AsgiApp = Starlette(routes=routes, exception_handlers={HTTPException: refusing(wrong)})
+    if options.token is not None:
+        app = with_token(app, options.token)
+    if options.origins:
+        methods = ("GET", "POST", "DELETE")
+        app = CORSMiddleware(
+            app, options.origins, methods, allow_headers=("*",), expose_headers=("Retry-After",)
+        )  # around the token: a browser asks for leave without one
+    return app
+
+
+def serve(
+    pipeline: Pipeline,
+    options: ServiceOptions,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    ready: Callable[[str], None] | None = None,
+    *,
+    names: Sequence[str] = (),
+) -> None:
+    """Serve until Ctrl-C or SIGTERM, which answers what has arrived.
+
+    Args:
+        pipeline: answers.
+        options: see there.
+        host: the address to listen on; others than loopback are warned of where no token is asked for.
+        port: the port; 0 takes a free one.
+        ready: called with the server's URL once it answers, and a signal ends it in order.
+        names: by which the server may be asked, besides `host` and the names of this machine alone.
+
+    Raises:
+        NetworkError: `host` is no address of this machine, or the port is taken.
+    """
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH)
+    service = ConversationService(pipeline, options)
+    try:
+        run(
+            _app(service),
+            host,
+            port,
+            ready,
+            limits=options.limits,
+            names=names,
+            origins=options.origins,
+            patience=_PATIENCE,
+            asks_for_token=options.token is not None,
+        )
+    finally:
+        service.close()
+        sys.setswitchinterval(usual)

@@ -1,0 +1,208 @@
+"""Conversations in OpenAI's shape of chat completions: messages in, a message out.
+
+User messages are the questions, assistant messages their answers. The first line of an answer names it, with its id and score,
+so that a conversation that comes back as text is the same conversation: nothing is kept between requests.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ..pipeline import Pipeline
+from ..question_understanding.base import understand
+from ..records.conversation import Conversation, RankedAnswer, Turn
+from ..records.evidence import SOURCES, Entity, parse_sources
+from ..session import Session
+from ..support.errors import ConfigError
+from ..support.http_work import RefusedError
+from .questions import can_be_asked, checked_question
+from .turn_stream import Rendered, event
+
+MODEL = "convinse"  # `convinse:kb_text` is the same with these sources
+_EARLIER = 30  # turns that count as the conversation, the last ones: each is understood anew
+_EVIDENCES = 5  # that the text of an answer shows
+_LONGEST_ANSWER = 300  # characters of an earlier answer; the longest names of items have some 250
+_ANSWER_LINE = re.compile(r"(?P<label>.+?) \((?:(?P<id>[^()]+), )?score -?[0-9.]+(?:; not sure: .*)?\)")
+_NO_ANSWER = "No answer was found."
+_KINDS = {400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
+_NO_TOKENS = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}  # nothing is counted in tokens here
+
+
+class ContentPart(msgspec.Struct):
+    """A part of a message."""
+
+    type: str
+    text: str = ""
+
+
+class ChatMessage(msgspec.Struct):
+    """A message; of an assistant that called tools it has no content."""
+
+    role: str
+    content: str | list[ContentPart] | None = None
+
+    @property
+    def text(self) -> str:
+        """All of its text. Raises `RefusedError` where there are pictures or sounds."""
+        if isinstance(self.content, list):
+            if kinds := {part.type for part in self.content} - {"text"}:
+                raise RefusedError(f"messages: content of type '{min(kinds)[:50]}'; only text can be asked")
+            return "\n".join(part.text for part in self.content)
+        return self.content or ""
+
+
+class StreamOptions(msgspec.Struct):
+    """What else a stream is to tell."""
+
+    include_usage: bool | None = None
+
+
+class ChatRequest(msgspec.Struct):
+    """What counts of a request; temperature and the like have no meaning here and are passed over."""
+
+    messages: list[ChatMessage]
+    model: str = MODEL
+    stream: bool | None = None
+    n: int | None = None
+    stream_options: StreamOptions | None = None
+
+
+class ChatQuestion(NamedTuple):
+    """The last user message, and the turns before it."""
+
+    question: str
+    earlier: list[Turn]
+
+
+def error_shape(text: str, status: int) -> dict[str, Any]:
+    """An error as OpenAI's clients read it."""
+    return {"error": {"message": text, "type": _KINDS.get(status, "server_error"), "param": None, "code": None}}
+
+
+def models() -> list[dict[str, Any]]:
+    """The model, with all sources and with each alone."""
+    return [model(name) for name in (MODEL, *(f"{MODEL}:{source}" for source in SOURCES))]
+
+
+def model(name: str) -> dict[str, Any]:
+    """A model as OpenAI describes it. Raises `RefusedError` where there is none of this name."""
+    sources_of(name, SOURCES)
+    return {"id": name, "object": "model", "created": 0, "owned_by": MODEL}
+
+
+def sources_of(name: str, usual: Sequence[str]) -> tuple[str, ...]:
+    """The sources that a model's name gives. Raises `RefusedError`."""
+    base, colon, sources = name.partition(":")
+    try:
+        if base == MODEL:
+            return parse_sources(sources) if colon else tuple(usual)
+    except ConfigError:
+        pass
+    raise RefusedError(f"no model '{name[:100]}'; there are '{MODEL}' and '{MODEL}:SOURCES', as {MODEL}:kb_text", 404)
+
+
+def chat_question(request: ChatRequest) -> ChatQuestion:
+    """What is asked, in the light of what. Raises `RefusedError`.
+
+    Programs send earlier messages again that were refused; they are passed over.
+    """
+    if request.n not in (None, 1):
+        raise RefusedError("n: one answer is given; leave it out or set it to 1")
+    turns: list[Turn] = []
+    for message in request.messages:
+        if message.role == "user":
+            turns.append({"turn": len(turns), "question": message.text, "pred_answers": []})
+        elif message.role == "assistant" and turns:
+            turns[-1]["pred_answers"] = _answers_of(message.text)
+        last = message.role
+    if not turns or last != "user":
+        raise RefusedError("messages: the last one must be of the role 'user'; it is the question")
+    *earlier, asked = turns
+    question = checked_question(asked["question"])
+    return ChatQuestion(question, [turn for turn in earlier if can_be_asked(turn["question"])][-_EARLIER:])
+
+
+def _answers_of(text: str) -> list[RankedAnswer]:
+    """The answer that an assistant's message gives: what its first line names."""
+    line = text.strip().partition("\n")[0].strip()
+    if not line or line == _NO_ANSWER:
+        return []
+    match = _ANSWER_LINE.fullmatch(line)
+    label = match["label"] if match else line[:_LONGEST_ANSWER]
+    name = (match and match["id"]) or label
+    return [{"answer": Entity(id=name, label=label), "score": 1.0, "rank": 1}]
+
+
+def session_after(pipeline: Pipeline, sources: Sequence[str], earlier: Sequence[Turn]) -> Session:
+    """A session that goes on after these turns; they are understood, and not answered again."""
+    conversation: Conversation = {"conv_id": "chat", "questions": list(earlier)}
+    for number in range(len(earlier)):
+        understand(pipeline.qu, [conversation], number, use_gold_answers=False)
+    return pipeline.session(sources, conversation)
+
+
+def answer_lines(turn: Turn) -> list[str]:
+    """The text of an answer: a line that names it, and its evidences by number."""
+    answers = turn["pred_answers"]
+    if not answers:
+        return [_NO_ANSWER]
+    best = answers[0]
+    entity = best["answer"]
+    told = "" if entity["id"] == entity["label"] else f"{entity['id']}, "
+    unsure = f"; not sure: {turn['abstained']['reason']}" if "abstained" in turn else ""
+    evidences = turn["top_evidences"]
+    places = best.get("evidences") or range(len(evidences))
+    shown = [evidences[place] for place in places[:_EVIDENCES]]
+    return [
+        f"{entity['label']} ({told}score {best['score']:.2f}{unsure})",
+        *([""] if shown else []),
+        *(f"[{number}] {evidence['evidence_text']} ({evidence['source']})" for number, evidence in enumerate(shown, 1)),
+    ]
+
+
+def completion(turn: Turn, name: str) -> dict[str, Any]:
+    """The whole answer of a request; `convinse` has the turn."""
+    message = {"role": "assistant", "content": "\n".join(answer_lines(turn))}
+    return {
+        **_head(name, "chat.completion"),
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
+        "usage": _NO_TOKENS,
+        "convinse": turn,
+    }
+
+
+def completion_chunks(request: ChatRequest) -> Rendered:
+    """The events of a stream: the role at once, the lines of the answer, the end with the turn, and `[DONE]`."""
+    head = _head(request.model, "chat.completion.chunk")
+    counted = request.stream_options is not None and request.stream_options.include_usage
+
+    def chunk(delta: dict[str, str], reason: str | None = None, **more: Any) -> bytes:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
+        return event({**head, "choices": [choice], **more})
+
+    def rendered(kind: str, value: Any) -> Iterable[bytes]:
+        if kind == "begin":
+            yield chunk({"role": "assistant", "content": ""})
+        elif kind == "stage":
+            yield f": {value['stage']}\n\n".encode()  # a comment: clients pass it over, and see that something comes
+        elif kind == "error":
+            yield event(error_shape(str(value), value.status))
+        else:
+            for number, line in enumerate(answer_lines(value)):
+                yield chunk({"content": f"\n{line}" if number else line})
+            yield chunk({}, "stop", convinse=value)
+            if counted:
+                yield event({**head, "choices": [], "usage": _NO_TOKENS})
+            yield b"data: [DONE]\n\n"
+
+    return rendered
+
+
+def _head(name: str, kind: str) -> dict[str, Any]:
+    return {"id": f"chatcmpl-{secrets.token_hex(12)}", "object": kind, "created": int(time.time()), "model": name}

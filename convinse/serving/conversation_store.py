@@ -1,0 +1,68 @@
+"""The conversations of a service: by ids that nobody guesses, so many at most."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..session import Session
+from ..support.http_work import RefusedError
+from .service_metrics import ServiceMetrics
+
+_ID_BYTES = 16  # of chance: who knows an id may read the conversation and go on with it
+
+
+class ConversationStore:
+    """Sessions by id; belongs to one event loop.
+
+    Args:
+        most: conversations; a further one takes the place of the one that nobody asked for longest.
+        metrics: counts those that were dropped.
+    """
+
+    def __init__(self, most: int, metrics: ServiceMetrics) -> None:
+        self._most, self._metrics = most, metrics
+        self._sessions: dict[str, Session] = {}  # the one that nobody asked for longest comes first
+        self._busy: set[str] = set()
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._sessions)
+
+    def add(self, session: Session) -> str:
+        """Keep a session; returns its id. Raises `RefusedError` where all places have a turn under way."""
+        if len(self) >= self._most:
+            idle = next((name for name in self._sessions if name not in self._busy), None)
+            if idle is None:
+                raise RefusedError(f"{self._most} conversations have turns under way; try again later", 429, 1)
+            del self._sessions[idle]
+            self._metrics.dropped += 1
+        name = f"conv_{secrets.token_urlsafe(_ID_BYTES)}"
+        self._sessions[name] = session
+        return name
+
+    def get(self, name: str) -> Session:
+        """A session, which is the last to be dropped from here on. Raises `RefusedError` where there is none."""
+        session = self._sessions.pop(name, None)
+        if session is None:
+            raise RefusedError("no such conversation: it never was, was deleted, or made room for later ones", 404)
+        self._sessions[name] = session
+        return session
+
+    @contextmanager
+    def asked(self, name: str) -> Iterator[Session]:
+        """A session while its next turn is under way. Raises `RefusedError` where it has one already."""
+        session = self.get(name)
+        if name in self._busy:
+            raise RefusedError("the conversation has a turn under way; ask again when it is answered", 409, 1)
+        self._busy.add(name)
+        try:
+            yield session
+        finally:
+            self._busy.discard(name)
+
+    def delete(self, name: str) -> None:
+        """Forget a conversation; a turn that is under way is answered. Raises `RefusedError` where there is none."""
+        self.get(name)
+        del self._sessions[name]

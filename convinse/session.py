@@ -1,0 +1,282 @@
+"""One conversation that goes on: a turn costs one turn, however many there were before it.
+
+A session keeps its turns as packed JSON, a tenth of what they take as records, and of each, unpacked, the little that question
+understanding may know of it. Nothing that a caller does with a turn that he was given changes the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import msgspec
+import zstandard
+
+from .question_understanding.base import history_turn
+from .records.conversation import Conversation, Turn, check_finished
+from .records.evidence import DEFAULT_SOURCES, check_evidence, parse_sources
+from .records.representation import Representation
+from .support.errors import DataError, ModuleError, one_line
+from .support.jsonlines import JSON_ERRORS
+from .support.limits import LONGEST_QUESTION
+
+StageReport = Callable[[str], None]  # called with the name of the stage that is done
+Progress = Callable[[str, Turn], None]
+
+_LEVEL = 3  # of Zstandard: a turn of 100 evidences is packed in a millisecond; higher levels save a tenth and take thrice as long
+_NEW_ID = "ask"
+
+
+class AnswersTurns(Protocol):
+    """What a session needs of a pipeline."""
+
+    def answer_turns(
+        self,
+        turns: Sequence[Turn],
+        earlier: Sequence[Sequence[Turn]],
+        sources: Sequence[str],
+        report: StageReport | None = None,
+    ) -> None:
+        """See `Pipeline.answer_turns`."""
+
+
+class _StoredTurn(NamedTuple):
+    """A turn of a session.
+
+    Attributes:
+        packed: the turn, JSON and Zstandard.
+        known: JSON of what later turns may know of it.
+        number: of the turn.
+    """
+
+    packed: bytes
+    known: bytes
+    number: int
+
+
+class _AnsweredTurn(msgspec.Struct):
+    """What question understanding reads of an earlier turn."""
+
+    structured_representation: str
+    pred_answers: list[_StoredAnswer]
+    turn: int | msgspec.UnsetType = msgspec.UNSET
+    representation: Representation | msgspec.UnsetType = msgspec.UNSET
+    resolved_question: str | msgspec.UnsetType = msgspec.UNSET
+    top_evidences: list[Any] = []
+
+
+class _StoredAnswer(msgspec.Struct):
+    answer: _StoredEntity
+    rank: int
+    evidences: list[int] = []
+
+
+class _StoredEntity(msgspec.Struct):
+    id: str
+    label: str
+
+
+class Session:
+    """One conversation with a pipeline; `Pipeline.session` makes it.
+
+    Earlier turns count with their predicted answers. Sessions know nothing of each other; those of one pipeline are asked by
+    one thread at a time, or together by `ask_together`.
+
+    Args:
+        pipeline: answers the turns.
+        sources: a combination such as `kb_text`, or a list.
+        conversation: what is taken up; see `Pipeline.session`.
+    """
+
+    __slots__ = ("_frame", "_pipeline", "_sources", "_turns")
+
+    def __init__(
+        self,
+        pipeline: AnswersTurns,
+        sources: str | Sequence[str] = DEFAULT_SOURCES,
+        conversation: Conversation | None = None,
+    ) -> None:
+        self._pipeline = pipeline
+        self._sources = parse_sources(sources)
+        taken = {"conv_id": _NEW_ID, "questions": []} if conversation is None else _checked(conversation)
+        self._turns = [_stored(turn, turn.get("turn", place)) for place, turn in enumerate(taken["questions"])]
+        self._frame = {key: value for key, value in taken.items() if key != "questions"}
+
+    def __len__(self) -> int:
+        """How many turns there are."""
+        return len(self._turns)
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """What the next turn is answered from. Setting it takes what `parse_sources` does."""
+        return self._sources
+
+    @sources.setter
+    def sources(self, wanted: str | Sequence[str]) -> None:
+        self._sources = parse_sources(wanted)
+
+    @property
+    def conversation(self) -> Conversation:
+        """All turns, in the ConvMix structure; it can be written as JSON, and taken up by `Pipeline.session`."""
+        return {**self._frame, "questions": [_unpacked(stored) for stored in self._turns]}  # type: ignore[typeddict-item]
+
+    def ask(self, question: str, progress: Progress | None = None) -> Turn:
+        """Answer the next question.
+
+        Args:
+            question: 1 to 2,000 characters.
+            progress: called with `qu`, `ers`, `ha` and the turn as it is then, as soon as the stage has given its part. What it
+                raises ends the turn.
+
+        Raises:
+            DataError: no such question. Whatever is raised, the session is as it was before.
+        """
+        turn = self._next_turn(question)
+        report = None if progress is None else lambda stage: progress(stage, turn)
+        self._pipeline.answer_turns([turn], [self._history()], self._sources, report)
+        self._keep(turn)
+        return turn
+
+    def back(self) -> Turn:
+        """Take the last turn back, and return it. Raises `DataError` where there is none."""
+        if not self._turns:
+            raise DataError("there is no turn to take back")
+        return _unpacked(self._turns.pop())
+
+    def _next_turn(self, question: str) -> Turn:
+        number = self._turns[-1].number + 1 if self._turns else 0
+        return {"turn": number, "question": check_question(question)}
+
+    def _history(self) -> list[Turn]:
+        return [msgspec.json.decode(stored.known) for stored in self._turns]
+
+    def _keep(self, turn: Turn) -> None:
+        try:
+            self._turns.append(_stored(turn, turn["turn"]))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ModuleError(f"turn {turn['turn']} cannot be kept as JSON: {one_line(error)}") from None
+
+
+class NextQuestion(NamedTuple):
+    """What a session is asked, for `ask_together`."""
+
+    session: Session
+    question: str
+    progress: Progress | None = None
+
+
+def ask_together(asked: Iterable[NextQuestion]) -> list[Turn | Exception]:
+    """Ask several sessions their next question; those of one pipeline with the same sources are computed together.
+
+    Returns:
+        For each, the turn, or what was raised: by its question, its `progress`, or a stage. Where a stage fails on turns that
+        are computed together, each is asked alone, and its stages are told of again. A session whose turn fails is as it was.
+
+    Raises:
+        DataError: a session is asked twice.
+    """
+    questions = list(asked)
+    if len({id(question.session) for question in questions}) < len(questions):
+        raise DataError("a session is asked twice at once; ask for its second turn when the first is answered")
+    results: dict[int, Turn | Exception] = {}
+    groups: dict[Any, list[int]] = {}
+    for place, question in enumerate(questions):
+        try:
+            check_question(question.question)
+        except DataError as error:
+            results[place] = error
+        else:
+            groups.setdefault((id(question.session._pipeline), question.session.sources), []).append(place)
+    for places in groups.values():
+        results |= zip(places, _answered([questions[place] for place in places]), strict=True)
+    return [results[place] for place in range(len(questions))]
+
+
+def _answered(asked: Sequence[NextQuestion]) -> list[Turn | Exception]:
+    """The turns of sessions of one pipeline that have the same sources."""
+    failed: dict[int, Exception] = {}
+    turns = [session._next_turn(question) for session, question, _ in asked]
+
+    def report(stage: str) -> None:
+        for place, (_, _, progress) in enumerate(asked):
+            if progress is not None and place not in failed:
+                try:
+                    progress(stage, turns[place])
+                except Exception as error:  # its client may be gone in any way; the turns of others go on
+                    failed[place] = error
+        if len(failed) == len(asked):
+            raise _GivenUpError
+
+    first = asked[0].session
+    try:
+        first._pipeline.answer_turns(turns, [session._history() for session, _, _ in asked], first.sources, report)
+    except _GivenUpError:
+        return [failed[place] for place in range(len(asked))]
+    except Exception as error:  # a module of one's own may raise anything on one turn; those of others are answered
+        if len(asked) == 1:
+            return [error]
+        return [failed[place] if place in failed else _answered([question])[0] for place, question in enumerate(asked)]
+    return [failed.get(place) or _kept(question.session, turns[place]) for place, question in enumerate(asked)]
+
+
+def _kept(session: Session, turn: Turn) -> Turn | Exception:
+    try:
+        session._keep(turn)
+    except ModuleError as error:
+        return error
+    return turn
+
+
+class _GivenUpError(Exception):
+    """Every turn that is computed together was given up."""
+
+
+def check_question(question: object) -> str:
+    """Raise `DataError` unless this can be asked; return it."""
+    if not isinstance(question, str):
+        raise DataError(f"a question is {type(question).__name__}, not text")
+    if not question.strip():
+        raise DataError("the question is empty")
+    if len(question) > LONGEST_QUESTION:
+        raise DataError(f"a question of {len(question)} characters; {LONGEST_QUESTION} are the most")
+    try:
+        question.encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"character {error.start + 1} of the question is half of one") from None
+    return question
+
+
+def _stored(turn: Turn, number: int) -> _StoredTurn:
+    packed = zstandard.compress(msgspec.json.encode(turn), _LEVEL)
+    known = msgspec.json.encode(history_turn(turn, use_gold_answers=False))
+    return _StoredTurn(bytes(memoryview(packed)), known, number)  # the copy has no room for what did not pack
+
+
+def _unpacked(stored: _StoredTurn) -> Turn:
+    turn: Turn = msgspec.json.decode(zstandard.decompress(stored.packed))
+    return turn
+
+
+def _checked(conversation: Conversation) -> Conversation:
+    """A copy of a conversation that a session can go on with: every turn was understood and answered.
+
+    Raises:
+        DataError: it is none.
+    """
+    where = "the conversation"
+    try:
+        copy = msgspec.json.decode(msgspec.json.encode(conversation))
+    except (TypeError, *JSON_ERRORS) as error:
+        raise DataError(f"{where} is no JSON: {one_line(error)}") from None
+    (checked,) = check_finished([copy], where)
+    for place, turn in enumerate(checked["questions"]):
+        spot = f"{where}, turn {place}"
+        check_question(turn["question"])
+        try:
+            msgspec.convert(turn, _AnsweredTurn)
+        except msgspec.ValidationError as error:
+            hint = "a session takes up what a session gave as its conversation"
+            raise DataError(f"{spot}: {one_line(error).replace('$.', '')}; {hint}") from None
+        for evidence in turn.get("top_evidences", []):
+            check_evidence(evidence, spot)
+    return checked

@@ -1,0 +1,241 @@
+"""`convinse chat`: through prompt_toolkit's own input, as a program that is fed lines, and in a terminal."""
+
+import io
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+
+import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
+
+from convinse import Pipeline, load_config
+from convinse.cli import main
+from convinse.cli.chat import Chat, prompt
+from places import ROOT
+from test_pipeline import CONFIG, FixedAnswer, make
+from written import write
+
+QUESTIONS = ["Who directed the film Titanic?", "When was he born?"]
+PROMPTS = "\x1b[?2004h"  # pasted text is marked from here on: a line is read
+UP, ENTER, TAB, CTRL_C, CTRL_D = "\x1b[A", "\r", "\t", "\x03", "\x04"
+
+
+@pytest.fixture(scope="module")
+def lexical():
+    with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
+        yield pipeline
+
+
+@pytest.fixture
+def say(workdir, capsys, lexical):
+    """A chat, by a function that gives it a line and returns what it prints."""
+    chat = Chat(lexical, ("kb", "text"))
+
+    def take(*lines):
+        capsys.readouterr()
+        waiting = iter(lines)
+
+        def read():
+            for line in waiting:
+                return line
+            raise EOFError
+
+        chat.run(read)
+        return capsys.readouterr().out
+
+    return take
+
+
+def test_an_answer_has_its_probability_and_its_evidence(say):
+    first, second = say(QUESTIONS[0]), say(QUESTIONS[1])
+    assert re.match(r"James Cameron \(Q42574\)  [01]\.\d\d\n  \[(kb|text)\] .*Titanic", first)
+    assert "16 August 1954" in second.splitlines()[0]
+
+
+def test_why_shows_what_each_stage_made(say):
+    printed = say(*QUESTIONS, "/why")
+    explained = printed[printed.index("understood as:") :]
+    for words in (
+        "about: James Cameron (Q42574)",
+        "from the history: ",
+        "found: ",
+        " kb, ",
+        "answers:\n  1. 16 August",
+    ):
+        assert words in explained, explained
+    assert re.search(r"^ +-?\d+\.\d\d \[(kb|text)\] ", explained, re.MULTILINE)
+
+
+def test_the_conversation_goes_back_and_begins_anew(say):
+    say(*QUESTIONS)
+    assert say("/back") == "taken back: When was he born?\n"
+    assert "16 August 1954" in say(QUESTIONS[1])
+    assert say("/new", "/back") == "a new conversation\nthere is no turn to take back\n"
+
+
+def test_other_sources(say):
+    assert say("/sources", "/sources info_kb", "/sources") == (
+        "answers are from kb_text\nanswers are from kb_info\nanswers are from kb_info\n"
+    )
+    assert re.search(r"^  \[(kb|info)\]", say(QUESTIONS[0]), re.MULTILINE)
+    assert "unknown source 'wiki'" in say("/sources wiki")
+    assert say("/new", "/sources") == "a new conversation\nanswers are from kb_info\n"
+
+
+def test_a_saved_conversation_goes_on(say, workdir, lexical, monkeypatch, capsys):
+    assert "talk.json: 1 turns" in say(QUESTIONS[0], "/save talk.json")
+    say(QUESTIONS[1], "/save")
+    saved = json.loads((workdir / "talk.json").read_text())
+    assert saved == lexical.ask(QUESTIONS, ["kb", "text"])
+    write("talk.json", {**saved, "questions": saved["questions"][:1]})
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{QUESTIONS[1]}\n/save\n"))
+    assert command_chat("talk.json") == 0
+    assert "16 August 1954" in capsys.readouterr().out
+    assert json.loads((workdir / "talk.json").read_text()) == saved
+
+
+def command_chat(*arguments):
+    return main(["chat", *arguments, "--config", "lexical.yml", "--sources", "kb_text"])
+
+
+def test_a_file_that_cannot_be_taken_up(command_error, workdir):
+    assert "cannot be read" in command_error("chat", "no.json")
+    write("list.json", [])
+    assert "list" in command_error("chat", "list.json", "--config", "lexical.yml")
+
+
+def test_nothing_that_is_there_is_written_over(say, workdir):
+    write("mine.txt", "mine")
+    assert "is there already" in say(QUESTIONS[0], "/save mine.txt")
+    assert (workdir / "mine.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("", "the question is empty"),
+        ("x" * 2001, "2001 characters; 2000 are the most"),
+        ("/wyh", "no command /wyh: did you mean '/why'?"),
+        ("/back 2", "takes no '2'"),
+        ("/why", "nothing was asked"),
+        ("/save", "needs the name of a file"),
+        ("/save /proc/none/talk.json", "cannot be written"),
+        ("/sources kb_txt", "unknown source 'txt'"),
+    ],
+)
+def test_what_cannot_be_done_is_a_line_and_the_chat_goes_on(say, line, words):
+    refused, *rest = say(line, "/sources").splitlines()
+    assert words in refused and rest == ["answers are from kb_text"]
+
+
+def test_help_names_every_command(say):
+    printed = say("/help").splitlines()
+    assert [line.split()[0] for line in printed[:-1]] == list(Chat.COMMANDS)
+
+
+def test_text_that_a_terminal_would_obey_is_shown(capsys):
+    class Odd(FixedAnswer):
+        def inference_on_turn(self, turn, sources):
+            return [{"answer": {"id": "Q9", "label": "[bold]x\x1b[2J\n:smile:"}, "score": 1.0, "rank": 1}]
+
+    Chat(make(ha=Odd(CONFIG)), ("kb",)).take("a?")
+    assert capsys.readouterr().out.startswith("[bold]x [2J :smile: (Q9)  1.00\n")
+
+
+def test_ctrl_c_stops_the_answer_only(capsys):
+    class Stopped(FixedAnswer):
+        def inference_on_turn(self, turn, sources):
+            if turn["question"] == "stop":
+                raise KeyboardInterrupt
+            return super().inference_on_turn(turn, sources)
+
+    lines = iter(["a?", "stop", "/back", "/back"])
+    chat = Chat(make(ha=Stopped(CONFIG)), ("kb",))
+
+    def read():
+        for line in lines:
+            return line
+        raise EOFError
+
+    chat.run(read)
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "stopped; the conversation is as it was before",
+        "taken back: a?",
+        "there is no turn to take back",
+    ]
+
+
+def test_a_line_is_edited_and_earlier_ones_come_back():
+    with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
+        read = prompt(["asked before?"])
+        for typed, line in [
+            (UP + ENTER, "asked before?"),
+            ("wo\x7fho?" + ENTER, "who?"),
+            (UP + UP + ENTER, "asked before?"),
+        ]:
+            keys.send_text(typed)
+            assert read() == line
+        keys.send_text("half" + CTRL_C)
+        with pytest.raises(KeyboardInterrupt):
+            read()
+        keys.send_text(CTRL_D)
+        with pytest.raises(EOFError):
+            read()
+
+
+class Terminal:
+    """`convinse chat` in a pseudo-terminal."""
+
+    def __init__(self, folder):
+        self.master, slave = pty.openpty()
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}  # fmt: skip
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "convinse", "chat", "--config", "lexical.yml"],
+            cwd=folder, env=environment, stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+        )  # fmt: skip
+        os.close(slave)
+        self.printed = ""
+
+    def read_until(self, words):
+        deadline = time.monotonic() + 60
+        while words not in self.printed and time.monotonic() < deadline:
+            if select.select([self.master], [], [], 0.5)[0]:
+                self.printed += os.read(self.master, 4096).decode(errors="replace")
+        assert words in self.printed, self.printed
+        before, _, self.printed = self.printed.partition(words)
+        return before
+
+    def type(self, text):
+        os.write(self.master, text.encode())
+
+
+@pytest.fixture
+def terminal(workdir):
+    started = Terminal(workdir)
+    yield started
+    started.process.kill()
+    started.process.wait()
+    os.close(started.master)
+
+
+def test_a_conversation_in_a_terminal(terminal):
+    terminal.read_until(PROMPTS)
+    terminal.type(QUESTIONS[0] + ENTER)
+    terminal.read_until("James Cameron (Q42574)")
+    terminal.read_until(PROMPTS)
+    terminal.type("half a question" + CTRL_C)
+    terminal.read_until(PROMPTS)
+    terminal.type("/so" + TAB)
+    terminal.read_until("/sources")
+    terminal.type(" kb" + ENTER)
+    terminal.read_until("answers are from kb")
+    terminal.read_until(PROMPTS)
+    terminal.type(CTRL_D)
+    assert terminal.process.wait(timeout=60) == 0

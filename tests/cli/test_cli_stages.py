@@ -1,0 +1,104 @@
+"""Runs that stop after a stage, go on from a file, and the spellings of CONVINSE's `pipeline.sh`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from convinse.cli import main
+from written import json_lines, read_json, write
+
+SMALL = ["lexical.yml", "kb_text", "--quiet"]
+TURNS = "results/lexical/kb_text/turns.jsonl"
+
+
+def comparable(path):
+    return [[turn["pred_answers"] for turn in conversation["questions"]] for conversation in json_lines(path)]
+
+
+def test_a_run_in_three_parts_answers_as_one(workdir, command):
+    command("pipeline", *SMALL, "--limit", "2")
+    whole = json_lines(TURNS)
+    told = command("pipeline", *SMALL, "--limit", "2", "--until", "qu")
+    qu = "results/lexical/kb_text/qu/turns.jsonl"
+    assert told.startswith("10 questions\n") and "go on with --from" in told
+    assert not any("top_evidences" in turn for c in json_lines(qu) for turn in c["questions"])
+    assert set(read_json("results/lexical/kb_text/qu/metrics.json")) == {"num_questions", "seconds"}
+    told = command("pipeline", *SMALL, "--from", qu, "--until", "ers")
+    ers = "results/lexical/kb_text/ers/turns.jsonl"
+    metrics = read_json("results/lexical/kb_text/ers/metrics.json")
+    assert f"answer presence {metrics['answer_presence']:.3f}" in told and "p_at_1" not in metrics
+    assert not any("pred_answers" in turn for c in json_lines(ers) for turn in c["questions"])
+    for start in (qu, ers):
+        command("pipeline", *SMALL, "--from", start)
+        assert json_lines(TURNS) == whole
+
+
+def test_a_file_of_another_system_is_answered(workdir, command):
+    """As CONVINSE stores its ERS stage: a JSON list, tuples as lists, links without an item, `infobox`."""
+    evidence = {
+        "evidence_text": "Titanic, director, James Cameron", "source": "kb",
+        "wikidata_entities": [{"id": "Q44578", "label": "Titanic"}, {"id": "Q42574", "label": "James Cameron"}],
+        "disambiguations": [["Titanic", "Q44578"], ["James Cameron", "Q42574"], ["film", None]],
+        "retrieved_for_entity": {"id": "Q44578", "label": "Titanic"},
+    }  # fmt: skip
+    turn = {"turn": 0, "question_id": "1-0", "question": "Who directed Titanic?", "structured_representation":
+            "|| Titanic || Who directed || human", "answers": [{"id": "Q42574", "label": "James Cameron"}],
+            "top_evidences": [evidence], "answer_presence": True, "answer_presence_per_src": {"kb": 1}}  # fmt: skip
+    path = write("res_convinse_ers.json", [{"conv_id": "1", "questions": [turn]}])
+    assert "1 questions" in command("pipeline", *SMALL, "--from", path)
+    (done,) = json_lines(TURNS)[0]["questions"]
+    assert done["p_at_1"] == 1.0 and done["answer_presence_per_src"] == {"kb": True, "text": False}
+    assert [entity["id"] for entity in done["top_evidences"][0]["fact"]] == ["Q44578", "director", "Q42574"]
+
+
+@pytest.mark.parametrize(
+    ("more", "fault"),
+    [
+        (["--from", "none.json"], "none.json: cannot be read"),
+        (["--from", "qu.json", "--part", "dev"], "--from takes the place of --part"),
+        (["--from", "qu.json", "--all-sources"], "--from takes the place of --part"),
+        (["--from", "qu.json", "--until", "qu"], "qu.json: has the results of qu already"),
+        (["--from", "qu.json", "--pred-answers"], "predicted answers of earlier turns need all stages"),
+        (["--until", "ers", "--pred-answers"], "predicted answers of earlier turns need all stages"),
+    ],
+)
+def test_what_does_not_fit_is_one_line_and_writes_nothing(workdir, command_error, more, fault):
+    turn = {"question": "Who?", "structured_representation": "Who?"}
+    write("qu.json", [{"conv_id": "1", "questions": [turn]}])
+    assert fault in command_error("pipeline", *SMALL, *more)
+    assert not Path("results").exists()
+
+
+# -- spellings ---------------------------------------------------------------------------------------------------------
+
+
+def test_gold_answers_is_the_default_by_its_name(workdir, command, usage_error):
+    expected = command("--gold-answers", *SMALL, "--limit", "1").splitlines()[:-1]
+    assert command("pipeline", *SMALL, "--limit", "1").splitlines()[:-1] == expected
+    assert "not allowed with" in usage_error("pipeline", "--gold-answers", "--pred-answers")
+    assert main(["--gold-answers-dev", *SMALL, "--limit", "1"]) == 0
+
+
+@pytest.mark.parametrize("name", ["--main-results", "--source-combinations"])
+@pytest.mark.parametrize("before", [[], ["pipeline"]])
+def test_all_combinations_by_their_names(workdir, command, name, before):
+    write("mine.yml", "name: mine\nsource_combinations: [[kb], [kb, text]]\n")
+    command(*before, name, "mine.yml", "kb_text_table_info", "--limit", "1", "--quiet")
+    assert sorted(path.name for path in Path("results/mine").iterdir()) == ["kb", "kb_text"]
+
+
+@pytest.mark.parametrize("before", [[], ["pipeline"]])
+def test_an_example_prints_the_first_turn_and_writes_nothing(workdir, command, command_error, before):
+    turns = [{"turn": n, "question": q} for n, q in enumerate(["Who directed the film Titanic?", "When was he born?"])]
+    write("data/test.json", [{"conv_id": "1", "questions": turns}])
+    write("mine.yml", "name: mine\nbenchmark_path: data\n")
+    told = command(*before, "--example", "mine.yml")
+    assert "> Who directed the film Titanic?" in told and "James Cameron (Q42574)" in told and "When" not in told
+    assert not Path("results").exists()
+    write("data/test.json", json.dumps([{"conv_id": "1", "questions": []}]))
+    assert "has no question" in command_error("pipeline", "--example", "mine.yml")
+
+
+def test_training_by_its_name(workdir, command):
+    assert command("--train", "lexical.yml", "kb").count("nothing to train") >= 2

@@ -1,0 +1,194 @@
+"""Chat completions in OpenAI's shape: by hand, and by OpenAI's own client where it is installed."""
+
+import json
+
+import pytest
+
+from convinse.serving.api_server import ServiceOptions, create_app
+from convinse.serving.chat_completions import ChatMessage, ChatRequest, answer_lines, chat_question
+from loopback import served
+from services import HeldPipeline, ask, asked, events
+
+QUESTIONS = ["who directed Titanic?", "when was it released?", "who played Rose in it?", "when was she born?"]
+PATH = "/v1/chat/completions"
+TOKEN = "of-sixteen-letters"
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    with HeldPipeline() as held:
+        yield held
+
+
+@pytest.fixture(scope="module")
+def server(pipeline):
+    with served(create_app(pipeline, ServiceOptions(token=TOKEN))) as port:
+        yield port
+
+
+def message(role, content):
+    return {"role": role, "content": content}
+
+
+def completed(port, messages, status=200, **more):
+    return asked(port, "POST", PATH, {"messages": messages, **more}, status, Authorization=f"Bearer {TOKEN}")
+
+
+def refused(port, messages, status=400, **more):
+    error = completed(port, messages, status, **more)["error"]
+    assert error.keys() == {"message", "type", "param", "code"}
+    return error
+
+
+def test_messages_are_the_conversation(server, pipeline):
+    messages, turns = [message("system", "Be brief.")], []
+    for question in QUESTIONS:
+        messages.append(message("user", question))
+        value = completed(server, messages, model="convinse:kb_text", temperature=0.2, user="x")
+        turns.append(value["convinse"])
+        (choice,) = value["choices"]
+        assert choice["finish_reason"] == "stop" and value["model"] == "convinse:kb_text"
+        messages.append(choice["message"])
+    assert turns == pipeline.ask(QUESTIONS, "kb_text")["questions"]
+    assert len(pipeline.calls) >= len(QUESTIONS) and {len(call) for call in pipeline.calls} == {1}
+
+
+def test_an_answer_is_a_line_and_its_evidences(server):
+    value = completed(server, [message("user", [{"type": "text", "text": QUESTIONS[0]}])])
+    first, empty, *evidences = value["choices"][0]["message"]["content"].split("\n")
+    best = value["convinse"]["pred_answers"][0]
+    assert first == f"James Cameron (Q42574, score {best['score']:.2f})" and empty == ""
+    shown = [value["convinse"]["top_evidences"][place] for place in best["evidences"]]
+    expected = [f"[{n}] {evidence['evidence_text']} ({evidence['source']})" for n, evidence in enumerate(shown, 1)]
+    assert evidences == expected[:5]
+
+
+def test_an_edited_answer_counts(server):
+    messages = [message("user", QUESTIONS[0]), message("assistant", "Leonardo DiCaprio (Q38111, score 1)"), message("user", "when was he born?")]  # fmt: skip
+    assert "11 November 1974" in completed(server, messages)["choices"][0]["message"]["content"].split("\n")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "entity"),
+    [
+        ("James Cameron (Q42574, score 0.98)\n\n[1] x (kb)", ("Q42574", "James Cameron")),
+        ("Titanic (1997 film) (Q44578, score 0.50; not sure: the (best) one)", ("Q44578", "Titanic (1997 film)")),
+        ("19 December 1997 (1997-12-19T00:00:00Z, score 1.00)", ("1997-12-19T00:00:00Z", "19 December 1997")),
+        ("53.3 metres (score 0.10)", ("53.3 metres", "53.3 metres")),
+        ("  It was James Cameron.\nI think", ("It was James Cameron.", "It was James Cameron.")),
+        ("x" * 1000, ("x" * 300, "x" * 300)),
+        ("No answer was found.", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_what_an_earlier_answer_names(text, entity):
+    messages = [ChatMessage("assistant", "Hello!"), ChatMessage("user", "a"), ChatMessage("assistant", text)]
+    (turn,) = chat_question(ChatRequest([*messages, ChatMessage("user", "b")])).earlier
+    assert [(a["answer"]["id"], a["answer"]["label"]) for a in turn["pred_answers"]] == ([entity] if entity else [])
+
+
+def test_an_abstention_is_told_and_read_again():
+    answer = {"answer": {"id": "Q1", "label": "A"}, "score": 0.123, "rank": 1}
+    turn = {"pred_answers": [answer], "abstained": {"reason": "below 0.2"}, "top_evidences": []}
+    (line,) = answer_lines(turn)
+    assert line == "A (Q1, score 0.12; not sure: below 0.2)"
+    assert answer_lines({"pred_answers": [], "top_evidences": []}) == ["No answer was found."]
+
+
+def test_of_a_long_conversation_the_last_turns_count():
+    messages = [ChatMessage("user", f"question {n}") for n in range(40)]
+    question, earlier = chat_question(ChatRequest(messages))
+    assert question == "question 39" and [turn["turn"] for turn in earlier] == list(range(9, 39))
+
+
+def test_earlier_messages_that_were_refused_are_passed_over():
+    texts = ["a", "x" * 2001, " ", "b"]
+    question, earlier = chat_question(ChatRequest([ChatMessage("user", text) for text in texts]))
+    assert question == "b" and [turn["question"] for turn in earlier] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("messages", "more", "status", "words"),
+    [
+        ([], {}, 400, "the last one"),
+        ([message("assistant", "x")], {}, 400, "the last one"),
+        ([message("user", "x"), message("assistant", "x")], {}, 400, "the last one"),
+        ([message("user", "")], {}, 400, "empty"),
+        ([message("user", 5)], {}, 400, "messages[0].content"),
+        ([message("user", [{"type": "image_url", "image_url": {"url": "x"}}])], {}, 400, "image_url"),
+        ([message("user", "x" * 2001)], {}, 413, "2000"),
+        ([message("user", "x")], {"n": 2}, 400, "n: "),
+        ([message("user", "x")], {"model": "gpt"}, 404, "'convinse'"),
+        ([message("user", "x")], {"model": "convinse:wiki"}, 404, "'convinse'"),
+        ([message("user", "x")], {"stream": "yes"}, 400, "stream"),
+    ],
+)
+def test_what_cannot_be_asked(server, messages, more, status, words):
+    assert words in refused(server, messages, status, **more)["message"]
+
+
+def test_a_stream_is_the_same_answer(server):
+    messages = [message("user", QUESTIONS[0])]
+    whole = completed(server, messages)
+    value = {"messages": messages, "stream": True, "stream_options": {"include_usage": True}}
+    _, _, body = ask(server, "POST", PATH, value, Authorization=f"Bearer {TOKEN}")
+    names, chunks = zip(*events(body), strict=True)
+    assert set(names) == {""} and chunks[-1] == "[DONE]" and b"\n\n: ers\n\n" in body
+    first, *middle, last, usage = chunks[:-1]
+    assert first["choices"][0]["delta"]["role"] == "assistant" and usage["choices"] == [] and usage["usage"]
+    text = "".join(chunk["choices"][0]["delta"]["content"] for chunk in middle)
+    assert text == whole["choices"][0]["message"]["content"]
+    assert last["choices"][0]["finish_reason"] == "stop" and last["convinse"] == whole["convinse"]
+    assert {chunk["id"] for chunk in chunks[:-1]} == {first["id"]} != {whole["id"]}
+
+
+def test_an_error_in_a_stream_has_its_shape(server):
+    value = {"messages": [message("user", "fail")], "stream": True}
+    _, _, body = ask(server, "POST", PATH, value, Authorization=f"Bearer {TOKEN}")
+    assert events(body)[-1][1]["error"]["message"] == "the server failed; its log says why"
+
+
+# -- OpenAI's client ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def client(server, closed):
+    openai = pytest.importorskip("openai")
+    return closed(openai.OpenAI(base_url=f"http://127.0.0.1:{server}/v1", api_key=TOKEN, max_retries=0))
+
+
+def test_the_client_asks(client, pipeline):
+    messages = []
+    for question in QUESTIONS[:2]:
+        messages.append(message("user", question))
+        answer = client.chat.completions.create(model="convinse", messages=messages)
+        messages.append(answer.choices[0].message)  # the object, as programs do
+    assert answer.convinse == json.loads(json.dumps(pipeline.ask(QUESTIONS[:2])["questions"][1]))
+
+
+def test_the_client_streams(client):
+    messages = [message("user", QUESTIONS[0])]
+    whole = client.chat.completions.create(model="convinse", messages=messages).choices[0].message.content
+    chunks = list(client.chat.completions.create(model="convinse", messages=messages, stream=True))
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == whole
+    assert chunks[-1].convinse["question"] == QUESTIONS[0]
+    with client.chat.completions.stream(model="convinse", messages=messages) as stream:
+        assert stream.get_final_completion().choices[0].message.content == whole
+
+
+def test_the_client_lists_models(client):
+    assert [model.id for model in client.models.list()][:2] == ["convinse", "convinse:kb"]
+    assert client.models.retrieve("convinse:kb_text").owned_by == "convinse"
+
+
+def test_the_client_reads_errors(client):
+    openai = pytest.importorskip("openai")
+    with pytest.raises(openai.NotFoundError, match="no model 'gpt'"):
+        client.chat.completions.create(model="gpt", messages=[message("user", "x")])
+    with pytest.raises(openai.BadRequestError, match="the last one must be of the role 'user'"):
+        client.chat.completions.create(model="convinse", messages=[])
+    with pytest.raises(openai.APIError, match="the server failed"):
+        list(client.chat.completions.create(model="convinse", messages=[message("user", "fail")], stream=True))
+    with pytest.raises(openai.AuthenticationError, match="token"):
+        client.with_options(api_key="x").models.list()

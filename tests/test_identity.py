@@ -1,0 +1,211 @@
+"""What the results of a run come from: whatever is read or computes differently is another run, all else is the same."""
+
+import json
+import shutil
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from convinse import __version__, support
+from convinse.cli import main
+from convinse.config import parse_config
+from convinse.identity import origins
+from convinse.knowledge_base.build import build
+from convinse.passages.build import build_index
+from convinse.pipeline import Pipeline
+from convinse.support import program
+from convinse.wikipedia.dump import write_dump
+from evidences import evidence
+from handmade import claim, document, q, world
+from handmade import write as write_documents
+from places import SNAPSHOT
+from written import json_lines, write
+
+OWN = """
+from convinse import HeterogeneousAnswering
+from own_words import WORD
+
+class Own(HeterogeneousAnswering):
+    def inference_on_turn(self, turn, evidences=None):
+        return []
+"""
+
+
+@pytest.fixture
+def data(workdir, corpus):
+    """A configuration of folders that can be made anew."""
+    folder = workdir / "data"
+    folder.mkdir()
+    build(write_documents(folder / "dump.json", world()), folder / "kb")
+    write_dump(folder / "wikipedia.db", [("Q1", [evidence("seven", "text", ("seven", "Q7"))])])
+    build_index(corpus([("a", "one two")]), folder / "passages", quiet=True)
+    shutil.copytree(SNAPSHOT / "answers", folder / "answers")
+    shutil.copytree(SNAPSHOT / "history", folder / "history")
+    write(folder / "list.txt", "one")
+    write("own.py", OWN)
+    write("own_words.py", "WORD = 1\n")
+    keys = {"kb_path": "kb", "ers_wikipedia_dump": "wikipedia.db", "ers_passage_index": "passages",
+            "qu_model": "history", "ha_ranker": "answers"}  # fmt: skip
+    paths = {key: str(folder / name) for key, name in keys.items()}
+    return {**paths, "ha": "own:Own", "custom": {"lists": [{"path": str(folder / "list.txt")}, "no file", "x" * 5000]}}
+
+
+def made_from(keys):
+    sys.modules.pop("own", None), sys.modules.pop("own_words", None)  # as another process would read them
+    with Pipeline(parse_config(keys)) as pipeline:
+        return origins(pipeline.config, pipeline.resources, (pipeline.qu, pipeline.ers, pipeline.ha))
+
+
+def rebuilt_kb(folder, corpus):
+    more = document("Q999", "a new item", claim("P31", q("Q5")))
+    build(write_documents(folder / "dump.json", [*world(), more]), folder / "kb")
+
+
+def rebuilt_dump(folder, corpus):
+    write_dump(folder / "wikipedia.db", [("Q1", [evidence("eight", "text", ("eight", "Q8"))])])
+
+
+def dump_without_words(folder, corpus):
+    with closing(sqlite3.connect(folder / "wikipedia.db")) as connection:
+        connection.execute("DROP TABLE words")
+
+
+def rebuilt_passages(folder, corpus):
+    build_index(corpus([("a", "one three")]), folder / "passages", force=True, quiet=True)
+
+
+def trained_anew(folder, corpus):
+    write(folder / "history" / "history.json", (folder / "history" / "history.json").read_text() + "\n")
+
+
+def other_ranker(folder, corpus):
+    write(folder / "answers" / "answers.json", (folder / "answers" / "answers.json").read_text() + "\n")
+
+
+def other_list(folder, corpus):
+    write(folder / "list.txt", "two")
+
+
+def other_module(folder, corpus):
+    write("own.py", OWN + "\n# changed\n")
+
+
+def other_helper(folder, corpus):
+    write("own_words.py", "WORD = 2\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (rebuilt_kb, "knowledge base"),
+        (rebuilt_dump, "Wikipedia dump"),
+        (dump_without_words, "Wikipedia dump"),
+        (rebuilt_passages, "passages"),
+        (trained_anew, "models"),
+        (other_ranker, "models"),
+        (other_list, "files below custom"),
+        (other_module, "modules of your own"),
+        (other_helper, "modules of your own"),
+    ],
+)
+def test_whatever_is_made_anew_in_its_place_is_another_run(data, workdir, corpus, change, name):
+    before = made_from(data)
+    assert before == made_from(data)
+    change(workdir / "data", corpus)
+    after = made_from(data)
+    assert [key for key in before if before[key] != after[key]] == [name]
+
+
+def test_a_knowledge_base_of_the_same_dump_is_the_same(data, workdir):
+    before = made_from(data)
+    build(workdir / "data" / "dump.json", workdir / "data" / "kb")
+    assert made_from(data) == before
+
+
+def test_what_is_not_there_is_no_error_before_it_is_needed(data):
+    missing = dict.fromkeys(("ers_wikipedia_dump", "ers_passage_index"), "nowhere")
+    ids = made_from({**data, **missing, "qu_model": "org/on-a-hub", "qu": "nc_init"})
+    assert (ids["Wikipedia dump"], ids["passages"]) == ("none", "none")
+
+
+@pytest.fixture
+def package(workdir, monkeypatch):
+    """A copy of the package's code; a function that gives the id of what it is now."""
+    copy = workdir / "convinse"
+    shutil.copytree(Path(support.__file__).parents[1], copy, ignore=shutil.ignore_patterns("snapshot", "__pycache__"))
+    monkeypatch.setattr(program, "__file__", str(copy / "support" / "program.py"))
+    program.program_id.cache_clear()
+    yield copy
+    program.program_id.cache_clear()
+
+
+def now():
+    program.program_id.cache_clear()
+    return program.program_id()
+
+
+@pytest.mark.parametrize("name", ["pipeline.py", "language/english/words.txt"])
+def test_the_program_is_another_where_a_line_of_it_is(package, name):
+    before = now()
+    assert before == now()
+    path = package / name
+    path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+    assert now() != before
+
+
+def test_the_program_is_the_same_wherever_it_lies_and_whatever_else_does(package, monkeypatch):
+    before = now()
+    write(package / "__pycache__" / "pipeline.cpython-311.py", "x")
+    write(package / "snapshot" / "kb.txt", "x")
+    write(package / "notes.md", "x")
+    assert now() == before
+    package.rename(moved := package.with_name("installed"))
+    monkeypatch.setattr(program, "__file__", str(moved / "support" / "program.py"))
+    assert now() == before
+    monkeypatch.setattr(program, "__version__", f"{__version__}.1")
+    assert now() != before
+
+
+def test_after_a_build_over_the_same_folder_no_old_number_is_shown(workdir, capsys):
+    def run():
+        assert main(["pipeline", "kb", "my.yml", "--quiet"]) == 0
+        (conversation,) = json_lines("results/mine/kb/turns.jsonl")
+        return conversation["questions"][0]["p_at_1"]
+
+    def directed(director):
+        film = document("Q1", "Titanic", claim("P31", q("Q11424")), claim("P57", q(director)))
+        names = [document("Q2", "James Cameron"), document("Q3", "Jean Negulesco"), document("Q11424", "film")]
+        build(write_documents(Path("dump.json"), [film, *names, document("P57", "director")]), Path("kb"))
+
+    turn = {"turn": 0, "question_id": "q", "question": "Who is the director of Titanic?"}
+    asked = {"conv_id": "1", "questions": [{**turn, "answers": [{"id": "Q2", "label": "James Cameron"}]}]}
+    write(workdir / "test.json", [asked])
+    keys = {
+        "name": "mine",
+        "kb_path": "kb",
+        "benchmark_path": str(workdir),
+        "qu": "slots",
+        "ha": "entity_voting",
+        "evs": "bm25",
+    }
+    write("my.yml", json.dumps(keys))
+    directed("Q3")
+    assert run() == 0
+    directed("Q2")
+    assert main(["pipeline", "kb", "my.yml"]) == 0
+    assert "(changed since: knowledge base)\n" in capsys.readouterr().err
+    assert run() == 1
+    earlier = json_lines(next(Path("results/mine/kb").glob("earlier-*/turns.jsonl")))
+    assert earlier[0]["questions"][0]["p_at_1"] == 0
+
+
+def test_a_run_that_was_stopped_before_the_program_changed_begins_anew(workdir, monkeypatch, capsys):
+    write("my.yml", "name: mine\nqu: slots\nha: entity_voting\nevs: bm25\n")
+    assert main(["pipeline", "kb", "my.yml", "--limit", "1", "--quiet"]) == 0
+    monkeypatch.setattr("convinse.identity.program_id", lambda: "another")
+    assert main(["pipeline", "kb", "my.yml", "--limit", "2"]) == 0
+    told = capsys.readouterr().err
+    assert "(changed since: program)\n" in told and "finished already" not in told

@@ -1,0 +1,241 @@
+"""A conversation that goes on: what a turn costs, what is kept, and that a failing turn changes nothing."""
+
+import copy
+import json
+
+import pytest
+
+from convinse import HeterogeneousAnswering, Pipeline, load_config
+from convinse.session import NextQuestion, ask_together
+from convinse.support.errors import ConfigError, DataError, ModuleError
+from memory import memory_below
+from refusals import refused
+from test_pipeline import CONFIG, Recorder, make
+
+QUESTIONS = ["Who directed the film Titanic?", "When was he born?", "And where?"]
+
+
+@pytest.fixture(scope="module")
+def lexical():
+    with Pipeline(load_config("lexical.yml", ers_use_cache=False)) as pipeline:
+        yield pipeline
+
+
+@pytest.fixture(scope="module")
+def answered(lexical):
+    return lexical.ask(QUESTIONS, "kb_text")
+
+
+def counting():
+    """A pipeline that answers at once, and its question understanding, which knows what it was told."""
+    qu = Recorder(CONFIG)
+    return make(qu), qu
+
+
+class Failing(HeterogeneousAnswering):
+    """Fails on questions with `fail`; gives what is no JSON to those with `odd`."""
+
+    def inference_on_turn(self, turn, sources):
+        if "fail" in turn["question"]:
+            raise ValueError("as asked")
+        if "odd" in turn["question"]:
+            turn["odd"] = object()
+        return [{"answer": {"id": "Q9", "label": "nine"}, "score": 1.0, "rank": 1}]
+
+
+def test_a_session_answers_as_the_whole_conversation(lexical, answered):
+    session = lexical.session("kb_text")
+    assert [session.ask(question) for question in QUESTIONS] == answered["questions"]
+    assert session.conversation == answered
+    assert session.sources == ("kb", "text") and len(session) == 3
+
+
+def test_a_turn_costs_one_turn():
+    pipeline, qu = counting()
+    session = pipeline.session("kb")
+    for number in range(3):
+        session.ask(f"{number}?")
+    assert qu.histories == [[], [("0?", ["Q9"])], [("0?", ["Q9"]), ("1?", ["Q9"])]]
+
+
+def test_sessions_are_independent():
+    pipeline, qu = counting()
+    first, second = pipeline.session("kb"), pipeline.session("text")
+    first.ask("a?")
+    second.ask("b?")
+    first.ask("c?")
+    assert qu.histories == [[], [], [("a?", ["Q9"])]]
+    assert [turn["question"] for turn in second.conversation["questions"]] == ["b?"]
+
+
+def test_a_session_is_taken_up_from_its_json(lexical, answered):
+    begun = {**answered, "conv_id": "mine", "note": 1, "questions": answered["questions"][:2]}
+    session = lexical.session("kb_text", json.loads(json.dumps(begun)))
+    assert session.conversation == begun
+    assert session.ask(QUESTIONS[2]) == answered["questions"][2]
+    assert session.conversation == {**answered, "conv_id": "mine", "note": 1}
+
+
+def test_the_last_turn_is_taken_back(lexical, answered):
+    session = lexical.session("kb_text", answered)
+    assert session.back() == answered["questions"][2]
+    assert session.ask(QUESTIONS[2]) == answered["questions"][2]
+    for _ in QUESTIONS:
+        session.back()
+    refused(DataError, session.back, "no turn")
+
+
+def test_what_a_caller_does_to_a_turn_changes_nothing():
+    pipeline, qu = counting()
+    session = pipeline.session("kb")
+    given = session.ask("a?")
+    kept = copy.deepcopy(given)
+    given["pred_answers"][0]["answer"]["id"] = "Q1"
+    session.conversation["questions"].clear()
+    assert session.conversation["questions"] == [kept]
+    session.ask("b?")
+    assert qu.histories[1] == [("a?", ["Q9"])]
+
+
+def test_other_sources_for_the_turns_to_come():
+    session = counting()[0].session("kb")
+    session.ask("a?")
+    session.sources = "text_infobox"
+    assert session.ask("b?")["top_evidences"][0]["source"] == "text"
+    with pytest.raises(ConfigError, match="kb, text, table, info"):
+        session.sources = "kb_txt"
+    assert session.sources == ("text", "info")
+
+
+def test_progress_tells_what_the_stages_gave():
+    told = []
+    counting()[0].session("kb").ask("a?", lambda stage, turn: told.append((stage, *turn)))
+    assert [stage for stage, *_ in told] == ["qu", "ers", "ha"]
+    keys = ("structured_representation", "top_evidences", "pred_answers")
+    assert [[key in turn for key in keys] for _, *turn in told] == [
+        [True, False, False],
+        [True, True, False],
+        [True, True, True],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "error"), [("fail", ValueError), ("odd", ModuleError), ("", DataError), ("stopped", KeyboardInterrupt)]
+)
+def test_a_turn_that_fails_leaves_its_session_as_it_was(question, error):
+    def progress(stage, turn):
+        if stage == "ers" and turn["question"] == "stopped":
+            raise KeyboardInterrupt
+
+    session = make(ha=Failing(CONFIG)).session("kb")
+    session.ask("a?")
+    before = session.conversation
+    with pytest.raises(error):
+        session.ask(question, progress)
+    assert session.conversation == before
+    assert session.ask("b?")["turn"] == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("", "empty"),
+        (" \n", "empty"),
+        ("x" * 2001, "2001 characters; 2000"),
+        (None, "NoneType, not text"),
+        ("a\ud800", "character 2"),
+    ],
+)
+def test_what_cannot_be_asked(question, words):
+    session = counting()[0].session("kb")
+    refused(DataError, lambda: session.ask(question), words)
+    (result,) = ask_together([NextQuestion(session, question)])
+    assert isinstance(result, DataError) and len(session) == 0
+
+
+def turn_with(**keys):
+    return {"conv_id": "a", "questions": [{"question": "a?", "structured_representation": "a", "pred_answers": [], **keys}]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("conversation", "words"),
+    [
+        ([], "list, not an object"),
+        ({"questions": []}, "conv_id"),
+        ({"conv_id": "a", "questions": [{"question": "a?"}]}, "turn 0.*structured_representation"),
+        (turn_with(question=""), "empty"),
+        (turn_with(question="x" * 2001), "2000"),
+        (turn_with(turn="first"), "turn 0.*turn"),
+        (turn_with(pred_answers=[{"answer": {"id": 9, "label": "x"}, "rank": 1}]), "id"),
+        (turn_with(pred_answers=[{"answer": {"id": "Q9", "label": "x"}, "rank": 1, "evidences": ["x"]}]), "evidences"),
+        (turn_with(representation={"context": "Q9"}), "context"),
+        (turn_with(top_evidences=[{"evidence_text": 1}]), "turn 0.*evidence_text"),
+        (turn_with(top_evidences=[object()]), "no JSON"),
+    ],
+)
+def test_a_conversation_that_cannot_be_taken_up(conversation, words):
+    pipeline = counting()[0]
+    with pytest.raises(DataError, match=words) as caught:
+        pipeline.session("kb", conversation)
+    assert "\n" not in str(caught.value)
+
+
+def test_sessions_asked_together_are_answered_as_alone(lexical, answered):
+    first, second, third = (lexical.session(sources, answered) for sources in ("kb_text", "kb_text", "kb"))
+    first.back()
+    second.back()
+    second.back()
+    alone = lexical.session("kb", answered).ask("Who is his wife?")
+    asked = [NextQuestion(first, QUESTIONS[2]), NextQuestion(second, QUESTIONS[1]), NextQuestion(third, "Who is his wife?")]  # fmt: skip
+    assert ask_together(asked) == [answered["questions"][2], answered["questions"][1], alone]
+    assert first.conversation == answered and len(second) == 2 and len(third) == 4
+
+
+def test_sessions_asked_together_share_batches():
+    pipeline, qu = counting()
+    batches = []
+    qu.inference_on_turns = lambda turns, histories: batches.append(len(turns)) or ["x"] * len(turns)
+    sessions = [pipeline.session(sources) for sources in ("kb", "text", "kb", "kb")]
+    ask_together([NextQuestion(session, "a?") for session in sessions])
+    assert batches == [3, 1] and all(len(session) == 1 for session in sessions)
+
+
+def test_one_of_several_that_fails_fails_alone():
+    def gone(stage, turn):
+        raise ConnectionError
+
+    pipeline = make(ha=Failing(CONFIG))
+    questions = ["a?", "fail", "odd", "", "b?", "c?"]
+    sessions = [pipeline.session("kb") for _ in questions]
+    asked = [NextQuestion(session, question) for session, question in zip(sessions, questions, strict=True)]
+    asked[4] = asked[4]._replace(progress=gone)
+    results = ask_together(asked)
+    assert [type(result) for result in results] == [dict, ValueError, ModuleError, DataError, ConnectionError, dict]
+    assert [len(session) for session in sessions] == [1, 0, 0, 0, 0, 1]
+
+
+def test_turns_that_nobody_waits_for_are_not_computed_to_their_end():
+    class Never(HeterogeneousAnswering):
+        def inference_on_turn(self, turn, sources):
+            raise AssertionError
+
+    def gone(stage, turn):
+        if stage == "ers":
+            raise ConnectionError
+
+    pipeline = make(ha=Never(CONFIG))
+    results = ask_together([NextQuestion(pipeline.session("kb"), "a?", gone) for _ in range(2)])
+    assert [type(result) for result in results] == [ConnectionError, ConnectionError]
+
+
+def test_one_session_twice():
+    session = counting()[0].session("kb")
+    refused(DataError, lambda: ask_together([NextQuestion(session, "a?")] * 2), "asked twice")
+    assert len(session) == 0
+
+
+def test_a_thousand_open_sessions_are_small(lexical, answered):
+    """Of three turns with 100 evidences: 200 MB for 1,000."""
+    with memory_below(4e6):
+        sessions = [lexical.session("kb_text", answered) for _ in range(20)]
+    assert len(sessions) == 20
