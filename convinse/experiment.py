@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from .batch_runner import Batch, BatchRunner, RunBatch, open_like
 from .config import Config
 from .formats.conversations.benchmark import read_benchmark
 from .formats.run_folder import RunFolder
 from .formats.stage_files import read_stage_file
-from .identity import fingerprint, origins
-from .pipeline import STAGE_NAMES, Pipeline, StageName
+from .identity import fingerprint
+from .pipeline import STAGE_NAMES, StageName
 from .records.conversation import Conversation
 from .resources import Resources
 from .scoring.convqa import evaluate
 from .support.errors import ConfigError, DataError
 from .support.files import sha256
 from .support.progress import progress
+from .support.workers import Crew
 
 LOGGER = logging.getLogger(__name__)
 # parts that are the conversations of a file with this key `part`
 _HALVES = {"natural-dev": ("natural", "dev"), "natural": ("natural", "measured")}
+_SHARES = 4  # batches for each worker, so that the last ones end at about the same time
 
 # what is known of a run that ends before answers are given
 _MEASURED = {
@@ -53,6 +56,7 @@ def run_experiment(
     until: StageName = "ha",
     stage_file: Path | None = None,
     resources: Resources | None = None,
+    crew: Crew | None = None,
 ) -> Outcome:
     """Run, or go on with, one combination of sources over one part of the benchmark.
 
@@ -67,6 +71,7 @@ def run_experiment(
         until: the last stage to run; the results of `qu` and `ers` go to a folder of that name.
         stage_file: conversations that the first stages have worked on, in place of a part; see `formats.stage_files`.
         resources: what several runs of a configuration share; its owner closes it.
+        crew: workers that run the conversations in place of this process, which writes the results in either case.
 
     Raises:
         ConfigError: predicted answers are asked for where there are none: without the last stage, or after the first.
@@ -84,27 +89,31 @@ def run_experiment(
     asked = {"conversations": sha256(path), "part and history": history}
     folder = Path(config.output_path) / config.name / "_".join(sources) / ("" if until == "ha" else until)
     with ExitStack() as opened:
-        pipeline = opened.enter_context(Pipeline(config, resources=resources))
-        made_from = asked | origins(config, pipeline.resources, (pipeline.qu, pipeline.ers, pipeline.ha))
-        output = opened.enter_context(RunFolder(folder, made_from, restart))
+        runner = BatchRunner(config, resources)
+        opened.callback(runner.close)
+        made_from = runner.origins()
+        output = opened.enter_context(RunFolder(folder, asked | made_from, restart))
         waiting = [
             conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished
         ]
         if len(waiting) < len(conversations):
             LOGGER.info("%d conversations are finished already in %s", len(conversations) - len(waiting), folder)
-        step = pipeline.conversations_at_once
-        with progress("_".join(sources), len(waiting), "conversations", quiet) as advance:
-            for place in range(0, len(waiting), step):
-                batch = waiting[place : place + step]
-                for conversation in pipeline.run(batch, sources, use_gold_answers, done_by=done_by, until=until):
-                    output.add(conversation)
-                    advance()
+        step = _step(runner.pipeline.conversations_at_once, len(waiting), crew)
+        batches = [
+            Batch(waiting[place : place + step], sources, use_gold_answers, done_by, until)
+            for place in range(0, len(waiting), step)
+        ]
+        spent = dict.fromkeys(STAGE_NAMES, 0.0)
+        advance = opened.enter_context(progress("_".join(sources), len(waiting), "conversations", quiet))
+        for done in opened.enter_context(closing(_run(batches, runner, made_from, crew))):
+            for conversation in done.conversations:
+                output.add(conversation)
+                advance()
+            for stage in spent:
+                spent[stage] += done.seconds[stage]
         finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]
         metrics = evaluate(finished)
-        seconds = {
-            **{stage: pipeline.seconds[stage] for stage in ("qu", "ers", "ha")},
-            "total": time.perf_counter() - start,
-        }
+        seconds = {**spent, "total": time.perf_counter() - start}
         before = output.seconds()  # of the part of the run that was finished before
         groups = {
             name: metrics.pop(name) for name in ("abstained", "domains", "turns", "kinds", "sources", "unanswerable")
@@ -114,6 +123,27 @@ def run_experiment(
         metrics = {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
         output.write_metrics(metrics)
     return Outcome(tuple(sources), folder, metrics)
+
+
+def _run(
+    batches: list[Batch], runner: BatchRunner, made_from: dict[str, str], crew: Crew | None
+) -> Generator[RunBatch, None, None]:
+    """The batches when they are run, in their order."""
+    if crew is None or not batches:
+        yield from map(runner, batches)
+    else:
+        about = f"{len(batches)} batches of conversations"
+        yield from crew.in_order(
+            batches, open_like, (runner.pipeline.config, made_from), about, "run the command again to go on"
+        )
+
+
+def _step(at_once: int, waiting: int, crew: Crew | None) -> int:
+    """How many conversations are run together: what the pipeline is best given, or less where there are more workers than batches.
+
+    Turns that are computed together give what each gives alone, so this is a matter of speed only.
+    """
+    return at_once if crew is None else max(1, min(at_once, waiting // (_SHARES * crew.size)))
 
 
 def _begun(

@@ -23,8 +23,15 @@ FLOORS = (
     ("question_understanding", "evidence_retrieval_scoring", "heterogeneous_answering"),
     ("session",),
     ("pipeline", "training"),
+    ("batch_runner",),
     ("experiment",),
-    ("serving", "testing", "evaluation", "benchmarks"),  # the last two: documented aliases of scoring and formats
+    (
+        "cluster",
+        "serving",
+        "testing",
+        "evaluation",
+        "benchmarks",
+    ),  # the last two: documented aliases of scoring and formats
     ("cli",),
     ("__main__",),
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ..support.errors import ConfigError
 
 if TYPE_CHECKING:
     from ..config import Config
+    from ..support.workers import Crew
 
 KEPT = "finished conversations are kept, run the command again to go on"
 UNCHANGED = "nothing was changed"
@@ -66,6 +68,35 @@ def add_address(parser: argparse.ArgumentParser, default: int) -> None:
         "--allow-host", action="append", default=[], metavar="NAME",
         help="a name by which others ask the server, such as that of a proxy; may be repeated",
     )  # fmt: skip
+
+
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """`--on` and `--workers`, which `crew_of` reads."""
+    parser.add_argument(
+        "--on", type=cluster, metavar="ray[://HOST:PORT]",
+        help="work on a Ray cluster: that of RAY_ADDRESS, else this machine's cores; or by the port of its client server",
+    )  # fmt: skip
+    parser.add_argument("--workers", type=positive, metavar="N", help="with --on: so many at most (default: all cores)")
+
+
+def crew_of(options: argparse.Namespace, device: str = "cpu") -> AbstractContextManager[Crew | None]:
+    """The workers of `--on`, connected while the block runs; None without it."""
+    if options.on is None:
+        if options.workers is not None:
+            raise ConfigError("--workers belongs to --on ray; give that, too")
+        return nullcontext()
+    from ..cluster.connection import connected
+
+    return connected(options.on, options.workers, device)
+
+
+def cluster(text: str) -> str:
+    """`ray`, or `ray://HOST:PORT`."""
+    if text != "ray" and not text.startswith("ray://"):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is no cluster; give ray, or ray://HOST:PORT such as ray://head:10001"
+        )
+    return text
 
 
 def add_reader(parser: argparse.ArgumentParser) -> None:

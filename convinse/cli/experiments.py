@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..support.errors import ConfigError
 from . import develop, passages
-from .arguments import KEPT, Commands, add_words, given, positive, sources_and_config
+from .arguments import KEPT, Commands, add_cluster, add_words, crew_of, given, positive, sources_and_config
 from .ask import print_turn
 from .tables import print_rows
 
@@ -56,6 +56,7 @@ def add(commands: Commands) -> None:
         "--from", dest="stage_file", metavar="FILE", help="go on from a file that qu or ers wrote, here or in CONVINSE"
     )
     sub.add_argument("--restart", action="store_true", help="run finished conversations again")
+    add_cluster(sub)
     sub.add_argument(
         "--part",
         choices=("train", "dev", "test", "natural-dev", "natural"),
@@ -108,7 +109,7 @@ def _pipeline(options: argparse.Namespace) -> int:
         )
     combinations = config.combinations if options.all_sources else [sources]
     outcomes = []
-    with Resources(config) as resources:
+    with Resources(config) as resources, crew_of(options, config.device) as crew:
         for combination in combinations:
             outcome = run_experiment(
                 config,
@@ -121,6 +122,7 @@ def _pipeline(options: argparse.Namespace) -> int:
                 until=options.until or "ha",
                 stage_file=Path(options.stage_file) if options.stage_file else None,
                 resources=resources,
+                crew=crew,
             )
             outcomes.append(outcome)
     if options.until:

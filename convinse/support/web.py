@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import random
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -294,6 +295,20 @@ class WebSession:
 
     def _error(self, url: str, text: str, status: int | None = None) -> NetworkError:
         return NetworkError(f"{host_of(url)}: {text}; {self.remedy}", status)
+
+
+def check_listening(host: str, port: int, remedy: str) -> None:
+    """Whether something listens at an address that a library will connect to: it may wait long, and say little.
+
+    Raises:
+        NetworkError: nothing does, or requests are forbidden.
+    """
+    if offline() and not is_loopback(host):
+        raise NetworkError(f"{host}:{port}: not asked, as CONVINSE_OFFLINE is set; unset it to allow requests")
+    try:
+        socket.create_connection((host, port), _CONNECT_TIMEOUT).close()
+    except (OSError, OverflowError) as error:
+        raise NetworkError(f"{host}:{port}: cannot be reached ({one_line(error)}); {remedy}") from error
 
 
 def offline() -> bool:

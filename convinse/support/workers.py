@@ -1,6 +1,7 @@
 """Processes that work on the pieces of something large: the one pool of the builders.
 
 A worker dies with its parent, however that dies; a worker that dies is an error of one line; nothing waits without a limit.
+Workers may also be elsewhere: whoever hands out pieces can be given a `Crew`, such as that of a cluster.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from .errors import DataError, one_line
 
@@ -33,6 +34,29 @@ _IS_LINUX = sys.platform == "linux"
 # a forked worker shares what the parent has read, and starts at once; where the system's libraries are not made for it, it is started anew
 _PROCESSES = multiprocessing.get_context("fork" if _IS_LINUX else "spawn")
 _starting = threading.RLock()  # a process forked between the two would hold the other's end of a pipe open
+
+
+class Crew(Protocol):
+    """Workers that are not processes of this one.
+
+    Attributes:
+        size: how many pieces they work on at once, at least 1.
+    """
+
+    size: int
+
+    def in_order(
+        self,
+        pieces: Iterable[P],
+        make: Callable[..., Callable[[P], R]],
+        arguments: tuple[Any, ...],
+        about: str,
+        remedy: str,
+    ) -> Generator[R, None, None]:
+        """What a function makes of each piece, in their order; see the function `in_order`.
+
+        A worker makes the function anew when `make` or `arguments` change, and calls the `close` of the one before, if it has one.
+        """
 
 
 def in_order(
@@ -123,15 +147,11 @@ class _Worker:
         """What the process makes of a piece."""
         try:
             self._pipe.send_bytes(pickle.dumps(piece, pickle.HIGHEST_PROTOCOL))
-            value, error, trace = self._pipe.recv()
+            answer = self._pipe.recv_bytes()
         except (EOFError, OSError):
             self.process.join(_FAREWELL)
             raise DataError(f"{about}: a worker process {_end(self.process.exitcode)}; {remedy}") from None
-        if isinstance(error, MemoryError):
-            raise DataError(f"{about}: a worker process ran out of memory; {remedy}") from None
-        if error is not None:
-            raise error from RuntimeError(trace)
-        return value
+        return result_of(answer, about, remedy)
 
 
 def _end(status: int | None) -> str:
@@ -146,16 +166,48 @@ def _end(status: int | None) -> str:
 def _work(pipe: Connection, parent: int, make: Callable[..., Callable[[Any], Any]], arguments: tuple[Any, ...]) -> None:
     """The life of a worker."""
     _die_with(parent)
-    function = None
+    work = PieceWork(make, arguments)
     with suppress(EOFError, OSError):  # the parent has gone
         while True:
-            piece = pipe.recv()
-            try:
-                function = function or make(*arguments)
-                answer = pickle.dumps((function(piece), None, ""), pickle.HIGHEST_PROTOCOL)
-            except Exception as error:  # whatever it is, it is the parent's to tell
-                answer = _pickled(error)
-            pipe.send_bytes(answer)
+            pipe.send_bytes(work.answer(pipe.recv()))
+
+
+class PieceWork:
+    """The work of one worker: what a function makes of pieces, as `result_of` takes it.
+
+    Args:
+        make: makes the function, when the first piece comes.
+        arguments: of `make`.
+    """
+
+    def __init__(self, make: Callable[..., Callable[[Any], Any]], arguments: tuple[Any, ...]) -> None:
+        self._make, self._arguments = make, arguments
+        self._function: Callable[[Any], Any] | None = None
+
+    def answer(self, piece: Any) -> bytes:
+        """What the function makes of a piece, or the error that it raises, on its way to whoever asked."""
+        try:
+            if self._function is None:
+                self._function = self._make(*self._arguments)
+            return pickle.dumps((self._function(piece), None, ""), pickle.HIGHEST_PROTOCOL)
+        except Exception as error:  # whatever it is, it is told where the work was asked for
+            return _pickled(error)
+
+    def close(self) -> None:
+        """Call the `close` of the function, if it has one."""
+        close = getattr(self._function, "close", None)
+        if close is not None:
+            close()
+
+
+def result_of(answer: bytes, about: str, remedy: str) -> Any:
+    """The result in an answer of a worker, or the error, which is raised; `about` and `remedy` as `in_order` has them."""
+    value, error, trace = pickle.loads(answer)
+    if isinstance(error, MemoryError):
+        raise DataError(f"{about}: a worker process ran out of memory; {remedy}") from None
+    if error is not None:
+        raise error from RuntimeError(trace)
+    return value
 
 
 def _pickled(error: Exception) -> bytes:

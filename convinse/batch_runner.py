@@ -1,0 +1,86 @@
+"""Batches of conversations through a pipeline: in the process that writes the results, or in workers elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import Literal, NamedTuple
+
+from .config import Config
+from .identity import origins
+from .pipeline import Pipeline, StageName
+from .records.conversation import Conversation
+from .resources import Resources
+from .support.errors import DataError
+
+# what a worker is given, and need not find at home
+_GIVEN = ("settings",)
+
+
+class Batch(NamedTuple):
+    """Conversations that are run together, and how; the rest as `Pipeline.run` has it."""
+
+    conversations: Sequence[Conversation]
+    sources: Sequence[str]
+    use_gold_answers: bool
+    done_by: Literal["qu", "ers"] | None
+    until: StageName
+
+
+class RunBatch(NamedTuple):
+    """Conversations with what the stages added, and the seconds that each stage took."""
+
+    conversations: list[Conversation]
+    seconds: dict[str, float]
+
+
+class BatchRunner:
+    """A pipeline that runs batches.
+
+    Args:
+        config: of the pipeline.
+        resources: what it shares with others; its own by default.
+    """
+
+    def __init__(self, config: Config, resources: Resources | None = None) -> None:
+        self.pipeline = Pipeline(config, resources=resources)
+
+    def origins(self) -> dict[str, str]:
+        """An id of each thing that results come from; see `identity.origins`."""
+        pipeline = self.pipeline
+        return origins(pipeline.config, pipeline.resources, (pipeline.qu, pipeline.ers, pipeline.ha))
+
+    def __call__(self, batch: Batch) -> RunBatch:
+        """Run a batch; see `Pipeline.run`."""
+        before = dict(self.pipeline.seconds)
+        conversations, sources, use_gold_answers, done_by, until = batch
+        done = self.pipeline.run(conversations, sources, use_gold_answers, done_by=done_by, until=until)
+        return RunBatch(done, {stage: seconds - before[stage] for stage, seconds in self.pipeline.seconds.items()})
+
+    def close(self) -> None:
+        """Close the pipeline, and what it has opened."""
+        self.pipeline.close()
+
+
+def open_like(config: Config, made_from: Mapping[str, str]) -> BatchRunner:
+    """A pipeline in another process that gives the results which one here would give.
+
+    Args:
+        config: of the pipeline.
+        made_from: the `origins` of the one here.
+
+    Raises:
+        DataError: something that results come from is another thing there; the text names it.
+    """
+    with ExitStack() as opened:
+        runner = BatchRunner(config)
+        opened.callback(runner.close)
+        own = runner.origins()
+        other = [name for name, value in own.items() if value != made_from.get(name) and name not in _GIVEN]
+        if other:
+            raise DataError(
+                f"another {', '.join(other)} is found here than where the run was started; bring the same files and the same "
+                "version of the program to every node"
+            )
+        opened.pop_all()
+    return runner

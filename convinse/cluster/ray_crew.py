@@ -1,0 +1,308 @@
+"""Workers of a Ray cluster: pieces go out, results come back in their order, what a lost worker held is done again."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import pickle
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from ..support.errors import ConvinseError, DataError, NetworkError, one_line
+from ..support.workers import result_of
+from .ray_worker import RayWorker
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+LOGGER = logging.getLogger(__name__)
+_HELD = 2  # pieces that a worker holds: the next one is there when one is done
+_AHEAD = 4  # pieces for each worker that may be under way before the first of them is done
+_LOST = 3  # workers that a piece may end before it is taken to be the cause
+_LOOK = 1.0  # seconds of a look at what is done
+_NO_HEAD = 30  # seconds without an answer of the head node
+_NO_WORKER = 600  # looks at a cluster that has no free core
+_NOTHING_DONE = 1800  # looks at workers that make nothing
+_EXCERPT = 200  # characters of a message of Ray's
+_CLOSED = "what is finished is kept"
+
+
+class Needs(NamedTuple):
+    """What a worker takes of its node."""
+
+    cores: int
+    gpus: int
+
+
+@dataclass(eq=False)
+class Member:
+    """A worker, the request that shows whether it has begun, and the pieces that it holds."""
+
+    actor: Any
+    ready: Any
+    place: str = ""
+    held: dict[Any, int] = field(default_factory=dict)  # request -> number of the piece
+
+
+class RayCrew:
+    """Workers of a cluster, each of which is kept until `close`. A `support.workers.Crew`.
+
+    Args:
+        ray: the package, connected to a cluster.
+        most: workers at most; by default one for each core, or each GPU, see `device`.
+        device: `cpu`: no GPU is used. Else, on a cluster that has GPUs, each worker has one and there is no other, so that
+            all compute alike.
+
+    Raises:
+        NetworkError: the cluster has no node that could work.
+    """
+
+    def __init__(self, ray: Any, most: int | None = None, device: str = "cpu") -> None:
+        self.ray, self.head = ray, HeadWatch(ray)
+        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        cores, gpus = (int(sum(node.get(name, 0) for node in nodes)) for name in ("CPU", "GPU"))
+        if device.startswith("cuda") and not gpus:
+            raise NetworkError("the Ray cluster has no GPU; use device: auto or cpu, or add a node that has one")
+        self._needs = Needs(1, 1) if gpus and device != "cpu" else Needs(1, 0)
+        available = min(cores, gpus) if self._needs.gpus else cores
+        if available < 1:
+            raise NetworkError("the Ray cluster has no core for a worker; add a node to it")
+        self.size = min(available, most or available)
+        self._members: list[Member] = []
+        kind = "GPUs" if self._needs.gpus else "cores"
+        LOGGER.info("Ray: %d workers on the %d %s of %d nodes", self.size, available, kind, len(nodes))
+
+    def in_order(
+        self,
+        pieces: Iterable[P],
+        make: Callable[..., Callable[[P], R]],
+        arguments: tuple[Any, ...],
+        about: str,
+        remedy: str,
+    ) -> Generator[R, None, None]:
+        """What a function makes of each piece, in their order; see `support.workers.in_order`.
+
+        Raises:
+            DataError: a piece has ended several workers; and whatever the function raises, with the name of the node.
+            NetworkError: the head node is lost, or no worker can begin.
+        """
+        made = pickle.dumps((make, arguments), pickle.HIGHEST_PROTOCOL)
+        try:
+            yield from _Flow(self, made, iter(pieces), about, remedy).results()
+        finally:
+            for member in [member for member in self._members if member.held]:
+                self.dismiss(member)  # it works on what nobody waits for any more
+
+    def hire(self) -> list[Member]:
+        """The workers; new ones in the place of those that were lost."""
+        while len(self._members) < self.size:
+            kind = self.ray.remote(num_cpus=self._needs.cores, num_gpus=self._needs.gpus, max_restarts=0)(RayWorker)
+            actor = kind.remote(str(Path.cwd()), self._needs.cores, bool(self._needs.gpus))
+            self._members.append(Member(actor, actor.place.remote()))
+        return self._members
+
+    def dismiss(self, member: Member) -> None:
+        """End a worker."""
+        self._members.remove(member)
+        if not self.head.lost:
+            self.ray.kill(member.actor)
+
+    def close(self) -> None:
+        """End the workers."""
+        self.head.close()
+        for member in list(self._members):
+            self.dismiss(member)
+
+
+class _Flow:
+    """One call of `RayCrew.in_order`."""
+
+    def __init__(self, crew: RayCrew, made: bytes, pieces: Iterator[Any], about: str, remedy: str) -> None:
+        self._crew, self._pieces, self._about, self._remedy = crew, pieces, about, remedy
+        self._ray, self._head = crew.ray, crew.head
+        with self._asking():
+            self._made = [self._ray.put(made)]  # in a list it goes to each worker once, not with each piece
+        self._task = hashlib.sha256(made).hexdigest()
+        self._known: dict[int, bytes] = {}  # pieces that are under way or wait to be done again, by their numbers
+        self._again: deque[int] = deque()
+        self._lost: dict[int, int] = {}  # workers that were lost with a piece
+        self._done: dict[int, tuple[bytes, str]] = {}  # answers, and the nodes that gave them
+        self._count = 0
+        self._idle = self._alone = 0  # looks at which nothing came, or no worker was there
+
+    def results(self) -> Iterator[Any]:
+        """The results, in the order of the pieces."""
+        wanted = 0
+        while True:
+            with self._asking():
+                self._hand_out()
+                if not self._known:
+                    return
+                self._look()
+            while wanted in self._done:
+                yield self._result(*self._done.pop(wanted))
+                wanted += 1
+
+    def _result(self, answer: bytes, place: str) -> Any:
+        try:
+            return result_of(answer, self._about, self._remedy)
+        except ConvinseError as error:
+            if place != socket.gethostname():
+                error.args = (f"{one_line(error)} (on {place})", *error.args[1:])
+            raise
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """What Ray raises while it is asked to do something is of the cluster."""
+        try:
+            yield
+        except (self._ray.exceptions.RayError, ConnectionError) as error:
+            raise _no_head(_first_words(error), self._remedy) from error
+
+    def _hand_out(self) -> None:
+        """A piece for each worker that holds none, then a second one."""
+        members = self._crew.hire()
+        for held in range(_HELD):
+            for member in members:
+                if member.place and len(member.held) == held and (piece := self._next()) is not None:
+                    request = member.actor.answer.remote(self._task, self._made, self._known[piece])
+                    member.held[request] = piece
+
+    def _next(self) -> int | None:
+        """The number of a piece to hand out; None where there is none, or enough is under way."""
+        if self._again:
+            return self._again.popleft()
+        if len(self._known) + len(self._done) >= _AHEAD * self._crew.size:
+            return None
+        for piece in self._pieces:
+            self._known[self._count] = pickle.dumps(piece, pickle.HIGHEST_PROTOCOL)
+            self._count += 1
+            return self._count - 1
+        return None
+
+    def _look(self) -> None:
+        """Take in what is done; a moment's wait where nothing is."""
+        members = self._crew.hire()
+        asked = {request: member for member in members for request in ([] if member.place else [member.ready])}
+        asked |= {request: member for member in members for request in member.held}
+        ready, _ = self._ray.wait(list(asked), num_returns=1, timeout=_LOOK)
+        self._count_looks(bool(ready))
+        for request in ready:
+            self._take_in(request, asked[request])
+
+    def _take_in(self, request: Any, member: Member) -> None:
+        try:
+            answer = self._ray.get(request)
+        except self._ray.exceptions.RayTaskError as error:
+            raise DataError(
+                f"{self._about}: a worker on {member.place or 'a node'} failed: {_first_words(error)}"
+            ) from error
+        except self._ray.exceptions.RayError as error:
+            self._replace(member, error)
+            return
+        if not member.place:
+            member.place = answer
+            return
+        number = member.held.pop(request)
+        del self._known[number]
+        self._done[number] = answer, member.place
+
+    def _replace(self, member: Member, error: Exception) -> None:
+        """What a lost worker held waits to be done again, by another one."""
+        self._crew.dismiss(member)
+        numbers, member.held = sorted(member.held.values()), {}
+        if member.place:
+            LOGGER.warning(
+                "a worker on %s is lost (%s); %d pieces that it held are done again",
+                member.place,
+                _reason(error),
+                len(numbers),
+            )
+        for number in numbers:
+            self._lost[number] = self._lost.get(number, 0) + 1
+        if numbers and self._lost[numbers[0]] >= _LOST:
+            raise DataError(
+                f"{self._about}: piece {numbers[0] + 1} has ended {_LOST} workers ({_reason(error)}); {self._remedy}"
+            )
+        self._again.extendleft(reversed(numbers))
+
+    def _count_looks(self, ready: bool) -> None:
+        """Nothing is waited for without end. Looks are counted, not seconds: a stopped process (Ctrl-Z) looks but once."""
+        self._idle = 0 if ready else self._idle + 1
+        at_work = any(member.place for member in self._crew.hire())
+        self._alone = 0 if at_work else self._alone + 1
+        self._head.look()
+        if self._head.lost:
+            raise _no_head("it does not answer", self._remedy)
+        if self._alone == _NO_WORKER // 10:
+            LOGGER.warning("Ray: no core is free for a worker; waiting for one")
+        if self._alone >= _NO_WORKER:
+            raise NetworkError(
+                f"the Ray cluster had no core free for a worker in {_NO_WORKER // 60} minutes; {_CLOSED}"
+            )
+        if self._idle >= _NOTHING_DONE:
+            raise DataError(
+                f"{self._about}: the workers made nothing of a piece of it in {_NOTHING_DONE // 60} minutes"
+            )
+
+
+class HeadWatch:
+    """Asks the head node again and again whether it is there; without an answer, a program of Ray's ends itself after a minute."""
+
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
+        self._silence = 0.0  # seconds
+        self._seen = time.monotonic()
+        self._closed = threading.Event()
+        threading.Thread(target=self._ask, daemon=True, name="head of the cluster").start()
+
+    @property
+    def lost(self) -> bool:
+        """Whether it has not answered for long."""
+        return self._silence >= _NO_HEAD
+
+    def look(self) -> None:
+        """Count the time since the last look; a stopped process (Ctrl-Z) counts as a moment."""
+        now = time.monotonic()
+        self._silence += min(now - self._seen, _LOOK)
+        self._seen = now
+
+    def _ask(self) -> None:
+        while not self._closed.wait(_LOOK):
+            try:
+                self._ray.nodes()
+            except Exception as error:  # whatever it raises, it has given no answer
+                LOGGER.debug("the head node: %s", one_line(error))
+                continue
+            self._silence = 0.0
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._closed.set()
+
+
+def _no_head(reason: str, remedy: str) -> NetworkError:
+    return NetworkError(
+        f"the head node of the Ray cluster is lost ({reason}); {_CLOSED}: start the cluster again and {remedy}"
+    )
+
+
+def _first_words(error: BaseException) -> str:
+    """The first line of what Ray says, which is a page, or of what went wrong in a worker."""
+    lines = str(getattr(error, "cause", None) or error).strip().splitlines()
+    return lines[0][:_EXCERPT] if lines else type(error).__name__
+
+
+def _reason(error: Exception) -> str:
+    """Why a worker is lost, in a few words: Ray's own are a page."""
+    text = str(error)
+    if "memory" in text.lower() or "OOM" in text:
+        return "it ran out of memory"
+    return "its node is gone" if "node" in text and "dead" in text.lower() else "its process ended"
