@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -61,9 +62,8 @@ def _check(address: str) -> None:
 def _imported(own: bool) -> Any:
     """The package; what it would tell its makers, and what it says of its own, is switched off."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    if own:  # its ports can be reached from elsewhere, and whoever speaks to one runs what they like: ask for a token
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or it warns; a worker without a GPU sees none anyway
+    if own and "ray" not in sys.modules:  # its ports can be reached from elsewhere, and whoever speaks to one runs what they like: ask for a token
         os.environ["RAY_AUTH_MODE"], os.environ["RAY_AUTH_TOKEN"] = "token", secrets.token_hex(32)
     try:
         import ray

@@ -134,7 +134,7 @@ class _Flow:
         self._again: deque[int] = deque()
         self._lost: dict[int, int] = {}  # workers that were lost with a piece
         self._done: dict[int, tuple[bytes, str]] = {}  # answers, and the nodes that gave them
-        self._count = 0
+        self._count, self._ended = 0, False  # pieces that were taken, and whether they were all
         self._idle = self._alone = 0  # looks at which nothing came, or no worker was there
 
     def results(self) -> Iterator[Any]:
@@ -143,7 +143,7 @@ class _Flow:
         while True:
             with self._asking():
                 self._hand_out()
-                if not self._known:
+                if self._ended and not self._known:
                     return
                 self._look()
             while wanted in self._done:
@@ -185,6 +185,7 @@ class _Flow:
             self._known[self._count] = pickle.dumps(piece, pickle.HIGHEST_PROTOCOL)
             self._count += 1
             return self._count - 1
+        self._ended = True
         return None
 
     def _look(self) -> None:

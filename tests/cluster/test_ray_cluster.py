@@ -1,0 +1,178 @@
+"""A Ray cluster of three nodes on this machine: the results are those of a run without it, whatever is lost on the way."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing, contextmanager
+from importlib.util import find_spec
+
+import pytest
+
+from cluster_work import Harm
+from convinse.cluster import ray_crew
+from convinse.cluster.connection import connected
+from convinse.config import load_config
+from convinse.experiment import run_experiment
+from convinse.support.errors import DataError, NetworkError
+from places import ROOT
+from refusals import refused
+
+pytestmark = [
+    pytest.mark.skipif(find_spec("ray") is None, reason="the extra ray is not installed"),
+    pytest.mark.timeout(300),
+    pytest.mark.filterwarnings("default"),  # Ray's own are not ours to mend
+]
+NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False}
+PATIENCE = 120  # seconds
+REMEDY = "try again"
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Three nodes with a core each; RAY_ADDRESS leads to them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_AUTH_MODE", "token")
+        patch.setenv("RAY_AUTH_TOKEN", "0" * 64)
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (ROOT, ROOT / "tests"))))
+        from ray.cluster_utils import Cluster
+
+        nodes = Cluster()
+        try:
+            for _ in range(3):
+                nodes.add_node(**NODE)
+            patch.setenv("RAY_ADDRESS", nodes.address)
+            yield nodes
+        finally:
+            nodes.shutdown()
+
+
+@pytest.fixture(scope="module")
+def crew(cluster):
+    with connected("ray") as workers:
+        yield workers
+
+
+def results(crew, *harm, count=24):
+    return crew.in_order(range(count), Harm, harm, "numbers", REMEDY)
+
+
+def test_results_come_in_order_from_several_workers(crew):
+    assert crew.size == 3
+    workers = set()
+    with closing(results(crew, "", "", 0.02, count=10_000)) as done:
+        for number, (piece, worker) in enumerate(done):
+            assert piece == number
+            workers.add(worker)
+            if len(workers) == 3:
+                break
+    assert len(workers) == 3
+
+
+def test_nothing_is_done_where_there_is_nothing(crew):
+    assert list(results(crew, count=0)) == []
+
+
+@pytest.mark.parametrize(
+    ("harm", "words"),
+    [("data", ["page 5: is no page"]), ("memory", ["numbers: a worker process ran out of memory; try again"])],
+)
+def test_the_error_of_a_worker_is_one_line_in_its_place(crew, harm, words):
+    with closing(results(crew, harm)) as done:
+        assert [next(done)[0] for _ in range(5)] == [0, 1, 2, 3, 4]
+        refused(DataError, lambda: next(done), *words)
+
+
+def test_what_cannot_come_back_is_told(crew):
+    with pytest.raises(AttributeError, match="pickle"):
+        list(results(crew, "answer"))
+
+
+def test_the_pieces_of_a_killed_worker_are_done_again(crew, tmp_path):
+    done = [piece for piece, _ in results(crew, "kill once", str(tmp_path))]
+    assert done == list(range(24))
+    again = [piece for piece in range(24) if len(list(tmp_path.glob(f"{piece}-*"))) > 1]
+    assert 5 in again
+    assert len(again) <= 2  # what the worker held
+
+
+def test_a_piece_that_ends_every_worker_is_told(crew):
+    refused(DataError, lambda: list(results(crew, "kill", count=6)), "numbers: piece 6 has ended 3 workers", REMEDY)
+
+
+def test_what_is_not_waited_for_is_given_up(crew):
+    with closing(results(crew, "", "", 0.1)) as done:
+        next(done)
+    assert [piece for piece, _ in results(crew, count=3)] == [0, 1, 2]
+
+
+def test_the_pieces_of_a_lost_node_are_done_again(crew, cluster):
+    node = cluster.add_node(**NODE)
+    try:
+        crew.size = 4
+        done = results(crew, "", "", 0.1, count=40)
+        first = [next(done)[0] for _ in range(12)]
+    finally:
+        crew.size = 3
+        cluster.remove_node(node, allow_graceful=False)
+    assert first + [piece for piece, _ in done] == list(range(40))
+
+
+def run(crew=None, output="results", **options):
+    config = load_config("lexical.yml", ers_use_cache=False, output_path=output)
+    outcome = run_experiment(config, ["kb", "text"], quiet=True, crew=crew, **{"limit": 8, **options})
+    metrics = {key: value for key, value in outcome.metrics.items() if key != "seconds"}
+    return (outcome.path / "turns.jsonl").read_bytes(), metrics
+
+
+@pytest.mark.parametrize("gold", [True, False])
+def test_a_run_is_byte_for_byte_that_without_a_cluster(crew, gold):
+    local = run(output="local", use_gold_answers=gold)
+    run(crew, use_gold_answers=gold, limit=3)
+    assert run(crew, use_gold_answers=gold) == local  # which goes on from the first three
+    assert run(use_gold_answers=gold) == local  # and so does a run without a cluster: there is nothing left to do
+
+
+def test_a_node_with_other_data_is_refused(crew, monkeypatch):
+    monkeypatch.setattr("convinse.batch_runner.BatchRunner.origins", lambda self: {"knowledge base": "of the driver"})
+    refused(DataError, lambda: run(crew), "another knowledge base", "every node")
+
+
+@contextmanager
+def started(*options):
+    line = [sys.executable, "-m", "convinse", "pipeline", "kb_text", "own.yml", "--on", "ray", *options]
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_command_that_was_killed_goes_on(cluster, workdir):
+    (workdir / "own.yml").write_text((ROOT / "config" / "lexical.yml").read_text() + "ers_use_cache: false\n")
+    turns = workdir / "results" / "lexical" / "kb_text" / "turns.jsonl"
+    with started() as process:
+        end = time.monotonic() + PATIENCE
+        while not (turns.exists() and turns.read_bytes().count(b"\n") > 1):
+            assert process.poll() is None and time.monotonic() < end, process.communicate()[1]
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+    kept = turns.read_bytes()
+    kept = kept[: kept.rfind(b"\n") + 1]
+    with started("--limit", "12") as process:
+        _, told = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, told
+    assert "conversations are finished already" in told
+    assert turns.read_bytes().startswith(kept)
+    assert turns.read_bytes().startswith(run(output="local", limit=12)[0])
+
+
+def test_a_lost_head_node_is_one_line(crew, cluster, monkeypatch):
+    monkeypatch.setattr(ray_crew, "_NO_HEAD", 2)
+    with closing(results(crew, "", "", 0.2, count=1000)) as done:
+        next(done)
+        cluster.head_node.kill_gcs_server()
+        refused(NetworkError, lambda: list(done), "head node", "what is finished is kept", "start the cluster again")

@@ -1,0 +1,31 @@
+"""What workers of a cluster do in the tests; they import it."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from convinse.support.errors import DataError
+
+
+class Harm:
+    """The process of each piece; what is done to it instead for piece 5, where `once` only if no file says that it was done."""
+
+    def __init__(self, harm="", folder="", pause=0.0):
+        self._harm, self._folder, self._pause = harm, folder, pause
+
+    def __call__(self, piece):
+        time.sleep(self._pause * (3 - piece % 3))
+        if self._folder:
+            Path(self._folder, f"{piece}-{os.getpid()}").touch()
+        if piece != 5:
+            return piece, os.getpid()
+        if self._harm == "data":
+            raise DataError("page 5: is no page")
+        if self._harm == "memory":
+            raise MemoryError
+        if self._harm == "answer":
+            return lambda: "no pickle has it"
+        if self._harm == "kill" or (self._harm == "kill once" and len(list(Path(self._folder).glob("5-*"))) == 1):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return piece, os.getpid()
