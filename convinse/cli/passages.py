@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .arguments import Commands, given, positive, size
+from .arguments import Commands, add_cluster, crew_of, given, positive, size
 from .tables import print_pairs, print_rows
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def add(commands: Commands) -> None:
     sub.add_argument("--b", type=float, metavar="B", help="of BM25 (default 0.75)")
     sub.add_argument("--memory", type=size, default="2GB", metavar="SIZE", help="such as 512MB (default 2GB)")
     sub.add_argument("--force", action="store_true", help="replace an index that is there")
+    add_cluster(sub)
 
     sub = commands.add("search", _search, "the best passages for the questions of a file")
     sub.add_argument("folder", metavar="DIR", help="an index, or a folder with an index for each set of in.tsv")
@@ -61,9 +62,16 @@ def _index(options: argparse.Namespace) -> int:
         **given(language=options.language, title_weight=options.title_weight, k1=options.k1, b=options.b)
     )
     output = Path(options.output)
-    built = build_index(
-        Path(options.passages), output, parameters, memory=options.memory, force=options.force, quiet=options.quiet
-    )
+    with crew_of(options) as crew:
+        built = build_index(
+            Path(options.passages),
+            output,
+            parameters,
+            memory=options.memory,
+            force=options.force,
+            processes=crew,
+            quiet=options.quiet,
+        )
     manifest = built.manifest
     pairs = {
         "language": manifest.parameters.language,

@@ -62,8 +62,12 @@ def _check(address: str) -> None:
 def _imported(own: bool) -> Any:
     """The package; what it would tell its makers, and what it says of its own, is switched off."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or it warns; a worker without a GPU sees none anyway
-    if own and "ray" not in sys.modules:  # its ports can be reached from elsewhere, and whoever speaks to one runs what they like: ask for a token
+    os.environ.setdefault(
+        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0"
+    )  # or it warns; a worker without a GPU sees none anyway
+    if (
+        own and "ray" not in sys.modules
+    ):  # its ports can be reached from elsewhere, and whoever speaks to one runs what they like: ask for a token
         os.environ["RAY_AUTH_MODE"], os.environ["RAY_AUTH_TOKEN"] = "token", secrets.token_hex(32)
     try:
         import ray

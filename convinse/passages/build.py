@@ -25,6 +25,7 @@ from ..support.jsonlines import open_packed, raw_lines, reading, too_long
 from ..support.limits import LONGEST_LINE
 from ..support.manifest import write_manifest
 from ..support.progress import progress
+from ..support.workers import Crew
 from . import analysis
 from .blocks import MOST_REPEATS, BlockReader, Passage, Rows, title_repeats
 from .layout import (
@@ -69,7 +70,7 @@ def build_index(
     *,
     memory: int = MEMORY,
     force: bool = False,
-    processes: int | None = None,
+    processes: int | Crew | None = None,
     quiet: bool = True,
 ) -> Built:
     """Build the index of a file of passages.
@@ -81,7 +82,7 @@ def build_index(
         parameters: language, weight of titles, k1 and b; the defaults of `Parameters` otherwise.
         memory: bytes that all processes together may use, about.
         force: replace an index that is there.
-        processes: to read with; all cores by default.
+        processes: to read with, or workers elsewhere; all cores by default.
         quiet: show no progress.
 
     Raises:
@@ -96,12 +97,14 @@ def build_index(
         raise DataError(
             f"memory: {memory} bytes are too few to build an index; give {_LEAST_MEMORY // 10**6}MB or more"
         )
-    workers = processes or cores()
+    crew = processes or cores()
+    workers = crew if isinstance(crew, int) else crew.size
     # three blocks for each process: the block it reads, a block on its way to it, and a result
     block_bytes = min(_BLOCK_BYTES, max(_LEAST_BLOCK, memory // (2 * _BLOCK_FACTOR * (workers + 1))))
     most_words = memory // (4 * workers * _WORD_BYTES)
     size = passages.stat().st_size if passages.is_file() else 0
-    workers = min(workers, size // block_bytes + 1)
+    if isinstance(crew, int):
+        crew = min(crew, size // block_bytes + 1)
     total = _count_lines(passages)
     with replacing(output) as folder:
         folder.mkdir()
@@ -110,7 +113,7 @@ def build_index(
         with progress(f"reading {passages.name}", total, "passages", quiet) as advance, writer:
             blocks = _digested(read_blocks(passages, block_bytes), digest.update)
             arguments = (passages, parameters, most_words)
-            with closing(in_order(passages, blocks, BlockReader, arguments, workers, "lower --memory")) as parts:
+            with closing(in_order(passages, blocks, BlockReader, arguments, crew, "lower --memory")) as parts:
                 for rows in parts:
                     writer.add(rows)
                     advance(len(rows.sizes))

@@ -18,7 +18,9 @@ def test_an_address_where_nothing_listens_is_one_line(command_error, monkeypatch
 
 @pytest.mark.parametrize("address", ["ray://", "ray://head", "ray://head:10001/x", "ray://head:x"])
 def test_an_address_must_be_one(command_error, address):
-    assert command_error("pipeline", "--on", address).startswith(f"--on: '{address}' is no cluster; give ray, or ray://HOST:PORT")
+    assert command_error("pipeline", "--on", address).startswith(
+        f"--on: '{address}' is no cluster; give ray, or ray://HOST:PORT"
+    )
 
 
 def test_offline_asks_no_other_machine(command_error, monkeypatch):
@@ -37,5 +39,7 @@ def test_without_the_package_the_extra_is_named(command_error, monkeypatch):
 
 
 def test_a_run_without_a_cluster_imports_nothing_of_it():
-    check = "import convinse.experiment, convinse.cli, sys; print([n for n in sys.modules if n == 'ray' or 'cluster' in n])"
+    check = (
+        "import convinse.experiment, convinse.cli, sys; print([n for n in sys.modules if n == 'ray' or 'cluster' in n])"
+    )
     assert subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -1,5 +1,6 @@
 """A Ray cluster of three nodes on this machine: the results are those of a run without it, whatever is lost on the way."""
 
+import json
 import os
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import time
 from contextlib import closing, contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +17,15 @@ from convinse.cluster import ray_crew
 from convinse.cluster.connection import connected
 from convinse.config import load_config
 from convinse.experiment import run_experiment
+from convinse.knowledge_base.build import build as build_kb
+from convinse.passages.build import build_index
 from convinse.support.errors import DataError, NetworkError
+from convinse.wikipedia.build import build as build_dump
+from convinse.wikipedia.dump import WikipediaDump
+from handmade import world, write
 from places import ROOT
 from refusals import refused
+from written import write_lines
 
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="the extra ray is not installed"),
@@ -133,6 +141,29 @@ def test_a_run_is_byte_for_byte_that_without_a_cluster(crew, gold):
     run(crew, use_gold_answers=gold, limit=3)
     assert run(crew, use_gold_answers=gold) == local  # which goes on from the first three
     assert run(use_gold_answers=gold) == local  # and so does a run without a cluster: there is nothing left to do
+
+
+def test_what_workers_of_a_cluster_build_is_what_is_built_here(crew, corpus, monkeypatch):
+    for module in ("knowledge_base", "wikipedia"):
+        for name in ("_BLOCK", "_BLOCK_BYTES"):
+            monkeypatch.setattr(f"convinse.{module}.build.{name}", 2000, raising=False)
+    dump = write(Path("dump.json"), world())
+    pages = write_lines(
+        "pages.jl",
+        *(json.dumps({"title": f"Page {n}", "qid": f"Q{n}", "html": "<p>It is one.</p>"}) for n in range(1, 90)),
+    )
+    passages = corpus((str(number), f"text {number % 7} of {number}") for number in range(900))
+    ids = []
+    for workers in (None, crew):
+        where = Path("ray" if workers else "here")
+        where.mkdir()
+        kb = build_kb(dump, where / "kb", crew=workers)
+        build_dump(pages, where / "wikipedia", processes=workers)
+        built = build_index(passages, where / "passages", processes=workers, memory=40 << 20)
+        with closing(WikipediaDump(where / "wikipedia")) as wikipedia:
+            ids.append((kb.build_id, wikipedia.build_id, built.manifest.build_id))
+    assert ids[0] == ids[1]
+    assert len(set(ids[0])) == 3
 
 
 def test_a_node_with_other_data_is_refused(crew, monkeypatch):
