@@ -76,10 +76,10 @@ def open_like(config: Config, made_from: Mapping[str, str]) -> BatchRunner:
         runner = BatchRunner(config)
         opened.callback(runner.close)
         own = runner.origins()
-        other = [name for name, value in own.items() if value != made_from.get(name) and name not in _GIVEN]
-        if other:
+        changed = [name for name, value in own.items() if value != made_from.get(name) and name not in _GIVEN]
+        if changed:
             raise DataError(
-                f"another {', '.join(other)} is found here than where the run was started; bring the same files and the same "
+                f"another {', '.join(changed)} is found here than where the run was started; bring the same files and the same "
                 "version of the program to every node"
             )
         opened.pop_all()

@@ -25,6 +25,7 @@ FLOORS = (
     ("pipeline", "training"),
     ("batch_runner",),
     ("experiment",),
+    ("sweep",),
     (
         "cluster",
         "serving",

@@ -1,4 +1,4 @@
-"""Commands that run the pipeline over data sets and train its stages: pipeline, train."""
+"""Commands that run the pipeline over data sets and train its stages: pipeline, sweep, train."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _TRAIN_OPTIONS = {
     **dict.fromkeys(("base", "output"), _NO_STAGE),
     **dict.fromkeys(passages.TRAINING, ("retriever",)),
 }
+_COLUMNS = ("", "questions", "P@1", "MRR", "Hit@5", "answer presence")
 # of CONVINSE's and EXPLAIGNN's `pipeline.sh`, which takes them in the place of a command
 _FUNCTIONS = ("--gold-answers", "--pred-answers", "--main-results", "--source-combinations", "--example")
 _TRAINING = {"--train": "all", "--train-qu": "qu", "--train-ers": "ers", "--train-ha": "ha",
@@ -31,7 +32,7 @@ _TRAINING = {"--train": "all", "--train-qu": "qu", "--train-ers": "ers", "--trai
 
 
 def add(commands: Commands) -> None:
-    """`pipeline`, `train`."""
+    """`pipeline`, `sweep`, `train`."""
     sub = commands.add("pipeline", _pipeline, "run QU -> ERS -> HA over the configured conversations", KEPT)
     add_words(sub)
     history = sub.add_mutually_exclusive_group()
@@ -62,6 +63,11 @@ def add(commands: Commands) -> None:
         choices=("train", "dev", "test", "natural-dev", "natural"),
         help="the conversations to run (default test); natural: questions as people type them, natural-dev to choose by",
     )
+
+    sub = commands.add("sweep", _sweep, "run the pipeline with every combination of some settings", KEPT)
+    sub.add_argument("file", metavar="SWEEP.yml", help="name, grid (key: [value, ...]), config, sources, part")
+    sub.add_argument("--restart", action="store_true", help="run finished conversations again")
+    add_cluster(sub)
 
     kept = "finished epochs are kept, run the command again to go on"
     sub = commands.add(
@@ -133,6 +139,28 @@ def _pipeline(options: argparse.Namespace) -> int:
     return 0
 
 
+def _sweep(options: argparse.Namespace) -> int:
+    from ..sweep import read_sweep, run_sweep
+
+    sweep = read_sweep(options.file)
+    with crew_of(options, sweep.trials[0].config.device) as crew:
+        tried, path = run_sweep(sweep, restart=options.restart, quiet=options.quiet, crew=crew)
+    keys = list(sweep.settings.grid)
+    rows = [
+        [
+            str(place),
+            *(str(trial.values[key]) for key in keys),
+            *_measures(metrics),
+            f"{metrics['seconds']['total']:.1f}",
+        ]
+        for place, (trial, metrics) in enumerate(tried, 1)
+    ]
+    title = f"{tried[0][1]['num_questions']} questions of {sweep.settings.part}, the best setting first"
+    print_rows(title, ("", *keys, *_COLUMNS[2:], "seconds"), rows)
+    print(path)
+    return 0
+
+
 def _example(config: Config, sources: tuple[str, ...]) -> int:
     """The first question of the test conversations, which shows whether the pipeline runs."""
     from ..experiment import read_part
@@ -157,8 +185,7 @@ def _print_stage(outcome: Outcome) -> None:
 
 def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
     rows = [row for outcome in outcomes for row in _outcome_rows(outcome, details)]
-    columns = ("", "questions", "P@1", "MRR", "Hit@5", "answer presence")
-    print_rows(f"{outcomes[0].metrics['num_questions']} questions", columns, rows)
+    print_rows(f"{outcomes[0].metrics['num_questions']} questions", _COLUMNS, rows)
     for outcome in outcomes:
         unanswerable = outcome.metrics["unanswerable"]
         if unanswerable["num_questions"]:
@@ -172,12 +199,16 @@ def _print_outcomes(outcomes: list[Outcome], details: bool) -> None:
         print(f"{outcome.path}/turns.jsonl, metrics.json ({outcome.metrics['seconds']['total']:.1f} s)")
 
 
+def _measures(values: dict[str, Any]) -> list[str]:
+    """As the last of `_COLUMNS` have them."""
+    return [f"{values[key]:.3f}" for key in ("p_at_1", "mrr", "h_at_5", "answer_presence")]
+
+
 def _outcome_rows(outcome: Outcome, details: bool) -> Iterator[list[str] | None]:
     """The row of a run, and with `details` those of its domains, turns, kinds and sources; None between the groups."""
 
     def row(name: str, values: dict[str, Any]) -> list[str]:
-        measures = (f"{values[key]:.3f}" for key in ("p_at_1", "mrr", "h_at_5", "answer_presence"))
-        return [name, str(values["num_questions"]), *measures]
+        return [name, str(values["num_questions"]), *_measures(values)]
 
     metrics = outcome.metrics
     yield row("_".join(outcome.sources), metrics)

@@ -159,7 +159,7 @@ def test_what_workers_of_a_cluster_build_is_what_is_built_here(crew, corpus, mon
         where.mkdir()
         kb = build_kb(dump, where / "kb", crew=workers)
         build_dump(pages, where / "wikipedia", processes=workers)
-        built = build_index(passages, where / "passages", processes=workers, memory=40 << 20)
+        built = build_index(passages, where / "passages", processes=workers, memory=64 << 20)
         with closing(WikipediaDump(where / "wikipedia")) as wikipedia:
             ids.append((kb.build_id, wikipedia.build_id, built.manifest.build_id))
     assert ids[0] == ids[1]
