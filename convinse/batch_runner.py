@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import socket
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from .config import Config
-from .identity import origins
+from .identity import fingerprint, origins
 from .pipeline import Pipeline, StageName
 from .records.conversation import Conversation
 from .resources import Resources
@@ -62,18 +67,20 @@ class BatchRunner:
         self.pipeline.close()
 
 
-def open_like(config: Config, made_from: Mapping[str, str]) -> BatchRunner:
+def open_like(config: Config, made_from: Mapping[str, str], home: str) -> BatchRunner:
     """A pipeline in another process that gives the results which one here would give.
 
     Args:
-        config: of the pipeline.
+        config: of the pipeline. On another machine its cache lies in a folder of that machine alone: what SQLite writes may
+            not be shared by way of a network.
         made_from: the `origins` of the one here.
+        home: the name of this machine.
 
     Raises:
         DataError: something that results come from is another thing there; the text names it.
     """
     with ExitStack() as opened:
-        runner = BatchRunner(config)
+        runner = BatchRunner(config if socket.gethostname() == home else _with_own_cache(config))
         opened.callback(runner.close)
         own = runner.origins()
         changed = [name for name, value in own.items() if value != made_from.get(name) and name not in _GIVEN]
@@ -84,3 +91,9 @@ def open_like(config: Config, made_from: Mapping[str, str]) -> BatchRunner:
             )
         opened.pop_all()
     return runner
+
+
+def _with_own_cache(config: Config) -> Config:
+    """The configuration with a cache in the user's cache folder, which several machines may have in common, below the name of this one."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "convinse" / socket.gethostname()
+    return msgspec.structs.replace(config, ers_cache_path=str(folder / fingerprint(config.ers_cache_path)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import time
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
@@ -134,7 +135,11 @@ def _run(
     else:
         about = f"{len(batches)} batches of conversations"
         yield from crew.in_order(
-            batches, open_like, (runner.pipeline.config, made_from), about, "run the command again to go on"
+            batches,
+            open_like,
+            (runner.pipeline.config, made_from, socket.gethostname()),
+            about,
+            "run the command again to go on",
         )
 
 
