@@ -66,18 +66,27 @@ class RayCrew:
 
     def __init__(self, ray: Any, most: int | None = None, device: str = "cpu") -> None:
         self.ray, self.head = ray, HeadWatch(ray)
-        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        cores, gpus = (int(sum(node.get(name, 0) for node in nodes)) for name in ("CPU", "GPU"))
+        self._most = most
+        gpus = self.head.total("GPU")
         if device.startswith("cuda") and not gpus:
             raise NetworkError("the Ray cluster has no GPU; use device: auto or cpu, or add a node that has one")
         self._needs = Needs(1, 1) if gpus and device != "cpu" else Needs(1, 0)
-        available = min(cores, gpus) if self._needs.gpus else cores
-        if available < 1:
+        if not self._room:
             raise NetworkError("the Ray cluster has no core for a worker; add a node to it")
-        self.size = min(available, most or available)
         self._members: list[Member] = []
         kind = "GPUs" if self._needs.gpus else "cores"
-        LOGGER.info("Ray: %d workers on the %d %s of %d nodes", self.size, available, kind, len(nodes))
+        LOGGER.info("Ray: %d workers on the %d %s of %d nodes", self.size, self._room, kind, len(self.head.nodes))
+
+    @property
+    def _room(self) -> int:
+        """Workers that the nodes have room for, those that have joined since included."""
+        cores = self.head.total("CPU")
+        return min(cores, self.head.total("GPU")) if self._needs.gpus else cores
+
+    @property
+    def size(self) -> int:
+        """How many pieces are worked on at once, at least 1."""
+        return max(1, min(self._room, self._most or self._room))
 
     def in_order(
         self,
@@ -255,10 +264,12 @@ class _Flow:
 
 
 class HeadWatch:
-    """Asks the head node again and again whether it is there; without an answer, a program of Ray's ends itself after a minute."""
+    """Asks the head node again and again which nodes there are; without an answer, a program of Ray's ends itself after a minute."""
 
     def __init__(self, ray: Any) -> None:
         self._ray = ray
+        self.nodes: list[dict[str, float]] = []  # what each node has
+        self._note()
         self._silence = 0.0  # seconds
         self._seen = time.monotonic()
         self._closed = threading.Event()
@@ -275,10 +286,17 @@ class HeadWatch:
         self._silence += min(now - self._seen, _LOOK)
         self._seen = now
 
+    def total(self, name: str) -> int:
+        """What all nodes together have of something, such as `CPU`."""
+        return int(sum(node.get(name, 0) for node in self.nodes))
+
+    def _note(self) -> None:
+        self.nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+
     def _ask(self) -> None:
         while not self._closed.wait(_LOOK):
             try:
-                self._ray.nodes()
+                self._note()
             except Exception as error:  # whatever it raises, it has given no answer
                 LOGGER.debug("the head node: %s", one_line(error))
                 continue

@@ -37,13 +37,11 @@ _starting = threading.RLock()  # a process forked between the two would hold the
 
 
 class Crew(Protocol):
-    """Workers that are not processes of this one.
+    """Workers that are not processes of this one."""
 
-    Attributes:
-        size: how many pieces they work on at once, at least 1.
-    """
-
-    size: int
+    @property
+    def size(self) -> int:
+        """How many pieces they work on at once, at least 1."""
 
     def in_order(
         self,

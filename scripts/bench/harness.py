@@ -44,6 +44,7 @@ PACKAGES = {
     "lxml": "lxml",
     "onnx": "onnx",
     "rank_bm25": "rank_bm25==0.2.2",
+    "ray": "'convinse[ray]'",
     "scipy": "scipy",
     "sentence_transformers": "sentence-transformers==6.2.0",
     "tantivy": "tantivy",

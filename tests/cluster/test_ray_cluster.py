@@ -116,16 +116,21 @@ def test_what_is_not_waited_for_is_given_up(crew):
     assert [piece for piece, _ in results(crew, count=3)] == [0, 1, 2]
 
 
-def test_the_pieces_of_a_lost_node_are_done_again(crew, cluster):
-    node = cluster.add_node(**NODE)
-    try:
-        crew.size = 4
-        done = results(crew, "", "", 0.1, count=40)
-        first = [next(done)[0] for _ in range(12)]
-    finally:
-        crew.size = 3
-        cluster.remove_node(node, allow_graceful=False)
-    assert first + [piece for piece, _ in done] == list(range(40))
+def test_a_node_that_joins_gets_work_and_what_it_held_is_done_again_when_it_is_lost(crew, cluster):
+    """The pieces go on until the new worker has begun, and its node is lost, and some more were done."""
+    seen, node, lost = set(), None, None
+    with closing(results(crew, "", "", 0.05, count=100_000)) as done:
+        for number, (piece, worker) in enumerate(done):
+            assert piece == number
+            seen.add(worker)
+            if len(seen) == 3 and node is None:
+                node = cluster.add_node(**NODE)
+            if len(seen) == 4 and lost is None:
+                cluster.remove_node(node, allow_graceful=False)
+                lost = number
+            if lost is not None and number > lost + 60:
+                break
+    assert lost is not None
 
 
 def run(crew=None, output="results", **options):
