@@ -6,8 +6,6 @@ import hashlib
 import logging
 import pickle
 import socket
-import threading
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ..support.errors import ConvinseError, DataError, NetworkError, one_line
 from ..support.workers import result_of
+from .head_watch import HeadWatch
 from .ray_worker import RayWorker
 
 P = TypeVar("P")
@@ -27,7 +26,6 @@ _HELD = 2  # pieces that a worker holds: the next one is there when one is done
 _AHEAD = 4  # pieces for each worker that may be under way before the first of them is done
 _LOST = 3  # workers that a piece may end before it is taken to be the cause
 _LOOK = 1.0  # seconds of a look at what is done
-_NO_HEAD = 30  # seconds without an answer of the head node
 _NO_WORKER = 600  # looks at a cluster that has no free core
 _NOTHING_DONE = 1800  # looks at workers that make nothing
 _EXCERPT = 200  # characters of a message of Ray's
@@ -261,50 +259,6 @@ class _Flow:
             raise DataError(
                 f"{self._about}: the workers made nothing of a piece of it in {_NOTHING_DONE // 60} minutes"
             )
-
-
-class HeadWatch:
-    """Asks the head node again and again which nodes there are; without an answer, a program of Ray's ends itself after a minute."""
-
-    def __init__(self, ray: Any) -> None:
-        self._ray = ray
-        self.nodes: list[dict[str, float]] = []  # what each node has
-        self._note()
-        self._silence = 0.0  # seconds
-        self._seen = time.monotonic()
-        self._closed = threading.Event()
-        threading.Thread(target=self._ask, daemon=True, name="head of the cluster").start()
-
-    @property
-    def lost(self) -> bool:
-        """Whether it has not answered for long."""
-        return self._silence >= _NO_HEAD
-
-    def look(self) -> None:
-        """Count the time since the last look; a stopped process (Ctrl-Z) counts as a moment."""
-        now = time.monotonic()
-        self._silence += min(now - self._seen, _LOOK)
-        self._seen = now
-
-    def total(self, name: str) -> int:
-        """What all nodes together have of something, such as `CPU`."""
-        return int(sum(node.get(name, 0) for node in self.nodes))
-
-    def _note(self) -> None:
-        self.nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
-
-    def _ask(self) -> None:
-        while not self._closed.wait(_LOOK):
-            try:
-                self._note()
-            except Exception as error:  # whatever it raises, it has given no answer
-                LOGGER.debug("the head node: %s", one_line(error))
-                continue
-            self._silence = 0.0
-
-    def close(self) -> None:
-        """Ask no more."""
-        self._closed.set()
 
 
 def _no_head(reason: str, remedy: str) -> NetworkError:

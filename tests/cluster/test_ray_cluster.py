@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from cluster_work import Harm
-from convinse.cluster import ray_crew
+from convinse.cluster import head_watch
 from convinse.cluster.connection import connected
 from convinse.config import load_config
 from convinse.experiment import run_experiment
@@ -207,7 +207,7 @@ def test_a_command_that_was_killed_goes_on(cluster, workdir):
 
 
 def test_a_lost_head_node_is_one_line(crew, cluster, monkeypatch):
-    monkeypatch.setattr(ray_crew, "_NO_HEAD", 2)
+    monkeypatch.setattr(head_watch, "_NO_HEAD", 2)
     with closing(results(crew, "", "", 0.2, count=1000)) as done:
         next(done)
         cluster.head_node.kill_gcs_server()
