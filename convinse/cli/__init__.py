@@ -16,6 +16,7 @@ from ..support.errors import ConvinseError, OutputError, one_line
 from . import annotate as annotation
 from . import ask as asking
 from . import chat as chatting
+from . import data as storing
 from . import datasets, develop, evaluate, experiments, kb, migrate, models, passages, verify, wikipedia
 from . import read as reading
 from . import serve as serving
@@ -126,6 +127,7 @@ def build_parser() -> argparse.ArgumentParser:
         models,
         migrate,
         verify,
+        storing,
         serving,
         develop,
     ):
