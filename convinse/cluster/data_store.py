@@ -211,4 +211,8 @@ def _build_id(path: Path) -> str:
 def _is_inside(name: str) -> bool:
     """Whether the path of a stored file stays where it is put."""
     path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts and "\0" not in name and str(path) in (name, ".")
+    return (
+        not name
+        or not (path.is_absolute() or ".." in path.parts or "\0" in name or str(path) in (".", ""))
+        and str(path) == name
+    )
