@@ -23,7 +23,7 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 add_module_names = False
 # on no page: types of the standard library and of other packages, and rooms of the package whose names may change
-_INNER = r"convinse\.(answer_typing|encoder|evidence_retrieval_scoring\.passage|knowledge_base|language|support|wikipedia)\b.*"
+_INNER = r"convinse\.(answer_typing|encoder|evidence_retrieval_scoring\.passage_retriever|knowledge_base|language|support|wikipedia)\b.*"
 nitpick_ignore_regex = [("py:.*", r"(?!convinse\.).*"), ("py:class", _INNER)]
 
 html_theme = "furo"

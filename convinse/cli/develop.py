@@ -134,12 +134,23 @@ def _docs(options: argparse.Namespace) -> int:
 
 
 def _build_site(pages: Path, site: Path) -> int:
-    """Build in a process of its own: Sphinx keeps state, and what it imports is changed while one writes."""
-    import subprocess
+    """Build all of it, in a process of its own: what a page is generated from may have changed anywhere.
 
+    Raises:
+        ConfigError: there is something else in the folder.
+    """
+    import shutil
+    import subprocess
+    import tempfile
+
+    if (site / ".buildinfo").is_file():
+        shutil.rmtree(site)  # pages that are no more go with it
+    elif site.exists() and (not site.is_dir() or any(site.iterdir())):
+        raise ConfigError(f"{site}: holds something else than a site; give an empty or a new folder")
     site.parent.mkdir(parents=True, exist_ok=True)
-    options = ("-W", "--keep-going", "-n", "-q", "-b", "html", "-d", str(site.with_name(f"{site.name}-pages")))
-    return 1 if subprocess.call([sys.executable, "-m", "sphinx", *options, str(pages), str(site)]) else 0
+    with tempfile.TemporaryDirectory(prefix="convinse-docs-") as read:
+        options = ("-W", "--keep-going", "-n", "-q", "-b", "html", "-d", read)
+        return 1 if subprocess.call([sys.executable, "-m", "sphinx", *options, str(pages), str(site)]) else 0
 
 
 def _measure(checkout: Path) -> int:

@@ -10,6 +10,7 @@ from functools import partial
 from .markdown import directive, escaped
 
 _WIDTH = 100
+_EVERYWHERE = ("--help", "--quiet", "--debug")  # told once, for all commands
 
 
 def parsers(parser: argparse.ArgumentParser, name: str = "") -> Iterator[tuple[str, argparse.ArgumentParser]]:
@@ -26,14 +27,16 @@ def _below(parser: argparse.ArgumentParser) -> Mapping[str, argparse.ArgumentPar
 
 
 def markdown(name: str, parser: argparse.ArgumentParser) -> str:
-    """What the reference says of a command: how it is called, what it does, its arguments; nothing of `--help`."""
+    """What the reference says of a command: how it is called, what it does, its arguments, those of all commands aside."""
     parser.formatter_class = partial(argparse.HelpFormatter, width=_WIDTH)
     parser.prog = f"convinse {name}"
-    usage = parser.format_usage().removeprefix("usage: ").replace(" [-h]", "")
-    formatter = argparse.HelpFormatter(parser.prog)
+    shown = [action for action in parser._actions if not set(_EVERYWHERE) & {*action.option_strings}]
+    formatter = parser._get_formatter()
+    formatter.add_usage(None, shown, parser._mutually_exclusive_groups, prefix="")
+    usage = formatter.format_help()
     entries = []
-    for action in parser._actions:
-        if isinstance(action, (argparse._HelpAction, argparse._SubParsersAction)) or action.help == argparse.SUPPRESS:
+    for action in sorted(shown, key=lambda action: bool(action.option_strings)):
+        if isinstance(action, argparse._SubParsersAction) or action.help == argparse.SUPPRESS:
             continue
         text = formatter._expand_help(action) if action.help else ""
         entries.append(directive("option", _called(action), escaped(_sentence(text))))
