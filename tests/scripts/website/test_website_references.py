@@ -2,10 +2,12 @@
 
 import argparse
 import json
+import re
 
 import msgspec
 import pytest
 
+import convinse
 from convinse.cli import build_parser
 from convinse.config import Config, FitSettings, ReaderTraining, RetrieverTraining
 from documentation import blocks
@@ -72,6 +74,13 @@ def test_every_command_is_on_its_page():
     known = dict(command_reference.parsers(build_parser()))
     assert listed == {name for name in known if " " not in name}
     assert {"kb build", "serve api", "evaluate compare"} <= set(known)
+
+
+def test_every_public_name_is_in_the_python_reference():
+    named = " ".join(blocks("docs/python-reference.md", "{eval-rst}"))
+    assert not [
+        name for name in convinse.__all__ if not re.search(rf"::.*\.{name}\b", named) and name != "ConvinseError"
+    ]
 
 
 def test_a_command_has_its_arguments_in_the_order_of_use():
