@@ -25,11 +25,9 @@ from starlette.routing import Route
 from ..pipeline import Pipeline
 from ..records.evidence import DEFAULT_SOURCES, parse_sources
 from ..session import Session
-from ..support.errors import DataError
 from ..support.http_access import AsgiApp
 from ..support.http_limits import Limits
 from ..support.http_server import JsonEndpoint, answer, parse, refusing, run
-from ..support.http_work import RefusedError
 from .chat_completions import (
     ChatRequest,
     chat_question,
@@ -41,7 +39,7 @@ from .chat_completions import (
     session_after,
     sources_of,
 )
-from .conversation_store import ConversationStore
+from .conversation_store import ConversationStore, check_has_room, open_session
 from .openapi import NewConversation, NextTurn, description
 from .questions import checked_question, checked_sources
 from .service_access import with_token
@@ -50,7 +48,6 @@ from .turn_queue import TurnQueue
 from .turn_stream import TurnStream, named_events
 
 LIMITS = Limits(body=10_000_000, bodies=200_000_000)  # a conversation to take up has 80 KB a turn
-_MOST_TURNS = 100  # of a conversation: it takes 1 MB of memory then
 _PATIENCE = 60.0  # seconds that requests in flight get when the server is stopped: as long as a turn may take
 # seconds after which the pipeline's thread lets the event loop have its turn; of the usual 0.005 a first event waits for several:
 # with 50 clients 90 ms in place of 43 (95th percentile), and turns take as long
@@ -102,19 +99,8 @@ class ConversationService:
         """A new conversation, or a stored one that is taken up."""
         wanted = parse(body, NewConversation) if body.strip() else NewConversation()
         sources = self._sources if wanted.sources is None else checked_sources(wanted.sources)
-        stored = wanted.conversation and wanted.conversation.get("questions")
-        if isinstance(stored, list) and len(stored) > _MOST_TURNS:
-            raise RefusedError(f"conversation: {len(stored)} turns; {_MOST_TURNS} are the most", 413)
-        session = await self._opened(sources, wanted.conversation)
+        session = await open_session(self._pipeline, sources, wanted.conversation)
         return answer({"id": self._store.add(session), **_about(session)}, 201)
-
-    async def _opened(self, sources: Sequence[str], conversation: Any) -> Session:
-        if conversation is None:
-            return self._pipeline.session(sources)
-        try:
-            return await asyncio.to_thread(self._pipeline.session, sources, conversation)
-        except DataError as error:
-            raise RefusedError(str(error)) from None
 
     async def look(self, request: Request, _: bytes) -> Any:
         """A conversation, as it can be stored and taken up."""
@@ -133,8 +119,7 @@ class ConversationService:
         question = checked_question(parse(body, NextTurn).question)
         with ExitStack() as stack:
             session = stack.enter_context(self._store.asked(request.path_params["id"]))
-            if len(session) >= _MOST_TURNS:
-                raise RefusedError(f"the conversation has {_MOST_TURNS} turns; begin a new one", 413)
+            check_has_room(session)
             if _EVENTS not in request.headers.get("accept", ""):
                 return await self._queue.answer(session, question)
             self._queue.admit()
