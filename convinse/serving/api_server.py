@@ -27,7 +27,7 @@ from ..records.evidence import DEFAULT_SOURCES, parse_sources
 from ..session import Session
 from ..support.http_access import AsgiApp
 from ..support.http_limits import Limits
-from ..support.http_server import JsonEndpoint, answer, parse, refusing, run
+from ..support.http_server import JsonEndpoint, Refused, answer, parse, refusing, run
 from .chat_completions import (
     ChatRequest,
     chat_question,
@@ -43,7 +43,7 @@ from .conversation_store import ConversationStore, check_has_room, open_session
 from .openapi import NewConversation, NextTurn, description
 from .questions import checked_question, checked_sources
 from .service_access import with_token
-from .service_metrics import CONTENT_TYPE, ServiceMetrics
+from .service_metrics import CONTENT_TYPE, ServiceMetrics, counting
 from .turn_queue import TurnQueue
 from .turn_stream import TurnStream, named_events
 
@@ -172,22 +172,16 @@ def _about(session: Session) -> dict[str, Any]:
 
 def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> AsgiApp:
     """The ASGI application; run it in any ASGI server, or see `serve`."""
-    return _app(ConversationService(pipeline, options or ServiceOptions()))
+    return _app(ConversationService(pipeline, options or ServiceOptions()))[0]
 
 
-def _app(service: ConversationService) -> AsgiApp:
+def _app(service: ConversationService) -> tuple[AsgiApp, Refused]:
+    """The application, which counts what it answers, and what counts requests that do not reach it."""
     options = service.options
     plain, openai = JsonEndpoint(options.limits), JsonEndpoint(options.limits, error_shape)
 
     def route(path: str, work: Work, method: str = "GET", shape: JsonEndpoint = plain) -> Route:
-        endpoint = shape.of_request(work)
-
-        async def counted(request: Request) -> Response:
-            response = await endpoint(request)
-            service.metrics.request(path, request.method, response.status_code)
-            return response
-
-        return Route(path, counted, methods=[method])
+        return Route(path, shape.of_request(work), methods=[method])
 
     routes = [
         route("/v1/conversations", service.begin, "POST"),
@@ -210,7 +204,8 @@ def _app(service: ConversationService) -> AsgiApp:
         app = CORSMiddleware(
             app, options.origins, methods, allow_headers=("*",), expose_headers=("Retry-After",)
         )  # around the token: a browser asks for leave without one
-    return app
+    count = service.metrics.counter(routes)
+    return counting(app, count), count
 
 
 def serve(
@@ -238,9 +233,10 @@ def serve(
     usual = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH)
     service = ConversationService(pipeline, options)
+    app, refused = _app(service)
     try:
         run(
-            _app(service),
+            app,
             host,
             port,
             ready,
@@ -249,6 +245,7 @@ def serve(
             origins=options.origins,
             patience=_PATIENCE,
             asks_for_token=options.token is not None,
+            refused=refused,
         )
     finally:
         service.close()
