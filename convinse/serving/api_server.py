@@ -22,6 +22,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from ..config import SNAPSHOT, resolve
+from ..encoder.token_count import TokenCounter
 from ..pipeline import Pipeline
 from ..records.evidence import DEFAULT_SOURCES, parse_sources
 from ..session import Session
@@ -38,6 +40,7 @@ from .chat_completions import (
     models,
     session_after,
     sources_of,
+    usage,
 )
 from .conversation_store import ConversationStore, check_has_room, open_session
 from .openapi import NewConversation, NextTurn, description
@@ -90,6 +93,7 @@ class ConversationService:
         self.metrics = ServiceMetrics()
         self._queue = TurnQueue(pipeline, options.limits, self.metrics)
         self._store = ConversationStore(options.most_conversations, self.metrics)
+        self._tokens = TokenCounter(resolve(SNAPSHOT + "model"))
 
     def close(self) -> None:
         """Wait until nothing uses the pipeline; what has not begun is not done."""
@@ -130,19 +134,23 @@ class ConversationService:
         """The answer to the last of some messages."""
         request: ChatRequest = parse(body, ChatRequest)
         sources = sources_of(request.model, self._sources)
-        question, earlier = chat_question(request)
+        asked = chat_question(request)
+        tokens: dict[str, int] = {}
         self._queue.admit()
 
         async def answered(told: Any = None) -> Any:
-            if earlier:
-                session = await self._queue.run(lambda: session_after(self._pipeline, sources, earlier))
+            if asked.earlier:
+                session = await self._queue.run(lambda: session_after(self._pipeline, sources, asked.earlier))
             else:
                 session = self._pipeline.session(sources)
-            return await self._queue.answer(session, question, told)
+            turn = await self._queue.answer(session, asked.question, told)
+            if request.wants_usage:
+                tokens.update(await asyncio.to_thread(usage, asked, turn, self._tokens))
+            return turn
 
         if request.stream:
-            return TurnStream(answered, completion_chunks(request), self.options.limits, ExitStack())
-        return completion(await answered(), request.model)
+            return TurnStream(answered, completion_chunks(request, tokens), self.options.limits, ExitStack())
+        return completion(await answered(), request.model, tokens)
 
     async def models(self, _: Request, __: bytes) -> Any:
         """The models that chat programs offer."""
