@@ -15,8 +15,8 @@ from services import HeldPipeline
 
 pytest.importorskip("mcp")
 
-from convinse.serving.mcp_server import McpService, tools_of  # noqa: E402
-from convinse.serving.mcp_transports import create_app  # noqa: E402
+from convinse.serving.mcp_server import McpService, tools_of
+from convinse.serving.mcp_transports import create_app
 
 PAGE = "docs/mcp.md"
 COMMAND = 'command="convinse", args=["serve", "mcp"]'
