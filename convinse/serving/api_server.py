@@ -17,6 +17,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
@@ -204,16 +205,16 @@ def _app(service: ConversationService) -> tuple[AsgiApp, Refused]:
         route("/openapi.json", service.described),
     ]
     wrong = {404: "unknown path; /openapi.json lists those that there are", 405: "wrong method; see /openapi.json"}
-    app: AsgiApp = Starlette(routes=routes, exception_handlers={HTTPException: refusing(wrong)})
-    if options.token is not None:
-        app = with_token(app, options.token)
-    if options.origins:
-        methods = ("GET", "POST", "DELETE")
-        app = CORSMiddleware(
-            app, options.origins, methods, allow_headers=("*",), expose_headers=("Retry-After",)
-        )  # around the token: a browser asks for leave without one
     count = service.metrics.counter(routes)
-    return counting(app, count), count
+    around = [Middleware(counting, count=count)]
+    if options.origins:
+        methods, more = ("GET", "POST", "DELETE"), ("Retry-After",)
+        around.append(
+            Middleware(CORSMiddleware, options.origins, methods, allow_headers=("*",), expose_headers=more)
+        )  # around the token: a browser asks for leave without one
+    if options.token is not None:
+        around.append(Middleware(with_token, token=options.token))
+    return Starlette(routes=routes, middleware=around, exception_handlers={HTTPException: refusing(wrong)}), count
 
 
 def serve(

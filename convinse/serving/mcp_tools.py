@@ -66,8 +66,13 @@ class McpTools:
             raise RefusedError("give conversation_id or conversation, not both")
         if wanted.conversation_id is not None:
             with self.conversations.asked(wanted.conversation_id) as session:
-                session.sources = sources or session.sources
-                turn = await self._turn(session, question, told)
+                before = session.sources
+                session.sources = sources or before
+                try:
+                    turn = await self._turn(session, question, told)
+                except BaseException:  # a cancelled call, too, leaves the conversation as it was
+                    session.sources = before
+                    raise
             name = wanted.conversation_id
         else:
             session = await open_session(self._pipeline, sources or self._sources, wanted.conversation)

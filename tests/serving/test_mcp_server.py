@@ -206,6 +206,14 @@ def test_what_cannot_be_asked(server, name, arguments, words):
     assert words in refused(server, name, **arguments)
 
 
+def test_a_turn_that_fails_leaves_the_conversation_as_it_was(server):
+    told, _ = called(server, "ask", question=QUESTIONS[0])
+    name = told["conversation_id"]
+    refused(server, "ask", question="why does this fail?", conversation_id=name, sources=["info"])
+    told, _ = called(server, "ask", question=QUESTIONS[1], conversation_id=name)
+    assert (told["turn"], told["sources"]) == (1, ["kb", "text"])
+
+
 # -- conversations -----------------------------------------------------------------------------------------------------
 
 
