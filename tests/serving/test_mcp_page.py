@@ -42,7 +42,7 @@ def test_the_program_over_standard_input_and_output():
     first, *evidences, last = printed(program.replace(COMMAND, here)).splitlines()
     assert first.startswith("James Cameron (Q42574), score 0.") and last.startswith("19 December 1997 0.")
     shown = block(PAGE, "text").splitlines()
-    assert shown[0].split(",")[0] == first.split(",")[0] and shown[3] in evidences
+    assert shown[0].split(",")[0] == first.split(",")[0] and shown[-2] in evidences
     assert {line.split(": ")[1] for line in shown[1:3]} <= {line.partition(": ")[2] for line in evidences}
 
 
