@@ -17,7 +17,6 @@ exclude_patterns = ["figures"]
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 
-smartquotes_action = "qe"  # quotes and ellipses; two dashes begin an option
 default_role = "code"  # docstrings have code between single backticks
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"

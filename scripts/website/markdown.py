@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 _CODE = re.compile(r"(`[^`]*`)")
+_OPTION = re.compile(r"(?<![\w`-])--[a-z][\w-]*")
 
 
 def escaped(text: str) -> str:
-    """Text in which nothing but code between backticks is Markdown."""
-    parts = _CODE.split(text)
+    """Text in which nothing but code between backticks is Markdown; options of commands become code."""
+    parts = _CODE.split(text if "`" in text else _OPTION.sub(r"`\g<0>`", text))
     return "".join(part if part.startswith("`") else re.sub(r"([\\*_<>\[\]{}|$#~])", r"\\\1", part) for part in parts)
 
 

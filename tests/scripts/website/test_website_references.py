@@ -138,4 +138,5 @@ def test_figures_that_are_none_name_the_remedy(content, tmp_path):
 
 def test_text_of_the_program_is_no_markdown():
     assert escaped("a_b *c* `d_e` <f>") == "a\\_b \\*c\\* `d_e` \\<f\\>"
+    assert escaped("with --until qu, a--b") == "with `--until` qu, a--b"
     assert [code("a"), code("a`b"), code(" || ")] == ["`a`", "``a`b``", "`  ||  `"]
