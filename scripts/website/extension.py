@@ -71,7 +71,7 @@ class ConfigurationKeys(SphinxDirective):
         if unknown := set(wanted) - {key.name for key in known}:
             raise self.error(f"no such key: {', '.join(sorted(unknown))}")
         texts = [settings_reference.markdown(key) for name in wanted for key in known if key.name.split(".")[0] == name]
-        return self.parse_text_to_nodes("\n".join(texts))
+        return [*self.parse_text_to_nodes("\n".join(texts))]
 
 
 class Figures(SphinxDirective):
@@ -89,7 +89,7 @@ class Figures(SphinxDirective):
             text = measured_tables.markdown(path, name, parts)
         except LookupError as error:
             raise self.error(str(error)) from None
-        return self.parse_text_to_nodes(text)
+        return [*self.parse_text_to_nodes(text)]
 
 
 def for_the_site(docs: Path, name: str, text: str) -> str:
