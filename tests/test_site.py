@@ -17,13 +17,6 @@ pytestmark = pytest.mark.timeout(300)  # seconds; six on a quiet machine
 _ASKED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href", "object": "data"}
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("built") / "site"
-    assert main(["docs", "--output", str(folder), "--quiet"]) == 0  # a warning is an error there
-    return folder
-
-
 class Asked(HTMLParser):
     """What a browser asks for besides the page, and the names of its places."""
 
@@ -39,14 +32,24 @@ class Asked(HTMLParser):
             self.urls.append(url)
 
 
-def test_every_page_is_there_and_in_the_navigation(site):
+def test_the_site(tmp_path):
+    """One test, for a site takes seconds to build, and tests are run in several processes."""
+    site = tmp_path / "site"
+    assert main(["docs", "--output", str(site), "--quiet"]) == 0  # a warning is an error there
+    every_page_is_there_and_in_the_navigation(site)
+    nothing_is_asked_of_other_places(site)
+    the_references_hold_every_key_and_every_command(site)
+    pages_of_the_repository_are_shown_whole(site)
+
+
+def every_page_is_there_and_in_the_navigation(site):
     start = (site / "index.html").read_text(encoding="utf-8")
     for page in (ROOT / "docs").rglob("*.md"):
         name = page.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
         assert (site / name).is_file() and (f'href="{name}"' in start or name == "index.html")
 
 
-def test_nothing_is_asked_of_other_places(site):
+def nothing_is_asked_of_other_places(site):
     outside = re.compile(r"(?:https?:)?//")
     pages = list(site.rglob("*.html"))
     urls = [(page, url) for page in pages for url in Asked(page.read_text(encoding="utf-8")).urls]
@@ -57,7 +60,7 @@ def test_nothing_is_asked_of_other_places(site):
     assert not missing  # a picture or a style that is not there is asked for in vain
 
 
-def test_the_references_hold_every_key_and_every_command(site):
+def the_references_hold_every_key_and_every_command(site):
     keys = Asked((site / "configuration.html").read_text(encoding="utf-8")).ids
     assert not [key.name for key in settings_reference.keys(Config) if f"confval-{key.name}" not in keys]
     commands = Asked((site / "commands.html").read_text(encoding="utf-8")).ids
@@ -65,7 +68,7 @@ def test_the_references_hold_every_key_and_every_command(site):
     assert not [name for name in names if f"command-{name.replace(' ', '-')}" not in commands]
 
 
-def test_pages_of_the_repository_are_shown_whole(site):
+def pages_of_the_repository_are_shown_whole(site):
     assert "Vocabulary" in (site / "contributing.html").read_text(encoding="utf-8")
     changes = (site / "changelog.html").read_text(encoding="utf-8")
     assert "The first version." in changes
