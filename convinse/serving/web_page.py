@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from importlib import resources
+from pathlib import PurePath
 from typing import NamedTuple
 
 from starlette.requests import Request
@@ -14,10 +15,10 @@ from ..support.http_work import RefusedError
 PAGE_PATH = "/page/"
 _START = "index.html"
 _TYPES = {
-    "html": "text/html; charset=utf-8",
-    "css": "text/css; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "svg": "image/svg+xml",
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
 }
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
@@ -43,7 +44,7 @@ class WebPage:
     def __init__(self) -> None:
         self._files = {}
         for file in resources.files(__package__).joinpath("page").iterdir():
-            kind = _TYPES.get(file.name.rpartition(".")[2])
+            kind = _TYPES.get(PurePath(file.name).suffix)
             if kind is not None:
                 body = file.read_bytes()
                 self._files[file.name] = _PageFile(body, f'"{hashlib.sha256(body).hexdigest()[:32]}"', kind)

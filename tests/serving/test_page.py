@@ -174,7 +174,9 @@ def test_each_source_is_shown_as_what_it_is(opened):
     card = page.locator(".everything .card.table").first
     card.get_by_role("button", name="Show the whole table").click()
     card.locator("tr[aria-current]").wait_for()
+    page.ask("who directed it?", 2)  # what was opened stays open
     assert card.locator("tbody tr").count() > 1 and card.locator("tr[aria-current]").count() == 1
+    assert page.locator(".actions:visible").count() == 1
 
 
 def test_sources_are_switched_and_the_turn_is_asked_again(opened, server):

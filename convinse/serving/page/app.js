@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { announce, button, byId, element, scrollTo, shortened, words } from "./dom.js";
-import { told, turnView } from "./turn.js";
+import { placed, told, turnView } from "./turn.js";
 import { drawThreads } from "./understood.js";
 
 const state = {
@@ -25,15 +25,15 @@ function show() {
   const list = byId("turns");
   state.entries.forEach((entry, place) => {
     const isLast = place === state.entries.length - 1;
-    const own = taken.get(entry.turn?.turn) ?? [];
-    const key = JSON.stringify([place, isLast, own, entry.version]);
+    const key = `${place} ${entry.version}`;
     if (shownTurns.get(entry)?.key !== key) {
-      const node = turnView(entry, place, own, { ...actions, isLast });
+      const node = turnView(entry, place, actions);
       const old = shownTurns.get(entry)?.node;
       if (old?.parentNode) old.replaceWith(node);
       else list.append(node);
       shownTurns.set(entry, { key, node });
     }
+    placed(shownTurns.get(entry).node, entry, taken.get(entry.turn?.turn) ?? [], isLast);
   });
   for (const [entry, { node }] of shownTurns) {
     if (!state.entries.includes(entry)) {

@@ -10,17 +10,16 @@ const LONG = 400;
 /**
  * A turn as a list item.
  *
- * `entry` has its `question`, and a `turn`, or `pending` (the stages that are told of) or a `failure`; `taken` are the words that
- * later turns took of it; `actions` are buttons.
+ * `entry` has its `question`, and a `turn`, or `pending` (the stages that are told of) or a `failure`; `actions` are what buttons do.
  */
-export function turnView(entry, number, taken, actions) {
+export function turnView(entry, number, actions) {
   const { turn, pending, failure } = entry;
   const heading = `asked-${number}`;
   const parts = [];
   if (pending) parts.push(progress(entry, actions.cancel));
   else if (turn) parts.push(understood(turn), body(turn, number));
   if (failure) parts.push(failed(failure, actions));
-  if (turn && !pending && actions.isLast) {
+  if (turn && !pending) {
     parts.push(
       element(
         "div",
@@ -36,10 +35,19 @@ export function turnView(entry, number, taken, actions) {
     element(
       "article",
       { "aria-labelledby": heading, "aria-busy": pending ? "true" : null },
-      element("h2", { id: heading, tabindex: "-1" }, element("span", { class: "place", "aria-hidden": "true" }, number + 1), hidden(`Question ${number + 1}: `), element("bdi", {}, questionText(entry.question, taken))),
+      element("h2", { id: heading, tabindex: "-1" }, element("span", { class: "place", "aria-hidden": "true" }, number + 1), hidden(`Question ${number + 1}: `), element("bdi", {}, entry.question)),
       parts,
     ),
   );
+}
+
+/** What depends on the turns behind it: the words that they took of its question, and whether it is the last. */
+export function placed(node, entry, taken, isLast) {
+  const key = JSON.stringify(taken);
+  if (node.taken !== key) node.querySelector("h2 bdi").replaceChildren(...questionText(entry.question, taken));
+  node.taken = key;
+  const buttons = node.querySelector(".actions");
+  if (buttons) buttons.hidden = !isLast;
 }
 
 function body(turn, number) {
