@@ -1,7 +1,7 @@
 """From a text that a model wrote to what it names in the evidences: nothing that they do not hold becomes an answer.
 
 CONVINSE (Christmann et al., SIGIR 2022) takes the mention of an evidence that has the smallest edit distance to the text.
-Here that comes last, after what is certain, and counts less the farther it is.
+Here that comes last, after what is certain, counts less the farther it is, and ends where more is edited than kept.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ..records.literals import is_date, year_of
 from .question import AskedQuestion
 from .reader import literal_in, names_in
 
+_LEAST_LIKE = 0.5  # below it more of a name is edited than kept
 _SHORTEST = 4  # characters of a name that is looked for within a text
 
 
@@ -59,7 +60,7 @@ class NamesInEvidences:
 
         In this order: what has this name, but for case, accents and punctuation; the date or the number that is written out,
         the year of a date included; the longest name that stands in the text; the name that the text is a part of; the words
-        themselves, where they stand in an evidence; the name with the smallest edit distance for its length. Of several that
+        themselves, where they stand in an evidence; the name with the smallest edit distance for its length, if that is half of it at most. Of several that
         a name stands for it is the one that fits the expected type best.
         """
         name = fold(text)
@@ -83,7 +84,7 @@ class NamesInEvidences:
         if not self._entities:
             return None
         nearest, likeness = self._nearest(name, list(self._entities))
-        return self._meant(nearest, likeness) if likeness > 0 else None
+        return self._meant(nearest, likeness) if likeness >= _LEAST_LIKE else None
 
     def _nearest(self, name: str, names: Sequence[str]) -> tuple[str, float]:
         """The nearest name with its likeness; of equally near ones the longest, then that of the better evidence."""

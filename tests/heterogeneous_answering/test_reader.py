@@ -4,7 +4,7 @@ import pytest
 from literal_evidence import ENGLISH
 
 from convinse.encoder.extractive_reader import AnswerSpan
-from convinse.heterogeneous_answering.reader import _named, names_in, _words, in_evidences, read_answers
+from convinse.heterogeneous_answering.reader import _named, _words, in_evidences, names_in, read_answers
 from convinse.records.border import structured
 from evidences import evidence
 
