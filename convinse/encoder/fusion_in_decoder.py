@@ -194,7 +194,7 @@ def _mask(start: Any) -> torch.Tensor:
     return torch.ones(start.last_hidden_state.shape[:2], dtype=torch.long, device=start.last_hidden_state.device)
 
 
-class _Parts(NamedTuple):
+class _CrossAttention(NamedTuple):
     """The layers of an attention: the decoder's query, key and value of what is read, the output; the scale of scores; and
     how many things it returns besides its output, none of which is needed here."""
 
@@ -208,20 +208,20 @@ class _Parts(NamedTuple):
     besides: int
 
 
-def _of_t5(model: Any) -> Iterator[tuple[Any, _Parts]]:
+def _of_t5(model: Any) -> Iterator[tuple[Any, _CrossAttention]]:
     for block in model.decoder.block:
         own = block.layer[1].EncDecAttention
-        yield own, _Parts(own.q, own.k, own.v, own.o, own.n_heads, 1.0, own.dropout, 2)
+        yield own, _CrossAttention(own.q, own.k, own.v, own.o, own.n_heads, 1.0, own.dropout, 2)
 
 
-def _of_bart(model: Any) -> Iterator[tuple[Any, _Parts]]:
+def _of_bart(model: Any) -> Iterator[tuple[Any, _CrossAttention]]:
     for layer in model.model.decoder.layers:
         own = layer.encoder_attn
         parts = own.q_proj, own.k_proj, own.v_proj, own.out_proj
-        yield own, _Parts(*parts, own.num_heads, own.scaling, own.dropout, 1)
+        yield own, _CrossAttention(*parts, own.num_heads, own.scaling, own.dropout, 1)
 
 
-_ATTENTIONS: dict[str, Callable[[Any], Iterator[tuple[Any, _Parts]]]] = {"bart": _of_bart, "t5": _of_t5}
+_ATTENTIONS: dict[str, Callable[[Any], Iterator[tuple[Any, _CrossAttention]]]] = {"bart": _of_bart, "t5": _of_t5}
 
 
 @contextmanager
@@ -237,7 +237,7 @@ def attending(model: Any, states: torch.Tensor) -> Iterator[None]:
             del own.forward
 
 
-def _attention(module: Any, parts: _Parts, states: torch.Tensor) -> Callable[..., tuple[Any, ...]]:
+def _attention(module: Any, parts: _CrossAttention, states: torch.Tensor) -> Callable[..., tuple[Any, ...]]:
     def attend(hidden_states: torch.Tensor, *_: Any, **__: Any) -> tuple[Any, ...]:
         rows, length = hidden_states.shape[:2]
         width = states.shape[1]
