@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _IGNORED = -100  # a label that counts nothing, as transformers has it
 _CPU_BUDGET, _GPU_BUDGET = 4096, 16384  # tokens encoded at a time; 100 evidences of T5 base then fit into 2 GB
+_SCORES = 8 << 20  # of attention, computed at a time
 _TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
@@ -244,13 +245,17 @@ def _attention(module: Any, parts: _CrossAttention, states: torch.Tensor) -> Cal
         queries = parts.query(hidden_states).view(rows * length, parts.heads, -1) * parts.scale
         keys = parts.key.weight.view(parts.heads, -1, width)  # its bias adds the same to all scores of a query
         asked = torch.einsum("qhs,hsd->qhd", queries, keys)
-        scores = asked.reshape(-1, width) @ states.transpose(0, 1)  # [queries * heads, n]
-        shares = torch.softmax(scores.float(), dim=-1).to(scores.dtype)
-        shares = torch.nn.functional.dropout(shares, parts.dropout, module.training)
-        means = (shares @ states).view(-1, parts.heads, width)
-        values = torch.einsum("qhd,hsd->qhs", means, parts.value.weight.view(parts.heads, -1, width))
+        means, weights = [], []
+        for some in asked.reshape(-1, width).split(max(1, _SCORES // len(states))):  # of few queries at a time
+            scores = some @ states.transpose(0, 1)
+            shares = torch.softmax(scores.float(), dim=-1).to(scores.dtype)
+            shares = torch.nn.functional.dropout(shares, parts.dropout, module.training)
+            means.append(shares @ states)
+            weights.append(shares.sum(dim=-1))
+        read = torch.cat(means).view(-1, parts.heads, width)
+        values = torch.einsum("qhd,hsd->qhs", read, parts.value.weight.view(parts.heads, -1, width))
         if parts.value.bias is not None:
-            values = values + parts.value.bias.view(parts.heads, -1) * shares.sum(-1).view(-1, parts.heads, 1)
+            values = values + parts.value.bias.view(parts.heads, -1) * torch.cat(weights).view(-1, parts.heads, 1)
         return parts.output(values.reshape(rows, length, -1)), *[None] * parts.besides
 
     return attend

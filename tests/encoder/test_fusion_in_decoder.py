@@ -3,6 +3,7 @@
 import pytest
 
 from convinse.config import HaSeq2Seq
+from convinse.encoder import fusion_in_decoder
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.fusion_in_decoder import FusionInDecoder, answer_loss, attending, cut, fused_states
 from convinse.support.errors import ConfigError, ModelError
@@ -49,7 +50,9 @@ def test_texts_together_are_as_each_alone(kind, budget):
 
 
 @KINDS
-def test_the_decoder_attends_as_the_library_does(kind):
+@pytest.mark.parametrize("scores", [1, 200, 8 << 20])
+def test_the_decoder_attends_as_the_library_does(kind, scores, monkeypatch):
+    monkeypatch.setattr(fusion_in_decoder, "_SCORES", scores)
     model = loaded(kind).model
     tokens = cut(loaded(kind).tokenizer, TEXTS, 60)
     begun = torch.tensor(
