@@ -246,7 +246,7 @@ def _attention(module: Any, parts: _CrossAttention, states: torch.Tensor) -> Cal
         keys = parts.key.weight.view(parts.heads, -1, width)  # its bias adds the same to all scores of a query
         asked = torch.einsum("qhs,hsd->qhd", queries, keys)
         means, weights = [], []
-        for some in asked.reshape(-1, width).split(max(1, _SCORES // len(states))):  # of few queries at a time
+        for some in torch.split(asked.reshape(-1, width), max(1, _SCORES // len(states))):  # of few queries at a time
             scores = some @ states.transpose(0, 1)
             shares = torch.softmax(scores.float(), dim=-1).to(scores.dtype)
             shares = torch.nn.functional.dropout(shares, parts.dropout, module.training)
