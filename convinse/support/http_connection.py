@@ -281,7 +281,10 @@ class LimitedConnection(H11Protocol):
         self.is_lingering = True
         self._timer = self.loop.call_later(self._limits.drained_seconds, transport.abort)
         self.flow.resume_reading()
-        transport.write_eof()
+        try:
+            transport.write_eof()
+        except OSError:  # its client has gone
+            transport.abort()
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

@@ -7,7 +7,7 @@ import os
 import socket
 import threading
 import time
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 
 import pytest
@@ -290,6 +290,20 @@ def test_a_refused_sender_that_stays_is_closed():
             for _ in range(1000):
                 client.sendall(b"x")
                 time.sleep(0.01)
+
+
+def test_a_refused_sender_that_has_gone_is_not_told(monkeypatch, caplog):
+    def gone(_):
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+
+    with service() as made:
+        with monkeypatch.context() as patch, connect(made) as client:
+            patch.setattr("asyncio.selector_events._SelectorSocketTransport.write_eof", gone)
+            client.sendall(b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\nx")
+            with suppress(ConnectionError):
+                all_of(client)
+        assert ask(made)[:2] == (200, 3)
+    assert not caplog.records
 
 
 def test_bodies_together_are_limited():
