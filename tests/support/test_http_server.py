@@ -1,5 +1,6 @@
 """The limits that all servers share, over real sockets: slow, half-open, cross-site, large and many clients."""
 
+import asyncio
 import errno
 import http.client
 import json
@@ -14,7 +15,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Route
 
-from convinse.support.http_connection import HandedSocket, Places
+from convinse.support.http_connection import HandedSocket, LimitedConnection, Places
 from convinse.support.http_limits import Limits
 from convinse.support.http_server import JsonEndpoint, listen, parse
 from convinse.support.http_work import RefusedError, WorkQueue
@@ -32,7 +33,7 @@ class Service:
         self.limits = limits
         self.go = threading.Event()
         self.entered = threading.Semaphore(0)
-        self.begun = 0
+        self.arrived = self.begun = self.given_up = 0
         endpoint, queue = JsonEndpoint(limits), WorkQueue(limits)
 
         def work(body):
@@ -48,7 +49,12 @@ class Service:
             return len(text)
 
         async def answered(body):
-            return await queue.run(work, body)
+            self.arrived += 1
+            try:
+                return await queue.run(work, body)
+            except asyncio.CancelledError:
+                self.given_up += 1
+                raise
 
         self.app = Starlette(routes=[Route("/", endpoint(answered), methods=["POST"])])
 
@@ -189,11 +195,12 @@ def test_work_that_takes_too_long():
         assert ask(made)[:2] == (200, 3)
 
 
-def test_a_client_that_does_not_read_its_answer():
+def test_a_client_that_does_not_read_its_answer(monkeypatch):
+    dropped, drop = threading.Event(), LimitedConnection.drop
+    monkeypatch.setattr(LimitedConnection, "drop", lambda connection: (drop(connection), dropped.set()))
     with service(answer_seconds=0.3) as made, connect(made) as client:
         client.sendall(GOOD.replace(b"Length: 3", b"Length: 7").replace(b'"a"', b'"large"'))
-        wait_until(lambda: made.begun)
-        time.sleep(1.0)
+        assert dropped.wait(60)
         with pytest.raises(ConnectionError):  # it was closed in the midst
             answer = all_of(client)
             raise ConnectionError if len(answer) < 20_000_000 else AssertionError(len(answer))
@@ -334,8 +341,8 @@ def test_work_of_a_client_that_is_gone_does_not_begin():
         assert made.entered.acquire(timeout=60)
         with connect(made) as gone:
             gone.sendall(GOOD)
-            time.sleep(0.2)  # for it to be read
-        time.sleep(0.2)  # and for its end to be seen
+            wait_until(lambda: made.arrived == 2)
+        wait_until(lambda: made.given_up)
         made.go.set()
         assert b"200 OK" in first.recv(4096)
         assert ask(made)[:2] == (200, 3)
