@@ -108,6 +108,19 @@ class QuHistory(Settings, frozen=True):
     most: Positive = 3
 
 
+class HaSeq2Seq(Settings, frozen=True):
+    """How the model of `ha: seq2seq` reads and writes; all but the beams as CONVINSE has it, whose file names 20.
+
+    evidences: read, the best ones; max_input_length: tokens of the question with an evidence, beyond which the end of the
+    evidence is cut off; max_output_length: tokens of an answer; num_beams: answers that are looked for (1: one, greedily).
+    """
+
+    evidences: Positive = 100
+    max_input_length: Tokens = 250
+    max_output_length: Tokens = 10
+    num_beams: Positive = 5
+
+
 class FitSettings(Settings, frozen=True, kw_only=True):
     """How a model is fitted: what all trainings share.
 
@@ -178,7 +191,9 @@ class EvsTraining(StageTraining, frozen=True, kw_only=True):
 
 
 class HaTraining(StageTraining, frozen=True, kw_only=True):
-    """How `train ha` trains the extractive reader, or the ranking of its answers.
+    """How `train ha` trains the extractive reader, or the ranking of its answers, or the model of `ha: seq2seq`.
+
+    That of `seq2seq` takes what all trainings take, and `batch_size`: turns of one step.
 
     trains (0.2): `reader`, or `ranking` (takes minutes, needs `output` only);
     batch_size: evidences of one step; positives, negatives: evidences with and without an answer of a turn in one epoch;
@@ -294,15 +309,16 @@ class Config(Settings, frozen=True, kw_only=True):
     evs_max_length: of a question with an evidence, or of an evidence;
     evs_training: how `train ers` trains;
     ha: the module that answers: a registered name, or `package.module:Class`;
-    ha_model: the reader of `extractive`: a model folder or a hub name;
+    ha_model: the reader of `extractive`, or the model of `seq2seq`: a model folder or a hub name;
     ha_max_answers: answers of a turn at most;
     ha_max_length, ha_stride: of a window that the reader reads, and shared by two of them;
     ha_share_pass: the reader takes what a joint model read while it ranked the evidences (the same answers, one pass less); `false`: it reads them itself;
     ha_ranker (0.2): the trained ranking of answers of `extractive`: a folder of `train ha`, or the one that ships;
-    ha_abstain_below (0.2): an answer of `extractive` that is less probable is marked as a suggestion (`abstained`);
+    ha_abstain_below (0.2): an answer of `extractive` or `seq2seq` that is less probable is marked as a suggestion (`abstained`);
+    ha_seq2seq (0.2): how the model of `seq2seq` reads and writes;
     ha_training: how `train ha` trains;
     device: of all models; `auto` is a GPU where there is one;
-    backend (0.2): what computes all models but that of `sr`: ONNX Runtime (folders that have the graphs) or PyTorch (extra `neural`; any checkpoint); `auto` is `onnx` on a CPU where the folder has the graphs, else `torch`;
+    backend (0.2): what computes all models but those of `sr` and `seq2seq`: ONNX Runtime (folders that have the graphs) or PyTorch (extra `neural`; any checkpoint); `auto` is `onnx` on a CPU where the folder has the graphs, else `torch`;
     precision (0.2): of all models but that of `sr`; by `onnx` int8 or fp32 (auto: int8, on a GPU fp32), by `torch` on a CPU fp32 or bf16 (auto: fp32), on a GPU bf16, fp16 or fp32 (auto: bf16); `evs_precision` is another name of it;
     token_budget (0.2): of a batch, for all models but that of `sr`; null: by device; `evs_token_budget` is another name of it.
     """
@@ -363,6 +379,7 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_share_pass: bool = True
     ha_ranker: str = SNAPSHOT + "answers"
     ha_abstain_below: Share = 0.3
+    ha_seq2seq: HaSeq2Seq = HaSeq2Seq()
     ha_training: HaTraining = HaTraining()
     device: Device = "auto"
     backend: Backend = "auto"

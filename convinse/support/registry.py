@@ -29,6 +29,7 @@ _MODULES: dict[str, dict[str, str]] = {
     "ha": {
         "entity_voting": "convinse.heterogeneous_answering.entity_voting:EntityVoting",
         "extractive": "convinse.heterogeneous_answering.extractive:ExtractiveAnswering",
+        "seq2seq": "convinse.heterogeneous_answering.seq2seq:Seq2SeqAnswering",
     },
     "converters": {},  # of data sets: those of the project register themselves (formats/converters.py)
 }

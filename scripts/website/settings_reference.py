@@ -28,8 +28,8 @@ class Key(NamedTuple):
     about: str
 
 
-def keys(kind: type[msgspec.Struct], prefix: str = "") -> Iterator[Key]:
-    """The keys of a structure, each before the keys below it.
+def keys(kind: type[msgspec.Struct], prefix: str = "", since: str = _FIRST_VERSION) -> Iterator[Key]:
+    """The keys of a structure that is there since a version, each before the keys below it.
 
     Raises:
         LookupError: the docstring of the structure says nothing of a key.
@@ -40,11 +40,12 @@ def keys(kind: type[msgspec.Struct], prefix: str = "") -> Iterator[Key]:
     for field in info.fields:
         if field.name not in about:
             raise LookupError(f"{kind.__name__}: its docstring does not say what the key {field.name} is")
-        since, text = about[field.name]
+        own, text = about[field.name]
+        first = max(own, since, key=lambda version: [int(part) for part in version.split(".")])
         values, unit = _values(field.type)
-        yield Key(prefix + field.name, values, unit, _default(field), since, text)
+        yield Key(prefix + field.name, values, unit, _default(field), first, text)
         if isinstance(field.type, types.StructType):
-            yield from keys(field.type.cls, f"{prefix}{field.name}.")
+            yield from keys(field.type.cls, f"{prefix}{field.name}.", first)
 
 
 def explained(kind: type[msgspec.Struct]) -> dict[str, tuple[str, str]]:

@@ -38,6 +38,7 @@ def test_every_key_has_an_entry_that_says_what_it_is(kind):
         ("ers_wikipedia_api", ("an address, http or https", "", "https://en.wikipedia.org/w/api.php", "0.1")),
         ("evs_cascade.lexical_share", ("number from 0 to 1", "", "0.0", "0.1")),
         ("ha_training.trains", ("`ranking` or `reader`", "", "reader", "0.2")),
+        ("ha_seq2seq.max_output_length", ("whole number, 1 or more", "tokens", "10", "0.2")),
         ("evs_training.minutes", ("number above 0 or `null`", "minutes", "null", "0.1")),
     ],
 )
