@@ -11,7 +11,7 @@ from ..records.evidence import Entity, Evidence
 from ..records.literals import find_literals, is_date, year_of
 from .question import AskedQuestion
 from .ranking import in_year
-from .reader import meaning
+from .reader import literal_in, meaning
 from .standing import is_known
 from .yes_no import NO, YES
 
@@ -43,7 +43,10 @@ def cited(text: str, places: Iterable[int], asked: AskedQuestion, shown: Sequenc
                 return Cited(verdict, tuple(own))
     holding = _holding(text, own, asked)
     named = holding or _holding(text, shown, asked)
-    entity = next((entity for _, entity in named if is_known(entity)), named[0][1] if named else _words(text))
+    entity = next(
+        (entity for _, entity in named if is_known(entity)),
+        named[0][1] if named else literal_in(text) or _words(text),
+    )
     if asked.asks_for_year:
         entity = in_year(entity)
     return Cited(entity, tuple(place for place, _ in holding))

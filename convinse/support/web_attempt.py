@@ -49,11 +49,11 @@ def status_of(response: requests.Response) -> str:
 
 
 def said_in(text: str) -> str:
-    """What the body of a refusal says: the `error` of a JSON object, or the `message` in it, as OpenAI's servers answer, or
-    its beginning; nothing of an HTML page."""
+    """What the body of a refusal says: the `error` or `detail` of a JSON object, or the `message` in it, as OpenAI's servers answer,
+    or its beginning; nothing of an HTML page."""
     with suppress(msgspec.DecodeError, RecursionError):
         value = msgspec.json.decode(text)
-        error = value.get("error") if isinstance(value, dict) else None
+        error = value.get("error", value.get("detail")) if isinstance(value, dict) else None
         said = error.get("message") if isinstance(error, dict) else error
         if isinstance(said, str):
             text = said

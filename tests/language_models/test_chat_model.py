@@ -8,7 +8,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from model_servers import answers, completion, error, model_server
 
 from convinse.config import HaLlm
 from convinse.heterogeneous_answering.llm import SaidAnswers
@@ -20,6 +19,7 @@ from convinse.language_models.structured import read_strictly
 from convinse.support.errors import ConfigError, NetworkError
 from convinse.support.evidence_cache import EvidenceCache
 from loopback import free_port
+from model_servers import answers, completion, error, model_server
 from refusals import refused
 
 KEY = "sk-very-secret-0123456789"

@@ -1,6 +1,7 @@
 """A server of models on loopback that answers as a test says, and notes what it was asked."""
 
 import json
+import re
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
@@ -65,3 +66,19 @@ def model_server(reply):
     server.url = f"http://127.0.0.1:{server.server_port}/v1"
     with running(server):
         yield server
+
+
+def shown(body):
+    """The evidences that a prompt shows, by their numbers."""
+    lines = (re.match(r"\[(\d+)\] \(\w+\) (.*)", line) for line in body["messages"][1]["content"].splitlines())
+    return {int(line[1]): line[2] for line in lines if line}
+
+
+def citing(words):
+    """A reply: the words, citing the first evidence that has them; nothing where none has."""
+
+    def reply(body, request):
+        numbers = [number for number, text in shown(body).items() if words in text]
+        return completion(answers(*([(words, numbers[:1])] if numbers else [])))
+
+    return reply
