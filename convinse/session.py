@@ -116,6 +116,14 @@ class Session:
         self._sources = parse_sources(wanted)
 
     @property
+    def first_question(self) -> str | None:
+        """What it began with; None where nothing was asked yet."""
+        if not self._turns:
+            return None
+        question: str = msgspec.json.decode(self._turns[0].known)["question"]
+        return question
+
+    @property
     def conversation(self) -> Conversation:
         """All turns, in the ConvMix structure; it can be written as JSON, and taken up by `Pipeline.session`."""
         return {**self._frame, "questions": [_unpacked(stored) for stored in self._turns]}  # type: ignore[typeddict-item]

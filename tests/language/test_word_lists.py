@@ -25,6 +25,7 @@ ALLOWED = {
     "formats/sources/hotpotqa.py": {"_KNOWN": KEYS},
     "formats/squad.py": {"counts": KEYS},
     "knowledge_base/linking.py": {"_Sort": NAMES},
+    "serving/mcp_shapes.py": {"Source": NAMES},
     "heterogeneous_answering/abstention.py": {"_LANGUAGES": CODES},
     "heterogeneous_answering/llm.py": {"_SOURCES": NAMES},
     "identity.py": {"_HOW_ASKED": OPTIONS},

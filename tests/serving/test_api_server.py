@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import pytest
 
-from convinse.serving import api_server
+from convinse.serving import api_server, conversation_store
 from convinse.serving.api_server import LIMITS, ServiceOptions, create_app
 from loopback import served
 from places import ROOT
@@ -273,7 +273,7 @@ def test_idle_conversations_make_room(pipeline):
 
 
 def test_a_conversation_has_an_end(pipeline, monkeypatch):
-    monkeypatch.setattr(api_server, "_MOST_TURNS", 1)
+    monkeypatch.setattr(conversation_store, "MOST_TURNS", 1)
     with serving(pipeline) as port:
         path = begun(port)
         asked(port, "POST", f"{path}/turns", {"question": QUESTIONS[0]})
