@@ -44,8 +44,7 @@ def cited(text: str, places: Iterable[int], asked: AskedQuestion, shown: Sequenc
     holding = _holding(text, own, asked)
     named = holding or _holding(text, shown, asked)
     entity = next(
-        (entity for _, entity in named if is_known(entity)),
-        named[0][1] if named else literal_in(text) or _words(text),
+        (entity for _, entity in named if is_known(entity)), named[0][1] if named else literal_in(text) or _words(text)
     )
     if asked.asks_for_year:
         entity = in_year(entity)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 W = TypeVar("W")
@@ -30,11 +30,11 @@ def in_flight(work: Sequence[W], call: Callable[[W], R], parallel: int, done: Ca
         waiting.put(place)
 
     def serve() -> None:
-        while not stopped.is_set() and not waiting.empty():
+        while not stopped.is_set():
             try:
                 place = waiting.get_nowait()
-            except Exception:  # another thread was quicker with the last piece
-                return
+            except Empty:
+                break
             try:
                 result = call(work[place])
             except BaseException as error:  # the caller's to raise
