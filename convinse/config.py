@@ -99,6 +99,19 @@ class QuHistory(Settings, frozen=True):
     most: Positive = 3
 
 
+class HaSeq2Seq(Settings, frozen=True):
+    """How the model of `ha: seq2seq` reads and writes; all but the beams as CONVINSE has it, whose file names 20.
+
+    evidences: read, the best ones; max_input_length: tokens of the question with an evidence, beyond which the end of the
+    evidence is cut off; max_output_length: tokens of an answer; num_beams: answers that are looked for (1: one, greedily).
+    """
+
+    evidences: Positive = 100
+    max_input_length: Positive = 250
+    max_output_length: Positive = 10
+    num_beams: Positive = 5
+
+
 class FitSettings(Settings, frozen=True, kw_only=True):
     """How a model is fitted: what all trainings share.
 
@@ -169,7 +182,9 @@ class EvsTraining(StageTraining, frozen=True, kw_only=True):
 
 
 class HaTraining(StageTraining, frozen=True, kw_only=True):
-    """How `train ha` trains the extractive reader, or the ranking of its answers.
+    """How `train ha` trains the extractive reader, or the ranking of its answers, or the model of `ha: seq2seq`.
+
+    That of `seq2seq` takes what all trainings take, and `batch_size`: turns of one step.
 
     trains: `reader`, or `ranking` (takes minutes, needs `output` only);
     batch_size: evidences of one step; positives, negatives: evidences with and without an answer of a turn in one epoch;
@@ -371,6 +386,7 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_share_pass: bool = True
     ha_ranker: str = SNAPSHOT + "answers"
     ha_abstain_below: Share = 0.3
+    ha_seq2seq: HaSeq2Seq = HaSeq2Seq()
     ha_training: HaTraining = HaTraining()
     ha_llm: HaLlm = HaLlm()
     device: Device = "auto"

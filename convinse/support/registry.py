@@ -31,6 +31,7 @@ _MODULES: dict[str, dict[str, str]] = {
         "entity_voting": "convinse.heterogeneous_answering.entity_voting:EntityVoting",
         "extractive": "convinse.heterogeneous_answering.extractive:ExtractiveAnswering",
         "llm": "convinse.heterogeneous_answering.llm:LanguageModelAnswering",
+        "seq2seq": "convinse.heterogeneous_answering.seq2seq:Seq2SeqAnswering",
     },
     "converters": {},  # of data sets: those of the project register themselves (formats/converters.py)
 }
