@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-_BYTES_OF_TOKEN = 3  # as estimated: English text has some four and a half, lists of names and numbers three
+_BYTES_OF_TOKEN = 3  # as estimated: evidences of the dev part have 4.2 (tables) to 4.6 of the embedded model's tokens, a prompt 3.7 at least
 _OF_MESSAGE = 8  # tokens around each message, as estimated
 _FENCE = 16  # hexadecimal digits
 
