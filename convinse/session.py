@@ -151,6 +151,13 @@ class Session:
             raise DataError("there is no turn to take back")
         return _unpacked(self._turns.pop())
 
+    def copy(self) -> Session:
+        """A session of its own that goes on from the same turns; it takes no memory of theirs."""
+        copy = object.__new__(Session)
+        copy._pipeline, copy._sources, copy._frame = self._pipeline, self._sources, self._frame
+        copy._turns = self._turns.copy()
+        return copy
+
     def _next_turn(self, question: str) -> Turn:
         number = self._turns[-1].number + 1 if self._turns else 0
         return {"turn": number, "question": check_question(question)}

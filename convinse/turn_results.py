@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from .records.answer_spans import answer_spans
 from .records.border import in_own_form, structured
 from .records.conversation import RankedAnswer, Turn, answers_in_own_form, stored_answers
 from .records.evidence import Evidence, check_evidence
@@ -131,6 +132,9 @@ def keep_answers(module: object, turn: Turn, returned: Any, most: int | None = N
                 f"{where}: answer {place} must be {{'answer': {{'id', 'label'}}, 'score', 'rank': {place}}}"
             )
     turn["pred_answers"] = answers[:most]
+    for answer in turn["pred_answers"]:
+        if spans := answer_spans(answer, turn.get("top_evidences", [])):
+            answer["spans"] = spans
     add_answer_metrics(turn)
     return turn["pred_answers"]
 

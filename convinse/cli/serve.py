@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 from ..support.errors import ConfigError
 from .arguments import LOOPBACK, Commands, add_address, add_host, add_reader, port, positive, reader_config, size
 
 
 def add(commands: Commands) -> None:
-    """`serve reader`, `serve api`, `serve mcp`."""
+    """`serve reader`, `serve api`, `serve demo`, `serve mcp`."""
     commands = commands.group("serve", "serve a model or the pipeline to other programs")
 
     sub = commands.add(
@@ -19,13 +20,15 @@ def add(commands: Commands) -> None:
     add_reader(sub)
     sub.add_argument("--max-body", type=size, default="10MB", metavar="SIZE", help="of a request (default 10MB)")
 
-    sub = commands.add("api", _api, "the pipeline as a service: conversations and chat completions, until Ctrl-C")
-    add_address(sub, 8080)
-    _add_service(sub)
-    sub.add_argument(
-        "--cors", action="append", default=[], type=origin, metavar="ORIGIN",
-        help="a site whose pages may ask, such as https://example.org; may be repeated",
-    )  # fmt: skip
+    told = "the pipeline as a service: web page, conversations and chat completions, until Ctrl-C"
+    for name, work, text in (("api", _api, told), ("demo", _demo, "serve api, and the web page opened in a browser")):
+        sub = commands.add(name, work, text)
+        add_address(sub, 8080)
+        _add_service(sub)
+        sub.add_argument(
+            "--cors", action="append", default=[], type=origin, metavar="ORIGIN",
+            help="a site whose pages may ask, such as https://example.org; may be repeated",
+        )  # fmt: skip
 
     sub = commands.add("mcp", _mcp, "the pipeline as tools for agents (MCP), over standard input and output or HTTP")
     sub.add_argument(
@@ -86,22 +89,31 @@ def _reader(options: argparse.Namespace) -> int:
     return 0
 
 
-def _api(options: argparse.Namespace) -> int:
+def _demo(options: argparse.Namespace) -> int:
+    import threading
+    import webbrowser
+
+    def show(address: str) -> None:  # apart: browsers of the terminal return when they are left
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    return _api(options, show)
+
+
+def _api(options: argparse.Namespace, show: Callable[[str], None] | None = None) -> int:
     from ..config import load_config
     from ..pipeline import Pipeline
     from ..serving.api_server import ServiceOptions, serve
 
     given = ServiceOptions(_sources(options), options.conversations, _token(options), tuple(options.cors))
     config = load_config(options.config)
+
+    def ready(address: str) -> None:
+        print(f"{config.name}: the web page and the API are at {address} (Ctrl-C ends it)", flush=True)
+        if show is not None:
+            show(address)
+
     with Pipeline(config) as pipeline:
-        serve(
-            pipeline,
-            given,
-            options.host,
-            options.port,
-            lambda address: print(f"{config.name}: the API is at {address} (Ctrl-C ends it)", flush=True),
-            names=options.allow_host,
-        )
+        serve(pipeline, given, options.host, options.port, ready, names=options.allow_host)
     return 0
 
 

@@ -16,12 +16,24 @@ from .evidence import SOURCES, Entity, Evidence, normalize_source
 from .representation import QuestionEntity, Representation
 
 
+class EvidenceSpan(TypedDict):
+    """Where an evidence says an answer: `evidence_text[start:end]`, in characters, of the evidence at this place."""
+
+    evidence: int
+    start: int
+    end: int
+
+
 class RankedAnswer(TypedDict, total=False):
     """One answer of a turn; ranks count from 1 without ties.
 
     `evidences` are the places in `top_evidences` of those that support it most, `reasons` what gave it: `reader`, `votes`,
+<<<<<<< HEAD
     `numbers`, `dates`, `yes_no`, an operation (`compare`, `role` ...), `evidences` (they have it, and nothing else gave it), `llm`;
     `unsupported`: no evidence contains it that the language model cites.
+=======
+    `numbers`, `dates`, `yes_no`, an operation (`compare`, `role` ...), `evidences` (they have it, and nothing else gave it). `spans` are where these evidences say it.
+>>>>>>> main
     """
 
     answer: Entity
@@ -29,6 +41,7 @@ class RankedAnswer(TypedDict, total=False):
     rank: int
     evidences: list[int]
     reasons: list[str]
+    spans: list[EvidenceSpan]
 
 
 class _EarlierWords(TypedDict):
@@ -40,9 +53,11 @@ class _EarlierWords(TypedDict):
 class HistoryPart(_EarlierWords, total=False):
     """What a representation took from an earlier turn: the turn's number, which part of it, and its words.
 
-    `score`: the probability that the question is about it, where a model chose it.
+    `id`: the entity of the representation that it is, where it is one. `score`: the probability that the question is about it,
+    where a model chose it.
     """
 
+    id: str
     score: float
 
 

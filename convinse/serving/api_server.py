@@ -26,6 +26,7 @@ from starlette.routing import Route
 from ..config import SNAPSHOT, resolve
 from ..encoder.token_count import TokenCounter
 from ..pipeline import Pipeline
+from ..records.conversation import Turn
 from ..records.evidence import DEFAULT_SOURCES, parse_sources
 from ..session import Session
 from ..support.http_access import AsgiApp
@@ -44,12 +45,15 @@ from .chat_completions import (
     usage,
 )
 from .conversation_store import ConversationStore, check_has_room, open_session
-from .openapi import NewConversation, NextTurn, description
-from .questions import checked_question, checked_sources
+from .next_turn import asked_next, taken_back
+from .openapi import ExampleConversation, ExampleConversations, NewConversation, NextTurn, description
+from .page_data import examples, whole_table
+from .questions import checked_sources
 from .service_access import with_token
 from .service_metrics import CONTENT_TYPE, ServiceMetrics, counting
-from .turn_queue import TurnQueue
+from .turn_queue import StageTold, TurnQueue
 from .turn_stream import TurnStream, named_events
+from .web_page import PAGE_PATH, WebPage
 
 LIMITS = Limits(body=10_000_000, bodies=200_000_000)  # a conversation to take up has 80 KB a turn
 _PATIENCE = 60.0  # seconds that requests in flight get when the server is stopped: as long as a turn may take
@@ -94,6 +98,8 @@ class ConversationService:
         self.metrics = ServiceMetrics()
         self._queue = TurnQueue(pipeline, options.limits, self.metrics)
         self._store = ConversationStore(options.most_conversations, self.metrics)
+        self._examples: list[ExampleConversation] | None = None
+        self._page = WebPage()
         self._tokens = TokenCounter(resolve(SNAPSHOT + "model"))
 
     def close(self) -> None:
@@ -121,15 +127,40 @@ class ConversationService:
 
     async def ask(self, request: Request, body: bytes) -> Any:
         """The next turn of a conversation; with its stages where the client accepts events."""
-        question = checked_question(parse(body, NextTurn).question)
+        wanted: NextTurn = parse(body, NextTurn)
+        name = request.path_params["id"]
         with ExitStack() as stack:
-            session = stack.enter_context(self._store.asked(request.path_params["id"]))
+            session = stack.enter_context(self._store.asked(name)).copy()
+            question = asked_next(wanted, session)
             check_has_room(session)
+
+            async def answered(told: StageTold | None = None) -> Turn:
+                turn = await self._queue.answer(session, question, told)
+                self._store.replace(name, session)
+                return turn
+
             if _EVENTS not in request.headers.get("accept", ""):
-                return await self._queue.answer(session, question)
+                return await answered()
             self._queue.admit()
-            asked = functools.partial(self._queue.answer, session, question)
-            return TurnStream(asked, named_events, self.options.limits, stack.pop_all())
+            return TurnStream(answered, named_events, self.options.limits, stack.pop_all())
+
+    async def back(self, request: Request, _: bytes) -> Any:
+        """Take the last turn of a conversation back."""
+        name = request.path_params["id"]
+        with self._store.asked(name) as session:
+            taken_back(session)
+            return {"id": name, **_about(session)}
+
+    async def examples(self, _: Request, __: bytes) -> Any:
+        """Conversations to begin with."""
+        if self._examples is None:
+            self._examples = await asyncio.to_thread(examples, self._pipeline.config)
+        return ExampleConversations("_".join(self._sources), self._examples)
+
+    async def table(self, request: Request, _: bytes) -> Any:
+        """The whole table that an evidence shows a row of."""
+        page, number = request.path_params["page"], request.path_params["table"]
+        return await self._queue.run(functools.partial(whole_table, self._pipeline.resources, page, number))
 
     async def chat(self, _: Request, body: bytes) -> Any:
         """The answer to the last of some messages."""
@@ -170,6 +201,10 @@ class ConversationService:
         text = self.metrics.text(conversations=len(self._store), waiting=len(self._queue))
         return Response(text, media_type=CONTENT_TYPE)
 
+    async def page(self, request: Request, _: bytes) -> Response:
+        """A file of the web page."""
+        return self._page.response(request)
+
     async def described(self, _: Request, __: bytes) -> Any:
         """The OpenAPI description."""
         return description(self.options.token is not None)
@@ -197,12 +232,17 @@ def _app(service: ConversationService) -> tuple[AsgiApp, Refused]:
         route("/v1/conversations/{id}", service.look),
         route("/v1/conversations/{id}", service.delete, "DELETE"),
         route("/v1/conversations/{id}/turns", service.ask, "POST"),
+        route("/v1/conversations/{id}/turns/last", service.back, "DELETE"),
+        route("/v1/examples", service.examples),
+        route("/v1/tables/{page}/{table:int}", service.table),
         route("/v1/chat/completions", service.chat, "POST", openai),
         route("/v1/models", service.models, shape=openai),
         route("/v1/models/{model}", service.model, shape=openai),
         route("/healthz", service.health),
         route("/metrics", service.figures),
         route("/openapi.json", service.described),
+        route("/", service.page),
+        route(PAGE_PATH + "{file}", service.page),
     ]
     wrong = {404: "unknown path; /openapi.json lists those that there are", 405: "wrong method; see /openapi.json"}
     count = service.metrics.counter(routes)

@@ -59,6 +59,11 @@ class ConversationStore:
         self._sessions[name] = session
         return session
 
+    def replace(self, name: str, session: Session) -> None:
+        """Keep another session by an id, unless that was deleted meanwhile."""
+        if name in self._sessions:
+            self._sessions[name] = session
+
     @contextmanager
     def asked(self, name: str) -> Iterator[Session]:
         """A session while its next turn is under way. Raises `RefusedError` where it has one already."""

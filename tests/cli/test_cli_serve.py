@@ -1,4 +1,6 @@
+import queue
 import sys
+import webbrowser
 
 import pytest
 
@@ -30,6 +32,16 @@ def test_what_is_given_is_served_with(started, command, tmp_path):
     assert "http://HOST:1" in command("serve", "api", "--config", "lexical.yml", *given, *more)
     options = ServiceOptions(("kb", "info"), 5, TOKEN, ("https://a.org", "http://b.org:8080"))
     assert started == [(options, "0.0.0.0", 0, ["c.org"])]
+
+
+def test_the_demo_is_the_service_with_its_page_opened(started, command, monkeypatch):
+    pages = queue.Queue()
+    monkeypatch.setattr(webbrowser, "open", pages.put)
+    command("serve", "api", "--config", "lexical.yml")
+    assert pages.empty()
+    command("serve", "demo", "--config", "lexical.yml", "--sources", "kb", "--port", 0)
+    assert pages.get(timeout=60) == "http://HOST:1"
+    assert started[1] == (ServiceOptions(("kb",)), "127.0.0.1", 0, [])
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "example.org"])
