@@ -28,12 +28,8 @@ class RankedAnswer(TypedDict, total=False):
     """One answer of a turn; ranks count from 1 without ties.
 
     `evidences` are the places in `top_evidences` of those that support it most, `reasons` what gave it: `reader`, `votes`,
-<<<<<<< HEAD
     `numbers`, `dates`, `yes_no`, an operation (`compare`, `role` ...), `evidences` (they have it, and nothing else gave it), `llm`;
-    `unsupported`: no evidence contains it that the language model cites.
-=======
-    `numbers`, `dates`, `yes_no`, an operation (`compare`, `role` ...), `evidences` (they have it, and nothing else gave it). `spans` are where these evidences say it.
->>>>>>> main
+    `unsupported`: no evidence contains it that the language model cites. `spans` are where these evidences say it.
     """
 
     answer: Entity
