@@ -104,10 +104,11 @@ class ScoringServer:
         def asked(field: str) -> list[float]:
             return self._server.post("rerank", {"model": self._server.model, "query": question, field: texts}, read)
 
+        field = self._field  # another thread may learn meanwhile that it is the other one
         try:
-            return asked(self._field)
+            return asked(field)
         except NetworkError as error:
-            if error.status not in _OTHER_FIELDS or self._field == "texts":
+            if error.status not in _OTHER_FIELDS or field == "texts":
                 raise
             try:
                 scores = asked("texts")

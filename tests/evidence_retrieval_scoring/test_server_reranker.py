@@ -1,6 +1,7 @@
 """Evidences scored by a server: the shapes of vLLM, Infinity, Jina and Cohere, of TEI, and of embeddings."""
 
 import math
+import threading
 
 import pytest
 
@@ -66,6 +67,18 @@ def test_the_best_come_first_whatever_the_shape(reply):
 def test_teis_field_is_remembered():
     _, requests = ranked(tei, batch=5, parallel=1, queries=("q", "r"))
     assert ["texts" in request.body for request in requests] == [False, True, True]
+
+
+def test_requests_under_way_when_teis_field_is_learnt_are_sent_again():
+    together = threading.Barrier(3)
+
+    def reply(body, request):
+        if "documents" in body:
+            together.wait(30)  # all are refused after all were sent
+        return tei(body, request)
+
+    given, requests = ranked(reply, batch=5, parallel=3, queries=("q", "r", "s"))
+    assert [len(best) for best in given] == [3, 3, 3] and len(requests) == 6
 
 
 def test_log_odds_become_probabilities():
