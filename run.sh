@@ -30,7 +30,7 @@ case " ${1:-} " in
     " bench ")
         case " ${2:-} " in
             " rerank " | " read " | " model ") extras="${extras:+$extras,}neural" ;;
-            " temporal ") extras="${extras:+$extras,}ir" ;;
+            " temporal " | " answering ") extras="${extras:+$extras,}ir" ;;
         esac ;;
     " serve ") case " ${2:-} " in " mcp ") extras="${extras:+$extras,}mcp" ;; esac ;;
     " evaluate ") case " ${2:-} " in " poleval " | " compare ") extras="${extras:+$extras,}ir" ;; esac ;;

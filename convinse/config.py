@@ -31,6 +31,9 @@ Shared = Annotated[int, msgspec.Meta(ge=0, extra={"unit": "tokens"})]
 Window = Annotated[int, msgspec.Meta(ge=64, extra={"unit": "tokens"})]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/]+", extra={"form": "an address, http or https"})]
+BaseUrl = Annotated[  # no name, no password in it
+    str, msgspec.Meta(pattern=r"^https?://[^\s/@?#]+(/[^\s?#]*)?$", extra={"form": "an address, http or https"})
+]
 Device = Annotated[
     str,
     msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$", extra={"form": "`auto`, `cpu`, `cuda`, or `cuda:1` and so on"}),
@@ -261,6 +264,79 @@ class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
     seed: int = 42
 
 
+class Prices(Settings, frozen=True):
+    """What a million tokens cost, in whatever money.
+
+    input: those of prompts; output: those that are written.
+    """
+
+    input: Weight = 0.0
+    output: Weight = 0.0
+
+
+class ServerSettings(Settings, frozen=True, kw_only=True):
+    """A server of models that speaks OpenAI's interface.
+
+    base_url: of its interface, such as http://localhost:8000/v1; model: as the server calls it; api_key_env: the
+    environment variable that holds the key (null: the server wants none); timeout: for an answer in all, its
+    attempts and pauses included; parallel: requests under way at once.
+    """
+
+    base_url: BaseUrl | None = None
+    model: str | None = None
+    api_key_env: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
+    timeout: Seconds = 120.0
+    parallel: Annotated[int, msgspec.Meta(ge=1, le=256)] = 8
+
+
+class LanguageModelSettings(ServerSettings, frozen=True, kw_only=True):
+    """A language model behind a server, and how it is asked.
+
+    temperature: 0 is the likeliest text (null: what the server does); max_tokens: written at most (null: not said);
+    max_prompt_tokens: of a prompt at most, as they are estimated; json_schema: ask the server to keep the format (where it
+    refuses, the text is read strictly); extra: more fields of each request; prices: for the money in `metrics.json`.
+    """
+
+    temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | None = 0.0
+    max_tokens: Tokens | None = 512
+    max_prompt_tokens: Annotated[int, msgspec.Meta(ge=256, extra={"unit": "tokens"})] = 4000
+    json_schema: bool = True
+    extra: dict[str, Any] = {}
+    prices: Prices | None = None
+
+
+class QuLlm(LanguageModelSettings, frozen=True, kw_only=True):
+    """The language model of `qu: llm`; see `LanguageModelSettings`."""
+
+
+class HaLlm(LanguageModelSettings, frozen=True, kw_only=True):
+    """The language model of `ha: llm`; see `LanguageModelSettings`.
+
+    evidences: that it is shown at most; order: the best one first or last; unsupported: an answer that stands in no evidence
+    that it cites is dropped, or kept and marked; samples: answers asked for, whose agreement counts (more than one needs a
+    temperature); calibration: a file of `train ha` that makes probabilities of how sure the model is.
+    """
+
+    evidences: Positive = 30
+    order: Literal["best_first", "best_last"] = "best_first"
+    unsupported: Literal["drop", "keep"] = "drop"
+    samples: Annotated[int, msgspec.Meta(ge=1, le=100)] = 1
+    calibration: str | None = None
+
+
+class EvsServer(ServerSettings, frozen=True, kw_only=True):
+    """A server that scores evidences in the place of `evs_model`.
+
+    kind: `rerank` (`/rerank` of vLLM, Infinity, Jina, Cohere, TEI, llama.cpp), or `embeddings` (`/embeddings`: the cosine);
+    batch: texts of a request (TEI takes 32 by default); query_prefix, text_prefix: what the model wants before them.
+    """
+
+    kind: Literal["rerank", "embeddings"] = "rerank"
+    batch: Positive = 32
+    query_prefix: str = ""
+    text_prefix: str = ""
+
+
 class Config(Settings, frozen=True, kw_only=True):
     """All settings of a run. docs/configuration.md has them in groups; what follows a key here is what it says there.
 
@@ -281,6 +357,7 @@ class Config(Settings, frozen=True, kw_only=True):
     qu_sr: how `sr` writes representations;
     qu_history: how `history` decides;
     qu_training: how `train qu` trains;
+    qu_llm (0.2): the language model of `llm`;
     history_separator: between the turns that a model reads;
     sr_delimiter: between the slots of a representation;
     ers: the module that retrieves and scores evidences: a registered name, or `package.module:Class`;
@@ -307,6 +384,7 @@ class Config(Settings, frozen=True, kw_only=True):
     evs_model, evs_bi_encoder: cross-encoder and bi-encoder: a model folder or a hub name;
     evs_cascade: how many evidences the cascade's cross-encoder sees;
     evs_max_length: of a question with an evidence, or of an evidence;
+    evs_server (0.2): a server that scores evidences in the place of `evs_model`;
     evs_training: how `train ers` trains;
     ha: the module that answers: a registered name, or `package.module:Class`;
     ha_model: the reader of `extractive`, or the model of `seq2seq`: a model folder or a hub name;
@@ -314,8 +392,9 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_max_length, ha_stride: of a window that the reader reads, and shared by two of them;
     ha_share_pass: the reader takes what a joint model read while it ranked the evidences (the same answers, one pass less); `false`: it reads them itself;
     ha_ranker (0.2): the trained ranking of answers of `extractive`: a folder of `train ha`, or the one that ships;
-    ha_abstain_below (0.2): an answer of `extractive` or `seq2seq` that is less probable is marked as a suggestion (`abstained`);
+    ha_abstain_below (0.2): an answer of `extractive`, `seq2seq` or `llm` that is less probable is marked as a suggestion (`abstained`);
     ha_seq2seq (0.2): how the model of `seq2seq` reads and writes;
+    ha_llm (0.2): the language model of `llm`;
     ha_training: how `train ha` trains;
     device: of all models; `auto` is a GPU where there is one;
     backend (0.2): what computes all models but those of `sr` and `seq2seq`: ONNX Runtime (folders that have the graphs) or PyTorch (extra `neural`; any checkpoint); `auto` is `onnx` on a CPU where the folder has the graphs, else `torch`;
@@ -329,6 +408,7 @@ class Config(Settings, frozen=True, kw_only=True):
     qu_sr: QuSr = QuSr()
     qu_history: QuHistory = QuHistory()
     qu_training: QuTraining = QuTraining()
+    qu_llm: QuLlm = QuLlm()
     ers: str = "native"
     ha: str = "entity_voting"
     benchmark: str = "embedded"
@@ -372,6 +452,7 @@ class Config(Settings, frozen=True, kw_only=True):
     evs_cascade: EvsCascade = EvsCascade()
     evs_max_length: Window = 256
     evs_training: EvsTraining = EvsTraining()
+    evs_server: EvsServer = EvsServer()
     ha_model: str | None = None
     ha_max_answers: Positive = 10
     ha_max_length: Window = 512
@@ -381,6 +462,7 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_abstain_below: Share = 0.3
     ha_seq2seq: HaSeq2Seq = HaSeq2Seq()
     ha_training: HaTraining = HaTraining()
+    ha_llm: HaLlm = HaLlm()
     device: Device = "auto"
     backend: Backend = "auto"
     precision: Precision = "auto"
@@ -477,6 +559,11 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
     _check_places(config, where)
+    if config.ha_llm.samples > 1 and not config.ha_llm.temperature:
+        raise ConfigError(
+            f"{where}: ha_llm.samples: {config.ha_llm.samples} answers of temperature 0 are one answer; set ha_llm.temperature, "
+            "such as 0.7"
+        )
     if not combinations:
         raise ConfigError(f"{where}: source_combinations is empty; give at least one, such as kb_text")
     if config.evs_cascade.lexical == config.evs_cascade.dense == 0:

@@ -20,9 +20,9 @@ from .records.representation import Representation, render
 from .scoring.convqa import add_answer_metrics, add_answer_presence
 from .support.errors import ModuleError, one_line
 
-_UNDERSTOOD = ("structured_representation", "representation", "resolved_question", "history_used")
+_UNDERSTOOD = ("structured_representation", "representation", "resolved_question", "history_used", "qu_tokens")
 _RETRIEVED = ("top_evidences", "answer_presence", "answer_presence_per_src", "question_entities")
-_ANSWERED = ("pred_answers", "ranked_answers", "abstained", "p_at_1", "mrr", "h_at_5")
+_ANSWERED = ("pred_answers", "ranked_answers", "abstained", "ha_tokens", "p_at_1", "mrr", "h_at_5")
 _DELIMITER = " || "  # of representations that a module gives as fields only
 # what each stage adds to a turn; removed before it is run again
 ADDED = {"qu": _UNDERSTOOD, "ers": _RETRIEVED, "ha": _ANSWERED}

@@ -134,6 +134,7 @@ def test_commands_that_need_pytorch_get_the_extra_neural(checkout, command):
         (["bench", "kb"], ""),
         (["bench", "start"], ""),
         (["bench", "temporal"], "ir"),
+        (["bench", "answering"], "ir"),
         (["--version"], ""),
         (["--help", "pipeline"], ""),
         (["kb", "build", "dump", "out"], ""),

@@ -118,6 +118,13 @@ def in_evidences(spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], for
     return own
 
 
+def meaning(
+    text: str, evidence: Evidence, fit: Callable[[Entity], float], place: tuple[int, int] | None
+) -> Entity | None:
+    """What a text, which stands at a place of an evidence's text or at none, stands for there: see `_named`."""
+    return _named(text, evidence, fit, names_in(evidence), place)
+
+
 def _named(
     text: str,
     evidence: Evidence,

@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import msgspec
@@ -44,8 +45,9 @@ def keys(kind: type[msgspec.Struct], prefix: str = "", since: str = _FIRST_VERSI
         first = max(own, since, key=lambda version: [int(part) for part in version.split(".")])
         values, unit = _values(field.type)
         yield Key(prefix + field.name, values, unit, _default(field), first, text)
-        if isinstance(field.type, types.StructType):
-            yield from keys(field.type.cls, f"{prefix}{field.name}.", first)
+        for part in field.type.types if isinstance(field.type, types.UnionType) else [field.type]:
+            if isinstance(part, types.StructType):
+                yield from keys(part.cls, f"{prefix}{field.name}.", first)
 
 
 def explained(kind: type[msgspec.Struct]) -> dict[str, tuple[str, str]]:
@@ -61,8 +63,8 @@ def explained(kind: type[msgspec.Struct]) -> dict[str, tuple[str, str]]:
         text = " ".join(inspect.cleandoc(ancestor.__doc__).split())
         name = "|".join(fields)
         heads = list(re.finditer(rf"(?<![\w`.])((?:{name})(?:, (?:{name}))*)(?: \((\d+\.\d+)\))?: ", text))
-        ends = [head.start() for head in heads[1:]] + [len(text)]
-        for head, end in zip(heads, ends, strict=True):
+        for head, behind in zip_longest(heads, heads[1:]):
+            end = behind.start() if behind else len(text)
             said = text[head.end() : end].strip().rstrip(";.")
             texts |= dict.fromkeys(head[1].split(", "), (head[2] or _FIRST_VERSION, said))
     return texts
