@@ -68,7 +68,9 @@ def test_what_a_page_shows_runs(name, clone, capsys):
         else:
             for line in block.text.replace("\\\n", " ").splitlines():
                 words = shlex.split(line, comments=True)
-                assert words[:2] in ([], ["bash", "run.sh"]), f"{name}:{block.line}: only run.sh is run here: {line}"
+                assert words[:2] in ([], ["bash", "run.sh"]), (
+                    f"{name}:{block.line}: mark the block, only run.sh is run here: {line}"
+                )
                 assert not words or main(words[2:]) == 0, f"{name}:{block.line}: {line}"
 
 

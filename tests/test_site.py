@@ -72,6 +72,7 @@ def pages_of_the_repository_are_shown_whole(site):
     assert "Vocabulary" in (site / "contributing.html").read_text(encoding="utf-8")
     changes = (site / "changelog.html").read_text(encoding="utf-8")
     assert "The first version." in changes
+    assert 'href="speed.html"' in (site / "contributing.html").read_text(encoding="utf-8").split("<article")[1]
 
 
 def test_a_broken_link_or_a_page_in_no_list_fails(tmp_path, capfd):
@@ -92,6 +93,7 @@ def test_a_broken_link_or_a_page_in_no_list_fails(tmp_path, capfd):
 def test_links_lead_to_pages_of_the_site_where_there_are_some():
     from website.extension import for_the_site
 
+    assert for_the_site(Path(), "page", "[a](../docs/b.md#c)") == "[a](b.md#c)"
     text = "[a](../README.md) [b](../CONTRIBUTING.md#rules) [c](../config/config.yml) [d](x.md#y) [e](https://z.org)\n"
     text += "```text\n[f](../README.md)\n```\n"
     assert for_the_site(Path(), "page", text) == (

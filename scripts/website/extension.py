@@ -126,7 +126,8 @@ def _on_the_site(target: str, folder: PurePosixPath) -> str:
     if not path.startswith("../"):
         return target
     inside = path.removeprefix("../")
-    return os.path.relpath(_PAGES[inside], folder) if inside in _PAGES else target
+    page = inside.removeprefix("docs/") if inside.startswith("docs/") else _PAGES.get(inside)
+    return os.path.relpath(page, folder) if page else target
 
 
 def _downloaded(label: str, target: str) -> str:
