@@ -124,11 +124,13 @@ def _docs(options: argparse.Namespace) -> int:
     if status == 0 and not options.quiet:
         print(site / "index.html")
     if status == 0 and options.serve is not None:
+        from starlette.applications import Starlette
+        from starlette.routing import Mount
         from starlette.staticfiles import StaticFiles
 
         from ..support.http_server import run
 
-        files = StaticFiles(directory=site, html=True)
+        files = Starlette(routes=[Mount("/", StaticFiles(directory=site, html=True))])
         run(files, "127.0.0.1", options.serve, lambda url: print(f"{url}  (Ctrl-C ends it)", flush=True))
     return status
 

@@ -4,6 +4,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -88,5 +89,8 @@ def test_the_site_is_served_on_this_machine(start, workdir):
     url = process.stdout.readline().split()[0]
     assert url.startswith("http://127.0.0.1:")
     assert urllib.request.urlopen(url, timeout=60).read() == b"<h1>start</h1>"
+    for path in ("nowhere.html", "../setup.cfg", "%2e%2e/setup.cfg"):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"{url}/{path}", timeout=60)
     process.terminate()
     assert process.wait(60) == 0
