@@ -113,7 +113,7 @@ def _test(options: argparse.Namespace) -> int:
 def _docs(options: argparse.Namespace) -> int:
     import importlib.util
 
-    checkout = _checkout("docs", _PAGES)
+    checkout = _checkout("docs", f"{_PAGES}/conf.py")
     if any(importlib.util.find_spec(name) is None for name in ("sphinx", "myst_parser", "furo")):
         raise ConfigError(
             "Sphinx, MyST-Parser or furo is not installed; run pip install 'convinse[docs]' with Python 3.11 or newer"
