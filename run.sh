@@ -25,24 +25,25 @@ fi
 
 extras=${CONVINSE_EXTRAS:-}
 case " ${1:-} " in
-    " test ") extras="${extras:+$extras,}test" ;;
+    " test " | " docs ") extras="${extras:+$extras,}$1" ;;
     " train " | " export " | " --train"*) extras="${extras:+$extras,}neural" ;;
     " bench ")
         case " ${2:-} " in
             " rerank " | " read " | " model ") extras="${extras:+$extras,}neural" ;;
-            " temporal ") extras="${extras:+$extras,}ir" ;;
+            " temporal " | " answering ") extras="${extras:+$extras,}ir" ;;
         esac ;;
+    " serve ") case " ${2:-} " in " mcp ") extras="${extras:+$extras,}mcp" ;; esac ;;
     " evaluate ") case " ${2:-} " in " poleval " | " compare ") extras="${extras:+$extras,}ir" ;; esac ;;
 esac
 venv="$root/.venv"
 wanted=$(cat "$root/setup.cfg" "$root/pyproject.toml" "$root/constraints.txt" | cksum)
-# the stamp of an extra (and of "base") holds what was installed; the extra test has neural and ir in it
+# the stamp of an extra (and of "base") holds what was installed; the extra test has neural and ir in it, clients has mcp
 stamped() { [ -f "$venv/.convinse-stamp-$1" ] && [ "$(<"$venv/.convinse-stamp-$1")" = "$wanted" ]; }
 ready() {
     local extra
     [ -x "$venv/bin/python" ] && stamped base || return 1
     for extra in ${extras//,/ }; do
-        stamped "$extra" || { case "$extra" in neural | ir) stamped test ;; *) false ;; esac; } || return 1
+        stamped "$extra" || { case "$extra" in neural | ir) stamped test ;; mcp) stamped clients ;; *) false ;; esac; } || return 1
     done
 }
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import socket
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -33,10 +35,11 @@ class Batch(NamedTuple):
 
 
 class RunBatch(NamedTuple):
-    """Conversations with what the stages added, and the seconds that each stage took."""
+    """Conversations with what the stages added, the seconds that each stage took, and the requests to servers of models, see `Resources`."""
 
     conversations: list[Conversation]
     seconds: dict[str, float]
+    requests: dict[str, Counter[str]]
 
 
 class BatchRunner:
@@ -57,10 +60,12 @@ class BatchRunner:
 
     def __call__(self, batch: Batch) -> RunBatch:
         """Run a batch; see `Pipeline.run`."""
-        before = dict(self.pipeline.seconds)
+        before, asked = dict(self.pipeline.seconds), copy.deepcopy(self.pipeline.resources.requests)
         conversations, sources, use_gold_answers, done_by, until = batch
         done = self.pipeline.run(conversations, sources, use_gold_answers, done_by=done_by, until=until)
-        return RunBatch(done, {stage: seconds - before[stage] for stage, seconds in self.pipeline.seconds.items()})
+        seconds = {stage: seconds - before[stage] for stage, seconds in self.pipeline.seconds.items()}
+        requests = {key: counts - asked[key] for key, counts in self.pipeline.resources.requests.items()}
+        return RunBatch(done, seconds, requests)
 
     def close(self) -> None:
         """Close the pipeline, and what it has opened."""

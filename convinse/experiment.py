@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 import time
+from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -16,6 +17,7 @@ from .formats.conversations.benchmark import read_benchmark
 from .formats.run_folder import RunFolder
 from .formats.stage_files import read_stage_file
 from .identity import fingerprint
+from .language_models.spending import spending
 from .pipeline import STAGE_NAMES, StageName
 from .records.conversation import Conversation
 from .resources import Resources
@@ -32,8 +34,8 @@ _SHARES = 4  # batches for each worker, so that the last ones end at about the s
 
 # what is known of a run that ends before answers are given
 _MEASURED = {
-    "qu": {"num_questions", "seconds"},
-    "ers": {"num_questions", "answer_presence", "answer_presence_per_src", "seconds"},
+    "qu": {"num_questions", "seconds", "language_models"},
+    "ers": {"num_questions", "answer_presence", "answer_presence_per_src", "seconds", "language_models"},
 }
 
 
@@ -104,23 +106,28 @@ def run_experiment(
             Batch(waiting[place : place + step], sources, use_gold_answers, done_by, until)
             for place in range(0, len(waiting), step)
         ]
-        spent = dict.fromkeys(STAGE_NAMES, 0.0)
+        taken = dict.fromkeys(STAGE_NAMES, 0.0)
+        requests: dict[str, Counter[str]] = {}
         advance = opened.enter_context(progress("_".join(sources), len(waiting), "conversations", quiet))
         for done in opened.enter_context(closing(_run(batches, runner, made_from, crew))):
             for conversation in done.conversations:
                 output.add(conversation)
                 advance()
-            for stage in spent:
-                spent[stage] += done.seconds[stage]
+            for stage in taken:
+                taken[stage] += done.seconds[stage]
+            for key, counts in done.requests.items():
+                requests[key] = requests.get(key, Counter()) + counts
         finished = [output.finished[str(conversation["conv_id"])] for conversation in conversations]
         metrics = evaluate(finished)
-        seconds = {**spent, "total": time.perf_counter() - start}
+        seconds = {**taken, "total": time.perf_counter() - start}
         before = output.seconds()  # of the part of the run that was finished before
         groups = {
             name: metrics.pop(name) for name in ("abstained", "domains", "turns", "kinds", "sources", "unanswerable")
         }
         metrics["seconds"] = {stage: round(value + before.get(stage, 0.0), 3) for stage, value in seconds.items()}
         metrics |= groups
+        if spent := spending(finished, config, requests):
+            metrics["language_models"] = spent
         metrics = {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
         output.write_metrics(metrics)
     return Outcome(tuple(sources), folder, metrics)
