@@ -76,26 +76,39 @@ def open_like(config: Config, made_from: Mapping[str, str], home: str) -> BatchR
     """A pipeline in another process that gives the results which one here would give.
 
     Args:
-        config: of the pipeline. On another machine its cache lies in a folder of that machine alone: what SQLite writes may
-            not be shared by way of a network.
+        config, home: as `open_elsewhere` has them.
         made_from: the `origins` of the one here.
-        home: the name of this machine.
 
     Raises:
         DataError: something that results come from is another thing there; the text names it.
     """
     with ExitStack() as opened:
-        runner = BatchRunner(config if socket.gethostname() == home else _with_own_cache(config))
+        runner = open_elsewhere(config, home)
         opened.callback(runner.close)
-        own = runner.origins()
-        changed = [name for name, value in own.items() if value != made_from.get(name) and name not in _GIVEN]
-        if changed:
-            raise DataError(
-                f"another {', '.join(changed)} is found here than where the run was started; bring the same files and the same "
-                "version of the program to every node"
-            )
+        check_origins(runner.origins(), made_from, "here", "where the run was started")
         opened.pop_all()
     return runner
+
+
+def open_elsewhere(config: Config, home: str) -> BatchRunner:
+    """A pipeline in another process.
+
+    Args:
+        config: of the pipeline. On another machine its cache lies in a folder of that machine alone: what SQLite writes may
+            not be shared by way of a network.
+        home: the name of the machine where it was asked for.
+    """
+    return BatchRunner(config if socket.gethostname() == home else _with_own_cache(config))
+
+
+def check_origins(own: Mapping[str, str], wanted: Mapping[str, str], here: str, there: str) -> None:
+    """Raise `DataError` where the `origins` of a pipeline are not those of another; `here` and `there` say where they are."""
+    changed = [name for name, value in own.items() if value != wanted.get(name) and name not in _GIVEN]
+    if changed:
+        raise DataError(
+            f"another {', '.join(changed)} is found {here} than {there}; bring the same files and the same version of the "
+            "program to every node"
+        )
 
 
 def _with_own_cache(config: Config) -> Config:

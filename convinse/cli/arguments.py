@@ -83,7 +83,7 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=positive, metavar="N", help="with --on: so many at most (default: all cores)")
 
 
-def crew_of(options: argparse.Namespace, device: str = "cpu") -> AbstractContextManager[Crew | None]:
+def crew_of(options: argparse.Namespace, device: str = "cpu") -> AbstractContextManager[RayCrew | None]:
     """The workers of `--on`, connected while the block runs; None without it."""
     if options.on is None:
         if options.workers is not None:

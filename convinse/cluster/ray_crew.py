@@ -64,19 +64,19 @@ class RayCrew:
 
     def __init__(self, ray: Any, most: int | None = None, device: str = "cpu") -> None:
         self.ray, self.head = ray, HeadWatch(ray)
-        self._most = most
+        self.most = most
         gpus = self.head.total("GPU")
         if device.startswith("cuda") and not gpus:
             raise NetworkError("the Ray cluster has no GPU; use device: auto or cpu, or add a node that has one")
         self._needs = Needs(1, 1) if gpus and device != "cpu" else Needs(1, 0)
-        if not self._room:
+        if not self.room:
             raise NetworkError("the Ray cluster has no core for a worker; add a node to it")
         self._members: list[Member] = []
         kind = "GPUs" if self._needs.gpus else "cores"
-        LOGGER.info("Ray: %d workers on the %d %s of %d nodes", self.size, self._room, kind, len(self.head.nodes))
+        LOGGER.info("Ray: %d workers on the %d %s of %d nodes", self.size, self.room, kind, len(self.head.nodes))
 
     @property
-    def _room(self) -> int:
+    def room(self) -> int:
         """Workers that the nodes have room for, those that have joined since included."""
         cores = self.head.total("CPU")
         return min(cores, self.head.total("GPU")) if self._needs.gpus else cores
@@ -84,7 +84,7 @@ class RayCrew:
     @property
     def size(self) -> int:
         """How many pieces are worked on at once, at least 1."""
-        return max(1, min(self._room, self._most or self._room))
+        return max(1, min(self.room, self.most or self.room))
 
     def in_order(
         self,
@@ -110,10 +110,15 @@ class RayCrew:
     def hire(self) -> list[Member]:
         """The workers; new ones in the place of those that were lost."""
         while len(self._members) < self.size:
-            kind = self.ray.remote(num_cpus=self._needs.cores, num_gpus=self._needs.gpus, max_restarts=0)(RayWorker)
-            actor = kind.remote(str(Path.cwd()), self._needs.cores, bool(self._needs.gpus))
-            self._members.append(Member(actor, actor.place.remote()))
+            self.start()
         return self._members
+
+    def start(self) -> Member:
+        """A further worker, which begins when the cluster has a core for it."""
+        kind = self.ray.remote(num_cpus=self._needs.cores, num_gpus=self._needs.gpus, max_restarts=0)(RayWorker)
+        actor = kind.remote(str(Path.cwd()), self._needs.cores, bool(self._needs.gpus))
+        self._members.append(Member(actor, actor.place.remote()))
+        return self._members[-1]
 
     def dismiss(self, member: Member) -> None:
         """End a worker."""
@@ -171,7 +176,7 @@ class _Flow:
         try:
             yield
         except (self._ray.exceptions.RayError, ConnectionError) as error:
-            raise _no_head(_first_words(error), self._remedy) from error
+            raise no_head(first_words(error), self._remedy) from error
 
     def _hand_out(self) -> None:
         """A piece for each worker that holds none, then a second one."""
@@ -210,7 +215,7 @@ class _Flow:
             answer = self._ray.get(request)
         except self._ray.exceptions.RayTaskError as error:
             raise DataError(
-                f"{self._about}: a worker on {member.place or 'a node'} failed: {_first_words(error)}"
+                f"{self._about}: a worker on {member.place or 'a node'} failed: {first_words(error)}"
             ) from error
         except self._ray.exceptions.RayError as error:
             self._replace(member, error)
@@ -230,14 +235,14 @@ class _Flow:
             LOGGER.warning(
                 "a worker on %s is lost (%s); %d pieces that it held are done again",
                 member.place,
-                _reason(error),
+                reason(error),
                 len(numbers),
             )
         for number in numbers:
             self._lost[number] = self._lost.get(number, 0) + 1
         if numbers and self._lost[numbers[0]] >= _LOST:
             raise DataError(
-                f"{self._about}: piece {numbers[0] + 1} has ended {_LOST} workers ({_reason(error)}); {self._remedy}"
+                f"{self._about}: piece {numbers[0] + 1} has ended {_LOST} workers ({reason(error)}); {self._remedy}"
             )
         self._again.extendleft(reversed(numbers))
 
@@ -248,7 +253,7 @@ class _Flow:
         self._alone = 0 if at_work else self._alone + 1
         self._head.look()
         if self._head.lost:
-            raise _no_head("it does not answer", self._remedy)
+            raise no_head("it does not answer", self._remedy)
         if self._alone == _NO_WORKER // 10:
             LOGGER.warning("Ray: no core is free for a worker; waiting for one")
         if self._alone >= _NO_WORKER:
@@ -261,19 +266,20 @@ class _Flow:
             )
 
 
-def _no_head(reason: str, remedy: str) -> NetworkError:
+def no_head(reason: str, remedy: str) -> NetworkError:
+    """What is said when the head node is lost."""
     return NetworkError(
         f"the head node of the Ray cluster is lost ({reason}); {_CLOSED}: start the cluster again and {remedy}"
     )
 
 
-def _first_words(error: BaseException) -> str:
+def first_words(error: BaseException) -> str:
     """The first line of what Ray says, which is a page, or of what went wrong in a worker."""
     lines = str(getattr(error, "cause", None) or error).strip().splitlines()
     return lines[0][:_EXCERPT] if lines else type(error).__name__
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """Why a worker is lost, in a few words: Ray's own are a page."""
     text = str(error)
     if "memory" in text.lower() or "OOM" in text:

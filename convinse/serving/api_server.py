@@ -160,7 +160,7 @@ class ConversationService:
     async def table(self, request: Request, _: bytes) -> Any:
         """The whole table that an evidence shows a row of."""
         page, number = request.path_params["page"], request.path_params["table"]
-        return await self._queue.run(functools.partial(whole_table, self._pipeline.resources, page, number))
+        return await self._queue.run(functools.partial(self._pipeline.apply, whole_table, page, number))
 
     async def chat(self, _: Request, body: bytes) -> Any:
         """The answer to the last of some messages."""
@@ -198,7 +198,9 @@ class ConversationService:
 
     async def figures(self, _: Request, __: bytes) -> Response:
         """The figures for Prometheus."""
-        text = self.metrics.text(conversations=len(self._store), waiting=len(self._queue))
+        text = self.metrics.text(
+            conversations=len(self._store), waiting=len(self._queue), workers=self._pipeline.batches_at_once
+        )
         return Response(text, media_type=CONTENT_TYPE)
 
     async def page(self, request: Request, _: bytes) -> Response:

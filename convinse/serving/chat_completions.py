@@ -153,10 +153,14 @@ def _answers_of(text: str) -> list[RankedAnswer]:
 
 def session_after(pipeline: Pipeline, sources: Sequence[str], earlier: Sequence[Turn]) -> Session:
     """A session that goes on after these turns; they are understood, and not answered again."""
-    conversation: Conversation = {"conv_id": "chat", "questions": list(earlier)}
-    for number in range(len(earlier)):
+    return pipeline.session(sources, pipeline.apply(_understood, list(earlier)))
+
+
+def _understood(pipeline: Pipeline, turns: list[Turn]) -> Conversation:
+    conversation: Conversation = {"conv_id": "chat", "questions": turns}
+    for number in range(len(turns)):
         understand(pipeline.qu, [conversation], number, use_gold_answers=False)
-    return pipeline.session(sources, conversation)
+    return conversation
 
 
 def answer_lines(turn: Turn) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..config import Config
 from ..experiment import read_part
-from ..resources import Resources
+from ..pipeline import Pipeline
 from ..support.http_work import RefusedError
 from .openapi import ExampleConversation, WholeTable
 from .questions import can_be_asked
@@ -30,9 +30,10 @@ def examples(config: Config) -> list[ExampleConversation]:
     return list(chosen.values())
 
 
-def whole_table(resources: Resources, page: str, table: int) -> WholeTable:
+def whole_table(pipeline: Pipeline, page: str, table: int) -> WholeTable:
     """A table of the Wikipedia dump, by its page (an item) and its number. Raises `RefusedError` where there is none."""
-    rows = resources.wikipedia.table(page, table) if resources.wikipedia is not None else []
+    dump = pipeline.resources.wikipedia
+    rows = dump.table(page, table) if dump is not None else []
     if not rows:
         raise RefusedError("no such table: the Wikipedia dump of this server does not have it", 404)
     return WholeTable(rows[:_MOST_ROWS], len(rows))

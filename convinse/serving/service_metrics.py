@@ -67,7 +67,7 @@ class ServiceMetrics:
         """Note how long the stages have computed so far."""
         self._stages = dict(seconds)
 
-    def text(self, *, conversations: int, waiting: int) -> str:
+    def text(self, *, conversations: int, waiting: int, workers: int) -> str:
         """All figures; those of the moment are given."""
         turns = sum(self._turns.values())
         buckets: list[tuple[str, float]] = [(f'_bucket{{le="{bound:g}"}}', self._within[bound]) for bound in _BOUNDS]
@@ -88,6 +88,7 @@ class ServiceMetrics:
             *_figure("conversations", "gauge", "Conversations that are kept.", [("", conversations)]),
             *_figure("conversations_dropped_total", "counter", "Idle conversations dropped.", [("", self.dropped)]),
             *_figure("waiting", "gauge", "Turns that wait.", [("", waiting)]),
+            *_figure("workers", "gauge", "Batches that can be computed at the same time.", [("", workers)]),
         ]
         return "\n".join([*lines, ""])
 

@@ -1,12 +1,14 @@
-"""The pipeline behind the service: one thread has it, and turns that wait at the same time are computed together."""
+"""The pipeline behind the service: one thread has it, or as many as it has workers; turns that wait are computed together."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar
 
 from ..pipeline import Pipeline
@@ -45,10 +47,12 @@ class TurnQueue:
 
     def __init__(self, pipeline: Pipeline, limits: Limits, metrics: ServiceMetrics) -> None:
         self._pipeline, self._limits, self._metrics = pipeline, limits, metrics
-        self._thread = ThreadPoolExecutor(1, "pipeline")
+        self._threads = ThreadPoolExecutor(pipeline.most_batches, "pipeline")
         self._waiting: deque[_WaitingTurn] = deque()
-        self._functions = 0  # functions that wait for the thread
-        self._task: asyncio.Task[None] | None = None
+        self._functions = 0  # functions that wait for a thread
+        self._working: set[asyncio.Task[None]] = set()
+        self._computed = 0  # batches
+        self._is_watched = False
         self._is_closed = False
 
     def __len__(self) -> int:
@@ -63,14 +67,14 @@ class TurnQueue:
     def close(self) -> None:
         """Wait for what has begun; it ends before its next stage, as its event loop has ended."""
         self._is_closed = True
-        self._thread.shutdown(cancel_futures=True)
+        self._threads.shutdown(cancel_futures=True)
 
     async def run(self, function: Callable[[], _T]) -> _T:
         """The value of a function that uses the pipeline. Raises `RefusedError` where too much waits."""
         self.admit()
         self._functions += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, function)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, function)
         finally:
             self._functions -= 1
 
@@ -97,8 +101,10 @@ class TurnQueue:
                 loop.call_soon_threadsafe(told, stage, stage_part(stage, turn))
 
         self._waiting.append(_WaitingTurn(NextQuestion(session, question, progress), answer))
-        if self._task is None:
-            self._task = asyncio.create_task(self._work())
+        if not self._is_watched:
+            self._is_watched = True
+            self._pipeline.watch(self.__len__, lambda: _told(loop, self._begin))
+        self._begin()
         start = time.perf_counter()
         outcome = "failed"
         try:
@@ -112,19 +118,31 @@ class TurnQueue:
             answer.cancel()
             self._metrics.turn(outcome, time.perf_counter() - start)
 
+    def _begin(self) -> None:
+        """Have as many batches under way as can be."""
+        idle = self._pipeline.batches_at_once - len(self._working)
+        for _ in range(min(idle, len(self._waiting))):
+            self._working.add(asyncio.create_task(self._work()))
+
     async def _work(self) -> None:
         try:
-            while self._waiting:
+            while self._waiting and len(self._working) <= self._pipeline.batches_at_once:
                 if together := self._batch():
-                    await self._answer(together)
+                    self._computed += 1
+                    try:
+                        await self._answer(together)
+                    finally:
+                        self._computed -= 1
         finally:
-            self._task = None
+            self._working -= {asyncio.current_task()}
 
     def _batch(self) -> list[_WaitingTurn]:
         """What is computed next: what has waited longest, and what fits in with it."""
         together: list[_WaitingTurn] = []
         characters = 0
-        while self._waiting and len(together) < _TOGETHER:
+        shares = max(1, self._pipeline.batches_at_once - self._computed)
+        most = min(_TOGETHER, math.ceil(len(self._waiting) / shares))  # what others can take at once is left to them
+        while self._waiting and len(together) < most:
             waiting = self._waiting[0]
             characters += len(waiting.asked.question)
             if together and characters > _CHARACTERS_TOGETHER:
@@ -137,7 +155,7 @@ class TurnQueue:
     async def _answer(self, together: list[_WaitingTurn]) -> None:
         self._metrics.batch(len(together))
         loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(self._thread, ask_together, [waiting.asked for waiting in together])
+        work = loop.run_in_executor(self._threads, ask_together, [waiting.asked for waiting in together])
         results: list[Turn | Exception]
         try:
             results = await work
@@ -151,6 +169,12 @@ class TurnQueue:
                 waiting.answer.set_exception(result)
             else:
                 waiting.answer.set_result(result)
+
+
+def _told(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
+    """Have an event loop call a function, unless it has ended."""
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(function)
 
 
 class _NobodyWaitsError(Exception):

@@ -18,7 +18,7 @@ def test_the_text_is_that_of_prometheus():
     metrics.turn("given_up", 0.05)
     metrics.batch(3)
     metrics.stages({"qu": 0.5})
-    lines = metrics.text(conversations=2, waiting=1).split("\n")
+    lines = metrics.text(conversations=2, waiting=1, workers=3).split("\n")
     assert lines.pop() == ""
     samples = [line for line in lines if not line.startswith("# ")]
     assert not [line for line in samples if not _SAMPLE.fullmatch(line)]

@@ -1,0 +1,81 @@
+"""What a worker of a cluster does for a service: it answers turns, and tells of the stages as they go on."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import Any
+
+from ..batch_runner import open_elsewhere
+from ..config import parse_config
+from ..records.conversation import Turn
+from ..session import StageReport
+
+# what is told of turns: the name of a stage and a pickle of the turns as they are then; at the end no name, and the seconds of
+# the stages, or what was raised
+Told = tuple[str, bytes, Exception | None]
+
+
+class TurnReplica:
+    """A pipeline that answers what it is asked by the name of a method; see `support.workers.PieceWork`.
+
+    Args:
+        settings: the keys of the configuration, which may come from another version of the program.
+        home: see `batch_runner.open_elsewhere`.
+    """
+
+    def __init__(self, settings: dict[str, Any], home: str) -> None:
+        self._runner = open_elsewhere(parse_config(settings), home)
+        self._thread = ThreadPoolExecutor(1, "pipeline")
+        self._told: SimpleQueue[Told] = SimpleQueue()
+        self._unwanted = threading.Event()
+
+    def __call__(self, request: tuple[Any, ...]) -> Any:
+        """The value of a method: `(name, *arguments)`."""
+        name, *arguments = request
+        return getattr(self, name)(*arguments)
+
+    def origins(self) -> dict[str, str]:
+        """See `identity.origins`."""
+        return self._runner.origins()
+
+    def begin(self, turns: list[Turn], earlier: Sequence[Sequence[Turn]], sources: Sequence[str]) -> None:
+        """Begin to answer turns; see `Pipeline.answer_turns`. What becomes of them is told by `next`."""
+        self._unwanted.clear()
+        self._thread.submit(self._answer, turns, earlier, sources)
+
+    def next(self, unwanted: bool) -> Told:
+        """What is told next; where the turns are `unwanted`, they are given up before their next stage."""
+        if unwanted:
+            self._unwanted.set()
+        return self._told.get()
+
+    def apply(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
+        """See `Pipeline.apply`."""
+        return self._thread.submit(self._runner.pipeline.apply, function, *arguments).result()
+
+    def close(self) -> None:
+        """Close the pipeline."""
+        self._thread.shutdown()
+        self._runner.close()
+
+    def _answer(self, turns: list[Turn], earlier: Sequence[Sequence[Turn]], sources: Sequence[str]) -> None:
+        pipeline, before = self._runner.pipeline, dict(self._runner.pipeline.seconds)
+        error: Exception | None = None
+        try:
+            pipeline.answer_turns(turns, earlier, sources, self._report(turns))
+        except Exception as raised:  # whatever it is: it is raised where the turns were asked for
+            error = raised
+        seconds = {stage: seconds - before[stage] for stage, seconds in pipeline.seconds.items()}
+        self._told.put(("", pickle.dumps(seconds), error))
+
+    def _report(self, turns: list[Turn]) -> StageReport:
+        def report(stage: str) -> None:
+            if self._unwanted.is_set():
+                raise RuntimeError("the turns are not waited for any more")
+            self._told.put((stage, pickle.dumps(turns, pickle.HIGHEST_PROTOCOL), None))
+
+        return report
