@@ -29,8 +29,9 @@ set_hypothesis_home_dir(HYPOTHESIS_HOME)
 
 
 def pytest_configure():
-    """One thread for each test process: several at once would get in one another's way."""
+    """One thread for each test process: several at once would get in one another's way. No cache of the user's."""
     os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ["XDG_CACHE_HOME"] = HYPOTHESIS_HOME
 
 
 def pytest_collection_finish():
@@ -48,6 +49,7 @@ def pytest_unconfigure():
 def workdir(tmp_path_factory, monkeypatch):
     path = tmp_path_factory.mktemp("work")
     monkeypatch.chdir(path)
+    monkeypatch.setenv("XDG_CACHE_HOME", f"{path}.cache")  # a cache of its own, which is there when it is used
     monkeypatch.setattr(sys, "path", list(sys.path))  # what a test adds goes with it
     return path
 

@@ -16,16 +16,19 @@ from .evidence import SOURCES, Entity, Evidence, normalize_source
 from .representation import QuestionEntity, Representation
 
 
-class RankedAnswer(TypedDict, total=False):
+class _AnswerAtRank(TypedDict):
+    answer: Entity
+    score: float
+    rank: int
+
+
+class RankedAnswer(_AnswerAtRank, total=False):
     """One answer of a turn; ranks count from 1 without ties.
 
     `evidences` are the places in `top_evidences` of those that support it most, `reasons` what gave it: `reader`, `votes`,
     `numbers`, `dates`, `yes_no`, an operation (`compare`, `role` ...), `evidences` (they have it, and nothing else gave it).
     """
 
-    answer: Entity
-    score: float
-    rank: int
     evidences: list[int]
     reasons: list[str]
 
@@ -86,13 +89,16 @@ class Turn(Understanding, total=False):
     h_at_5: float
 
 
-class Conversation(TypedDict, total=False):
+class _AskedTurns(TypedDict):
+    conv_id: str
+    questions: list[Turn]
+
+
+class Conversation(_AskedTurns, total=False):
     """A conversation in the ConvMix structure."""
 
-    conv_id: str
     domain: str
     part: str
-    questions: list[Turn]
 
 
 class _Scored(msgspec.Struct):
