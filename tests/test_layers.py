@@ -24,7 +24,13 @@ FLOORS = (
     ("session",),
     ("pipeline", "training"),
     ("experiment",),
-    ("serving", "testing", "evaluation", "benchmarks"),  # the last two: documented aliases of scoring and formats
+    (
+        "serving",
+        "neighbours",
+        "testing",
+        "evaluation",
+        "benchmarks",
+    ),  # the last two: documented aliases of scoring and formats
     ("cli",),
     ("__main__",),
 )
