@@ -16,7 +16,7 @@ from ..support.errors import ConvinseError, OutputError, one_line
 from . import annotate as annotation
 from . import ask as asking
 from . import chat as chatting
-from . import datasets, develop, evaluate, experiments, kb, migrate, models, passages, verify, wikipedia
+from . import datasets, develop, evaluate, experiments, kb, migrate, models, passages, report, verify, wikipedia
 from . import read as reading
 from . import serve as serving
 from .arguments import Commands
@@ -127,6 +127,7 @@ def build_parser() -> argparse.ArgumentParser:
         passages,
         datasets,
         evaluate,
+        report,
         reading,
         models,
         migrate,
