@@ -27,6 +27,7 @@ FLOORS = (
     (
         "serving",
         "neighbours",
+        "reports",
         "testing",
         "evaluation",
         "benchmarks",

@@ -14,7 +14,7 @@ except ModuleNotFoundError as error:
     raise DependencyError(f"{error.name} is missing; run pip install 'convinse[haystack]'") from error
 
 
-class _Part:
+class _HaystackPart:
     """What the components share: a pipeline, which is stored by its configuration, and how many of them are wanted."""
 
     def __init__(
@@ -34,7 +34,7 @@ class _Part:
 
 
 @component
-class HaystackRetriever(_Part):
+class HaystackRetriever(_HaystackPart):
     """A question -> the pipeline's best `top_k` evidences; see `SharedPipeline`, which may be given in place of `config`."""
 
     @component.output_types(documents=list[Document])
@@ -45,7 +45,7 @@ class HaystackRetriever(_Part):
 
 
 @component
-class HaystackRanker(_Part):
+class HaystackRanker(_HaystackPart):
     """Documents -> the best `top_k` in the order of the pipeline's scorer; those of other retrievers, too."""
 
     @component.output_types(documents=list[Document])
@@ -57,7 +57,7 @@ class HaystackRanker(_Part):
 
 
 @component
-class HaystackReader(_Part):
+class HaystackReader(_HaystackPart):
     """Documents -> the `top_k` answers that the pipeline finds in them, calibrated; an answer's meta has its item."""
 
     @component.output_types(answers=list[ExtractedAnswer])

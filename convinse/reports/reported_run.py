@@ -80,7 +80,7 @@ def find_runs(paths: Sequence[Path]) -> list[Path]:
     Raises:
         DataError: there is none.
     """
-    found: list[Path] = []
+    files: list[Path] = []
     for path in paths:
         below = sorted(path.rglob(TURNS)) if path.is_dir() else [path]
         runs = [
@@ -91,8 +91,8 @@ def find_runs(paths: Sequence[Path]) -> list[Path]:
         ]
         if not runs:
             raise DataError(f"{path}: no {TURNS} here or below; give a folder that `pipeline` wrote")
-        found += runs
-    return list(dict.fromkeys(found))
+        files += runs
+    return list(dict.fromkeys(files))
 
 
 def read_runs(paths: Sequence[Path]) -> list[ReportedRun]:

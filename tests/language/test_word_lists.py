@@ -9,6 +9,7 @@ OPTIONS = "names of options of the command line or of configuration keys"
 KEYS = "keys of records in files"
 MARKUP = "tags and classes of HTML, or names of the MediaWiki API"
 CODES = "codes of languages, not words"
+HEADINGS = "headings of tables"
 NAMES = "names in this project or of models"
 ALLOWED = {
     "cli/develop.py": {"given": OPTIONS},
@@ -26,6 +27,8 @@ ALLOWED = {
     "formats/squad.py": {"counts": KEYS},
     "knowledge_base/linking.py": {"_Sort": NAMES},
     "heterogeneous_answering/abstention.py": {"_LANGUAGES": CODES},
+    "neighbours/pyterrier.py": {"_RESULTS": KEYS},
+    "reports/content.py": {"_GROUPS": HEADINGS, "_STAGES": NAMES, "_compared": HEADINGS},
     "passages/analysis.py": {"_STEMMERS": CODES, "_OWN_LETTERS": CODES},
     "records/evidence.py": {"SOURCES": NAMES},
     "records/literals.py": {
