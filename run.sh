@@ -30,20 +30,21 @@ case " ${1:-} " in
     " bench ")
         case " ${2:-} " in
             " rerank " | " read " | " model ") extras="${extras:+$extras,}neural" ;;
-            " temporal ") extras="${extras:+$extras,}ir" ;;
+            " temporal " | " answering ") extras="${extras:+$extras,}ir" ;;
         esac ;;
     " report ") extras="${extras:+$extras,}ir,plots" ;;
+    " serve ") case " ${2:-} " in " mcp ") extras="${extras:+$extras,}mcp" ;; esac ;;
     " evaluate ") case " ${2:-} " in " poleval " | " compare ") extras="${extras:+$extras,}ir" ;; esac ;;
 esac
 venv="$root/.venv"
 wanted=$(cat "$root/setup.cfg" "$root/pyproject.toml" "$root/constraints.txt" | cksum)
-# the stamp of an extra (and of "base") holds what was installed; the extra test has neural and ir in it
+# the stamp of an extra (and of "base") holds what was installed; the extra test has neural and ir in it, clients has mcp
 stamped() { [ -f "$venv/.convinse-stamp-$1" ] && [ "$(<"$venv/.convinse-stamp-$1")" = "$wanted" ]; }
 ready() {
     local extra
     [ -x "$venv/bin/python" ] && stamped base || return 1
     for extra in ${extras//,/ }; do
-        stamped "$extra" || { case "$extra" in neural | ir) stamped test ;; *) false ;; esac; } || return 1
+        stamped "$extra" || { case "$extra" in neural | ir) stamped test ;; mcp) stamped clients ;; *) false ;; esac; } || return 1
     done
 }
 

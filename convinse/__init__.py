@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .question_understanding.base import QuestionUnderstanding
     from .records.conversation import Conversation, Turn
     from .records.evidence import Entity, Evidence
+    from .session import Session
     from .support.errors import ConvinseError
 
 _PUBLIC = {
@@ -35,6 +36,7 @@ _PUBLIC = {
     "HeterogeneousAnswering": "heterogeneous_answering.base",
     "Pipeline": "pipeline",
     "QuestionUnderstanding": "question_understanding.base",
+    "Session": "session",
     "Turn": "records.conversation",
     "WikipediaRetriever": "evidence_retrieval_scoring.wikipedia_retriever",
     "load_config": "config",
@@ -52,6 +54,7 @@ __all__ = [
     "HeterogeneousAnswering",
     "Pipeline",
     "QuestionUnderstanding",
+    "Session",
     "Turn",
     "WikipediaRetriever",
     "load_config",

@@ -25,6 +25,7 @@ Seconds = Annotated[float, msgspec.Meta(gt=0)]
 Days = Annotated[float, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/]+")]
+BaseUrl = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/@?#]+(/[^\s?#]*)?$")]  # no name, no password in it
 Device = Annotated[str, msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
 RankingLoss = Literal["listwise", "pairwise"]
 Precision = Literal["auto", "fp32", "fp16", "bf16", "int8"]
@@ -100,6 +101,19 @@ class QuHistory(Settings, frozen=True):
     most: Positive = 3
 
 
+class HaSeq2Seq(Settings, frozen=True):
+    """How the model of `ha: seq2seq` reads and writes; all but the beams as CONVINSE has it, whose file names 20.
+
+    evidences: read, the best ones; max_input_length: tokens of the question with an evidence, beyond which the end of the
+    evidence is cut off; max_output_length: tokens of an answer; num_beams: answers that are looked for (1: one, greedily).
+    """
+
+    evidences: Positive = 100
+    max_input_length: Positive = 250
+    max_output_length: Positive = 10
+    num_beams: Positive = 5
+
+
 class FitSettings(Settings, frozen=True, kw_only=True):
     """How a model is fitted: what all trainings share.
 
@@ -170,7 +184,9 @@ class EvsTraining(StageTraining, frozen=True, kw_only=True):
 
 
 class HaTraining(StageTraining, frozen=True, kw_only=True):
-    """How `train ha` trains the extractive reader, or the ranking of its answers.
+    """How `train ha` trains the extractive reader, or the ranking of its answers, or the model of `ha: seq2seq`.
+
+    That of `seq2seq` takes what all trainings take, and `batch_size`: turns of one step.
 
     trains: `reader`, or `ranking` (takes minutes, needs `output` only);
     batch_size: evidences of one step; positives, negatives: evidences with and without an answer of a turn in one epoch;
@@ -238,6 +254,76 @@ class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
     seed: int = 42
 
 
+class Prices(Settings, frozen=True):
+    """What a million tokens cost, in whatever money: those of prompts (`input`), and those that are written (`output`)."""
+
+    input: Weight = 0.0
+    output: Weight = 0.0
+
+
+class ServerSettings(Settings, frozen=True, kw_only=True):
+    """A server of models that speaks OpenAI's interface.
+
+    base_url: of its interface, such as http://localhost:8000/v1; model: as the server calls it; api_key_env: the
+    environment variable that holds the key (null: the server wants none); timeout: seconds for an answer in all, its
+    attempts and pauses included; parallel: requests under way at once.
+    """
+
+    base_url: BaseUrl | None = None
+    model: str | None = None
+    api_key_env: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
+    timeout: Seconds = 120.0
+    parallel: Annotated[int, msgspec.Meta(ge=1, le=256)] = 8
+
+
+class LanguageModelSettings(ServerSettings, frozen=True, kw_only=True):
+    """A language model behind a server, and how it is asked.
+
+    temperature: 0 is the likeliest text (null: what the server does); max_tokens: written at most (null: not said);
+    max_prompt_tokens: of a prompt at most, as they are estimated; json_schema: ask the server to keep the format (where it
+    refuses, the text is read strictly); extra: more fields of each request; prices: for the money in `metrics.json`.
+    """
+
+    temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | None = 0.0
+    max_tokens: Positive | None = 512
+    max_prompt_tokens: Annotated[int, msgspec.Meta(ge=256)] = 4000
+    json_schema: bool = True
+    extra: dict[str, Any] = {}
+    prices: Prices | None = None
+
+
+class QuLlm(LanguageModelSettings, frozen=True, kw_only=True):
+    """The language model of `qu: llm`; see `LanguageModelSettings`."""
+
+
+class HaLlm(LanguageModelSettings, frozen=True, kw_only=True):
+    """The language model of `ha: llm`; see `LanguageModelSettings`.
+
+    evidences: that it is shown at most; order: the best one first or last; unsupported: an answer that stands in no evidence
+    that it cites is dropped, or kept and marked; samples: answers asked for, whose agreement counts (more than one needs a
+    temperature); calibration: a file of `train ha` that makes probabilities of how sure the model is.
+    """
+
+    evidences: Positive = 30
+    order: Literal["best_first", "best_last"] = "best_first"
+    unsupported: Literal["drop", "keep"] = "drop"
+    samples: Annotated[int, msgspec.Meta(ge=1, le=100)] = 1
+    calibration: str | None = None
+
+
+class EvsServer(ServerSettings, frozen=True, kw_only=True):
+    """A server that scores evidences in the place of `evs_model`.
+
+    kind: `rerank` (`/rerank` of vLLM, Infinity, Jina, Cohere, TEI, llama.cpp), or `embeddings` (`/embeddings`: the cosine);
+    batch: texts of a request (TEI takes 32 by default); query_prefix, text_prefix: what the model wants before them.
+    """
+
+    kind: Literal["rerank", "embeddings"] = "rerank"
+    batch: Positive = 32
+    query_prefix: str = ""
+    text_prefix: str = ""
+
+
 class Config(Settings, frozen=True, kw_only=True):
     """All settings of a run; see the table in docs/configuration.md.
 
@@ -250,6 +336,7 @@ class Config(Settings, frozen=True, kw_only=True):
     qu_sr: QuSr = QuSr()
     qu_history: QuHistory = QuHistory()
     qu_training: QuTraining = QuTraining()
+    qu_llm: QuLlm = QuLlm()
     ers: str = "native"
     ha: str = "entity_voting"
     benchmark: str = "embedded"
@@ -293,6 +380,7 @@ class Config(Settings, frozen=True, kw_only=True):
     evs_cascade: EvsCascade = EvsCascade()
     evs_max_length: Annotated[int, msgspec.Meta(ge=64)] = 256
     evs_training: EvsTraining = EvsTraining()
+    evs_server: EvsServer = EvsServer()
     ha_model: str | None = None
     ha_max_answers: Positive = 10
     ha_max_length: Annotated[int, msgspec.Meta(ge=64)] = 512
@@ -300,7 +388,9 @@ class Config(Settings, frozen=True, kw_only=True):
     ha_share_pass: bool = True
     ha_ranker: str = SNAPSHOT + "answers"
     ha_abstain_below: Share = 0.3
+    ha_seq2seq: HaSeq2Seq = HaSeq2Seq()
     ha_training: HaTraining = HaTraining()
+    ha_llm: HaLlm = HaLlm()
     device: Device = "auto"
     backend: Backend = "auto"
     precision: Precision = "auto"
@@ -415,6 +505,11 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
     _check_places(config, where)
+    if config.ha_llm.samples > 1 and not config.ha_llm.temperature:
+        raise ConfigError(
+            f"{where}: ha_llm.samples: {config.ha_llm.samples} answers of temperature 0 are one answer; set ha_llm.temperature, "
+            "such as 0.7"
+        )
     if not combinations:
         raise ConfigError(f"{where}: source_combinations is empty; give at least one, such as kb_text")
     if config.evs_cascade.lexical == config.evs_cascade.dense == 0:

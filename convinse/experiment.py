@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,6 +15,7 @@ from .formats.conversations.benchmark import read_benchmark
 from .formats.run_folder import RunFolder
 from .formats.stage_files import read_stage_file
 from .identity import fingerprint, origins
+from .language_models.spending import spending
 from .pipeline import STAGE_NAMES, Pipeline, StageName
 from .records.conversation import Conversation
 from .resources import Resources
@@ -28,8 +30,8 @@ _HALVES = {"natural-dev": ("natural", "dev"), "natural": ("natural", "measured")
 
 # what is known of a run that ends before answers are given
 _MEASURED = {
-    "qu": {"num_questions", "seconds"},
-    "ers": {"num_questions", "answer_presence", "answer_presence_per_src", "seconds"},
+    "qu": {"num_questions", "seconds", "language_models"},
+    "ers": {"num_questions", "answer_presence", "answer_presence_per_src", "seconds", "language_models"},
 }
 
 
@@ -87,6 +89,7 @@ def run_experiment(
         pipeline = opened.enter_context(Pipeline(config, resources=resources))
         made_from = asked | origins(config, pipeline.resources, (pipeline.qu, pipeline.ers, pipeline.ha))
         output = opened.enter_context(RunFolder(folder, made_from, restart))
+        asked_before = {key: counts.copy() for key, counts in pipeline.resources.requests.items()}
         waiting = [
             conversation for conversation in conversations if str(conversation["conv_id"]) not in output.finished
         ]
@@ -111,6 +114,11 @@ def run_experiment(
         }
         metrics["seconds"] = {stage: round(value + before.get(stage, 0.0), 3) for stage, value in seconds.items()}
         metrics |= groups
+        requests = {
+            key: counts - asked_before.get(key, Counter()) for key, counts in pipeline.resources.requests.items()
+        }
+        if spent := spending(finished, config, requests):
+            metrics["language_models"] = spent
         metrics = {key: value for key, value in metrics.items() if key in _MEASURED.get(until, metrics)}
         output.write_metrics(metrics)
     return Outcome(tuple(sources), folder, metrics)

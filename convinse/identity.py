@@ -23,6 +23,8 @@ from .support.program import program_id
 # keys that change how results are computed or where they lie, not what they are
 _NO_RESULT = ("name", "output_path", "source_combinations", "ers_use_cache", "ers_cache_path", "device",
               "backend", "token_budget", "evs_training", "qu_training")  # fmt: skip
+_SERVERS = ("qu_llm", "evs_server", "ha_llm")
+_HOW_ASKED = ("api_key_env", "timeout", "parallel", "batch", "prices")  # of a server
 _WITHOUT_ENCODER = ("slots", "sr", "naive_concat", "nc_all", "nc_init", "nc_init_prev", "nc_prev")  # of `qu`
 
 
@@ -37,6 +39,8 @@ def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> di
         stages: of the pipeline; the code of those that are not the project's counts.
     """
     settings = {key: value for key, value in to_dict(config).items() if key not in _NO_RESULT}
+    for server in _SERVERS:
+        settings[server] = {key: value for key, value in settings[server].items() if key not in _HOW_ASKED}
     return {
         "settings": fingerprint(settings),
         "knowledge base": _build_id(lambda: resources.kb.build_id),
@@ -44,6 +48,7 @@ def origins(config: Config, resources: Resources, stages: Sequence[Stage]) -> di
         "passages": _build_id(lambda: resources.passages.build_id if resources.passages is not None else ""),
         "models": fingerprint([folder_id(folder, (*HEADS, MANIFEST)) for folder in _model_folders(config)]),
         "files below custom": fingerprint([sha256(path) for path in _files([config.custom, config.path_to_stopwords])]),
+        "calibration": fingerprint([sha256(path) for path in _files(config.ha_llm.calibration)]),
         "modules of your own": fingerprint([sha256(path) for path in sorted(_code(stages))]),
         "program": program_id(),
     }

@@ -67,7 +67,7 @@ class Pipeline:
     @property
     def conversations_at_once(self) -> int:
         """How many conversations `run` is best given together."""
-        return max(self.qu.conversations_at_once, self.ers.conversations_at_once)
+        return max(stage.conversations_at_once for stage in (self.qu, self.ers, self.ha))
 
     def run(
         self,

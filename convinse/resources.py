@@ -8,6 +8,7 @@ for one thread at a time. `close` closes the files and the connections; whoever 
 from __future__ import annotations
 
 import threading
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +30,8 @@ from .knowledge_base.linking import EntityLinker
 from .knowledge_base.search_space import SearchSpace
 from .language.language import Language, english
 from .language.property_names import PropertyNames
+from .language_models.chat_model import ChatModel
+from .language_models.model_server import ModelServer
 from .records.ranked_rows import RowForm
 from .support.evidence_cache import EvidenceCache
 from .support.files import recover
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
     from .passages.index import PassageIndex
 
 T = TypeVar("T")
+ServerKey = Literal["qu_llm", "evs_server", "ha_llm"]
 
 
 class Resources:
@@ -48,11 +52,24 @@ class Resources:
         config: names everything.
         kb: a knowledge base to use instead of the configured one; its owner closes it.
         cache: an evidence cache to use instead of the configured one.
+        dry_run: the first request to a language model is shown in place of being sent: `DryRunError` has it.
+
+    Attributes:
+        requests: to servers of models by the key that names them: how many were sent, kept, and of no use.
     """
 
-    def __init__(self, config: Config, *, kb: KnowledgeBase | None = None, cache: EvidenceCache | None = None) -> None:
+    def __init__(
+        self,
+        config: Config,
+        *,
+        kb: KnowledgeBase | None = None,
+        cache: EvidenceCache | None = None,
+        dry_run: bool = False,
+    ) -> None:
         self.config = config
         self.models = ModelPool()
+        self.requests: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._dry_run = dry_run
         self._lock = threading.RLock()
         self._open: dict[Any, Any] = {}
         self._kb, self._cache = kb, cache
@@ -230,6 +247,17 @@ class Resources:
             stride=config.ha_stride,
             key=key,
         )
+
+    # -- servers of models ---------------------------------------------------------------------------------------------
+
+    def model_server(self, key: ServerKey) -> ModelServer:
+        """The server that a configuration key names."""
+        return self._opened(("server", key), lambda: ModelServer(key, getattr(self.config, key), self._dry_run))
+
+    def chat_model(self, key: Literal["qu_llm", "ha_llm"]) -> ChatModel:
+        """The language model that a configuration key names; nothing is asked yet."""
+        settings = getattr(self.config, key)
+        return ChatModel(settings, self.model_server(key), self.cache, self.requests[key], self.config.seed)
 
     # -- opening and closing -------------------------------------------------------------------------------------------
 

@@ -116,6 +116,14 @@ class Session:
         self._sources = parse_sources(wanted)
 
     @property
+    def first_question(self) -> str | None:
+        """What it began with; None where nothing was asked yet."""
+        if not self._turns:
+            return None
+        question: str = msgspec.json.decode(self._turns[0].known)["question"]
+        return question
+
+    @property
     def conversation(self) -> Conversation:
         """All turns, in the ConvMix structure; it can be written as JSON, and taken up by `Pipeline.session`."""
         return {**self._frame, "questions": [_unpacked(stored) for stored in self._turns]}  # type: ignore[typeddict-item]
@@ -142,6 +150,13 @@ class Session:
         if not self._turns:
             raise DataError("there is no turn to take back")
         return _unpacked(self._turns.pop())
+
+    def copy(self) -> Session:
+        """A session of its own that goes on from the same turns; it takes no memory of theirs."""
+        copy = object.__new__(Session)
+        copy._pipeline, copy._sources, copy._frame = self._pipeline, self._sources, self._frame
+        copy._turns = self._turns.copy()
+        return copy
 
     def _next_turn(self, question: str) -> Turn:
         number = self._turns[-1].number + 1 if self._turns else 0

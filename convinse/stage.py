@@ -32,8 +32,9 @@ class Stage(ABC):
         stage: `qu`, `ers` or `ha`: the configuration key that names the module.
         language: the words of the language that questions and evidences are in.
         logger: writes to the log of the run.
-        conversations_at_once: how many conversations the pipeline hands to QU and ERS together. A module that computes
+        conversations_at_once: how many conversations the pipeline hands to the stages together. A module that computes
             in batches raises it and overrides `prepare` or `inference_on_turns`.
+        requests_per_turn: to a language model at most; the command `pipeline --dry-run` tells it.
         trainer: `package.module:function` that trains a module that learns; it is given the module and the sources.
     """
 
@@ -43,6 +44,7 @@ class Stage(ABC):
     language: Language
     logger: logging.Logger
     conversations_at_once = 1
+    requests_per_turn = 0
     trainer: str | None = None
     handed: Resources | None = None  # by the pipeline, where the constructor takes the configuration alone
 

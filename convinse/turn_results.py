@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from .records.answer_spans import answer_spans
 from .records.border import in_own_form, structured
 from .records.conversation import RankedAnswer, Turn, answers_in_own_form, stored_answers
 from .records.evidence import Evidence, check_evidence
@@ -19,9 +20,9 @@ from .records.representation import Representation, render
 from .scoring.convqa import add_answer_metrics, add_answer_presence
 from .support.errors import ModuleError, one_line
 
-_UNDERSTOOD = ("structured_representation", "representation", "resolved_question", "history_used")
+_UNDERSTOOD = ("structured_representation", "representation", "resolved_question", "history_used", "qu_tokens")
 _RETRIEVED = ("top_evidences", "answer_presence", "answer_presence_per_src", "question_entities")
-_ANSWERED = ("pred_answers", "ranked_answers", "abstained", "p_at_1", "mrr", "h_at_5")
+_ANSWERED = ("pred_answers", "ranked_answers", "abstained", "ha_tokens", "p_at_1", "mrr", "h_at_5")
 _DELIMITER = " || "  # of representations that a module gives as fields only
 # what each stage adds to a turn; removed before it is run again
 ADDED = {"qu": _UNDERSTOOD, "ers": _RETRIEVED, "ha": _ANSWERED}
@@ -131,6 +132,9 @@ def keep_answers(module: object, turn: Turn, returned: Any, most: int | None = N
                 f"{where}: answer {place} must be {{'answer': {{'id', 'label'}}, 'score', 'rank': {place}}}"
             )
     turn["pred_answers"] = answers[:most]
+    for answer in turn["pred_answers"]:
+        if spans := answer_spans(answer, turn.get("top_evidences", [])):
+            answer["spans"] = spans
     add_answer_metrics(turn)
     return turn["pred_answers"]
 

@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,9 +30,16 @@ set_hypothesis_home_dir(HYPOTHESIS_HOME)
 
 
 def pytest_configure():
-    """One thread for each test process: several at once would get in one another's way. No cache of the user's."""
+    """One thread for each test process: several at once would get in one another's way. Commands that are started hear Ctrl-C.
+
+    No cache is the user's own.
+    """
     os.environ["OMP_NUM_THREADS"] = "1"
     os.environ["XDG_CACHE_HOME"] = HYPOTHESIS_HOME
+    if (
+        signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    ):  # a shell in the background has it ignored, and that is inherited
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish():

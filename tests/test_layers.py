@@ -15,7 +15,7 @@ FLOORS = (
     ("language",),
     ("formats",),
     ("scoring",),
-    ("knowledge_base", "wikipedia", "passages", "encoder"),
+    ("knowledge_base", "wikipedia", "passages", "encoder", "language_models"),
     ("answer_typing",),
     ("resources", "turn_results"),
     ("stage",),

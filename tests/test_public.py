@@ -15,7 +15,7 @@ HERE = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n"
 
 
 def test_public_names_of_the_contract():
-    names = {"Pipeline", "load_config", "EvidenceRetrievalScoring", "QuestionUnderstanding", "HeterogeneousAnswering",
+    names = {"Pipeline", "Session", "load_config", "EvidenceRetrievalScoring", "QuestionUnderstanding", "HeterogeneousAnswering",
              "ClocqRetriever", "WikipediaRetriever"}  # fmt: skip
     assert names <= set(convinse.__all__)
     for name in convinse.__all__:

@@ -129,10 +129,12 @@ def test_commands_that_need_pytorch_get_the_extra_neural(checkout, command):
         (["ask", "who wrote the hobbit?"], ""),
         (["read", "input.json"], ""),
         (["serve", "reader"], ""),
+        (["serve", "mcp"], "mcp"),
         (["retrieve", "search", "index", "questions.tsv", "out.tsv", "--rerank"], ""),
         (["bench", "kb"], ""),
         (["bench", "start"], ""),
         (["bench", "temporal"], "ir"),
+        (["bench", "answering"], "ir"),
         (["--version"], ""),
         (["--help", "pipeline"], ""),
         (["kb", "build", "dump", "out"], ""),
@@ -161,6 +163,11 @@ def test_the_extra_of_the_tests_has_those_of_the_commands_in_it(checkout):
     assert checkout.run("test") == "test"
     assert checkout.run("train", "qu") is None is checkout.run("evaluate", "poleval", "gold", "found")
     assert checkout.run("kb", CONVINSE_EXTRAS="plots") == "plots"
+
+
+def test_the_extra_of_the_clients_has_mcp_in_it(checkout):
+    assert checkout.run("test", CONVINSE_EXTRAS="clients") == "clients,test"
+    assert checkout.run("serve", "mcp") is None
 
 
 def test_other_versions_are_installed_anew(checkout):

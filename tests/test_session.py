@@ -239,3 +239,15 @@ def test_a_thousand_open_sessions_are_small(lexical, answered):
     with memory_below(4e6):
         sessions = [lexical.session("kb_text", answered) for _ in range(20)]
     assert len(sessions) == 20
+
+
+def test_a_copy_goes_on_by_itself(lexical):
+    session = lexical.session("kb")
+    session.ask("who directed Titanic?")
+    copy = session.copy()
+    copy.sources = "kb_text"
+    assert copy.back()["question"] == "who directed Titanic?"
+    copy.ask("who directed Avatar?")
+    copy.ask("when was it released?")
+    assert (len(session), session.sources, len(copy)) == (1, ("kb",), 2)
+    assert session.conversation["questions"][0]["question"] == "who directed Titanic?"

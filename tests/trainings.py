@@ -6,6 +6,7 @@ from convinse.config import ReaderTraining, RetrieverTraining, parse_config
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.evidence_retrieval_scoring.native import NativeERS
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
+from convinse.heterogeneous_answering.seq2seq import Seq2SeqAnswering
 from convinse.passages.build import build_index
 from convinse.passages.layout import Parameters
 from convinse.question_understanding.structured_representation import StructuredRepresentation
@@ -162,6 +163,19 @@ class Ha(Ers):
         return stage_settings("data", "ha", training, evs_max_evidences=20, ha="extractive", ha_model=model)
 
 
+class Fusion(Ha):
+    task, module = "sequence-to-sequence", Seq2SeqAnswering
+    measures, criterion = {"loss"}, ("loss",)
+
+    def given(self, output="new", base=None, *, model=None, **keys):
+        base = writer("t5", initializer_factor=1.0) if base is None else base
+        training = {"base": str(base) or None, "output": output, "learning_rate": 1e-2, "batch_size": 4, **keys}
+        search = {"evidences": 3, "max_input_length": 60, "num_beams": 2}
+        return stage_settings(
+            "data", "ha", training, evs_max_evidences=20, ha="seq2seq", ha_model=model, ha_seq2seq=search
+        )
+
+
 class Sr(Kind):
     task, base_key, output_key = "sequence-to-sequence", "qu_training.base", "qu_training.output"
     input = "results/mine/annotated_train.json"
@@ -198,4 +212,4 @@ class Judged(Kind):
         retrieve(base, output, **keys)
 
 
-KINDS = {"ers": Ers, "ha": Ha, "sr": Sr, "mrqa": Mrqa, "retriever": Judged}
+KINDS = {"ers": Ers, "ha": Ha, "fusion": Fusion, "sr": Sr, "mrqa": Mrqa, "retriever": Judged}

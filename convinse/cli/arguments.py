@@ -11,6 +11,7 @@ from ..support.errors import ConfigError
 if TYPE_CHECKING:
     from ..config import Config
 
+LOOPBACK = "127.0.0.1"
 KEPT = "finished conversations are kept, run the command again to go on"
 UNCHANGED = "nothing was changed"
 
@@ -59,9 +60,12 @@ def add_address(parser: argparse.ArgumentParser, default: int) -> None:
     parser.add_argument(
         "--port", type=port, default=default, metavar="N", help=f"default {default}; 0 takes a free one"
     )
-    parser.add_argument(
-        "--host", default="127.0.0.1", help="the address to listen on (default 127.0.0.1: this machine)"
-    )
+    add_host(parser)
+
+
+def add_host(parser: argparse.ArgumentParser) -> None:
+    """`--host` and `--allow-host` of a server."""
+    parser.add_argument("--host", default=LOOPBACK, help=f"the address to listen on (default {LOOPBACK}: this machine)")
     parser.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME",
         help="a name by which others ask the server, such as that of a proxy; may be repeated",

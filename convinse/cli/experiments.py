@@ -11,6 +11,7 @@ from ..support.errors import ConfigError
 from . import develop, passages
 from .arguments import KEPT, Commands, add_words, given, positive, sources_and_config
 from .ask import print_turn
+from .dry_run import dry_run
 from .tables import print_rows
 
 if TYPE_CHECKING:
@@ -51,6 +52,10 @@ def add(commands: Commands) -> None:
     sub.add_argument(
         "--example", action="store_true", help="only the first question, whose turn is printed; writes nothing"
     )
+    sub.add_argument(
+        "--dry-run", action="store_true",
+        help="show the first prompt to a language model and how many requests there would be; sends and writes nothing",
+    )  # fmt: skip
     sub.add_argument("--until", choices=("qu", "ers"), help="stop after this stage; its results are a file for --from")
     sub.add_argument(
         "--from", dest="stage_file", metavar="FILE", help="go on from a file that qu or ers wrote, here or in CONVINSE"
@@ -107,6 +112,8 @@ def _pipeline(options: argparse.Namespace) -> int:
             "--from takes the place of --part, and its evidences are those of one combination; give it alone"
         )
     combinations = config.combinations if options.all_sources else [sources]
+    if options.dry_run:
+        return dry_run(config, combinations, options)
     outcomes = []
     with Resources(config) as resources:
         for combination in combinations:

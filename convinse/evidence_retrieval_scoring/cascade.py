@@ -11,11 +11,10 @@ from ..encoder.kept_embeddings import KeptEmbeddings
 from ..records.evidence import Evidence, with_score
 from ..records.ranked_rows import as_read
 from .bm25 import BM25Scorer
-from .scorer import Scorer
+from .scorer import PairRanker, Scorer
 
 if TYPE_CHECKING:
     from ..encoder.bi_encoder import BiEncoder
-    from ..encoder.reranker import BertReranker
     from ..support.vector_cache import VectorCache
 
 _RRF_K = 60  # of the fusion's authors
@@ -60,7 +59,7 @@ class Cascade(Scorer):
     def __init__(
         self,
         bm25: BM25Scorer,
-        reranker: BertReranker | None,
+        reranker: PairRanker | None,
         bi_encoder: BiEncoder | None,
         vectors: VectorCache | None = None,
         question_vectors: VectorCache | None = None,

@@ -8,21 +8,21 @@ from typing import Literal
 import msgspec
 
 from ..config import Config
-from ..encoder.reranker import BertReranker
 from ..records.evidence import Evidence
 from ..resources import Resources
 from ..support.errors import ConfigError
 from .bm25 import BM25Scorer
 from .cascade import Cascade
-from .scorer import Scorer
+from .scorer import PairRanker, Scorer
+from .server_reranker import ServerReranker
 
 ScoringMethod = Literal["bm25", "cross_encoder", "cascade"]
 
 
 class CrossEncoder(Scorer):
-    """A cross-encoder, which reads questions in full."""
+    """A cross-encoder, which reads questions in full; it may be that of a server."""
 
-    def __init__(self, reranker: BertReranker) -> None:
+    def __init__(self, reranker: PairRanker) -> None:
         self.reranker = reranker
 
     def rank(self, query: str, evidences: Sequence[Evidence], top_k: int) -> list[Evidence]:
@@ -46,12 +46,18 @@ def scoring_method(config: Config) -> ScoringMethod:
     Raises:
         ConfigError: the wanted method has no model.
     """
+    server = config.evs_server.base_url
+    if config.evs_model and server:
+        raise ConfigError("evs_model and evs_server both score evidences; give one of them")
+    reranker = config.evs_model or server
     if config.evs == "auto":
-        return "cascade" if config.evs_model or config.evs_bi_encoder else "bm25"
-    if config.evs == "cross_encoder" and not config.evs_model:
-        raise ConfigError("evs: cross_encoder needs evs_model: a folder of a trained model, or a hub name")
-    if config.evs == "cascade" and not (config.evs_model or config.evs_bi_encoder):
-        raise ConfigError("evs: cascade needs evs_model (a cross-encoder), evs_bi_encoder, or both")
+        return "cascade" if reranker or config.evs_bi_encoder else "bm25"
+    if config.evs == "cross_encoder" and not reranker:
+        raise ConfigError(
+            "evs: cross_encoder needs evs_model: a folder of a trained model, or a hub name; or evs_server"
+        )
+    if config.evs == "cascade" and not (reranker or config.evs_bi_encoder):
+        raise ConfigError("evs: cascade needs evs_model (a cross-encoder) or evs_server, evs_bi_encoder, or both")
     return config.evs
 
 
@@ -63,7 +69,8 @@ def build_scorer(resources: Resources, method: ScoringMethod, bm25: BM25Scorer) 
     """
     if method == "bm25":
         return bm25
-    config, reranker = resources.config, resources.reranker()
+    config = resources.config
+    reranker: PairRanker | None = ServerReranker(resources) if config.evs_server.base_url else resources.reranker()
     if method == "cross_encoder":
         assert reranker is not None  # scoring_method has seen to it
         return CrossEncoder(reranker)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
 
 from ..records.evidence import Evidence
 
@@ -31,3 +34,20 @@ class Scorer(ABC):
             questions: the same in full, for models that read sentences; None: the queries.
         """
         return [self.rank(query, own, top_k) for query, own in zip(queries, evidences, strict=True)]
+
+
+class PairRanker(Protocol):
+    """Scores pairs of a question and an evidence: a model here (`BertReranker`), or that of a server."""
+
+    def rank(self, query: str, evidences: Sequence[Evidence], top_k: int | None = None) -> list[Evidence]:
+        """The best `top_k` evidences with `score` added, best first."""
+
+    def rank_all(
+        self,
+        queries: Sequence[str],
+        evidences: Sequence[Sequence[Evidence]],
+        top_k: int | None = None,
+        beside: Sequence[np.ndarray] | None = None,
+        share: float = 0.0,
+    ) -> list[list[Evidence]]:
+        """`rank` for several queries; `beside` are other scores of their evidences, from 0 to 1, which have this share."""

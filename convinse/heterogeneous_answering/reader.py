@@ -71,7 +71,7 @@ def read_answers(
     for span in spans:
         place = span.context
         if place not in names:
-            names[place] = _names(evidences[place])
+            names[place] = names_in(evidences[place])
         text, start, end = _whole_words(span, evidences[place]["evidence_text"])
         entity = _named(text, evidences[place], fit, names[place], (start, end))
         string = same_words(text, language)
@@ -118,6 +118,13 @@ def in_evidences(spans: Iterable[AnswerSpan], evidences: Sequence[Evidence], for
     return own
 
 
+def meaning(
+    text: str, evidence: Evidence, fit: Callable[[Entity], float], place: tuple[int, int] | None
+) -> Entity | None:
+    """What a text, which stands at a place of an evidence's text or at none, stands for there: see `_named`."""
+    return _named(text, evidence, fit, names_in(evidence), place)
+
+
 def _named(
     text: str,
     evidence: Evidence,
@@ -136,7 +143,7 @@ def _named(
     exact = names.get(folded)
     if exact is not None:
         return exact
-    literal = (date_at(evidence["evidence_text"], *place) if place else None) or _literal(text)
+    literal = (date_at(evidence["evidence_text"], *place) if place else None) or literal_in(text)
     if literal is not None:
         return names.get(fold(literal["label"]), literal)
     if place and (part_of := _mentioned(evidence, *place)) is not None:
@@ -185,7 +192,7 @@ def same_words(text: str, language: Words) -> str:
     return " ".join(word for word in fold(text).split() if word not in language.articles) or text.strip().lower()
 
 
-def _names(evidence: Evidence) -> dict[str, Entity]:
+def names_in(evidence: Evidence) -> dict[str, Entity]:
     """The folded names under which an evidence mentions items, dates and numbers."""
     labels = {entity["id"]: entity["label"] for entity in evidence["wikidata_entities"]}
     names: dict[str, Entity] = {}
@@ -198,7 +205,7 @@ def _names(evidence: Evidence) -> dict[str, Entity]:
 
 
 @lru_cache(maxsize=4096)  # the turns of a conversation see the same spans again
-def _literal(text: str) -> Entity | None:
+def literal_in(text: str) -> Entity | None:
     """The one date or number that a span is, whatever words stand around it: "on 11 June 1969", "about 300"."""
     literals: dict[str, Entity] = {}
     for literal in find_literals(text):

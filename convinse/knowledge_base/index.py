@@ -13,8 +13,9 @@ import msgspec
 from ..language.text import fold
 from ..records.evidence import Entity
 from ..support.errors import IndexFileError, one_line
+from ..support.files import steadily
 from ..support.jsonlines import JSON_ERRORS
-from ..support.manifest import BuiltFolder
+from ..support.manifest import MANIFEST, BuiltFolder
 from .layout import ARRAYS, CHECKS, LITERAL, NAMES, PAIRS_SHIFT, PROPERTIES, PROPERTY_MASK, SEPARATOR, read_manifest
 from .names import NameIndex, form_hash, other_forms
 from .property_facts import PropertyFacts
@@ -72,7 +73,12 @@ class KnowledgeBase:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.manifest = read_manifest(path)
+        steadily(path / MANIFEST, self._open)
+        self._label = lru_cache(maxsize=500_000)(self._read_label)
+        self.types = lru_cache(maxsize=100_000)(self._read_types)
+
+    def _open(self) -> None:
+        self.manifest = read_manifest(path := self.path)
         self._files = BuiltFolder(path, self.manifest, CHECKS)
         self._items = self._map("items")
         self._text_start, self._text_size = self._map("text_start"), self._map("text_size")
@@ -85,8 +91,6 @@ class KnowledgeBase:
         self._postings = self._map("postings", "<u8" if self.manifest.wide_postings else None)
         self._literal_start = self._map("literal_start")
         self._form_hash, self._form_item = self._map("form_hash"), self._map("form_item")
-        self._label = lru_cache(maxsize=500_000)(self._read_label)
-        self.types = lru_cache(maxsize=100_000)(self._read_types)
 
     def _map(self, name: str, kind: str | None = None) -> np.ndarray:
         array: np.ndarray = self._files.array(name, kind or ARRAYS[name])
@@ -100,8 +104,7 @@ class KnowledgeBase:
     @cached_property
     def names(self) -> NameIndex:
         """The full-text index of names."""
-        self._files.require(f"{NAMES}/")
-        return NameIndex(self.path)
+        return NameIndex(self._files.full_text(NAMES))
 
     @cached_property
     def _properties(self) -> dict[str, tuple[str, list[str]]]:

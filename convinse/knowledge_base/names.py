@@ -79,10 +79,10 @@ def write_names(folder: Path, items: np.ndarray, frequency: np.ndarray, memory: 
 
 
 class NameIndex:
-    """The full-text index of names, opened on first use."""
+    """The full-text index of names."""
 
-    def __init__(self, folder: Path) -> None:
-        self._names = FullText(folder / NAMES)
+    def __init__(self, names: FullText) -> None:
+        self._names = names
 
     def search(self, words: Sequence[str], limit: int, edits: int = 0) -> list[int]:
         """Items one of whose names holds all `words`, the most frequent first.

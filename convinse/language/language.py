@@ -156,6 +156,7 @@ class _StopWords:
     stop_words: WordSet
 
 
+@lru_cache
 def stop_words(code: str) -> WordSet:
     """The stop words of a language, of which nothing else need be known; none where there is no list."""
     if code == english().words.code:

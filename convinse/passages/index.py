@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..support.errors import IndexFileError, one_line
+from ..support.files import steadily
 from ..support.full_text import FullText
+from ..support.manifest import MANIFEST
 from . import analysis
 from .analysis import Analyzer
 from .blocks import Passage
@@ -69,15 +71,18 @@ class PassageIndex:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.manifest = manifest = read_manifest(folder)
+        steadily(folder / MANIFEST, self._open)
+        self._segments: list[int] = self._arrays["segment_start"].tolist()
+        self._values = frequencies(self.parameters.title_weight)
+        self._norm = (self.parameters.k1, self.parameters.b)
+
+    def _open(self) -> None:
+        self.manifest = manifest = read_manifest(folder := self.folder)
         self.parameters = manifest.parameters
         if self.parameters.analysis != analysis.VERSION:
             raise IndexFileError(f"{folder}: built with an older analysis of words; build it again with --force")
         self._files = open_files(folder, manifest)
         self._arrays: dict[str, Any] = {name: self._files.array(name, kind) for name, kind in ARRAYS.items()}
-        self._segments: list[int] = self._arrays["segment_start"].tolist()
-        self._values = frequencies(self.parameters.title_weight)
-        self._norm = (self.parameters.k1, self.parameters.b)
 
     def __len__(self) -> int:
         return self.manifest.passages
@@ -89,8 +94,7 @@ class PassageIndex:
 
     @cached_property
     def _candidates(self) -> FullText:
-        self._files.require(f"{CANDIDATES}/")  # before the engine reads anything of it
-        return FullText(self.folder / CANDIDATES)
+        return self._files.full_text(CANDIDATES)
 
     @cached_property
     def analyzer(self) -> Analyzer:

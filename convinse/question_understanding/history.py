@@ -43,6 +43,7 @@ def origins(
             continue
         place, part = (answered[-1], "answer") if answered else (asked[0], "question")
         note = history_part(history, place, part, referent.label)  # type: ignore[arg-type]
+        note["id"] = referent.id
         if referent.id in scores:
             note["score"] = scores[referent.id]
         parts.append(note)

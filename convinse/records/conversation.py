@@ -16,6 +16,14 @@ from .evidence import SOURCES, Entity, Evidence, normalize_source
 from .representation import QuestionEntity, Representation
 
 
+class EvidenceSpan(TypedDict):
+    """Where an evidence says an answer: `evidence_text[start:end]`, in characters, of the evidence at this place."""
+
+    evidence: int
+    start: int
+    end: int
+
+
 class _AnswerAtRank(TypedDict):
     answer: Entity
     score: float
@@ -26,11 +34,13 @@ class RankedAnswer(_AnswerAtRank, total=False):
     """One answer of a turn; ranks count from 1 without ties.
 
     `evidences` are the places in `top_evidences` of those that support it most, `reasons` what gave it: `reader`, `votes`,
-    `numbers`, `dates`, `yes_no`, an operation (`compare`, `role` ...), `evidences` (they have it, and nothing else gave it).
+    `numbers`, `dates`, `yes_no`, an operation (`compare`, `role` ...), `evidences` (they have it, and nothing else gave it), `llm`;
+    `unsupported`: no evidence contains it that the language model cites. `spans` are where these evidences say it.
     """
 
     evidences: list[int]
     reasons: list[str]
+    spans: list[EvidenceSpan]
 
 
 class _EarlierWords(TypedDict):
@@ -42,23 +52,34 @@ class _EarlierWords(TypedDict):
 class HistoryPart(_EarlierWords, total=False):
     """What a representation took from an earlier turn: the turn's number, which part of it, and its words.
 
-    `score`: the probability that the question is about it, where a model chose it.
+    `id`: the entity of the representation that it is, where it is one. `score`: the probability that the question is about it,
+    where a model chose it.
     """
 
+    id: str
     score: float
+
+
+class TokenCount(TypedDict):
+    """The tokens that a language model read and wrote for a turn, as its server counts them."""
+
+    prompt: int
+    completion: int
 
 
 class Understanding(TypedDict, total=False):
     """What question understanding makes of a question.
 
     `structured_representation` is a rendering of `representation` where there is one; `resolved_question` is the question in
-    full, for models that read sentences; `history_used` are the parts of the history that were taken.
+    full, for models that read sentences; `history_used` are the parts of the history that were taken; `qu_tokens` what a
+    language model took for it.
     """
 
     structured_representation: str
     representation: Representation
     resolved_question: str
     history_used: list[HistoryPart]
+    qu_tokens: TokenCount
 
 
 class Abstention(TypedDict):
@@ -82,6 +103,7 @@ class Turn(Understanding, total=False):
     top_evidences: list[Evidence]
     pred_answers: list[RankedAnswer]
     abstained: Abstention
+    ha_tokens: TokenCount
     answer_presence: bool
     answer_presence_per_src: dict[str, bool]
     p_at_1: float

@@ -17,19 +17,21 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from ..config import SNAPSHOT, resolve
+from ..encoder.token_count import TokenCounter
 from ..pipeline import Pipeline
+from ..records.conversation import Turn
 from ..records.evidence import DEFAULT_SOURCES, parse_sources
 from ..session import Session
-from ..support.errors import DataError
 from ..support.http_access import AsgiApp
 from ..support.http_limits import Limits
-from ..support.http_server import JsonEndpoint, answer, parse, refusing, run
-from ..support.http_work import RefusedError
+from ..support.http_server import JsonEndpoint, Refused, answer, parse, refusing, run
 from .chat_completions import (
     ChatRequest,
     chat_question,
@@ -40,17 +42,20 @@ from .chat_completions import (
     models,
     session_after,
     sources_of,
+    usage,
 )
-from .conversation_store import ConversationStore
-from .openapi import NewConversation, NextTurn, description
-from .questions import checked_question, checked_sources
+from .conversation_store import ConversationStore, check_has_room, open_session
+from .next_turn import asked_next, taken_back
+from .openapi import ExampleConversation, ExampleConversations, NewConversation, NextTurn, description
+from .page_data import examples, whole_table
+from .questions import checked_sources
 from .service_access import with_token
-from .service_metrics import CONTENT_TYPE, ServiceMetrics
-from .turn_queue import TurnQueue
+from .service_metrics import CONTENT_TYPE, ServiceMetrics, counting
+from .turn_queue import StageTold, TurnQueue
 from .turn_stream import TurnStream, named_events
+from .web_page import PAGE_PATH, WebPage
 
 LIMITS = Limits(body=10_000_000, bodies=200_000_000)  # a conversation to take up has 80 KB a turn
-_MOST_TURNS = 100  # of a conversation: it takes 1 MB of memory then
 _PATIENCE = 60.0  # seconds that requests in flight get when the server is stopped: as long as a turn may take
 # seconds after which the pipeline's thread lets the event loop have its turn; of the usual 0.005 a first event waits for several:
 # with 50 clients 90 ms in place of 43 (95th percentile), and turns take as long
@@ -93,6 +98,9 @@ class ConversationService:
         self.metrics = ServiceMetrics()
         self._queue = TurnQueue(pipeline, options.limits, self.metrics)
         self._store = ConversationStore(options.most_conversations, self.metrics)
+        self._examples: list[ExampleConversation] | None = None
+        self._page = WebPage()
+        self._tokens = TokenCounter(resolve(SNAPSHOT + "model"))
 
     def close(self) -> None:
         """Wait until nothing uses the pipeline; what has not begun is not done."""
@@ -102,19 +110,8 @@ class ConversationService:
         """A new conversation, or a stored one that is taken up."""
         wanted = parse(body, NewConversation) if body.strip() else NewConversation()
         sources = self._sources if wanted.sources is None else checked_sources(wanted.sources)
-        stored = wanted.conversation and wanted.conversation.get("questions")
-        if isinstance(stored, list) and len(stored) > _MOST_TURNS:
-            raise RefusedError(f"conversation: {len(stored)} turns; {_MOST_TURNS} are the most", 413)
-        session = await self._opened(sources, wanted.conversation)
+        session = await open_session(self._pipeline, sources, wanted.conversation)
         return answer({"id": self._store.add(session), **_about(session)}, 201)
-
-    async def _opened(self, sources: Sequence[str], conversation: Any) -> Session:
-        if conversation is None:
-            return self._pipeline.session(sources)
-        try:
-            return await asyncio.to_thread(self._pipeline.session, sources, conversation)
-        except DataError as error:
-            raise RefusedError(str(error)) from None
 
     async def look(self, request: Request, _: bytes) -> Any:
         """A conversation, as it can be stored and taken up."""
@@ -130,34 +127,62 @@ class ConversationService:
 
     async def ask(self, request: Request, body: bytes) -> Any:
         """The next turn of a conversation; with its stages where the client accepts events."""
-        question = checked_question(parse(body, NextTurn).question)
+        wanted: NextTurn = parse(body, NextTurn)
+        name = request.path_params["id"]
         with ExitStack() as stack:
-            session = stack.enter_context(self._store.asked(request.path_params["id"]))
-            if len(session) >= _MOST_TURNS:
-                raise RefusedError(f"the conversation has {_MOST_TURNS} turns; begin a new one", 413)
+            session = stack.enter_context(self._store.asked(name)).copy()
+            question = asked_next(wanted, session)
+            check_has_room(session)
+
+            async def answered(told: StageTold | None = None) -> Turn:
+                turn = await self._queue.answer(session, question, told)
+                self._store.replace(name, session)
+                return turn
+
             if _EVENTS not in request.headers.get("accept", ""):
-                return await self._queue.answer(session, question)
+                return await answered()
             self._queue.admit()
-            asked = functools.partial(self._queue.answer, session, question)
-            return TurnStream(asked, named_events, self.options.limits, stack.pop_all())
+            return TurnStream(answered, named_events, self.options.limits, stack.pop_all())
+
+    async def back(self, request: Request, _: bytes) -> Any:
+        """Take the last turn of a conversation back."""
+        name = request.path_params["id"]
+        with self._store.asked(name) as session:
+            taken_back(session)
+            return {"id": name, **_about(session)}
+
+    async def examples(self, _: Request, __: bytes) -> Any:
+        """Conversations to begin with."""
+        if self._examples is None:
+            self._examples = await asyncio.to_thread(examples, self._pipeline.config)
+        return ExampleConversations("_".join(self._sources), self._examples)
+
+    async def table(self, request: Request, _: bytes) -> Any:
+        """The whole table that an evidence shows a row of."""
+        page, number = request.path_params["page"], request.path_params["table"]
+        return await self._queue.run(functools.partial(whole_table, self._pipeline.resources, page, number))
 
     async def chat(self, _: Request, body: bytes) -> Any:
         """The answer to the last of some messages."""
         request: ChatRequest = parse(body, ChatRequest)
         sources = sources_of(request.model, self._sources)
-        question, earlier = chat_question(request)
+        asked = chat_question(request)
+        tokens: dict[str, int] = {}
         self._queue.admit()
 
         async def answered(told: Any = None) -> Any:
-            if earlier:
-                session = await self._queue.run(lambda: session_after(self._pipeline, sources, earlier))
+            if asked.earlier:
+                session = await self._queue.run(lambda: session_after(self._pipeline, sources, asked.earlier))
             else:
                 session = self._pipeline.session(sources)
-            return await self._queue.answer(session, question, told)
+            turn = await self._queue.answer(session, asked.question, told)
+            if request.wants_usage:
+                tokens.update(await asyncio.to_thread(usage, asked, turn, self._tokens))
+            return turn
 
         if request.stream:
-            return TurnStream(answered, completion_chunks(request), self.options.limits, ExitStack())
-        return completion(await answered(), request.model)
+            return TurnStream(answered, completion_chunks(request, tokens), self.options.limits, ExitStack())
+        return completion(await answered(), request.model, tokens)
 
     async def models(self, _: Request, __: bytes) -> Any:
         """The models that chat programs offer."""
@@ -176,6 +201,10 @@ class ConversationService:
         text = self.metrics.text(conversations=len(self._store), waiting=len(self._queue))
         return Response(text, media_type=CONTENT_TYPE)
 
+    async def page(self, request: Request, _: bytes) -> Response:
+        """A file of the web page."""
+        return self._page.response(request)
+
     async def described(self, _: Request, __: bytes) -> Any:
         """The OpenAPI description."""
         return description(self.options.token is not None)
@@ -187,45 +216,45 @@ def _about(session: Session) -> dict[str, Any]:
 
 def create_app(pipeline: Pipeline, options: ServiceOptions | None = None) -> AsgiApp:
     """The ASGI application; run it in any ASGI server, or see `serve`."""
-    return _app(ConversationService(pipeline, options or ServiceOptions()))
+    return _app(ConversationService(pipeline, options or ServiceOptions()))[0]
 
 
-def _app(service: ConversationService) -> AsgiApp:
+def _app(service: ConversationService) -> tuple[AsgiApp, Refused]:
+    """The application, which counts what it answers, and what counts requests that do not reach it."""
     options = service.options
     plain, openai = JsonEndpoint(options.limits), JsonEndpoint(options.limits, error_shape)
 
     def route(path: str, work: Work, method: str = "GET", shape: JsonEndpoint = plain) -> Route:
-        endpoint = shape.of_request(work)
-
-        async def counted(request: Request) -> Response:
-            response = await endpoint(request)
-            service.metrics.request(path, request.method, response.status_code)
-            return response
-
-        return Route(path, counted, methods=[method])
+        return Route(path, shape.of_request(work), methods=[method])
 
     routes = [
         route("/v1/conversations", service.begin, "POST"),
         route("/v1/conversations/{id}", service.look),
         route("/v1/conversations/{id}", service.delete, "DELETE"),
         route("/v1/conversations/{id}/turns", service.ask, "POST"),
+        route("/v1/conversations/{id}/turns/last", service.back, "DELETE"),
+        route("/v1/examples", service.examples),
+        route("/v1/tables/{page}/{table:int}", service.table),
         route("/v1/chat/completions", service.chat, "POST", openai),
         route("/v1/models", service.models, shape=openai),
         route("/v1/models/{model}", service.model, shape=openai),
         route("/healthz", service.health),
         route("/metrics", service.figures),
         route("/openapi.json", service.described),
+        route("/", service.page),
+        route(PAGE_PATH + "{file}", service.page),
     ]
     wrong = {404: "unknown path; /openapi.json lists those that there are", 405: "wrong method; see /openapi.json"}
-    app: AsgiApp = Starlette(routes=routes, exception_handlers={HTTPException: refusing(wrong)})
-    if options.token is not None:
-        app = with_token(app, options.token)
+    count = service.metrics.counter(routes)
+    around = [Middleware(counting, count=count)]
     if options.origins:
-        methods = ("GET", "POST", "DELETE")
-        app = CORSMiddleware(
-            app, options.origins, methods, allow_headers=("*",), expose_headers=("Retry-After",)
+        methods, more = ("GET", "POST", "DELETE"), ("Retry-After",)
+        around.append(
+            Middleware(CORSMiddleware, options.origins, methods, allow_headers=("*",), expose_headers=more)
         )  # around the token: a browser asks for leave without one
-    return app
+    if options.token is not None:
+        around.append(Middleware(with_token, token=options.token))
+    return Starlette(routes=routes, middleware=around, exception_handlers={HTTPException: refusing(wrong)}), count
 
 
 def serve(
@@ -253,9 +282,10 @@ def serve(
     usual = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH)
     service = ConversationService(pipeline, options)
+    app, refused = _app(service)
     try:
         run(
-            _app(service),
+            app,
             host,
             port,
             ready,
@@ -264,6 +294,7 @@ def serve(
             origins=options.origins,
             patience=_PATIENCE,
             asks_for_token=options.token is not None,
+            refused=refused,
         )
     finally:
         service.close()

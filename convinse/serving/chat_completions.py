@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from ..encoder.token_count import TokenCounter
 from ..pipeline import Pipeline
 from ..question_understanding.base import understand
 from ..records.conversation import Conversation, RankedAnswer, Turn
@@ -30,8 +31,7 @@ _EVIDENCES = 5  # that the text of an answer shows
 _LONGEST_ANSWER = 300  # characters of an earlier answer; the longest names of items have some 250
 _ANSWER_LINE = re.compile(r"(?P<label>.+?) \((?:(?P<id>[^()]+), )?score -?[0-9.]+(?:; not sure: .*)?\)")
 _NO_ANSWER = "No answer was found."
-_KINDS = {400: "invalid_request_error", 401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
-_NO_TOKENS = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}  # nothing is counted in tokens here
+_KINDS = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
 
 
 class ContentPart(msgspec.Struct):
@@ -72,6 +72,11 @@ class ChatRequest(msgspec.Struct):
     n: int | None = None
     stream_options: StreamOptions | None = None
 
+    @property
+    def wants_usage(self) -> bool:
+        """Whether the tokens are to be told: in a stream only where it is asked for."""
+        return not self.stream or bool(self.stream_options and self.stream_options.include_usage)
+
 
 class ChatQuestion(NamedTuple):
     """The last user message, and the turns before it."""
@@ -79,10 +84,17 @@ class ChatQuestion(NamedTuple):
     question: str
     earlier: list[Turn]
 
+    @property
+    def texts(self) -> list[str]:
+        """What is read of the conversation: the questions, and what their answers name."""
+        answers = [answer["answer"]["label"] for turn in self.earlier for answer in turn["pred_answers"]]
+        return [*(turn["question"] for turn in self.earlier), *answers, self.question]
+
 
 def error_shape(text: str, status: int) -> dict[str, Any]:
     """An error as OpenAI's clients read it."""
-    return {"error": {"message": text, "type": _KINDS.get(status, "server_error"), "param": None, "code": None}}
+    kind = _KINDS.get(status, "invalid_request_error" if status < 500 else "server_error")
+    return {"error": {"message": text, "type": kind, "param": None, "code": None}}
 
 
 def models() -> list[dict[str, Any]]:
@@ -166,21 +178,31 @@ def answer_lines(turn: Turn) -> list[str]:
     ]
 
 
-def completion(turn: Turn, name: str) -> dict[str, Any]:
-    """The whole answer of a request; `convinse` has the turn."""
+def usage(asked: ChatQuestion, turn: Turn, counter: TokenCounter) -> dict[str, int]:
+    """The tokens that were read of the conversation, and those of the answer's text."""
+    prompt, answer = counter.count(asked.texts), counter.count(["\n".join(answer_lines(turn))])
+    return {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
+
+
+def completion(turn: Turn, name: str, tokens: dict[str, int]) -> dict[str, Any]:
+    """The whole answer of a request; `convinse` has the turn, `tokens` is its `usage`."""
     message = {"role": "assistant", "content": "\n".join(answer_lines(turn))}
     return {
         **_head(name, "chat.completion"),
         "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}],
-        "usage": _NO_TOKENS,
+        "usage": tokens,
         "convinse": turn,
     }
 
 
-def completion_chunks(request: ChatRequest) -> Rendered:
-    """The events of a stream: the role at once, the lines of the answer, the end with the turn, and `[DONE]`."""
+def completion_chunks(request: ChatRequest, tokens: dict[str, int]) -> Rendered:
+    """The events of a stream: the role at once, the lines of the answer, the end with the turn, and `[DONE]`.
+
+    Args:
+        request: that is answered.
+        tokens: its `usage`, which is there with the turn.
+    """
     head = _head(request.model, "chat.completion.chunk")
-    counted = request.stream_options is not None and request.stream_options.include_usage
 
     def chunk(delta: dict[str, str], reason: str | None = None, **more: Any) -> bytes:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
@@ -197,8 +219,8 @@ def completion_chunks(request: ChatRequest) -> Rendered:
             for number, line in enumerate(answer_lines(value)):
                 yield chunk({"content": f"\n{line}" if number else line})
             yield chunk({}, "stop", convinse=value)
-            if counted:
-                yield event({**head, "choices": [], "usage": _NO_TOKENS})
+            if request.wants_usage:
+                yield event({**head, "choices": [], "usage": tokens})
             yield b"data: [DONE]\n\n"
 
     return rendered

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
+from ..pipeline import Pipeline
 from ..session import Session
+from ..support.errors import DataError
 from ..support.http_work import RefusedError
 from .service_metrics import ServiceMetrics
 
+MOST_TURNS = 100  # of a conversation: it takes 1 MB of memory then
 _ID_BYTES = 16  # of chance: who knows an id may read the conversation and go on with it
 
 
@@ -42,6 +47,10 @@ class ConversationStore:
         self._sessions[name] = session
         return name
 
+    def items(self) -> list[tuple[str, Session]]:
+        """All conversations by id, the one that was asked for last at the end."""
+        return list(self._sessions.items())
+
     def get(self, name: str) -> Session:
         """A session, which is the last to be dropped from here on. Raises `RefusedError` where there is none."""
         session = self._sessions.pop(name, None)
@@ -49,6 +58,11 @@ class ConversationStore:
             raise RefusedError("no such conversation: it never was, was deleted, or made room for later ones", 404)
         self._sessions[name] = session
         return session
+
+    def replace(self, name: str, session: Session) -> None:
+        """Keep another session by an id, unless that was deleted meanwhile."""
+        if name in self._sessions:
+            self._sessions[name] = session
 
     @contextmanager
     def asked(self, name: str) -> Iterator[Session]:
@@ -66,3 +80,22 @@ class ConversationStore:
         """Forget a conversation; a turn that is under way is answered. Raises `RefusedError` where there is none."""
         self.get(name)
         del self._sessions[name]
+
+
+async def open_session(pipeline: Pipeline, sources: Sequence[str], conversation: Any) -> Session:
+    """A session of its own, or one that takes up a stored conversation. Raises `RefusedError` where that is none."""
+    stored = conversation and conversation.get("questions")
+    if isinstance(stored, list) and len(stored) > MOST_TURNS:
+        raise RefusedError(f"conversation: {len(stored)} turns; {MOST_TURNS} are the most", 413)
+    if conversation is None:
+        return pipeline.session(sources)
+    try:
+        return await asyncio.to_thread(pipeline.session, sources, conversation)
+    except DataError as error:
+        raise RefusedError(str(error)) from None
+
+
+def check_has_room(session: Session) -> None:
+    """Raise `RefusedError` where a conversation has all the turns that it may have."""
+    if len(session) >= MOST_TURNS:
+        raise RefusedError(f"the conversation has {MOST_TURNS} turns; begin a new one", 413)

@@ -8,6 +8,7 @@ import msgspec
 
 from .. import __version__
 from ..records.conversation import Turn
+from ..records.evidence import Row
 from .chat_completions import ChatRequest
 
 _COMPONENTS = "#/components/schemas/"
@@ -21,9 +22,14 @@ class NewConversation(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NextTurn(msgspec.Struct, forbid_unknown_fields=True):
-    """What is asked next."""
+    """What is asked next: from `sources`, which are the conversation's from here on; `again`: in place of the last turn.
 
-    question: str
+    Without a `question`, the one of the last turn is asked `again`.
+    """
+
+    question: str | None = None
+    sources: str | list[str] | None = None
+    again: bool = False
 
 
 class ConversationState(msgspec.Struct):
@@ -33,6 +39,27 @@ class ConversationState(msgspec.Struct):
     sources: str
     turns: int
     conversation: dict[str, Any] = {}
+
+
+class ExampleConversation(msgspec.Struct):
+    """The questions of a conversation that may be asked."""
+
+    domain: str
+    questions: list[str]
+
+
+class ExampleConversations(msgspec.Struct):
+    """Conversations to begin with, and the sources that are asked where a request names none."""
+
+    sources: str
+    examples: list[ExampleConversation]
+
+
+class WholeTable(msgspec.Struct):
+    """The first rows of a table, and how many it has."""
+
+    rows: list[Row]
+    total: int
 
 
 class RefusedRequest(msgspec.Struct):
@@ -47,7 +74,16 @@ def description(asks_for_token: bool) -> dict[str, Any]:
     Args:
         asks_for_token: whether requests must give one.
     """
-    shapes = (NewConversation, NextTurn, ConversationState, RefusedRequest, ChatRequest, Turn)
+    shapes = (
+        NewConversation,
+        NextTurn,
+        ConversationState,
+        ExampleConversations,
+        WholeTable,
+        RefusedRequest,
+        ChatRequest,
+        Turn,
+    )
     _, schemas = msgspec.json.schema_components(shapes, ref_template=_COMPONENTS + "{name}")
     document: dict[str, Any] = {
         "openapi": "3.1.0",
@@ -63,6 +99,12 @@ def description(asks_for_token: bool) -> dict[str, Any]:
 
 def _paths() -> dict[str, Any]:
     of_conversation = {"parameters": [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}]}
+    of_table = {
+        "parameters": [
+            {"name": "page", "in": "path", "required": True, "schema": {"type": "string"}},
+            {"name": "table", "in": "path", "required": True, "schema": {"type": "integer"}},
+        ]
+    }
     of_model = {"parameters": [{"name": "model", "in": "path", "required": True, "schema": {"type": "string"}}]}
     turn = {**_json("Turn"), "text/event-stream": {"schema": {"type": "string"}}}
     chat = {"application/json": {"schema": {"type": "object"}}, "text/event-stream": {"schema": {"type": "string"}}}
@@ -79,6 +121,15 @@ def _paths() -> dict[str, Any]:
         "/v1/conversations/{id}/turns": {
             **of_conversation,
             "post": _operation("Ask the next question; as events with the stages", "200", turn, "NextTurn"),
+        },
+        "/v1/conversations/{id}/turns/last": {
+            **of_conversation,
+            "delete": _operation("Take the last turn back", "200", state),
+        },
+        "/v1/examples": {"get": _operation("Conversations to begin with", "200", _json("ExampleConversations"))},
+        "/v1/tables/{page}/{table}": {
+            **of_table,
+            "get": _operation("A table that an evidence shows a row of", "200", _json("WholeTable")),
         },
         "/v1/chat/completions": {
             "post": _operation("Answer the last message, in OpenAI's shape", "200", chat, "ChatRequest")

@@ -11,12 +11,13 @@ from ..support.errors import ConfigError, one_line
 from ..support.http_access import AsgiApp
 from ..support.http_server import answer
 from .chat_completions import error_shape
+from .web_page import PAGE_PATH
 
 TOKEN_VARIABLE = "CONVINSE_TOKEN"
 _SHORTEST_TOKEN = 16  # characters: of less, somebody may try all
 _CHALLENGE = {"WWW-Authenticate": "Bearer", "Connection": "close"}
 _OPENAI_PATHS = ("/v1/chat/", "/v1/models")
-_OPEN_PATHS = frozenset({"/healthz"})  # what watches the server need not know the token
+_OPEN_PATHS = frozenset({"/", "/healthz"})  # what watches the server need not know the token; the page asks for it
 
 
 def read_token(file: str | None) -> str | None:
@@ -50,7 +51,8 @@ def with_token(app: AsgiApp, token: str) -> AsgiApp:
     async def checked(scope: Any, receive: Any, send: Any) -> None:
         given = dict(scope["headers"]).get(b"authorization", b"")
         kind, _, word = given.partition(b" ")
-        if scope["path"] in _OPEN_PATHS or hmac.compare_digest(kind.lower() + b" " + word.strip(), expected):
+        is_open = scope["path"] in _OPEN_PATHS or scope["path"].startswith(PAGE_PATH)
+        if is_open or hmac.compare_digest(kind.lower() + b" " + word.strip(), expected):
             await app(scope, receive, send)
             return
         text = "give the server's token, as 'Authorization: Bearer TOKEN'"

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from starlette.routing import BaseRoute, Match
+
+from ..support.http_access import AsgiApp, Scope
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 _BOUNDS = (
     0.05,
     0.1,
@@ -35,6 +41,16 @@ class ServiceMetrics:
     def request(self, path: str, method: str, status: int) -> None:
         """Count a request that was answered; `path` is that of the route."""
         self._requests[path, method, status] += 1
+
+    def counter(self, routes: Sequence[BaseRoute]) -> Callable[[Scope, int], None]:
+        """A function that counts a request, from its scope and status, below the path of its route: `other` where it has none."""
+
+        def count(scope: Scope, status: int) -> None:
+            matching = (getattr(route, "path", "") for route in routes if route.matches(scope)[0] is not Match.NONE)
+            method = scope["method"]
+            self.request(next(matching, "other"), method if method in _METHODS else "other", status)
+
+        return count
 
     def turn(self, outcome: str, seconds: float) -> None:
         """Count a turn: `answered`, `abstained`, `failed` or `given_up`, and how long its client waited."""
@@ -79,3 +95,17 @@ class ServiceMetrics:
 def _figure(name: str, kind: str, text: str, samples: Iterable[tuple[str, float]]) -> list[str]:
     name = f"convinse_{name}"
     return [f"# HELP {name} {text}", f"# TYPE {name} {kind}", *(f"{name}{tail} {value}" for tail, value in samples)]
+
+
+def counting(app: AsgiApp, count: Callable[[Scope, int], None]) -> AsgiApp:
+    """An application whose answers are counted as soon as they begin, whoever gives them."""
+
+    async def counted(scope: Any, receive: Any, send: Any) -> None:
+        async def noted(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                count(scope, message["status"])
+            await send(message)
+
+        await app(scope, receive, noted)
+
+    return counted

@@ -6,6 +6,7 @@ The checksum is a CRC-32: it finds every change of a few bits in a row, and miss
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 import zlib
 from collections.abc import Sequence
@@ -49,8 +50,9 @@ class BlockFile:
     def __init__(self, path: Path, size: int, sums: Sequence[int] | np.ndarray, remedy: str) -> None:
         self.path, self._size, self._sums, self._remedy = path, size, sums, remedy
         self.sound = bytearray(len(sums))  # 1: compared, and as it was written
-        self.pending = len(sums)  # about how many are not compared yet; 0: all are
+        self.pending = len(sums)  # how many are not compared yet
         self._descriptor: int | None = None
+        self._lock = threading.Lock()
 
     def read(self, start: int, size: int) -> bytes:
         """`size` bytes from `start`.
@@ -102,18 +104,22 @@ class BlockFile:
     def open(self) -> BlockFile:
         """Open the file now, so that this stays the one that is read when another takes its place."""
         if self._descriptor is None:
-            try:
-                self._descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
-            except OSError as error:
-                raise self._unreadable(error) from None
-            self._finalizer = weakref.finalize(self, os.close, self._descriptor)  # at the latest when nothing needs it
+            with self._lock:  # of two descriptors, the number of one would be closed twice, when somebody else has it
+                if self._descriptor is None:
+                    try:
+                        descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+                    except OSError as error:
+                        raise self._unreadable(error) from None
+                    self._finalizer = weakref.finalize(self, os.close, descriptor)  # when nothing needs it
+                    self._descriptor = descriptor
         return self
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
-        if self._descriptor is not None:
-            self._finalizer()
-            self._descriptor = None
+        with self._lock:
+            if self._descriptor is not None:
+                self._finalizer()
+                self._descriptor = None
 
     def compare(self, block: int) -> None:
         """Compare a block. Raises what `require` does."""
@@ -123,9 +129,10 @@ class BlockFile:
         wanted = min(BLOCK, self._size - start)
         if zlib.crc32(self._pread(wanted, start)) != int(self._sums[block]):
             raise IndexFileError(f"{self.path}: altered since it was built; {self._remedy}")
-        if not self.sound[block]:
-            self.sound[block] = 1
-            self.pending = self.sound.count(0) if self.pending < _AT_ONCE else self.pending - 1
+        with self._lock:
+            if not self.sound[block]:
+                self.sound[block] = 1
+                self.pending -= 1
 
     def _compare_from(self, first: int) -> None:
         for block in range(first, min(first + _AT_ONCE, len(self.sound))):

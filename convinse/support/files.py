@@ -10,13 +10,13 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from .errors import ConvinseError, OutputError, one_line
+from .errors import ConvinseError, IndexFileError, OutputError, one_line
 from .exchange import exchange
 from .locks import LOCK_EX, LOCK_NB, flock
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Beside NAME a writer has .NAME.xxxxxxxx.claim, a folder that it locks, and writes .NAME.xxxxxxxx.tmp
 _CLAIM, _NEW = ".claim", ".tmp"
 _OLDER = "older"  # in the claim, what was put aside
-_TRIES = 100  # renames where other writers come between
+_TRIES = 100  # where other writers come between
 _SETTLED = 2.0  # seconds after a change in which another one may bear the same time
 
 
@@ -90,6 +90,33 @@ def recover(path: Path) -> None:
     if not os.path.lexists(path):
         with suppress(OSError):  # who may only read cannot bring it back
             _tidy(path)
+
+
+def steadily(path: Path, opening: Callable[[], None]) -> None:
+    """Open a built file, or the folder of a manifest; once more where another build took its place meanwhile.
+
+    So nothing is opened half from one build and half from another. Raises what `opening` raises.
+    """
+    for _ in range(_TRIES):
+        before = state_of(path)
+        try:
+            opening()
+        except IndexFileError:
+            if state_of(path) == before:
+                raise
+        else:
+            if state_of(path) == before:
+                return
+    raise IndexFileError(f"{path}: replaced again and again while it was opened; try again")
+
+
+def state_of(path: Path) -> tuple[int, ...] | None:
+    """What tells a file from another one of its name; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 @contextmanager

@@ -7,13 +7,14 @@ import os
 import shutil
 import stat
 import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from .errors import IndexFileError, one_line, remedy_of
-from .files import system_error
+from .files import remove, system_error
 
 _SPARE = 1 << 20  # bytes: a disk with less is full
 LOCKS = (".tantivy-meta.lock", ".tantivy-writer.lock")
@@ -107,8 +108,9 @@ class FullText:
 
     def _linked(self, path: Path) -> Path:
         """A temporary folder of links to a read-only index: the engine writes a lock file even to read."""
-        self._links = tempfile.TemporaryDirectory(prefix="convinse-index-")
+        links = Path(tempfile.mkdtemp(prefix="convinse-index-"))
+        weakref.finalize(self, remove, links)  # at the latest when nothing needs it
         for file in path.iterdir():
             if file.name not in LOCKS:
-                (Path(self._links.name) / file.name).symlink_to(file.resolve())
-        return Path(self._links.name)
+                (links / file.name).symlink_to(file.resolve())
+        return links

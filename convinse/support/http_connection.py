@@ -84,16 +84,21 @@ class HandedSocket(socket.socket):
         if time.monotonic() > self._told + _EVERY:
             self._told = time.monotonic()
             LOGGER.warning("connections are refused: %s", error.strerror)
-        os.close(self._spare)
+        self._give_spare()
         with suppress(OSError):
             super().accept()[0].close()
-        self._spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        with suppress(OSError):  # another thread has taken the handle: there is none to spare until the next time
+            self._spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+
+    def _give_spare(self) -> None:
+        """Close the spare handle, where there is one."""
+        spare, self._spare = self._spare, -1
+        if spare >= 0:
+            os.close(spare)
 
     def close(self) -> None:
         """Close the socket and the spare handle."""
-        if self._spare >= 0:
-            os.close(self._spare)
-            self._spare = -1
+        self._give_spare()
         super().close()
 
 
@@ -276,7 +281,10 @@ class LimitedConnection(H11Protocol):
         self.is_lingering = True
         self._timer = self.loop.call_later(self._limits.drained_seconds, transport.abort)
         self.flow.resume_reading()
-        transport.write_eof()
+        try:
+            transport.write_eof()
+        except OSError:  # its client has gone
+            transport.abort()
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

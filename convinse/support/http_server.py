@@ -21,7 +21,7 @@ import msgspec
 
 from .addresses import is_loopback
 from .errors import ConvinseError, NetworkError, one_line
-from .http_access import AsgiApp, refusal
+from .http_access import AsgiApp, Scope, refusal
 from .http_limits import Limits
 from .http_work import RefusedError, too_late
 
@@ -33,6 +33,7 @@ LOGGER = logging.getLogger(__name__)
 _CLOSE = {"Connection": "close"}
 _LAST_ACCEPTED = 0.2  # seconds at the end in which what has arrived is taken in
 _T = TypeVar("_T")
+Refused = Callable[[Scope, int], None]
 
 
 class JsonEndpoint:
@@ -172,6 +173,7 @@ def run(
     origins: Sequence[str] = (),
     patience: float = 5,
     asks_for_token: bool = False,
+    refused: Refused | None = None,
 ) -> None:
     """Serve until Ctrl-C or SIGTERM; requests that are being answered get some time to end.
 
@@ -185,6 +187,7 @@ def run(
         origins: of other sites whose pages may ask.
         patience: seconds for requests in flight.
         asks_for_token: whether the application knows who may ask it; nobody is warned then.
+        refused: called with each request that does not reach the application, and the status that it got.
 
     Raises:
         NetworkError: `host` is no address of this machine, or the port is taken.
@@ -194,7 +197,9 @@ def run(
         if not asks_for_token and not is_loopback(host):
             LOGGER.warning("%s: reachable from other machines; the server asks nobody for a password", address)
         started = ready and functools.partial(ready, address)
-        server = uvicorn_server(app, started, patience, limits=limits, names=(host, *names), origins=origins)
+        server = uvicorn_server(
+            app, started, patience, limits=limits, names=(host, *names), origins=origins, refused=refused
+        )
         with suppress(KeyboardInterrupt), _survived(signal.SIGTERM):
             server.run(sockets=[listener])  # ends in order first, then raises the signals that it caught
 
@@ -220,6 +225,7 @@ def uvicorn_server(
     limits: Limits | None = None,
     names: Sequence[str] = (),
     origins: Sequence[str] = (),
+    refused: Refused | None = None,
 ) -> Any:
     """A `uvicorn.Server` for the application, with settings that do not depend on what else is installed; see `run`."""
     import uvicorn
@@ -241,7 +247,7 @@ def uvicorn_server(
 
     return Server(
         uvicorn.Config(
-            _guarded(app, frozenset(name.lower() for name in names), frozenset(origins)),
+            _guarded(app, frozenset(name.lower() for name in names), frozenset(origins), refused),
             loop="asyncio",
             http=functools.partial(LimitedConnection, places=places),  # type: ignore[arg-type]  # it is called, no more
             ws="none",
@@ -255,15 +261,18 @@ def uvicorn_server(
     )
 
 
-def _guarded(app: AsgiApp, names: frozenset[str], origins: frozenset[str]) -> AsgiApp:
+def _guarded(app: AsgiApp, names: frozenset[str], origins: frozenset[str], refused: Refused | None) -> AsgiApp:
     """An application that answers only who may ask it, see `http_access`."""
 
     async def guarded(scope: Any, receive: Any, send: Any) -> None:
-        refused = refusal(scope, names, origins)
-        if refused is None:
+        reason = refusal(scope, names, origins)
+        if reason is None:
             await app(scope, receive, send)
-        else:
-            await answer({"error": refused[1]}, refused[0], _CLOSE)(scope, receive, send)
+            return
+        status, text = reason
+        if refused is not None:
+            refused(scope, status)
+        await answer({"error": text}, status, _CLOSE)(scope, receive, send)
 
     return guarded
 

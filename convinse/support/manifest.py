@@ -13,7 +13,8 @@ import msgspec
 
 from .block_sums import BLOCK, BlockFile, CheckedArray, require_together, sums_of
 from .errors import IndexFileError, one_line, remedy_of
-from .files import recover, sha256
+from .files import recover, sha256, state_of
+from .full_text import FullText
 from .jsonlines import JSON_ERRORS
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class BuiltFolder:
         self._folder, self._manifest, self._checks = folder, manifest, checks
         self._files: dict[str, BlockFile] = {}
         self._lock = threading.Lock()
-        self._required: set[str] = set()
+        self._state = state_of(folder / MANIFEST)
         if manifest.block_sums is not None:
             self._read_sums(manifest.block_sums)
         if compare:
@@ -168,20 +169,28 @@ class BuiltFolder:
         file = self._files.get(name)
         return values if file is None or not file.pending else CheckedArray(values, file)
 
-    def require(self, prefix: str) -> None:
-        """Compare the files whose names begin with `prefix`, whole or where they are very large by samples.
+    def full_text(self, name: str) -> FullText:
+        """The full-text index in a folder of it; its files are compared first, whole or where they are very large by samples.
 
         Raises:
-            IndexFileError: one is altered; the message names it.
+            IndexFileError: one is altered; or it is of another build, which has taken the place of this one.
         """
-        if prefix in self._required:
-            return
+        files = [file for path, file in self._files.items() if path.startswith(f"{name}/")]
         with self._lock:
-            files = [file for name, file in self._files.items() if name.startswith(prefix)]
-            require_together(files)
+            try:
+                require_together(files)
+                engine = FullText(self._folder / name)
+            except IndexFileError:
+                self._require_same()
+                raise
+            self._require_same()
             for file in files:
                 file.close()
-            self._required.add(prefix)
+        return engine
+
+    def _require_same(self) -> None:
+        if state_of(self._folder / MANIFEST) != self._state:
+            raise IndexFileError(f"{self._folder}: another build has taken its place since; open it again")
 
     def close(self) -> None:
         """Close what is open; the next use opens it again."""

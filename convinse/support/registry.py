@@ -18,6 +18,7 @@ _MODULES: dict[str, dict[str, str]] = {
         "nc_prev": "convinse.question_understanding.naive_concat:NcPrev",
         "nc_init_prev": "convinse.question_understanding.naive_concat:NcInitPrev",
         "nc_all": "convinse.question_understanding.naive_concat:NcAll",
+        "llm": "convinse.question_understanding.llm:LanguageModelUnderstanding",
         "history": "convinse.question_understanding.trained_history:TrainedHistory",
         "slots": "convinse.question_understanding.slots:Slots",
         "sr": "convinse.question_understanding.structured_representation:StructuredRepresentation",
@@ -29,6 +30,8 @@ _MODULES: dict[str, dict[str, str]] = {
     "ha": {
         "entity_voting": "convinse.heterogeneous_answering.entity_voting:EntityVoting",
         "extractive": "convinse.heterogeneous_answering.extractive:ExtractiveAnswering",
+        "llm": "convinse.heterogeneous_answering.llm:LanguageModelAnswering",
+        "seq2seq": "convinse.heterogeneous_answering.seq2seq:Seq2SeqAnswering",
     },
     "converters": {},  # of data sets: those of the project register themselves (formats/converters.py)
 }

@@ -24,7 +24,7 @@ import msgspec
 from .addresses import host_of, is_loopback
 from .errors import NetworkError, one_line
 from .partial_download import PartialDownload
-from .web_attempt import EXCERPT, Deadline, PassingError, cause_of, retry_after, said_in, status_of
+from .web_attempt import EXCERPT, Deadline, PassingError, cause_of, is_refusal, retry_after, said_in, status_of
 
 if TYPE_CHECKING:
     import requests
@@ -65,6 +65,8 @@ class WebSession:
         contact: whom to ask about these requests, sent with the User-Agent; None: what `CONVINSE_CONTACT` says.
         slots: bounds the requests under way at once; sessions may share one.
         passing: for a 2xx answer, why it is to be asked for again like a 503, or None (servers that say so in the body).
+        connections: how many are kept open to a host.
+        refusals: how often a request is sent at most where nobody listens.
     """
 
     read_timeout: float = 60.0
@@ -75,6 +77,8 @@ class WebSession:
     contact: str | None = None
     slots: threading.Semaphore | None = None
     passing: Callable[[WebAnswer], str | None] | None = None
+    connections: int = 10
+    refusals: int = 5
     _resting: dict[str, float] = field(default_factory=dict, init=False)  # host -> when it wants to be asked again
     _sessions: dict[bool, requests.Session] = field(default_factory=dict, init=False)  # loopback or not -> session
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
@@ -97,9 +101,9 @@ class WebSession:
         """The JSON value that GET answers. Raises `NetworkError` as `get` does, and for a body that is no JSON."""
         return self._json(self.get(url, params, {"Accept": "application/json"}, until))
 
-    def post_json(self, url: str, value: Any) -> Any:
+    def post_json(self, url: str, value: Any, headers: Mapping[str, str] | None = None) -> Any:
         """The JSON value that a POST of a JSON value answers; redirects are errors. Raises `NetworkError`."""
-        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        headers = {"Accept": "application/json", "Content-Type": "application/json", **(headers or {})}
         return self._json(self._request("POST", url, data=msgspec.json.encode(value), headers=headers))
 
     def download(self, url: str, path: Path, advance: Callable[[int, int | None], None] | None = None) -> None:
@@ -176,7 +180,7 @@ class WebSession:
                     sent = headers() if callable(headers) else headers or {}
                     return self._attempt(method, url, deadline, sent, options, receive)
             except PassingError as fault:
-                if attempt == self.attempts:
+                if attempt >= (min(self.refusals, self.attempts) if fault.is_refused else self.attempts):
                     raise self._error(url, f"{fault} ({_times(attempt)})", fault.status) from fault.__cause__
                 pause = fault.retry_after
                 if pause is None:
@@ -248,9 +252,9 @@ class WebSession:
         except requests.exceptions.ConnectTimeout as error:
             raise PassingError(f"no connection within {connect:g} s") from error
         except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError) as error:
-            raise PassingError(f"no answer within {read:g} s") from error
+            raise PassingError(f"no answer within {round(read, 1):g} s") from error
         except (requests.exceptions.ConnectionError, requests.exceptions.ChunkedEncodingError) as error:
-            raise PassingError(f"no connection: {cause_of(error)}") from error
+            raise PassingError(f"no connection: {cause_of(error)}", is_refused=is_refusal(error)) from error
         except (urllib3.exceptions.HTTPError, http.client.HTTPException, OSError) as error:
             if isinstance(error, requests.exceptions.RequestException):  # an OSError, too: a bad URL, endless redirects
                 raise self._error(url, one_line(error)) from error
@@ -289,6 +293,8 @@ class WebSession:
                 session = requests.Session()
                 session.trust_env = not loopback
                 session.max_redirects = 5
+                for scheme in ("http://", "https://"):
+                    session.mount(scheme, requests.adapters.HTTPAdapter(pool_maxsize=self.connections))
                 self._sessions[loopback] = session
             return self._sessions[loopback]
 

@@ -34,8 +34,11 @@ class Deadline(NamedTuple):
 class PassingError(Exception):
     """An attempt failed in a way that may pass."""
 
-    def __init__(self, text: str, status: int | None = None, retry_after: float | None = None) -> None:
+    def __init__(
+        self, text: str, status: int | None = None, retry_after: float | None = None, is_refused: bool = False
+    ) -> None:
         super().__init__(text)
+        self.is_refused = is_refused  # nobody listens there
         self.status = status
         self.retry_after = retry_after
 
@@ -46,21 +49,31 @@ def status_of(response: requests.Response) -> str:
 
 
 def said_in(text: str) -> str:
-    """What the body of a refusal says: the `error` of a JSON object, or its beginning; nothing of an HTML page."""
+    """What the body of a refusal says: the `error` or `detail` of a JSON object, or the `message` in it, as OpenAI's servers answer,
+    or its beginning; nothing of an HTML page."""
     with suppress(msgspec.DecodeError, RecursionError):
         value = msgspec.json.decode(text)
-        if isinstance(value, dict) and isinstance(value.get("error"), str):
-            text = value["error"]
+        error = value.get("error", value.get("detail")) if isinstance(value, dict) else None
+        said = error.get("message") if isinstance(error, dict) else error
+        if isinstance(said, str):
+            text = said
     return "" if text.startswith("<") else " ".join(text[:EXCERPT].split())
 
 
 def cause_of(error: BaseException) -> str:
     """The innermost exception: `requests` and `urllib3` wrap it in their own several times."""
-    while True:
-        inner = error.__cause__ or error.__context__
-        if inner is None:
-            return one_line(error)
+    return one_line(_innermost(error))
+
+
+def is_refusal(error: BaseException) -> bool:
+    """Whether nobody listened."""
+    return isinstance(_innermost(error), ConnectionRefusedError)
+
+
+def _innermost(error: BaseException) -> BaseException:
+    while (inner := error.__cause__ or error.__context__) is not None:
         error = inner
+    return error
 
 
 def retry_after(response: requests.Response) -> float | None:

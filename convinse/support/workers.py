@@ -14,17 +14,18 @@ import sys
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
-from queue import SimpleQueue
-from typing import Any, TypeVar
+from queue import Empty, SimpleQueue
+from typing import Any, TypeAlias, TypeVar
 
 from .errors import DataError, one_line
 
 P = TypeVar("P")
 R = TypeVar("R")
+# for what becomes of a piece; unlike a future's, its lock (in C) is not left held where Ctrl-C comes in between
+_Box: TypeAlias = "SimpleQueue[tuple[Any, BaseException | None]]"
 
 _LOOKS = 1800  # of a second each, at a piece that is not done; a stopped process (Ctrl-Z) looks but once
 _FAREWELL = 5.0  # seconds for a killed process to be gone
@@ -60,24 +61,29 @@ def in_order(
         DataError: a process died, or does not come to an end; and whatever the function raises.
     """
     pool: list[_Worker] = []
-    idle: SimpleQueue[_Worker] = SimpleQueue()
-    waiting: deque[Future[R]] = deque()
+    threads: list[threading.Thread] = []
+    todo: SimpleQueue[tuple[P, _Box] | None] = SimpleQueue()
+    waiting: deque[_Box] = deque()
 
-    def result(piece: P) -> R:
-        worker = idle.get_nowait()  # there are as many as threads
-        try:
-            return worker.result(piece, about, remedy)  # type: ignore[no-any-return]
-        finally:
-            idle.put(worker)
+    def work(worker: _Worker) -> None:
+        while (task := todo.get()) is not None:
+            piece, box = task
+            try:
+                box.put((worker.result(piece, about, remedy), None))
+            except BaseException as error:  # whatever it is, it is the caller's
+                box.put((None, error))
 
-    # a thread for each process: it takes in the result while the caller is busy with the one before
-    threads = ThreadPoolExecutor(workers, "worker")
     try:
-        for _ in range(workers):
-            pool.append(_Worker(make, arguments))
-            idle.put(pool[-1])
+        with _uninterrupted():  # else a process or a thread that has just been started would be in no list
+            for _ in range(workers):
+                pool.append(_Worker(make, arguments))
+            # a thread for each process: it takes in the result while the caller is busy with the one before
+            for worker in pool:
+                threads.append(threading.Thread(target=work, args=(worker,), name="worker", daemon=True))
+                threads[-1].start()
         for piece in pieces:
-            waiting.append(threads.submit(result, piece))
+            waiting.append(SimpleQueue())
+            todo.put((piece, waiting[-1]))
             if len(waiting) > workers + 1:
                 yield _done(waiting.popleft(), about)
         while waiting:
@@ -85,16 +91,33 @@ def in_order(
     finally:
         for worker in pool:
             worker.process.kill()
-        threads.shutdown(cancel_futures=True)  # what waits at the pipes ends with the processes
+            todo.put(None)
+        for thread in threads:  # what waits at the pipes ends with the processes
+            thread.join(_FAREWELL)
         for worker in pool:
             worker.process.join(_FAREWELL)
 
 
-def _done(future: Future[R], about: str) -> R:
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until the end; what is started meanwhile never hears of it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _done(box: _Box, about: str) -> Any:
     """The result of a piece, waited for with patience."""
     for _ in range(_LOOKS):
-        if wait([future], timeout=1).done:
-            return future.result()
+        try:
+            value, error = box.get(timeout=1)
+        except Empty:
+            continue
+        if error is not None:
+            raise error
+        return value
     raise DataError(
         f"{about}: a worker process made nothing of a piece of it in {_LOOKS // 60} minutes; is it stopped?"
     )
@@ -109,15 +132,12 @@ class _Worker:
             given = (theirs, os.getpid(), make, arguments)
             # one that is daemonic is ended where the program ends with the iterator half used
             self.process = _PROCESSES.Process(target=_work, args=given, daemon=True)  # type: ignore[attr-defined]
-            # Ctrl-C is the parent's: it ends its workers
-            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
                 self.process.start()
             except OSError as error:
                 raise DataError(f"a worker process cannot be started: {one_line(error)}; are there too many?") from None
             finally:
                 theirs.close()  # so that its end shows when the process dies
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def result(self, piece: Any, about: str, remedy: str) -> Any:
         """What the process makes of a piece."""

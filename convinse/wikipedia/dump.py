@@ -19,7 +19,7 @@ from ..language.text import fold
 from ..records.evidence import Evidence, Row
 from ..support.block_sums import require_together
 from ..support.errors import IndexFileError, OutputError, one_line, remedy_of
-from ..support.files import replacing
+from ..support.files import replacing, steadily
 from ..support.jsonlines import JSON_ERRORS
 from .dump_sums import MAGIC, append_sums, open_sums
 from .page import FORMAT, whole_rows
@@ -54,6 +54,11 @@ class WikipediaDump:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._tables: dict[tuple[str, int], list[Row]] = {}
+        steadily(path, self._open)
+
+    def _open(self) -> None:
+        path = self.path
         with _readable(path):
             if not path.is_file():
                 raise IndexFileError(f"{path}: no such Wikipedia dump; check ers_wikipedia_dump")
@@ -62,8 +67,8 @@ class WikipediaDump:
                 self._sums.require(0, 1)  # how its tables are made, and what it says of itself
             address = f"{path.resolve().as_uri()}?mode=ro"
             self._connection = sqlite3.connect(address, uri=True, check_same_thread=False)
-            self._connection.execute("PRAGMA query_only=1")
             weakref.finalize(self, self._connection.close)  # at the latest when nothing needs it
+            self._connection.execute("PRAGMA query_only=1")
             meta = dict(self._connection.execute("SELECT key, value FROM meta"))
             written = meta.get("format")
             if written != str(FORMAT):
@@ -72,7 +77,6 @@ class WikipediaDump:
             self.has_words = self._can_search()
             self.build_id: str = meta["build_id"]
             self.counts = msgspec.json.decode(meta["counts"], type=dict[str, int])
-        self._tables: dict[tuple[str, int], list[Row]] = {}
 
     def get(self, item_id: str) -> list[Evidence] | None:
         """The evidences of an item's page, or None when the dump has no such page."""

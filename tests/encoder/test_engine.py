@@ -129,7 +129,7 @@ def test_a_block_is_prepared_while_the_one_before_is_computed(monkeypatch):
     for start, (in_main, *block) in prepared(range(35), prepare):
         assert not in_main
         if start + 10 < 35:
-            assert began[start // 10 + 1].wait(5)  # while this one is still in use
+            assert began[start // 10 + 1].wait(60)  # while this one is still in use
         starts.append(start)
         items += block
     assert starts == [0, 10, 20, 30] and items == list(range(35))

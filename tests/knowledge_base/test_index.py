@@ -1,4 +1,5 @@
 import json
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
@@ -11,6 +12,7 @@ from convinse.knowledge_base.index import KnowledgeBase
 from convinse.support.errors import IndexFileError
 from convinse.support.manifest import BLOCK_SUMS, BuiltFolder, FileRecord, sealed
 from handmade import claim, document, q, string, world, write
+from refusals import refused
 from written import read_json
 
 
@@ -216,6 +218,40 @@ def test_damage_of_a_large_file_is_found_when_it_is_used(folder, monkeypatch, na
     path.write_bytes(data)
     with closing(KnowledgeBase(folder)) as kb, pytest.raises(IndexFileError, match=f"{path.name}: altered"):
         used(kb)
+
+
+def rebuilt(folder):
+    build(write(folder.parent / "dump.json", world()), folder)
+
+
+def test_an_index_opens_while_others_take_its_place(folder):
+    stop = threading.Event()
+
+    def replace():
+        while not stop.is_set():
+            rebuilt(folder)
+
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(replace)
+        try:
+            for _ in range(60):
+                with closing(KnowledgeBase(folder)) as kb:
+                    assert kb.label("Q44578") == "Titanic"
+        finally:
+            stop.set()
+        writing.result()
+
+
+def test_names_of_another_build_are_never_mixed_in(folder, closed):
+    kb = closed(KnowledgeBase(folder))
+    rebuilt(folder)
+    refused(
+        IndexFileError,
+        lambda: kb.search_names(["titanic"], 3),
+        "kb: another build has taken its place since",
+        "open it again",
+    )
+    assert kb.label("Q44578") == "Titanic"
 
 
 def test_an_index_of_an_earlier_version_is_checked_by_samples(folder):

@@ -26,9 +26,13 @@ ALLOWED = {
     "formats/sources/hotpotqa.py": {"_KNOWN": KEYS},
     "formats/squad.py": {"counts": KEYS},
     "knowledge_base/linking.py": {"_Sort": NAMES},
+    "serving/mcp_shapes.py": {"Source": NAMES},
     "heterogeneous_answering/abstention.py": {"_LANGUAGES": CODES},
     "neighbours/pyterrier.py": {"_RESULTS": KEYS},
     "reports/content.py": {"_GROUPS": HEADINGS, "_STAGES": NAMES, "_compared": HEADINGS},
+    "heterogeneous_answering/llm.py": {"_SOURCES": NAMES},
+    "identity.py": {"_HOW_ASKED": OPTIONS},
+    "question_understanding/llm.py": {"_SCHEMA": KEYS},
     "passages/analysis.py": {"_STEMMERS": CODES, "_OWN_LETTERS": CODES},
     "records/evidence.py": {"SOURCES": NAMES},
     "records/literals.py": {

@@ -20,8 +20,8 @@ HISTORY = [
 ]
 
 
-def part(turn, kind, text):
-    return {"turn": turn, "part": kind, "text": text}
+def part(turn, kind, text, **more):
+    return {"turn": turn, "part": kind, "text": text, **more}
 
 
 # --- by words
@@ -50,7 +50,7 @@ def test_words_that_the_question_lacks_come_from_the_history(representation, que
 # --- slots
 
 
-ANSWER, TOPIC = part(0, "answer", "Christopher Nolan"), part(0, "question", "Inception")
+ANSWER, TOPIC = part(0, "answer", "Christopher Nolan", id="Q25191"), part(0, "question", "Inception", id="Q25188")
 FILLED = {**HISTORY[0], "structured_representation": " || Inception || directed || person"}
 
 
@@ -81,4 +81,4 @@ def test_ask_shows_what_was_used(command):
     (line,) = [line for line in second.splitlines() if "from the history" in line]
     assert "James Cameron (answer of turn 0)" in line
     first, second = json.loads(command(*asked, "--json", *questions))["questions"]
-    assert first["history_used"] == [] and part(0, "answer", "James Cameron") in second["history_used"]
+    assert first["history_used"] == [] and part(0, "answer", "James Cameron", id="Q42574") in second["history_used"]

@@ -233,9 +233,9 @@ def test_an_attribute_below_a_sub_header_keeps_both_names_and_a_date_stays_whole
 def test_very_many_mentions_take_no_time():
     many = evidence(" ".join(["the"] * 20_000), "text")
     many["disambiguations"] = [["the", "Q1"]] * 21_000
-    start = time.monotonic()
+    start = time.process_time()  # which a busy machine does not change
     assert len(structured(many)["mentions"]) == 20_000
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_a_link_without_an_item_is_no_mention():

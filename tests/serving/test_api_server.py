@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import pytest
 
-from convinse.serving import api_server
+from convinse.serving import api_server, conversation_store
 from convinse.serving.api_server import LIMITS, ServiceOptions, create_app
 from loopback import served
 from places import ROOT
@@ -56,7 +56,7 @@ def refused(port, path, value, status=400):
 
 
 def wait_until(condition):
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -93,7 +93,7 @@ def test_the_first_event_does_not_wait_for_the_turn(server, pipeline):
     path = begun(server)
     pipeline.hold()
     with asking(server, f"{path}/turns", QUESTIONS[0], "Accept: text/event-stream\r\n") as client:
-        assert pipeline.entered.wait(20)
+        assert pipeline.entered.wait(60)
         received = b""
         while b"event: waiting" not in received:
             received += client.recv(1000)
@@ -154,7 +154,7 @@ def test_wrong_paths_and_methods(server):
 def asking(port, path, question, headers=""):
     """A client that has sent its question and has not read the answer."""
     body = json.dumps({"question": question}).encode()
-    client = socket.create_connection(("127.0.0.1", port), timeout=20)
+    client = socket.create_connection(("127.0.0.1", port), timeout=60)
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\n{headers}Content-Length: {len(body)}\r\n\r\n"
     client.sendall(head.encode() + body)
     return client
@@ -169,7 +169,7 @@ def test_turns_that_wait_are_computed_together(server, pipeline):
     pipeline.hold()
     with ThreadPoolExecutor(4) as pool:
         first = pool.submit(asked, server, "POST", f"{paths[0]}/turns", {"question": QUESTIONS[0]})
-        assert pipeline.entered.wait(20)
+        assert pipeline.entered.wait(60)
         later = [pool.submit(asked, server, "POST", f"{path}/turns", {"question": QUESTIONS[2]}) for path in paths[1:]]
         wait_until(lambda: waiting(server) == 3)
         pipeline.go.set()
@@ -187,7 +187,7 @@ def test_a_turn_that_fails_does_not_fail_those_beside_it(server, pipeline, caplo
         futures = []
         for path, question in zip(paths, questions, strict=True):
             futures.append(pool.submit(ask, server, "POST", f"{path}/turns", {"question": question}))
-            assert pipeline.entered.wait(20)
+            assert pipeline.entered.wait(60)
             wait_until(lambda: waiting(server) == len(futures) - 1)
         pipeline.go.set()
         assert [future.result()[0] for future in futures] == [200, 500, 200]
@@ -205,7 +205,7 @@ def test_a_second_turn_of_a_conversation_is_refused_while_the_first_is_under_way
     path = begun(server)
     pipeline.hold()
     with asking(server, f"{path}/turns", QUESTIONS[0], accept) as client:
-        assert pipeline.entered.wait(20)
+        assert pipeline.entered.wait(60)
         status, headers, _ = ask(server, "POST", f"{path}/turns", {"question": QUESTIONS[1]})
         assert (status, headers["Retry-After"]) == (409, "1")
         assert ask(server, "GET", path)[0] == 200
@@ -219,7 +219,7 @@ def test_the_turn_of_a_client_that_goes_away_ends_before_the_next_stage(server, 
     path = begun(server)
     pipeline.hold()
     with asking(server, f"{path}/turns", QUESTIONS[0], accept):
-        assert pipeline.entered.wait(20)
+        assert pipeline.entered.wait(60)
     wait_until(lambda: b'outcome="given_up"' in ask(server, "GET", "/metrics")[2])
     with ThreadPoolExecutor(1) as pool:  # its place is free
         later = pool.submit(asked, server, "POST", f"{path}/turns", {"question": QUESTIONS[2]})
@@ -247,7 +247,7 @@ def test_a_full_queue_says_when_to_come_again(pipeline):
         paths = [begun(port) for _ in range(3)]
         pipeline.hold()
         with asking(port, f"{paths[0]}/turns", QUESTIONS[0]):
-            assert pipeline.entered.wait(20)
+            assert pipeline.entered.wait(60)
             with asking(port, f"{paths[1]}/turns", QUESTIONS[0]):
                 wait_until(lambda: waiting(port) == 1)
                 for accept in ("application/json", "text/event-stream"):
@@ -262,7 +262,7 @@ def test_idle_conversations_make_room(pipeline):
         paths = [begun(port), begun(port)]
         pipeline.hold()
         with asking(port, f"{paths[0]}/turns", QUESTIONS[0]):
-            assert pipeline.entered.wait(20)
+            assert pipeline.entered.wait(60)
             paths.append(begun(port))
             assert [ask(port, "GET", path)[0] for path in paths] == [200, 404, 200]
             assert b"convinse_conversations_dropped_total 1\n" in ask(port, "GET", "/metrics")[2]
@@ -273,7 +273,7 @@ def test_idle_conversations_make_room(pipeline):
 
 
 def test_a_conversation_has_an_end(pipeline, monkeypatch):
-    monkeypatch.setattr(api_server, "_MOST_TURNS", 1)
+    monkeypatch.setattr(conversation_store, "MOST_TURNS", 1)
     with serving(pipeline) as port:
         path = begun(port)
         asked(port, "POST", f"{path}/turns", {"question": QUESTIONS[0]})
@@ -319,7 +319,7 @@ def test_a_signal_answers_what_has_arrived():
         for client in clients:
             with client:
                 assert client.recv(12) == b"HTTP/1.1 200"
-        assert process.wait(20) == 0, process.communicate()
+        assert process.wait(60) == 0, process.communicate()
     finally:
         process.kill()
         process.communicate()

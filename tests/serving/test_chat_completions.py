@@ -3,10 +3,12 @@
 import json
 
 import pytest
+from tokenizers import Tokenizer
 
 from convinse.serving.api_server import ServiceOptions, create_app
 from convinse.serving.chat_completions import ChatMessage, ChatRequest, answer_lines, chat_question
 from loopback import served
+from places import ROOT
 from services import HeldPipeline, ask, asked, events
 
 QUESTIONS = ["who directed Titanic?", "when was it released?", "who played Rose in it?", "when was she born?"]
@@ -136,11 +138,29 @@ def test_a_stream_is_the_same_answer(server):
     names, chunks = zip(*events(body), strict=True)
     assert set(names) == {""} and chunks[-1] == "[DONE]" and b"\n\n: ers\n\n" in body
     first, *middle, last, usage = chunks[:-1]
-    assert first["choices"][0]["delta"]["role"] == "assistant" and usage["choices"] == [] and usage["usage"]
+    assert (
+        first["choices"][0]["delta"]["role"] == "assistant"
+        and usage["choices"] == []
+        and usage["usage"] == whole["usage"]
+    )
     text = "".join(chunk["choices"][0]["delta"]["content"] for chunk in middle)
     assert text == whole["choices"][0]["message"]["content"]
     assert last["choices"][0]["finish_reason"] == "stop" and last["convinse"] == whole["convinse"]
     assert {chunk["id"] for chunk in chunks[:-1]} == {first["id"]} != {whole["id"]}
+
+
+def test_tokens_are_those_of_the_embedded_model(server):
+    """Counted by hand: the pieces of the vocabulary, without the marks of beginning and end."""
+    messages = [message("user", "who directed Titanic?"), message("assistant", "James Cameron (Q42574, score 0.98)\n\n[1] x"), message("user", "and Avatar?")]  # fmt: skip
+    value = completed(server, messages)
+    usage = value["usage"]
+    assert usage["prompt_tokens"] == len("who directed titanic ?".split()) + len("james cameron".split()) + len("and avatar ?".split())  # fmt: skip
+    text = value["choices"][0]["message"]["content"]
+    tokenizer = Tokenizer.from_file(str(ROOT / "convinse/snapshot/model/tokenizer.json"))
+    assert usage["completion_tokens"] == len(tokenizer.encode(text, add_special_tokens=False)) > len(text.split())
+    assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"]
+    long = [message("user", "who " * 500), message("assistant", "x"), message("user", "who?")]
+    assert completed(server, long)["usage"]["prompt_tokens"] == 500 + 1 + 2  # nothing is cut off
 
 
 def test_an_error_in_a_stream_has_its_shape(server):
@@ -158,37 +178,72 @@ def client(server, closed):
     return closed(openai.OpenAI(base_url=f"http://127.0.0.1:{server}/v1", api_key=TOKEN, max_retries=0))
 
 
+def checked(value):
+    """An answer, which has the types that the client says it has: the client itself checks nothing."""
+    type(value).model_validate_json(value.model_dump_json(exclude={"convinse"}), strict=True)
+    return value
+
+
 def test_the_client_asks(client, pipeline):
-    messages = []
+    messages = [message("system", "Be brief.")]
     for question in QUESTIONS[:2]:
-        messages.append(message("user", question))
-        answer = client.chat.completions.create(model="convinse", messages=messages)
+        messages.append({"role": "user", "content": [{"type": "text", "text": question}]})
+        answer = checked(client.chat.completions.create(model="convinse", messages=messages))
         messages.append(answer.choices[0].message)  # the object, as programs do
     assert answer.convinse == json.loads(json.dumps(pipeline.ask(QUESTIONS[:2])["questions"][1]))
+    assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens > 0
+
+
+def test_parameters_that_have_no_meaning_here_are_passed_over(client):
+    answer = client.chat.completions.create(
+        model="convinse:kb_text", messages=[message("developer", "x"), {**message("user", QUESTIONS[0]), "name": "a"}],
+        temperature=0.3, top_p=1, max_tokens=5, max_completion_tokens=5, n=1, seed=1, stop=["."], user="x", logprobs=False,
+        tools=[{"type": "function", "function": {"name": "f"}}], tool_choice="auto", response_format={"type": "text"},
+        metadata={"a": "b"}, extra_body={"top_k": 3},
+    )  # fmt: skip
+    assert answer.choices[0].message.content.startswith("James Cameron") and answer.model == "convinse:kb_text"
 
 
 def test_the_client_streams(client):
     messages = [message("user", QUESTIONS[0])]
-    whole = client.chat.completions.create(model="convinse", messages=messages).choices[0].message.content
-    chunks = list(client.chat.completions.create(model="convinse", messages=messages, stream=True))
-    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == whole
+    whole = checked(client.chat.completions.create(model="convinse", messages=messages))
+    text = whole.choices[0].message.content
+    chunks = list(map(checked, client.chat.completions.create(model="convinse", messages=messages, stream=True)))
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == text
     assert chunks[-1].convinse["question"] == QUESTIONS[0]
     with client.chat.completions.stream(model="convinse", messages=messages) as stream:
-        assert stream.get_final_completion().choices[0].message.content == whole
+        assert stream.get_final_completion().choices[0].message.content == text
+    *_, last = client.chat.completions.create(
+        model="convinse", messages=messages, stream=True, stream_options={"include_usage": True}
+    )
+    assert checked(last).usage == whole.usage and not last.choices
 
 
 def test_the_client_lists_models(client):
-    assert [model.id for model in client.models.list()][:2] == ["convinse", "convinse:kb"]
-    assert client.models.retrieve("convinse:kb_text").owned_by == "convinse"
+    assert [checked(model).id for model in client.models.list()][:2] == ["convinse", "convinse:kb"]
+    assert checked(client.models.retrieve("convinse:kb_text")).owned_by == "convinse"
 
 
 def test_the_client_reads_errors(client):
     openai = pytest.importorskip("openai")
+
+    def create(messages, model="convinse", **more):
+        return client.chat.completions.create(model=model, messages=messages, **more)
+
     with pytest.raises(openai.NotFoundError, match="no model 'gpt'"):
-        client.chat.completions.create(model="gpt", messages=[message("user", "x")])
+        create([message("user", "x")], "gpt")
+    with pytest.raises(openai.NotFoundError, match="no model 'gpt'"):
+        client.models.retrieve("gpt")
     with pytest.raises(openai.BadRequestError, match="the last one must be of the role 'user'"):
-        client.chat.completions.create(model="convinse", messages=[])
+        create([])
+    for text in ("x" * 2001, "x" * 10_000_001):
+        with pytest.raises(openai.APIStatusError, match="2001|10000000") as raised:
+            create([message("user", text)])
+        assert raised.value.status_code == 413 and raised.value.type == "invalid_request_error"
     with pytest.raises(openai.APIError, match="the server failed"):
-        list(client.chat.completions.create(model="convinse", messages=[message("user", "fail")], stream=True))
-    with pytest.raises(openai.AuthenticationError, match="token"):
+        list(create([message("user", "fail")], stream=True))
+    with pytest.raises(openai.InternalServerError, match="the server failed"):
+        create([message("user", "fail")])
+    with pytest.raises(openai.AuthenticationError, match="token") as raised:
         client.with_options(api_key="x").models.list()
+    assert raised.value.type == "authentication_error"

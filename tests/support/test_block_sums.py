@@ -1,6 +1,8 @@
 """Blocks that are compared when they are first used, and manifests and folders that know their own checksum."""
 
 import json
+import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
@@ -77,6 +79,25 @@ def test_a_whole_file_is_compared_by_several_threads(opened):
         list(threads.map(lambda _: file.require_all(), range(8)))
     assert file.pending == 0 and array.tolist() == NUMBERS.tolist()
     assert file.read(4, 8) == NUMBERS[1:3].tobytes()
+
+
+def test_threads_that_open_a_file_at_once_share_a_descriptor(opened, monkeypatch):
+    made, system_open = [], os.open
+
+    def slow(*arguments):
+        made.append(system_open(*arguments))
+        time.sleep(0.05)  # the others come meanwhile
+        return made[-1]
+
+    monkeypatch.setattr(os, "open", slow)
+    file, _ = opened()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _: file.require_all(), range(4)))
+    assert len(made) == 1
+    file.close()
+    file.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(made[0])
 
 
 def test_very_large_files_are_compared_by_samples(path, opened, monkeypatch):

@@ -1,4 +1,4 @@
-"""Bad clients against both servers: each gets a JSON answer or is closed in time, and a good client is served all the while."""
+"""Bad clients against the servers: each gets a JSON answer or is closed in time, and a good client is served all the while."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from functools import partial
@@ -15,6 +15,7 @@ from typing import Any
 
 from ..harness import Bench, Figures
 from .campaign import Attempt, Trial, measured
+from .judging import judged
 from .served import RunningServer, running
 
 _AMOUNTS = (1, 8, 20)  # trials of a group, by size
@@ -27,13 +28,30 @@ _SHORT = {
     "connections": 100, "header_seconds": 1.0, "body_seconds": 1.0, "idle_seconds": 1.0, "answer_seconds": 1.0,
     "drained_seconds": 1.0,
 }  # fmt: skip
-_GOOD: Mapping[str, tuple[str, dict[str, Any]]] = {
-    "kb": ("/search_space", {"question": "Who directed Titanic?"}),
-    "reader": ("/", {"context": "The Hobbit was written by Tolkien.", "qas": [{"qid": "1", "question": "who wrote The Hobbit"}]}),
+_CHAT = {"messages": [{"role": "user", "content": "Who directed Titanic?"}]}
+# requests that are answered, the first by whatever the server is for; {id} stands for a conversation that is begun before
+_GOOD: Mapping[str, Sequence[tuple[str, dict[str, Any]]]] = {
+    "kb": [("/search_space", {"question": "Who directed Titanic?"})],
+    "reader": [("/", {"context": "The Hobbit was written by Tolkien.", "qas": [{"qid": "1", "question": "who wrote The Hobbit"}]})],
+    "plain api": [
+        ("/v1/chat/completions", _CHAT),
+        ("/v1/chat/completions", {**_CHAT, "stream": True, "model": "convinse:kb"}),
+        ("/v1/conversations", {"sources": "kb_text"}),
+        ("/v1/conversations/{id}/turns", {"question": "Who directed Titanic?"}),
+    ],
 }  # fmt: skip
+_METHODS = ("GET", "POST", "DELETE", "PUT", "OPTIONS", "HEAD", "get", "X")
+_PATHS = (
+    "/", "*", "//", "/v1", "/v1/conversations", "/v1/conversations/", "/v1/models", "/v1/models/convinse", "/healthz", "/metrics",
+    "/openapi.json", "/search_space", "/v1/conversations/x/turns", "/..%2f..", "/%00", "/%ff", "/?a=%", "/" + "a" * 5000, "http://localhost/",
+)  # fmt: skip
 _SITES = (
     {"Host": "evil.example"}, {"Host": "127.0.0.1.evil.example"}, {"Origin": "http://evil.example"}, {"Origin": "null"},
     {"Content-Type": "text/plain"}, {"Content-Type": "application/x-www-form-urlencoded"},
+)  # fmt: skip
+_KNOWN = (  # keys and texts that a server knows
+    "question", "item", "item1", "item2", "parameters", "context", "qas", "qid", "p", "Q42", "P31", "messages", "role", "user", "content",
+    "stream", "model", "sources", "kb", "conversation", "questions", "Who wrote The Hobbit?",
 )  # fmt: skip
 Pieces = Iterator[bytes]  # what a client sends; between two pieces it waits a moment
 
@@ -65,7 +83,7 @@ def _tried(server: RunningServer, attack: Callable[[RunningServer, random.Random
 
 
 def _good(server: RunningServer, stop: threading.Event, complaints: list[str]) -> None:
-    path, value = _GOOD[server.kind]
+    path, value = _GOOD[server.kind][0]
     body = json.dumps(value).encode()
     while not complaints:
         start, status = time.monotonic(), 0
@@ -81,27 +99,38 @@ def _good(server: RunningServer, stop: threading.Event, complaints: list[str]) -
 # -- what clients send -------------------------------------------------------------------------------------------------
 
 
-def _request(kind: str, body: bytes | None = None, **headers: str) -> bytes:
-    path, value = _GOOD[kind]
-    body = json.dumps(value).encode() if body is None else body
+def _chosen(server: RunningServer, chance: random.Random) -> tuple[str, dict[str, Any]]:
+    """The path and the body of a request that is answered."""
+    path, value = chance.choice(_GOOD[server.kind])
+    if "{id}" in path:
+        path = path.replace("{id}", server.ask(b"{}", "/v1/conversations", _PATIENCE)[1]["id"])
+    return path, value
+
+
+def _request(server: RunningServer, chance: random.Random, body: bytes | None = None, **headers: str) -> bytes:
+    path, value = _chosen(server, chance)
+    return _post(path, json.dumps(value).encode() if body is None else body, **headers)
+
+
+def _post(path: str, body: bytes, method: str = "POST", **headers: str) -> bytes:
     told = {"Host": "localhost", "Content-Type": "application/json", "Content-Length": str(len(body)), **headers}
-    lines = [f"POST {path} HTTP/1.1", *(f"{name}: {text}" for name, text in told.items()), "", ""]
+    lines = [f"{method} {path} HTTP/1.1", *(f"{name}: {text}" for name, text in told.items()), "", ""]
     return "\r\n".join(lines).encode() + body
 
 
-def _slow(kind: str, chance: random.Random) -> Pieces:
-    whole = _request(kind)
+def _slow(server: RunningServer, chance: random.Random) -> Pieces:
+    whole = _request(server, chance)
     size = chance.randint(1, 4)
     return (whole[start : start + size] for start in range(0, len(whole), size))
 
 
-def _half(kind: str, chance: random.Random) -> Pieces:
-    whole = _request(kind)
+def _half(server: RunningServer, chance: random.Random) -> Pieces:
+    whole = _request(server, chance)
     yield whole[: chance.randrange(len(whole))]
 
 
-def _broken(kind: str, chance: random.Random) -> Pieces:
-    whole = bytearray(_request(kind))
+def _broken(server: RunningServer, chance: random.Random) -> Pieces:
+    whole = bytearray(_request(server, chance))
     for _ in range(chance.randint(1, 8)):
         place = chance.randrange(len(whole))
         change = chance.choice(("flip", "delete", "insert", "repeat"))
@@ -116,9 +145,10 @@ def _broken(kind: str, chance: random.Random) -> Pieces:
     yield bytes(whole)
 
 
-def _large(limit: int, kind: str, chance: random.Random) -> Pieces:
+def _large(server: RunningServer, chance: random.Random) -> Pieces:
+    limit = server.limits.body
     size = limit + chance.randint(1, 4 * limit)
-    head = _request(kind, b"")
+    head = _request(server, chance, b"")
     if chance.random() < 0.5:
         yield head.replace(b"Content-Length: 0", f"Content-Length: {size}".encode())
         block, ending = b"x" * 1_000_000, b""
@@ -129,29 +159,22 @@ def _large(limit: int, kind: str, chance: random.Random) -> Pieces:
     yield ending or b"x" * (size % 1_000_000)
 
 
-def _foreign(kind: str, chance: random.Random) -> Pieces:
-    yield _request(kind, **chance.choice(_SITES))
+def _foreign(server: RunningServer, chance: random.Random) -> Pieces:
+    yield _request(server, chance, **chance.choice(_SITES))
+
+
+def _path(server: RunningServer, chance: random.Random) -> Pieces:
+    """Some path by some method, the parts of several paths mixed."""
+    path = chance.choice(_PATHS) + (chance.choice(_PATHS) if chance.random() < 0.3 else "")
+    body = chance.choice((b"", b"{}", json.dumps(_value(chance)).encode()))
+    yield _post(path, body, chance.choice(_METHODS), Connection="close")
 
 
 def _value(chance: random.Random, depth: int = 0) -> Any:
     """A random value of JSON; its keys and texts are often such as the servers know."""
-    known = (
-        "question",
-        "item",
-        "item1",
-        "item2",
-        "parameters",
-        "context",
-        "qas",
-        "qid",
-        "p",
-        "Q42",
-        "P31",
-        "Who wrote The Hobbit?",
-    )
     kind = chance.randrange(9 if depth < 4 else 6)
     if kind < 2:
-        return chance.choice(known)
+        return chance.choice(_KNOWN)
     if kind == 2:
         return "".join(
             chr(chance.choice((chance.randrange(128), chance.randrange(0x3000), 0x1F600)))
@@ -163,12 +186,12 @@ def _value(chance: random.Random, depth: int = 0) -> Any:
         return chance.choice(("a", "ab ", "Paris ", "A b ", "(", "\u0301")) * chance.randrange(4000)
     if kind == 6:
         return [_value(chance, depth + 1) for _ in range(chance.randrange(6))]
-    return {chance.choice(known): _value(chance, depth + 1) for _ in range(chance.randrange(6))}
+    return {chance.choice(_KNOWN): _value(chance, depth + 1) for _ in range(chance.randrange(6))}
 
 
-def _body(kind: str, chance: random.Random) -> bytes:
+def _body(value: dict[str, Any], chance: random.Random) -> bytes:
     """A random body: a value, a good one with another value in it, or bytes."""
-    good = dict(_GOOD[kind][1])
+    good = dict(value)
     good[chance.choice(list(good))] = _value(chance)
     body = json.dumps(chance.choice((good, _value(chance)))).encode()
     if chance.random() < 0.3:
@@ -180,11 +203,13 @@ def _body(kind: str, chance: random.Random) -> bytes:
 # -- what becomes of them ----------------------------------------------------------------------------------------------
 
 
-def _together(sent: Callable[[str, random.Random], Pieces], server: RunningServer, chance: random.Random) -> str:
+def _together(
+    sent: Callable[[RunningServer, random.Random], Pieces], server: RunningServer, chance: random.Random
+) -> str:
     """Some clients at once; what is wrong with the end of one."""
     own = [random.Random(chance.random()) for _ in range(_AT_ONCE)]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return next(filter(None, pool.map(lambda random_: _one_client(server, sent(server.kind, random_)), own)), "")
+        return next(filter(None, pool.map(lambda random_: _one_client(server, sent(server, random_)), own)), "")
 
 
 def _one_client(server: RunningServer, pieces: Pieces) -> str:
@@ -209,42 +234,11 @@ def _one_client(server: RunningServer, pieces: Pieces) -> str:
     return judged(answer)
 
 
-def judged(answer: bytes) -> str:
-    """What is wrong with what a client got: nothing, or answers in JSON, those of an error with its text."""
-    while answer:
-        head, _, rest = answer.partition(b"\r\n\r\n")
-        lines = head.decode("latin-1").lower().split("\r\n")
-        headers = dict(line.split(": ", 1) for line in lines[1:] if ": " in line)
-        status = lines[0].split()[1:2]
-        if not lines[0].startswith("http/1.1 ") or not status or not status[0].isdigit():
-            return f"no answer of HTTP: {answer[:60]!r}"
-        size = int(headers.get("content-length", "0"))
-        body, answer = rest[:size], rest[size:]
-        if status[0].startswith("1"):
-            continue
-        if len(body) < size:
-            return f"half of an answer: {len(body)} of {size} bytes"
-        try:
-            value = json.loads(body)
-        except ValueError:
-            return f"status {status[0]} without JSON: {body[:60]!r}"
-        is_error = status[0][0] in "45"
-        if is_error and not (isinstance(value, dict) and isinstance(value.get("error"), str)):
-            return f"status {status[0]} without an error: {body[:60]!r}"
-        if status[0] == "500" or b"Traceback" in body:
-            return f"status {status[0]}: {body[:120]!r}"
-    return ""
-
-
-def _limited(server: RunningServer, chance: random.Random) -> str:
-    return _together(partial(_large, server.limits.body), server, chance)
-
-
 def _bodies(number: int, server: RunningServer, chance: random.Random) -> str:
     for _ in range(number):
-        body = _body(server.kind, chance)
-        close = {"Connection": "close"}
-        if reason := _one_client(server, iter([_request(server.kind, body, **close)])):
+        path, value = _chosen(server, chance)
+        body = _body(value, chance)
+        if reason := _one_client(server, iter([_post(path, body, Connection="close")])):
             return f"{reason}; body {body[:80]!r}"
     return ""
 
@@ -252,7 +246,8 @@ def _bodies(number: int, server: RunningServer, chance: random.Random) -> str:
 def _pipelined(server: RunningServer, chance: random.Random) -> str:
     number = chance.randint(2, 40)
     with socket.create_connection(("127.0.0.1", server.port), timeout=_PATIENCE) as client:
-        client.sendall(_request(server.kind) * number)
+        path, value = _GOOD[server.kind][0]
+        client.sendall(_post(path, json.dumps(value).encode()) * number)
         if chance.random() < 0.3:
             return ""  # it reads nothing, and goes
         answer = b""
@@ -263,7 +258,7 @@ def _pipelined(server: RunningServer, chance: random.Random) -> str:
 
 
 def _cross_site(server: RunningServer, chance: random.Random) -> str:
-    (piece,) = _foreign(server.kind, chance)
+    (piece,) = _foreign(server, chance)
     with socket.create_connection(("127.0.0.1", server.port), timeout=_PATIENCE) as client:
         client.sendall(piece)
         answer = client.recv(1 << 16)
@@ -271,7 +266,7 @@ def _cross_site(server: RunningServer, chance: random.Random) -> str:
 
 
 def _many(server: RunningServer, chance: random.Random) -> str:
-    whole = _request(server.kind)
+    whole = _request(server, chance)
     with ExitStack() as stack:
         for _ in range(_MANY):
             with suppress(OSError):
@@ -285,7 +280,8 @@ _ATTACKS: Mapping[str, Callable[[RunningServer, random.Random], str]] = {
     "slow": partial(_together, _slow),
     "half-open": partial(_together, _half),
     "broken": partial(_together, _broken),
-    "large": _limited,
+    "large": partial(_together, _large),
+    "paths": partial(_together, _path),
     "pipelined": _pipelined,
     "cross-site": _cross_site,
     "many": _many,

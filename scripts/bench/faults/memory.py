@@ -1,13 +1,13 @@
-"""Memory over a long time: requests to both servers, and turns of the pipeline, all different; it is flat after a warm-up."""
+"""Memory over a long time: requests to the servers, and turns of the pipeline, all different; it is flat after a warm-up."""
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from convinse import Pipeline, load_config
 from convinse.formats.convmix import read_conversations
@@ -23,35 +23,38 @@ class _Amount(NamedTuple):
     """How much is done, and the share by which memory may grow in the second half of it; a short run is its own warm-up."""
 
     requests: int
+    asked: int  # requests to the API
     turns: int
     growth: float
 
 
-_AMOUNTS = (_Amount(60, 10, 0.5), _Amount(4_000, 300, 0.15), _Amount(20_000, 5_000, 0.02))
+_AMOUNTS = (_Amount(60, 60, 10, 0.5), _Amount(4_000, 500, 300, 0.15), _Amount(20_000, 20_000, 5_000, 0.02))
 
 
 def memory(bench: Bench) -> Figures:
     """The part `memory` of the campaign."""
     amount: _Amount = _AMOUNTS[bench.size]
     groups = {
-        "kb serve": partial(_served, "kb", amount),
-        "serve reader": partial(_served, "reader", amount),
+        "kb serve": partial(_served, "kb", amount.requests, amount.growth),
+        "serve reader": partial(_served, "reader", amount.requests, amount.growth),
+        "serve api": partial(_served, "api", amount.asked, amount.growth),
         "pipeline": partial(_asked, amount),
     }
     return measured(bench, "memory", groups, 1)
 
 
-def _served(kind: str, amount: _Amount, trial: Trial) -> str:
-    path, bodies = _BODIES[kind](trial.random)
+def _served(kind: str, number: int, growth: float, trial: Trial) -> str:
+    requests, value = _REQUESTS[kind](trial.random), None
     with running(kind, trial.work) as server:
         samples = []
-        for number in range(amount.requests):
-            status, value = server.ask(json.dumps(next(bodies)).encode(), path)
-            if status != 200:
+        for count in range(number):
+            path, body = requests.send(value)
+            status, value = server.ask(json.dumps(body).encode(), path)
+            if status not in (200, 201):
                 return f"status {status}: {value}"
-            if number % max(1, amount.requests // _SAMPLES) == 0:
+            if count % max(1, number // _SAMPLES) == 0:
                 samples.append(server.memory())
-    return grown(samples, amount.growth)
+    return grown(samples, growth)
 
 
 def _asked(amount: _Amount, trial: Trial) -> str:
@@ -100,20 +103,32 @@ def _question(chance: random.Random) -> str:
     return f"{question.rstrip('?')} {' '.join(chance.sample(added.split(), min(2, len(added.split()))))}?"
 
 
-def _questions(chance: random.Random) -> tuple[str, Iterator[dict[str, Any]]]:
-    return "/search_space", ({"question": _question(chance)} for _ in iter(int, 1))
+Requests: TypeAlias = Generator[tuple[str, dict[str, Any]], Any, None]  # paths and bodies; it is sent the answers
 
 
-def _contexts(chance: random.Random) -> tuple[str, Iterator[dict[str, Any]]]:
-    def bodies() -> Iterator[dict[str, Any]]:
-        while True:
-            context = " ".join(_question(chance) for _ in range(chance.randint(1, 30)))
-            yield {"context": context, "qas": [{"qid": "1", "question": _question(chance)}]}
-
-    return "/", bodies()
+def _questions(chance: random.Random) -> Requests:
+    while True:
+        yield "/search_space", {"question": _question(chance)}
 
 
-_BODIES: dict[str, Callable[[random.Random], tuple[str, Iterator[dict[str, Any]]]]] = {
-    "kb": _questions,
-    "reader": _contexts,
-}
+def _contexts(chance: random.Random) -> Requests:
+    while True:
+        context = " ".join(_question(chance) for _ in range(chance.randint(1, 30)))
+        yield "/", {"context": context, "qas": [{"qid": "1", "question": _question(chance)}]}
+
+
+def _talks(chance: random.Random) -> Requests:
+    """Conversations of one to three turns, and of each a chat of as many."""
+    while True:
+        begun = yield "/v1/conversations", {}
+        messages: list[dict[str, str]] = []
+        for _ in range(chance.randint(1, 3)):
+            question = _question(chance)
+            turn = yield f"/v1/conversations/{begun['id']}/turns", {"question": question}
+            answers = [answer["answer"]["label"] for answer in turn["pred_answers"][:1]]
+            messages.append({"role": "user", "content": question})
+            messages.append({"role": "assistant", "content": "".join(answers)})
+        yield "/v1/chat/completions", {"messages": messages[:-1]}
+
+
+_REQUESTS: dict[str, Callable[[random.Random], Requests]] = {"kb": _questions, "reader": _contexts, "api": _talks}

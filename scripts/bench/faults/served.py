@@ -1,4 +1,4 @@
-"""The project's two servers, each in a process of its own, with the limits that a part of the campaign asks for."""
+"""The project's servers, each in a process of its own, with the limits that a part of the campaign asks for."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ from convinse.support.http_server import run
 from ..harness import SCRIPTS, ChildError, own_memory
 
 _STARTED = re.compile(r"http://127\.0\.0\.1:(\d+)")
-_ENDING = 30.0  # seconds for a server to end in order
+_ENDING = 90.0  # seconds for a server to end in order: the API answers for 60 what has arrived
+_CONVERSATIONS = 50  # that the API keeps: so many are there soon
 
 
 @dataclass
@@ -58,8 +60,8 @@ class RunningServer:
 
 @contextmanager
 def running(kind: str, work: Path, **changes: Any) -> Iterator[RunningServer]:
-    """The server `kb` or `reader` on a free port, its usual limits changed; killed where it does not end in order."""
-    log = work / f"{kind}.log"
+    """The server `kb`, `reader`, `api` or `plain api` (the pipeline without models) on a free port, its usual limits changed; killed where it does not end in order."""
+    log = work / f"{kind.replace(' ', '-')}.log"
     program = "from bench.faults.served import serve; serve()"
     with log.open("w") as errors:
         process = subprocess.Popen(
@@ -81,9 +83,10 @@ def running(kind: str, work: Path, **changes: Any) -> Iterator[RunningServer]:
 
 def _limits(kind: str, changes: dict[str, Any]) -> Limits:
     from convinse.knowledge_base import server
-    from convinse.serving import reader_server
+    from convinse.serving import api_server, reader_server
 
-    return replace({"kb": server.LIMITS, "reader": reader_server.LIMITS}[kind], **changes)
+    usual = {"kb": server.LIMITS, "reader": reader_server.LIMITS}
+    return replace(usual.get(kind, api_server.LIMITS), **changes)
 
 
 def serve() -> None:
@@ -91,9 +94,19 @@ def serve() -> None:
     kind, changes = sys.argv[1], json.loads(sys.argv[2])
     limits = _limits(kind, changes)
     logging.basicConfig(format="%(message)s")
-    config = load_config("config.yml")
+    ready = partial(print, flush=True)
+    if kind.endswith("api"):
+        from convinse import Pipeline
+        from convinse.serving import api_server
+
+        settings = load_config("config.yml" if kind == "api" else "lexical.yml", ers_use_cache=False)
+        with Pipeline(settings) as pipeline:
+            options = api_server.ServiceOptions(most_conversations=_CONVERSATIONS, limits=limits)
+            api_server.serve(pipeline, options, "127.0.0.1", 0, ready)
+        return
     from convinse.resources import Resources
 
+    config = load_config("config.yml")
     resources = Resources(config)
     if kind == "kb":
         from convinse.knowledge_base.server import create_app
@@ -103,4 +116,4 @@ def serve() -> None:
         from convinse.serving.reader_server import create_app as reader_app
 
         app = reader_app(resources.reader(config.ha_model, key="ha_model"), limits)
-    run(app, "127.0.0.1", 0, lambda address: print(address, flush=True), limits=limits)
+    run(app, "127.0.0.1", 0, ready, limits=limits)

@@ -11,10 +11,12 @@ import pytest
 
 from bench.faults import clients
 from bench.faults.campaign import Trial
+from bench.faults.judging import judged
 from bench.harness import Bench
+from convinse import Pipeline, load_config
 from convinse.encoder.extractive_reader import ExtractiveReader
 from convinse.knowledge_base import server as kb_server
-from convinse.serving import reader_server
+from convinse.serving import api_server, reader_server
 from convinse.support.http_limits import Limits
 from loopback import served
 from tiny_models import tiny
@@ -35,10 +37,12 @@ class InThread:
 
 
 @pytest.fixture
-def apps(world_kb):
+def apps(world_kb, closed):
+    pipeline = closed(Pipeline(load_config("lexical.yml", ers_use_cache=False)))
     return {
         "kb": lambda limits: kb_server.create_app(world_kb, limits),
         "reader": lambda limits: reader_server.create_app(ExtractiveReader(tiny(task="question-answering"), "cpu"), limits),
+        "plain api": lambda limits: api_server.create_app(pipeline, api_server.ServiceOptions(limits=limits)),
     }  # fmt: skip
 
 
@@ -65,7 +69,7 @@ def measured(tmp_path, group=None):
 def test_the_servers_hold(tmp_path, in_threads, capsys):
     figures = measured(tmp_path)
     assert figures["failures"] == []
-    assert len(figures["groups"]) == 2 * (len(clients._ATTACKS) + 1)
+    assert len(figures["groups"]) == 3 * (len(clients._ATTACKS) + 1)
 
 
 @contextmanager
@@ -96,7 +100,8 @@ def answering(*answers):
                 client.close()
 
 
-HEAD = b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n"
+HEAD = b"HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+STREAM = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 GOOD = HEAD % (b"200 OK", 2) + b"{}"
 
 
@@ -111,10 +116,16 @@ GOOD = HEAD % (b"200 OK", 2) + b"{}"
         (HEAD % (b"500 Error", 13) + b'{"error":"x"}', "status 500"),
         (GOOD[:-1], "half of an answer"),
         (b"Traceback", "no answer of HTTP"),
+        (HEAD % (b"401 No", 25) + b'{"error":{"message":"x"}}', ""),
+        (HEAD % (b"200 OK", 5) + b"", ""),
+        (STREAM + b"8\r\ndata: {}\r\n0\r\n\r\n" + GOOD, ""),
+        (STREAM + b"8\r\ndata: {}\r\n", "half of a stream"),
+        (STREAM + b'14\r\ndata: {"status":500}\r\n0\r\n\r\n', "a stream that failed"),
+        (STREAM + b"1\r\n\n\r\n0\r\n\r\n", "without events"),
     ],
 )
 def test_what_is_wrong_with_an_answer(answer, words):
-    assert words in clients.judged(answer) and bool(words) == bool(clients.judged(answer))
+    assert words in judged(answer) and bool(words) == bool(judged(answer))
 
 
 def test_a_server_that_answers_other_sites_is_noticed():

@@ -29,17 +29,18 @@ def test_questions_are_new(workdir):
     assert len(set(questions)) > 190
 
 
-def test_a_server_is_asked_and_looked_at(workdir, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(memory, "_AMOUNTS", (memory._Amount(30, 3, 10.0),))
-    bench = Bench(Namespace(group="kb serve", seed=None), 0, 1, tmp_path, tmp_path)
+@pytest.mark.parametrize("name", ["kb serve", "serve api"])
+def test_a_server_is_asked_and_looked_at(workdir, monkeypatch, tmp_path, capsys, name):
+    monkeypatch.setattr(memory, "_AMOUNTS", (memory._Amount(30, 12, 3, 10.0),))
+    bench = Bench(Namespace(group=name, seed=None), 0, 1, tmp_path, tmp_path)
     figures = memory.memory(bench)
-    assert figures == {"groups": {"kb serve": {"tried": 1, "held": 1, "failed": 0}}, "failures": []}
+    assert figures == {"groups": {name: {"tried": 1, "held": 1, "failed": 0}}, "failures": []}
 
 
 def test_a_server_that_grows_is_noticed(monkeypatch, tmp_path, capsys):
     sizes = iter(range(10**6, 10**9, 10**6))
     monkeypatch.setattr("bench.faults.served.RunningServer.memory", lambda _: next(sizes))
-    monkeypatch.setattr(memory, "_AMOUNTS", (memory._Amount(20, 1, 0.02),))
+    monkeypatch.setattr(memory, "_AMOUNTS", (memory._Amount(20, 1, 1, 0.02),))
     bench = Bench(Namespace(group="kb serve", seed=None), 0, 1, tmp_path, tmp_path)
     (failure,) = memory.memory(bench)["failures"]
     assert "memory grew" in failure["reason"]

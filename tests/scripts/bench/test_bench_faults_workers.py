@@ -61,8 +61,8 @@ class Program(workers.Builder):
 def tried(fault, whom, tmp_path, monkeypatch):
     builder = Program((fault,), (), lambda path, n: path.write_text(str(n)), lambda path: path.read_text(), (2, 50))
     monkeypatch.setattr(workers, "BUILDERS", {"numbers": builder})
-    monkeypatch.setattr(workers, "_SECONDS", 3)
-    monkeypatch.setattr(workers, "_LEFT", 3 if fault == "" else 0.2)
+    monkeypatch.setattr(workers, "_SECONDS", 3 if fault == "hangs" else 60)
+    monkeypatch.setattr(workers, "_LEFT", 0.2 if fault == "orphans" else 60)
     paths = Path(pool.__file__).parents[2], Path(__file__).parent, Path(workers.__file__).parents[2]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, paths)))
     kept, work = tmp_path / "kept", tmp_path / "work"

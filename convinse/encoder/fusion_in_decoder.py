@@ -1,0 +1,261 @@
+"""Fusion-in-Decoder (Izacard and Grave, EACL 2021) over a BART or T5: texts are encoded one by one, the decoder reads all.
+
+The decoder's attention to the texts is computed on their states as they are, without keys and values of its own in every
+layer: q (W h) = (q W) h, and a mean of W h is W of the mean of h. So what a turn of any number of beams holds is one vector
+for each token read, where keys and values would be two for each layer and beam; and padding is never attended to, as the
+states of padding are left out. The result is that of the library's attention but for rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch.utils.checkpoint import checkpoint as recomputed
+
+from ..config import HaSeq2Seq, Precision
+from ..support.errors import ModelError
+from .batches import token_batches
+from .checkpoint import Checkpoint, quiet
+from .devices import find_device, find_precision
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+_IGNORED = -100  # a label that counts nothing, as transformers has it
+_CPU_BUDGET, _GPU_BUDGET = 4096, 16384  # tokens encoded at a time; 100 evidences of T5 base then fit into 2 GB
+_SCORES = 8 << 20  # of attention, computed at a time
+_TYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+
+
+class WrittenText(NamedTuple):
+    """What a model wrote, and how probable that is: what is missing to 1 is that of all other texts."""
+
+    text: str
+    probability: float
+
+
+class FusionInDecoder:
+    """A model that reads several texts together and writes answers, by beam search.
+
+    Args:
+        checkpoint: a BART or T5; it is moved to the device and to the precision.
+        settings: see there; lengths beyond what the model can take are cut to it.
+        device: `auto`, `cpu`, `cuda` or `cuda:1`.
+        precision: `auto` is fp32 on a CPU, bf16 on a GPU that has it.
+        token_budget: most tokens encoded at a time, padding counted; None for the device's default.
+
+    Raises:
+        ModelError: the model is neither BART nor T5.
+        ConfigError: the device is not there, or cannot compute so.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        settings: HaSeq2Seq,
+        device: str = "auto",
+        precision: Precision = "auto",
+        token_budget: int | None = None,
+    ) -> None:
+        check_kind(checkpoint)
+        self.device = find_device(device)
+        model: Any = checkpoint.model
+        self._model = model.eval().to(self.device, _TYPES[find_precision(precision, self.device)])
+        self._tokenizer = checkpoint.tokenizer
+        self._budget = token_budget or usual_budget(self.device)
+        self._input = min(settings.max_input_length, checkpoint.max_length)
+        self._beams = settings.num_beams
+        self._options: dict[str, Any] = {
+            "num_beams": self._beams,
+            "num_return_sequences": self._beams,
+            "max_new_tokens": min(settings.max_output_length, checkpoint.max_length - 1),
+            "min_length": 0,
+            "no_repeat_ngram_size": 0,
+            "do_sample": False,
+        }
+        if self._beams > 1:
+            self._options["early_stopping"] = True
+
+    def write(self, texts: Sequence[str]) -> list[WrittenText]:
+        """What the model writes for texts that it reads together, the most probable first, each text once.
+
+        Raises:
+            ModelError: the device's memory does not hold the texts.
+        """
+        if not texts:
+            return []
+        tokens = cut(self._tokenizer, texts, self._input)
+        try:
+            with torch.inference_mode(), quiet():
+                states = fused_states(self._model, tokens, self._budget)
+                with attending(self._model, states):
+                    start = _placeholder(states)
+                    written = self._model.generate(encoder_outputs=start, attention_mask=_mask(start), **self._options)
+                    chances = self._chances(written, states)
+        except torch.OutOfMemoryError as error:
+            raise ModelError(
+                f"{self.device}: the memory does not hold {len(texts)} evidences with {self._beams} beams; lower "
+                "token_budget or ha_seq2seq: {evidences, max_input_length, num_beams}, or use device: cpu"
+            ) from error
+        decoded = self._tokenizer.batch_decode(written, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        summed: dict[str, float] = {}
+        for text, chance in zip(decoded, chances, strict=True):
+            words = " ".join(text.split())
+            summed[words] = summed.get(words, 0.0) + chance
+        return sorted((WrittenText(*pair) for pair in summed.items()), key=lambda own: (-own.probability, own.text))
+
+    def _chances(self, written: torch.Tensor, states: torch.Tensor) -> list[float]:
+        """[b] the probability of each sequence of `written` [b, longest], whatever the search counts for its length."""
+        following = written[:, 1:]
+        ended = (following == self._model.config.eos_token_id).long().cumsum(dim=1)
+        counted = (ended == 0) | ((ended == 1) & (following == self._model.config.eos_token_id))
+        start = _placeholder(states, len(written))
+        logits = self._model(
+            encoder_outputs=start, attention_mask=_mask(start), decoder_input_ids=written[:, :-1], use_cache=False
+        ).logits
+        chosen = logits.float().log_softmax(dim=-1).gather(2, following.unsqueeze(2)).squeeze(2)
+        chances: list[float] = chosen.masked_fill(~counted, 0.0).sum(dim=1).exp().tolist()
+        return chances
+
+
+def check_kind(checkpoint: Checkpoint) -> None:
+    """Raise `ModelError` unless a model is a BART or T5."""
+    kind = checkpoint.model.config.model_type
+    if kind not in _ATTENTIONS:
+        where = checkpoint.folder or "ha_model"
+        raise ModelError(f"{where}: a model of type {kind}; ha: seq2seq takes {' or '.join(sorted(_ATTENTIONS))}")
+
+
+def usual_budget(device: torch.device) -> int:
+    """Tokens encoded at a time where no number is configured."""
+    return _GPU_BUDGET if device.type == "cuda" else _CPU_BUDGET
+
+
+def cut(tokenizer: PreTrainedTokenizerFast, texts: Sequence[str], max_length: int) -> list[list[int]]:
+    """The tokens of each text, with the special ones; too long a text loses its end."""
+    tokenizer.truncation_side = "right"
+    tokens: list[list[int]] = tokenizer(list(texts), truncation=True, max_length=max_length)["input_ids"]
+    return tokens
+
+
+def fused_states(model: Any, tokens: Sequence[Sequence[int]], token_budget: int) -> torch.Tensor:
+    """[n, d] the encoder's states of all texts one after the other, of n tokens in all, without padding.
+
+    Texts of similar length are encoded together, and do not see each other. While the model trains, the states of a batch are
+    computed again for its gradient, so that no more than a batch's are kept.
+
+    Args:
+        model: on its device.
+        tokens: of each text.
+        token_budget: most tokens of a batch, padding counted.
+    """
+    states: list[torch.Tensor | None] = [None] * len(tokens)
+    keep = torch.is_grad_enabled()
+    for batch in token_batches([len(own) for own in tokens], token_budget):
+        rows = [tokens[place] for place in batch]
+        longest = max(map(len, rows))
+        ids = torch.full((len(rows), longest), model.config.pad_token_id, dtype=torch.long)
+        mask = torch.zeros_like(ids)
+        for number, row in enumerate(rows):
+            ids[number, : len(row)] = torch.tensor(row)
+            mask[number, : len(row)] = 1
+        inputs = ids.to(model.device), mask.to(model.device)
+        encoded = recomputed(_encode, model, *inputs, use_reentrant=False) if keep else _encode(model, *inputs)
+        for number, place in enumerate(batch):
+            states[place] = encoded[number, : len(tokens[place])].clone()  # so that the padding goes
+    return torch.cat([own for own in states if own is not None])
+
+
+def _encode(model: Any, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    states: torch.Tensor = model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state
+    return states
+
+
+def answer_loss(model: Any, tokens: Sequence[Sequence[int]], wanted: Sequence[int], token_budget: int) -> torch.Tensor:
+    """The summed cross-entropy of the tokens `wanted`, a scalar, after all texts were read; see `fused_states`."""
+    states = fused_states(model, tokens, token_budget)
+    with attending(model, states):
+        start = _placeholder(states)
+        labels = torch.tensor([list(wanted)], device=states.device)
+        loss: torch.Tensor = model(encoder_outputs=start, attention_mask=_mask(start), labels=labels).loss
+    return loss * len(wanted)
+
+
+def _placeholder(states: torch.Tensor, rows: int = 1) -> Any:
+    """What the library takes for the encoder's output: a token that nothing attends to; see `attending`."""
+    from transformers.modeling_outputs import BaseModelOutput
+
+    return BaseModelOutput(last_hidden_state=states.new_zeros(rows, 1, states.shape[1]))
+
+
+def _mask(start: Any) -> torch.Tensor:
+    return torch.ones(start.last_hidden_state.shape[:2], dtype=torch.long, device=start.last_hidden_state.device)
+
+
+class _CrossAttention(NamedTuple):
+    """The layers of an attention: the decoder's query, key and value of what is read, the output; the scale of scores; and
+    how many things it returns besides its output, none of which is needed here."""
+
+    query: torch.nn.Linear
+    key: torch.nn.Linear
+    value: torch.nn.Linear
+    output: torch.nn.Linear
+    heads: int
+    scale: float
+    dropout: float
+    besides: int
+
+
+def _of_t5(model: Any) -> Iterator[tuple[Any, _CrossAttention]]:
+    for block in model.decoder.block:
+        own = block.layer[1].EncDecAttention
+        yield own, _CrossAttention(own.q, own.k, own.v, own.o, own.n_heads, 1.0, own.dropout, 2)
+
+
+def _of_bart(model: Any) -> Iterator[tuple[Any, _CrossAttention]]:
+    for layer in model.model.decoder.layers:
+        own = layer.encoder_attn
+        parts = own.q_proj, own.k_proj, own.v_proj, own.out_proj
+        yield own, _CrossAttention(*parts, own.num_heads, own.scaling, own.dropout, 1)
+
+
+_ATTENTIONS: dict[str, Callable[[Any], Iterator[tuple[Any, _CrossAttention]]]] = {"bart": _of_bart, "t5": _of_t5}
+
+
+@contextmanager
+def attending(model: Any, states: torch.Tensor) -> Iterator[None]:
+    """Within the block every row that the decoder of a model computes attends to these states [n, d], whatever it is given."""
+    attentions = list(_ATTENTIONS[model.config.model_type](model))
+    for own, parts in attentions:
+        own.forward = _attention(own, parts, states)
+    try:
+        yield
+    finally:
+        for own, _ in attentions:
+            del own.forward
+
+
+def _attention(module: Any, parts: _CrossAttention, states: torch.Tensor) -> Callable[..., tuple[Any, ...]]:
+    def attend(hidden_states: torch.Tensor, *_: Any, **__: Any) -> tuple[Any, ...]:
+        rows, length = hidden_states.shape[:2]
+        width = states.shape[1]
+        queries = parts.query(hidden_states).view(rows * length, parts.heads, -1) * parts.scale
+        keys = parts.key.weight.view(parts.heads, -1, width)  # its bias adds the same to all scores of a query
+        asked = torch.einsum("qhs,hsd->qhd", queries, keys)
+        means, weights = [], []
+        for some in torch.split(asked.reshape(-1, width), max(1, _SCORES // len(states))):  # of few queries at a time
+            scores = some @ states.transpose(0, 1)
+            shares = torch.softmax(scores.float(), dim=-1).to(scores.dtype)
+            shares = torch.nn.functional.dropout(shares, parts.dropout, module.training)
+            means.append(shares @ states)
+            weights.append(shares.sum(dim=-1))
+        read = torch.cat(means).view(-1, parts.heads, width)
+        values = torch.einsum("qhd,hsd->qhs", read, parts.value.weight.view(parts.heads, -1, width))
+        if parts.value.bias is not None:
+            values = values + parts.value.bias.view(parts.heads, -1) * torch.cat(weights).view(-1, parts.heads, 1)
+        return parts.output(values.reshape(rows, length, -1)), *[None] * parts.besides
+
+    return attend

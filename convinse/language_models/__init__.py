@@ -1,0 +1,1 @@
+"""Language models and scoring models behind servers that speak OpenAI's interface."""

@@ -1,0 +1,77 @@
+"""How probable an answer is that a language model is so sure of: a small map that was fitted to known answers."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import msgspec
+
+from ..support.errors import ModelError, one_line
+from ..support.files import replacing
+from ..support.jsonlines import JSON_ERRORS
+
+FORMAT = 1
+_SUREST = 1e-4  # from 0 and 1: odds are finite
+
+
+class Calibration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Log odds of how sure a model is, times `slope`, plus `intercept`, are log odds of being right (Platt, 1999).
+
+    As it stands without a file, an answer is as probable as the model is sure of it.
+
+    Attributes:
+        model: that it was fitted to.
+        samples: that each question was asked.
+        turns: that it was fitted on.
+        error_before, error: the expected calibration error on them, without and with it.
+    """
+
+    format: int = FORMAT
+    model: str
+    samples: int
+    slope: float = 1.0
+    intercept: float = 0.0
+    turns: int = 0
+    error_before: float | None = None
+    error: float | None = None
+
+    def probability(self, sure: float) -> float:
+        """The probability of an answer that a model is so sure of, from 0 to 1."""
+        if self.slope == 1.0 and self.intercept == 0.0:
+            return min(max(sure, 0.0), 1.0)
+        return 1 / (1 + math.exp(-(self.slope * odds(sure) + self.intercept)))
+
+
+def odds(probability: float) -> float:
+    """Log odds, finite for 0 and 1."""
+    near = min(max(probability, _SUREST), 1 - _SUREST)
+    return math.log(near / (1 - near))
+
+
+def read_calibration(path: Path, model: str, samples: int) -> Calibration:
+    """The calibration in a file of `train ha`.
+
+    Raises:
+        ModelError: it is missing, damaged, or was fitted to another model or number of samples.
+    """
+    try:
+        calibration = msgspec.json.decode(path.read_bytes(), type=Calibration)
+    except OSError as error:
+        raise ModelError(
+            f"ha_llm.calibration: {path}: cannot be read: {one_line(error)}; make it by train ha"
+        ) from None
+    except JSON_ERRORS as error:
+        raise ModelError(f"ha_llm.calibration: {path}: is none ({one_line(error)}); make it by train ha") from None
+    if (calibration.format, calibration.model, calibration.samples) != (FORMAT, model, samples):
+        raise ModelError(
+            f"ha_llm.calibration: {path}: is of {calibration.model} with samples: {calibration.samples}, not of {model} with "
+            f"{samples}; make it anew by train ha"
+        )
+    return calibration
+
+
+def write_calibration(path: Path, calibration: Calibration) -> None:
+    """Write a calibration, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(msgspec.json.format(msgspec.json.encode(calibration), indent=2) + b"\n")

@@ -1,0 +1,148 @@
+"""A language model behind a server: prompts in, answers of a form out; what was answered once is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from ..config import LanguageModelSettings
+from ..support.errors import NetworkError, one_line
+from ..support.evidence_cache import EvidenceCache
+from .completion import Completion, read_completion
+from .in_flight import in_flight
+from .model_server import DryRunError, ModelServer
+from .prompts import Prompt
+from .structured import response_format
+
+LOGGER = logging.getLogger(__name__)
+T = TypeVar("T")
+
+_PATH = "chat/completions"
+_FIELD_REFUSED = (400, 422, 501)  # what servers answer to a field that they do not know
+_KEPT = "completion"  # the kind of the cache's entries
+
+
+@dataclass(frozen=True)
+class Reply(Generic[T]):
+    """What a model wrote, and what it says; None: it has not the form that was asked for."""
+
+    completion: Completion
+    said: T | None
+
+
+class ChatModel:
+    """Asks a language model, several prompts at once.
+
+    A prompt is asked for the JSON schema of its answer (`json_schema`) and for the probabilities of tokens. A server that
+    refuses either is asked without, from then on. Completions are kept by model, parameters and prompt; those that cannot be
+    read are not.
+
+    Args:
+        settings: how the model is asked.
+        server: that has it.
+        cache: keeps completions.
+        counts: counts `requests` (sent), `kept` (found in the cache) and `unreadable`.
+        seed: of samples; a server may not heed it.
+    """
+
+    def __init__(
+        self,
+        settings: LanguageModelSettings,
+        server: ModelServer,
+        cache: EvidenceCache,
+        counts: Counter[str],
+        seed: int = 0,
+    ) -> None:
+        self._settings, self._server, self._cache, self._counts, self._seed = settings, server, cache, counts, seed
+        wanted = {"response_format", "logprobs"} if settings.json_schema else {"logprobs"}
+        # what else is asked for, tried in this order until the server takes it
+        self._offers = [wanted, wanted - {"logprobs"}, wanted - {"response_format"}, set()]
+        self._offers = [offer for place, offer in enumerate(self._offers) if offer not in self._offers[:place]]
+
+    def ask(self, prompts: Sequence[Prompt], read: Callable[[str], T]) -> list[Reply[T]]:
+        """What a model says to each prompt; those that are not known are sent, `parallel` at once.
+
+        Args:
+            prompts: to be asked.
+            read: makes of a text what it says; a `ValueError` of it says that it has another form.
+
+        Raises:
+            ConfigError: no model is named, or there is no key.
+            NetworkError: the server cannot be asked; the answer was cut; it asks for a tool. What came before is kept.
+            CacheError: see `EvidenceCache`.
+        """
+        if prompts and self._server.is_dry:
+            raise DryRunError(self._server.key, self._body(prompts[0]))
+        replies: dict[int, Reply[T]] = {}
+        keys = [self._key(prompt) for prompt in prompts]
+        for place, key in enumerate(keys):
+            if (kept := self._cache.get(*key)) is not None:
+                completion = msgspec.convert(kept, Completion)
+                replies[place] = Reply(completion, read(completion.text))
+                self._counts["kept"] += 1
+        missing = [place for place in range(len(prompts)) if place not in replies]
+
+        def done(number: int, completion: Completion) -> None:
+            place = missing[number]
+            self._counts["requests"] += 1
+            try:
+                replies[place] = Reply(completion, read(completion.text))
+            except ValueError as error:
+                self._counts["unreadable"] += 1
+                LOGGER.warning("%s: an answer of the model cannot be used: %s", self._server.key, one_line(error))
+                replies[place] = Reply(completion, None)
+            else:
+                self._cache.put(*keys[place], value=msgspec.to_builtins(completion))
+
+        in_flight([prompts[place] for place in missing], self._sent, self._settings.parallel, done)
+        return [replies[place] for place in range(len(prompts))]
+
+    def _key(self, prompt: Prompt) -> tuple[Any, ...]:
+        """The key of a prompt: all that the model is asked, nothing of where or by whom."""
+        asked = msgspec.json.encode([self._body(prompt), prompt.name, prompt.schema, prompt.sample], order="sorted")
+        return _KEPT, self._server.model, hashlib.sha256(asked).hexdigest()
+
+    def _body(self, prompt: Prompt) -> dict[str, Any]:
+        settings = self._settings
+        body: dict[str, Any] = {}
+        if settings.temperature is not None:
+            body["temperature"] = settings.temperature
+        if settings.max_tokens is not None:
+            body["max_tokens"] = settings.max_tokens
+        if settings.temperature:
+            body["seed"] = self._seed + prompt.sample
+        fixed = {"model": self._server.model, "messages": prompt.messages, "stream": False}
+        return {**body, **settings.extra, **fixed}
+
+    def _sent(self, prompt: Prompt) -> Completion:
+        """The answer to a prompt; asked for with less where the server refuses what it is asked for."""
+        refused: NetworkError | None = None
+        for offer in list(self._offers):
+            body = self._body(prompt)
+            if "response_format" in offer:
+                body["response_format"] = response_format(prompt.name, prompt.schema)
+            if "logprobs" in offer:
+                body["logprobs"] = True
+            try:
+                completion = self._server.post(_PATH, body, read_completion)
+            except NetworkError as error:
+                if error.status not in _FIELD_REFUSED:
+                    raise
+                if not offer:
+                    raise (refused or error) from None
+                refused = refused or error
+                continue
+            if refused is not None and offer != self._offers[0]:
+                LOGGER.warning(
+                    "%s: the server takes no %s (%s)",
+                    self._server.key, " and no ".join(sorted(self._offers[0] - offer)), one_line(refused),
+                )  # fmt: skip
+                self._offers = [own for own in self._offers if own <= offer]
+            return completion
+        raise AssertionError("nothing was offered")

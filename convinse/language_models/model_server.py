@@ -1,0 +1,141 @@
+"""A server of models: requests with its key, which goes nowhere else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from ..config import ServerSettings
+from ..support.errors import ConfigError, NetworkError
+from ..support.web import WebSession
+
+R = TypeVar("R")
+
+_ATTEMPTS = 6  # of a request; a busy server sends several away
+_REFUSALS = 2  # where no server runs
+_MAX_BYTES = 32 << 20  # of an answer: embeddings of a few hundred texts
+_HIDDEN = "[key]"
+_TELLING = 8  # letters of the beginning of a key that are no accident
+_KEY_REFUSED = (401, 403)
+
+
+class DryRunError(Exception):
+    """A request that was not sent, as nothing is to be sent; what shows it is the command `pipeline --dry-run`.
+
+    Attributes:
+        key: the settings that name the server.
+        body: what would have been sent.
+    """
+
+    def __init__(self, key: str, body: Mapping[str, Any]) -> None:
+        super().__init__(f"{key}: not sent")
+        self.key, self.body = key, body
+
+
+class ModelServer:
+    """Sends requests to the server that some settings name; threads may share it.
+
+    The key is read from the environment when the first request is sent. It is in no answer, message, log or cache: where a
+    server repeats it, it is taken out.
+
+    Args:
+        key: the configuration key of the settings, for messages.
+        settings: name the server.
+        dry: nothing is sent.
+    """
+
+    def __init__(self, key: str, settings: ServerSettings, dry: bool = False) -> None:
+        self.key, self.is_dry = key, dry
+        self._settings = settings
+        self._secret: str | None = None
+        self._web = WebSession(
+            read_timeout=settings.timeout,
+            deadline=settings.timeout,
+            attempts=_ATTEMPTS,
+            refusals=_REFUSALS,
+            max_bytes=_MAX_BYTES,
+            connections=settings.parallel,
+            remedy=f"check {key}.base_url and {key}.model, and that the server runs",
+        )
+
+    @property
+    def model(self) -> str:
+        """The model's name. Raises `ConfigError`: none is named."""
+        if not self._settings.base_url or not self._settings.model:
+            raise ConfigError(
+                f"{self.key} needs base_url and model, such as {{base_url: http://localhost:8000/v1, model: NAME}}; see "
+                "docs/language-models.md"
+            )
+        return self._settings.model
+
+    def post(self, path: str, body: Mapping[str, Any], read: Callable[[Any], R]) -> R:
+        """What `read` makes of the JSON value that the server answers.
+
+        Args:
+            path: below `base_url`.
+            body: the request.
+            read: takes the value apart; a `ValueError` of it says what is wrong with the value.
+
+        Raises:
+            ConfigError: no server is named, or the key is not in the environment.
+            NetworkError: the server cannot be asked, or answers something else.
+        """
+        if self.is_dry:
+            raise DryRunError(self.key, body)
+        secret = self._key()
+        headers = {"Authorization": f"Bearer {secret}"} if secret else {}
+        url = f"{(self._settings.base_url or '').rstrip('/')}/{path}"
+        try:
+            value = self._web.post_json(url, body, headers)
+        except NetworkError as error:
+            raise NetworkError(self._explained(error), error.status) from None
+        try:
+            return read(_without(value, secret) if secret else value)
+        except ValueError as error:
+            text = self._hidden(" ".join(str(error).split()))
+            raise NetworkError(f"{self.key}: the server's answer cannot be used: {text}") from None
+
+    def close(self) -> None:
+        """Close the connections that are kept open."""
+        self._web.close()
+
+    def _key(self) -> str:
+        name = self._settings.api_key_env
+        if name is None or self._secret:
+            return self._secret or ""
+        secret = os.environ.get(name, "").strip()
+        if not secret:
+            raise ConfigError(f"{self.key}.api_key_env: {name} is not set; export {name} with the key of the server")
+        if not (secret.isascii() and secret.isprintable()) or " " in secret:
+            raise ConfigError(f"{self.key}.api_key_env: what {name} holds is no key: it has blanks or other signs")
+        self._secret = secret
+        return secret
+
+    def _explained(self, error: NetworkError) -> str:
+        text = self._hidden(str(error))
+        if error.status in _KEY_REFUSED:
+            name = self._settings.api_key_env
+            return (
+                f"{text}; is the key in {name} right?"
+                if name
+                else f"{text}; it may want a key, see {self.key}.api_key_env"
+            )
+        return text
+
+    def _hidden(self, text: str) -> str:
+        """A message without the key, and without the beginning of it that is left where a message was cut."""
+        for size in range(len(self._secret or ""), _TELLING - 1, -1):
+            text = text.replace((self._secret or "")[:size], _HIDDEN)
+        return text
+
+
+def _without(value: Any, secret: str) -> Any:
+    """A JSON value without a text in it."""
+    if isinstance(value, str):
+        return value.replace(secret, _HIDDEN)
+    if isinstance(value, list):
+        return [_without(part, secret) for part in value]
+    if isinstance(value, dict):
+        return {_without(key, secret): _without(part, secret) for key, part in value.items()}
+    return value

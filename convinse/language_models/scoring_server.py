@@ -1,0 +1,155 @@
+"""A server that scores texts for a question: `/rerank`, or the cosine of `/embeddings`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from ..config import EvsServer
+from ..support.errors import NetworkError, one_line
+from .in_flight import in_flight
+from .model_server import ModelServer
+
+_OTHER_FIELDS = (400, 422)  # what a server answers that misses `texts`
+
+
+class _ScoreOfText(msgspec.Struct):
+    """A score as Jina and Cohere (`relevance_score`) or TEI (`score`) name it."""
+
+    index: int
+    relevance_score: float | None = None
+    score: float | None = None
+
+
+class _Results(msgspec.Struct):
+    results: list[_ScoreOfText]
+
+
+class _Embedding(msgspec.Struct):
+    index: int
+    embedding: list[float]
+
+
+class _Embeddings(msgspec.Struct):
+    data: list[_Embedding]
+
+
+class ScoringServer:
+    """Scores texts by a server that some settings name, several requests at once.
+
+    `/rerank` is asked with `query` and `documents`, as vLLM, Infinity, llama.cpp, Jina and Cohere have it, and where that is refused with
+    `query` and `texts`, as TEI has it.
+
+    Args:
+        settings: how it is asked.
+        server: that is asked.
+        counts: counts the `requests`.
+    """
+
+    def __init__(self, settings: EvsServer, server: ModelServer, counts: Counter[str]) -> None:
+        self._settings, self._server, self._counts = settings, server, counts
+        self._field = "documents"
+
+    def relevance(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[np.ndarray]:
+        """For each question [n] float32 scores of its texts, as the server has them.
+
+        Raises:
+            NetworkError: the server cannot be asked, or its scores are not one number for each text.
+            ConfigError: no server is named, or there is no key.
+        """
+        settings = self._settings
+        size = settings.batch
+        scores = [np.empty(len(texts), np.float32) for _, texts in pairs]
+        work = [(number, start) for number, (_, texts) in enumerate(pairs) for start in range(0, len(texts), size)]
+
+        def score(piece: tuple[int, int]) -> list[float]:
+            question, texts = pairs[piece[0]]
+            own = [settings.text_prefix + text for text in texts[piece[1] : piece[1] + size]]
+            return self._reranked(settings.query_prefix + question, own)
+
+        def done(number: int, values: list[float]) -> None:
+            place, start = work[number]
+            scores[place][start : start + len(values)] = values
+            self._counts["requests"] += 1
+
+        in_flight(work, score, settings.parallel, done)
+        return scores
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """[n, d] float32 embeddings of texts, each of length 1; raises what `relevance` does."""
+        size = self._settings.batch
+        work = [texts[start : start + size] for start in range(0, len(texts), size)]
+        parts: dict[int, list[list[float]]] = {}
+
+        def done(number: int, vectors: list[list[float]]) -> None:
+            parts[number] = vectors
+            self._counts["requests"] += 1
+
+        in_flight(work, self._embedded, self._settings.parallel, done)
+        rows = [row for number in range(len(work)) for row in parts[number]]
+        if len({len(row) for row in rows}) > 1:
+            raise NetworkError(f"{self._server.key}: the server's embeddings are of several lengths")
+        vectors = np.array(rows, dtype=np.float32)
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+        return vectors
+
+    def _reranked(self, question: str, texts: list[str]) -> list[float]:
+        def read(value: Any) -> list[float]:
+            return _in_order(_scored(value), len(texts))
+
+        def asked(field: str) -> list[float]:
+            return self._server.post("rerank", {"model": self._server.model, "query": question, field: texts}, read)
+
+        field = self._field  # another thread may learn meanwhile that it is the other one
+        try:
+            return asked(field)
+        except NetworkError as error:
+            if error.status not in _OTHER_FIELDS or field == "texts":
+                raise
+            try:
+                scores = asked("texts")
+            except NetworkError:
+                raise error from None
+            self._field = "texts"
+            return scores
+
+    def _embedded(self, texts: Sequence[str]) -> list[list[float]]:
+        def read(value: Any) -> list[list[float]]:
+            try:
+                rows = msgspec.convert(value, _Embeddings).data
+            except msgspec.ValidationError as error:
+                raise ValueError(f"it has no embeddings ({one_line(error)})") from None
+            if sorted(row.index for row in rows) != list(range(len(texts))):
+                raise ValueError(f"it has {len(rows)} embeddings of {len(texts)} texts")
+            return [row.embedding for row in sorted(rows, key=lambda row: row.index)]
+
+        body = {"model": self._server.model, "input": list(texts), "encoding_format": "float"}
+        return self._server.post("embeddings", body, read)
+
+
+def _scored(value: Any) -> list[_ScoreOfText]:
+    try:
+        return (
+            msgspec.convert(value, list[_ScoreOfText])
+            if isinstance(value, list)
+            else msgspec.convert(value, _Results).results
+        )
+    except msgspec.ValidationError as error:
+        raise ValueError(f"it has no scores ({one_line(error)})") from None
+
+
+def _in_order(results: Sequence[_ScoreOfText], number: int) -> list[float]:
+    """The scores in the order of the texts. Raises `ValueError` unless each text has one that is a number."""
+    if sorted(own.index for own in results) != list(range(number)):
+        raise ValueError(f"it has {len(results)} scores of {number} texts")
+    values = []
+    for own in sorted(results, key=lambda own: own.index):
+        score = own.score if own.relevance_score is None else own.relevance_score
+        if score is None:
+            raise ValueError("a score is missing")
+        values.append(score)
+    return values

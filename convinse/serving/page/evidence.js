@@ -1,0 +1,189 @@
+// Evidences: a fact as a fact, a row as a row of its table, an entry of an infobox as such, a sentence with the answer marked.
+
+import * as api from "./api.js";
+import { announce, button, element, entity, hidden, marked, pagesOf, shortened, within, words } from "./dom.js";
+
+export const SOURCES = { kb: "Fact", text: "Text", table: "Table", info: "Infobox" };
+const MANY = { kb: ["fact", "facts"], text: ["sentence", "sentences"], table: ["row", "rows"], info: ["infobox entry", "infobox entries"] };
+const AT_ONCE = 20;
+
+/** How many there are of each source, in words. */
+export function counted(counts) {
+  const order = [...Object.keys(MANY), ...Object.keys(counts).filter((source) => !MANY[source])];
+  return order.filter((source) => counts[source]).map((source) => `${counts[source]} ${MANY[source]?.[counts[source] === 1 ? 0 : 1] ?? source}`);
+}
+
+export function badge(source) {
+  return element("span", { class: `badge ${SOURCES[source] ? source : ""}` }, SOURCES[source] ?? source);
+}
+
+/** The evidences at some places of a turn, the first one open; `spans` are where they say the answer. */
+export function evidenceList(evidences, places, spans = []) {
+  return element(
+    "ul",
+    { class: "evidences" },
+    places
+      .filter((place) => evidences[place])
+      .map((place, number) => card(evidences[place], spans.filter((span) => span.evidence === place), number === 0)),
+  );
+}
+
+function card(evidence, spans, isOpen) {
+  const about = evidence.retrieved_for_entity?.label;
+  const body = element("div", { class: "inside" });
+  const fill = () => body.hasChildNodes() || body.append(...[structure(evidence, spans), foot(evidence)].flat());
+  const shown = element(
+    "details",
+    { class: `card ${evidence.source}`, open: isOpen, ontoggle: (event) => event.currentTarget.open && fill() },
+    element(
+      "summary",
+      {},
+      badge(evidence.source),
+      about ? words(about, "about") : null,
+      element("span", { class: "snippet", dir: "auto" }, excerpt(evidence.evidence_text, spans)),
+      evidence.score === undefined ? null : element("span", { class: "score", title: "How well it fits the question" }, hidden("relevance "), evidence.score.toFixed(2)),
+    ),
+    body,
+  );
+  if (isOpen) fill();
+  return element("li", {}, shown);
+}
+
+/** The words around the first span. */
+function excerpt(text, spans) {
+  const letters = Array.from(text);
+  const first = spans.length ? Math.min(...spans.map((span) => span.start)) : 0;
+  const start = first > 90 ? first - 60 : 0;
+  const cut = letters.slice(start, start + 240).join("");
+  return [start ? "… " : "", marked(cut, within(spans, start, cut)), start + 240 < letters.length ? " …" : ""];
+}
+
+function structure(evidence, spans) {
+  if (evidence.fact?.length > 2) return fact(evidence, spans);
+  if (evidence.row?.cells?.length) return row(evidence, spans);
+  if (evidence.attribute?.values) return attribute(evidence.attribute, spans);
+  return element("p", { class: "sentence", dir: "auto" }, marked(evidence.evidence_text, spans));
+}
+
+function fact({ fact: parts, mentions = [] }, spans) {
+  const said = (place) => {
+    const mention = mentions[place / 2];
+    const isMarked = mention?.id === parts[place].id && spans.some((span) => span.start === mention.start);
+    return entity(parts[place], isMarked ? element("mark", {}, parts[place].label) : parts[place].label);
+  };
+  const qualifiers = [];
+  for (let place = 3; place + 1 < parts.length; place += 2) {
+    qualifiers.push(element("div", {}, element("dt", {}, entity(parts[place])), element("dd", {}, said(place + 1))));
+  }
+  return [
+    element("p", { class: "fact" }, said(0), " ", element("span", { class: "predicate" }, entity(parts[1])), " ", said(2)),
+    qualifiers.length ? element("dl", { class: "qualifiers", "aria-label": "Qualifiers" }, qualifiers) : null,
+  ].filter(Boolean);
+}
+
+function attribute({ path, values }, spans) {
+  const lines = values.map((value) =>
+    element("li", { dir: "auto" }, value.header ? element("span", { class: "header" }, `${value.header}: `) : null, marked(value.text, within(spans, value.start, value.text))),
+  );
+  const names = path.map((name, place) => [place ? element("span", { class: "step", "aria-hidden": "true" }, "›") : null, words(name)]);
+  return element("dl", { class: "entry-of-box" }, element("dt", {}, names), element("dd", {}, element("ul", {}, lines)));
+}
+
+function row({ row: own }, spans) {
+  const frame = element("div", { class: "frame", tabindex: "0", role: "region", "aria-label": `Table: ${own.caption || own.section || "row"}` });
+  const titles = [own.section, own.part, own.caption].filter((title, place, all) => title && all.indexOf(title) === place);
+  const caption = titles.length ? element("caption", { dir: "auto" }, titles.join(" › ")) : null;
+  const cells = own.cells.map((cell) => ({ ...cell, content: marked(cell.text, within(spans, cell.start, cell.text)) }));
+  frame.append(grid(caption, [{ number: own.number, cells }], null));
+  if (own.page === undefined || own.table === undefined) return frame;
+  const more = button("Show the whole table", async () => {
+    more.disabled = true;
+    try {
+      const whole = await api.table(own.page, own.table);
+      const here = cells.map((cell) => [cell.column, cell.content]);
+      frame.replaceChildren(grid(caption, together(whole.rows, own.number, new Map(here)), own.number));
+      frame.classList.add("whole");
+      const current = frame.querySelector("[aria-current]");
+      if (current) frame.scrollTop = current.offsetTop - frame.clientHeight / 2;
+      const left = whole.total - whole.rows.length;
+      announce(`The whole table: ${whole.total} rows.`);
+      more.replaceWith(left > 0 ? element("p", { class: "note" }, `${left} further rows are not shown.`) : "");
+      frame.focus({ preventScroll: true });
+    } catch (error) {
+      more.disabled = false;
+      more.textContent = `${error.message} Try again`;
+    }
+  }, { class: "quiet small" });
+  return [frame, more];
+}
+
+/** The rows of a table; pieces of one that was too long are one again. The row that is shown keeps its marks. */
+function together(rows, number, contents) {
+  const byNumber = new Map();
+  for (const row of rows) {
+    const known = byNumber.get(row.number) ?? { number: row.number, cells: [] };
+    known.cells.push(...row.cells.map((cell) => ({ ...cell, content: row.number === number ? contents.get(cell.column) : undefined })));
+    byNumber.set(row.number, known);
+  }
+  return [...byNumber.values()];
+}
+
+function grid(caption, rows, current) {
+  const headers = new Map();
+  for (const cell of rows.flatMap((row) => row.cells)) if (!headers.get(cell.column)) headers.set(cell.column, cell.header);
+  const columns = [...headers.keys()].sort((left, right) => left - right);
+  const head = [...headers.values()].some(Boolean)
+    ? element("thead", {}, element("tr", {}, columns.map((column) => (headers.get(column) ? element("th", { scope: "col", dir: "auto" }, headers.get(column)) : element("td")))))
+    : null;
+  const lines = rows.map((line) => {
+    const cells = new Map(line.cells.map((cell) => [cell.column, cell]));
+    const isCurrent = current !== null && line.number === current;
+    return element(
+      "tr",
+      { "aria-current": isCurrent ? "true" : null },
+      columns.map((column) => element("td", { dir: "auto" }, cells.get(column)?.content ?? cells.get(column)?.text ?? "")),
+    );
+  });
+  return element("table", {}, caption, head, element("tbody", {}, lines));
+}
+
+function foot(evidence) {
+  const about = evidence.retrieved_for_entity;
+  const pages = pagesOf(about?.id);
+  return pages.length ? element("p", { class: "foot" }, words(shortened(about.label, 80)), pages) : [];
+}
+
+/** All evidences of a turn, behind a line that says how many there are of each source. */
+export function allEvidences(turn) {
+  const evidences = turn.top_evidences ?? [];
+  const counts = {};
+  for (const { source } of evidences) counts[source] = (counts[source] ?? 0) + 1;
+  const inside = element("div", { class: "everything" });
+  let chosen = null;
+  let shown = AT_ONCE;
+  const fill = () => {
+    const places = evidences.map((_, place) => place).filter((place) => chosen === null || evidences[place].source === chosen);
+    const filters = [[null, "All", evidences.length], ...Object.keys({ ...SOURCES, ...counts }).filter((source) => counts[source]).map((source) => [source, SOURCES[source] ?? source, counts[source]])].map(
+      ([source, name, count]) =>
+        button(`${name} ${count}`, () => choose(source), { class: `filter ${source ?? ""}`, "aria-pressed": String(chosen === source), "data-source": source ?? "all" }),
+    );
+    const list = evidenceList(evidences, places.slice(0, shown), spansOf(turn, 0));
+    list.querySelector("details")?.removeAttribute("open");
+    const rest = places.length - shown;
+    inside.replaceChildren(
+      element("div", { class: "filters", role: "group", "aria-label": "Only of one source" }, filters),
+      list,
+      rest > 0 ? button(`Show ${Math.min(rest, AT_ONCE)} more of ${rest}`, () => { shown += AT_ONCE; refill(".filter[aria-pressed=true]"); }) : "",
+    );
+  };
+  const refill = (selector) => { fill(); inside.querySelector(selector)?.focus(); };
+  const choose = (source) => { chosen = source; shown = AT_ONCE; refill(`[data-source="${source ?? "all"}"]`); };
+  return element(
+    "details",
+    { class: "all", ontoggle: (event) => event.currentTarget.open && !inside.hasChildNodes() && fill() },
+    element("summary", {}, `All evidence (${evidences.length})`, " ", element("span", { class: "counts" }, counted(counts).map((text) => element("span", {}, text)))),
+    inside,
+  );
+}
+
+export const spansOf = (turn, rank) => turn.pred_answers?.[rank]?.spans ?? [];

@@ -1,0 +1,177 @@
+// One turn: the question, what was understood, the answer, its alternatives and its evidences; or how far it has come.
+
+import { announce, button, element, hidden, pagesOf, percent, shortened, words } from "./dom.js";
+import { SOURCES, allEvidences, counted, evidenceList, spansOf } from "./evidence.js";
+import { questionText, understood } from "./understood.js";
+
+const ALTERNATIVES = 5;
+const LONG = 400;
+
+/**
+ * A turn as a list item.
+ *
+ * `entry` has its `question`, and a `turn`, or `pending` (the stages that are told of) or a `failure`; `actions` are what buttons do.
+ */
+export function turnView(entry, number, actions) {
+  const { turn, pending, failure } = entry;
+  const heading = `asked-${number}`;
+  const parts = [];
+  if (pending) parts.push(progress(entry, actions.cancel));
+  else if (turn) parts.push(understood(turn), body(turn, number));
+  if (failure) parts.push(failed(failure, actions));
+  if (turn && !pending) {
+    parts.push(
+      element(
+        "div",
+        { class: "actions" },
+        button("Ask again", actions.again, { class: "quiet small again" }),
+        button("Take back", actions.back, { class: "quiet small back" }),
+      ),
+    );
+  }
+  return element(
+    "li",
+    { class: "turn", id: `turn-${turn?.turn ?? number}` },
+    element(
+      "article",
+      { "aria-labelledby": heading, "aria-busy": pending ? "true" : null },
+      element("h2", { id: heading, tabindex: "-1" }, element("span", { class: "place", "aria-hidden": "true" }, number + 1), hidden(`Question ${number + 1}: `), element("bdi", {}, entry.question)),
+      parts,
+    ),
+  );
+}
+
+/** What depends on the turns behind it: the words that they took of its question, and whether it is the last. */
+export function placed(node, entry, taken, isLast) {
+  const key = JSON.stringify(taken);
+  if (node.taken !== key) node.querySelector("h2 bdi").replaceChildren(...questionText(entry.question, taken));
+  node.taken = key;
+  const buttons = node.querySelector(".actions");
+  if (buttons) buttons.hidden = !isLast;
+}
+
+function body(turn, number) {
+  const answers = turn.pred_answers ?? [];
+  if (!answers.length) {
+    return element("div", { class: "body" }, element("div", { class: "found" }, abstention(turn), element("p", { class: "nothing" }, "Nothing in these sources answers it."), allEvidences(turn)));
+  }
+  const evidence = element("section", { class: "support", "aria-labelledby": `support-${number}` });
+  const choices = [];
+  const choose = (rank, isTold = true) => {
+    choices.forEach((choice, place) => choice.setAttribute("aria-pressed", String(place === rank)));
+    const answer = answers[rank];
+    const places = answer.evidences ?? [];
+    evidence.replaceChildren(
+      element("h3", { id: `support-${number}` }, "Evidence for ", words(shortened(answer.answer.label, 80))),
+      places.length ? evidenceList(turn.top_evidences ?? [], places, spansOf(turn, rank)) : element("p", { class: "nothing" }, "None is named for this answer."),
+    );
+    if (isTold) announce(`Evidence for ${answer.answer.label}: ${places.length}.`);
+  };
+  const list = alternatives(answers, choices, choose);
+  choose(0, false);
+  return element(
+    "div",
+    { class: "body" },
+    element("div", { class: "found" }, abstention(turn), best(turn, answers[0])),
+    element("section", { class: "alternatives", "aria-label": "Answers by probability" }, element("h3", {}, "Answers by probability"), list),
+    element("div", { class: "rests" }, evidence, allEvidences(turn)),
+  );
+}
+
+function abstention(turn) {
+  if (!turn.abstained) return null;
+  return element("p", { class: "abstained" }, element("strong", {}, "No sure answer. "), words(`${turn.abstained.reason.charAt(0).toUpperCase()}${turn.abstained.reason.slice(1)}.`));
+}
+
+function best(turn, { answer, score, evidences = [], reasons = [] }) {
+  const from = [...new Set(evidences.map((place) => turn.top_evidences?.[place]?.source).filter(Boolean))];
+  return [
+    turn.abstained ? element("p", { class: "guess" }, "At best") : null,
+    element("p", { class: size(answer.label) }, longText(answer.label)),
+    element(
+      "p",
+      { class: "told" },
+      element("span", {}, percent(score), hidden(" probable")),
+      from.length ? element("span", {}, `from ${from.map((source) => (SOURCES[source] ?? source).toLowerCase()).join(", ")}`) : null,
+      reasons.length ? element("span", {}, `by ${reasons.map((reason) => reason.replaceAll("_", " ")).join(", ")}`) : null,
+      pagesOf(answer.id),
+    ),
+  ];
+}
+
+const size = (label) => `answer-label${label.length > 120 ? " long" : label.length > 40 ? " medium" : ""}`;
+
+function longText(text) {
+  const shown = element("bdi", {}, shortened(text, LONG));
+  if (Array.from(text).length <= LONG) return shown;
+  const more = button(`Show all ${Array.from(text).length.toLocaleString("en")} characters`, () => {
+    const isShort = more.getAttribute("aria-expanded") === "false";
+    shown.textContent = isShort ? text : shortened(text, LONG);
+    more.setAttribute("aria-expanded", String(isShort));
+  }, { class: "quiet small", "aria-expanded": "false" });
+  return [shown, " ", more];
+}
+
+function alternatives(answers, choices, choose) {
+  const list = element("ol", { class: "bars" });
+  const add = (from, to) =>
+    answers.slice(from, to).forEach(({ answer, score }, offset) => {
+      const rank = from + offset;
+      const fill = element("span", { class: "fill" });
+      fill.style.inlineSize = `${Math.max(0, Math.min(1, Number(score) || 0)) * 100}%`;
+      const choice = element(
+        "button",
+        { type: "button", class: "choice", "aria-pressed": "false", onclick: () => choose(rank) },
+        element("span", { class: "label", dir: "auto" }, shortened(answer.label, 200)),
+        element("span", { class: "number" }, percent(score)),
+        element("span", { class: "track", "aria-hidden": "true" }, fill),
+      );
+      choices.push(choice);
+      list.append(element("li", {}, choice));
+    });
+  add(0, ALTERNATIVES);
+  if (answers.length <= ALTERNATIVES) return list;
+  const more = button(`${answers.length - ALTERNATIVES} more`, () => {
+    add(ALTERNATIVES, answers.length);
+    more.remove();
+    choices[ALTERNATIVES].focus();
+  }, { class: "quiet small" });
+  return [list, more];
+}
+
+const STAGES = [["qu", "Understanding"], ["ers", "Gathering evidence"], ["ha", "Weighing answers"]];
+
+function progress({ question, pending }, cancel) {
+  const done = pending.stages;
+  const current = STAGES.findIndex(([stage]) => !done[stage]);
+  const steps = STAGES.map(([stage, name], place) => {
+    const counts = stage === "ers" && done.ers ? counted(done.ers.evidences).join(", ") : "";
+    const state = done[stage] ? "done" : place === current ? "under-way" : "";
+    return element("li", { class: state, "aria-current": state === "under-way" ? "step" : null }, name, counts ? element("small", {}, counts) : null);
+  });
+  return element(
+    "div",
+    { class: "pending" },
+    done.qu ? understood({ ...done.qu, question }) : null,
+    element("div", { class: "row" }, element("ol", { class: "stages", "aria-label": "Progress" }, steps), button("Cancel", cancel, { class: "quiet small cancel" })),
+  );
+}
+
+function failed({ text, isGone }, actions) {
+  return element(
+    "p",
+    { class: "failure", role: "alert" },
+    element("span", {}, text),
+    " ",
+    isGone ? button("Go on in a new conversation", actions.revive, { class: "quiet small" }) : button("Retry", actions.retry, { class: "quiet small retry" }),
+    button("Dismiss", actions.dismiss, { class: "quiet small" }),
+  );
+}
+
+/** What a turn comes to, for those who hear it. */
+export function told(turn) {
+  const [first] = turn.pred_answers ?? [];
+  if (turn.abstained) return `No sure answer: ${turn.abstained.reason}.${first ? ` At best: ${shortened(first.answer.label, 100)}, ${percent(first.score)}.` : ""}`;
+  return first ? `Answer: ${shortened(first.answer.label, 160)}, ${percent(first.score)} probable.` : "No answer was found.";
+}
+

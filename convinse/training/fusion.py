@@ -1,0 +1,140 @@
+"""Training of `ha: seq2seq` by distant supervision: the model learns to write the gold answer after reading what was retrieved.
+
+As in CONVINSE (Christmann et al., SIGIR 2022) the evidences are those that the configured stages retrieve with the gold answers
+of earlier turns, what is to be written is the name that the best evidence has for a gold answer, and a turn of whose evidences
+none names one is left out. Other than there, a question for yes or no is learned from, too: no evidence names its answer.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from ..config import Config
+from ..encoder.checkpoint import load_checkpoint
+from ..heterogeneous_answering.question import expected_type
+from ..heterogeneous_answering.seq2seq import Seq2SeqAnswering, model_input
+from ..heterogeneous_answering.yes_no import NO, YES
+from ..records.conversation import Turn, asked_in_full
+from ..resources import model_path
+from ..support.errors import DataError
+from .answering import answer_spans
+from .conversations import turns_with_evidences
+from .learning import Learning, Measures, shuffled_batches
+from .trainer import Run, run_id, start_of
+
+if TYPE_CHECKING:
+    import torch
+
+_YES_NO = {YES["label"].lower(), NO["label"].lower()}
+_OF_THE_READER = {"trains", "positives", "negatives", "negative_windows"}  # of `ha_training`
+_MEASURES = ("p_at_1", "mrr", "h_at_5")
+
+
+class FusionExample(NamedTuple):
+    """What the model reads together, a text for each evidence, and what it is to write."""
+
+    texts: tuple[str, ...]
+    wanted: str
+
+
+def train_fusion(ha: Seq2SeqAnswering, sources: Sequence[str]) -> Path:
+    """Train on the train part of the configured conversations; returns the model folder, for `ha_model`.
+
+    The epoch of the lowest loss on the dev part is kept, and the module's answers with it are measured there.
+    `config.ha_training` says how to train, `config.ha_seq2seq` how much is read and written; see `trainer`.
+    """
+    config, settings, reads = ha.config, ha.config.ha_training, ha.config.ha_seq2seq
+    start = start_of(config, "ha", ", a BART or T5")
+    checkpoint = load_checkpoint(model_path(start.base), "sequence-to-sequence", start.key)
+    from ..encoder.devices import find_device, inference
+    from ..encoder.fusion_in_decoder import answer_loss, check_kind, cut, usual_budget  # PyTorch is there
+
+    check_kind(checkpoint)
+    train = list(
+        filter(
+            None, (fusion_example(ha, turn) for turn in turns_with_evidences(config, "train", sources, ha.resources))
+        )
+    )
+    turns: list[Turn] = [{**turn} for turn in turns_with_evidences(config, "dev", sources, ha.resources)]
+    dev = list(filter(None, (fusion_example(ha, turn) for turn in turns)))
+    for part, examples in (("train", train), ("dev", dev)):
+        if not examples:
+            raise DataError(
+                f"train ha: no evidence of the {part} part names a gold answer; is it retrieved from these sources?"
+            )
+    identity = run_id(config, checkpoint.model_id, map(config.input_path, ("train", "dev")), list(sources))
+    run = Run("train ha", start, checkpoint, settings, identity, config.device, config.seed)
+    run.log_sizes("turns", len(train), len(dev))
+    budget = config.token_budget or usual_budget(find_device(config.device))
+    longest_text, longest_answer = (
+        min(most, checkpoint.max_length) for most in (reads.max_input_length, reads.max_output_length)
+    )
+
+    def losses(model: Any, step: Sequence[FusionExample]) -> Iterator[torch.Tensor]:
+        wanted = cut(checkpoint.tokenizer, [example.wanted for example in step], longest_answer)
+        total = sum(map(len, wanted))
+        for example, answer in zip(step, wanted, strict=True):
+            texts = cut(checkpoint.tokenizer, example.texts, longest_text)
+            yield answer_loss(model, texts, answer, budget) / total
+
+    def validate(model: Any) -> Measures:
+        with inference(model):
+            return {"loss": sum(loss.item() for loss in losses(model, dev))}
+
+    fitted = run.fit(
+        Learning(
+            steps=lambda epoch: shuffled_batches(train, settings.batch_size, random.Random(f"{config.seed} {epoch}")),
+            loss=losses,
+            validate=validate,
+            criterion=lambda measures: -measures["loss"],
+        )
+    )
+    own = dataclasses.replace(checkpoint, model=copy.deepcopy(checkpoint.model))  # a writer changes the one it is given
+    ha.with_writer(ha.build_writer(own)).inference_on_turns(turns, sources)
+    measured = {measure: sum(turn[measure] for turn in turns) / len(turns) for measure in _MEASURES}  # type: ignore[literal-required]
+    return run.write(
+        fitted,
+        "A Fusion-in-Decoder model that writes the answer of a question after reading evidences",
+        """
+Input: for each evidence `question: QUESTION title: ITEM context: EVIDENCE`; output: the answer, once for all of them.""",
+        f"""
+Benchmark `{config.benchmark}`: {len(train)} turns to train on and {len(dev)} to validate on, those of whose evidences one names a gold
+answer (distant supervision), and those that ask for yes or no.""",
+        f"""
+Loss: the mean of the tokens of the dev part. Answers of the whole module (`ha: seq2seq`) on all {len(turns)} turns of the dev part: P@1
+{measured["p_at_1"]:.3f}, MRR {measured["mrr"]:.3f}, Hit@5 {measured["h_at_5"]:.3f}.""",
+        settings=_card_settings(config),
+        arguments=["_".join(sources)],
+        record=measured,
+        remark=f" (P@1 {measured['p_at_1']:.3f} on the dev part); name it in ha_model",
+    )
+
+
+def _card_settings(config: Config) -> dict[str, Any]:
+    training: dict[str, Any] = msgspec.to_builtins(config.ha_training)
+    reads: dict[str, Any] = msgspec.to_builtins(config.ha_seq2seq)
+    return {key: value for key, value in training.items() if key not in _OF_THE_READER} | reads
+
+
+def fusion_example(ha: Seq2SeqAnswering, turn: Turn) -> FusionExample | None:
+    """What is learned from a turn with its evidences and gold answers; None: nothing."""
+    read = turn["top_evidences"][: ha.config.ha_seq2seq.evidences]
+    if not read:
+        return None
+    wanted: str | None = None
+    if expected_type(turn, ha.config.sr_delimiter, ha.resources).kind == "yesno":
+        wanted = next((answer["label"] for answer in turn["answers"] if answer["label"].lower() in _YES_NO), None)
+    for evidence in () if wanted else read:
+        spans = answer_spans(evidence, turn["answers"])
+        if spans:
+            wanted = evidence["evidence_text"][slice(*spans[0])]
+            break
+    texts = (model_input(asked_in_full(turn), evidence) for evidence in read)
+    return FusionExample(tuple(texts), wanted) if wanted else None

@@ -1,0 +1,98 @@
+"""Calibration of a language model's answers on the dev part: how often is right what it is so sure of?"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from ..config import parse_config, to_dict
+from ..heterogeneous_answering.llm import LanguageModelAnswering
+from ..language_models.calibration import Calibration, odds, write_calibration
+from ..scoring.calibration import calibration_error
+from ..scoring.convqa import is_answer
+from ..support.errors import DataError
+from .conversations import turns_with_evidences
+
+LOGGER = logging.getLogger(__name__)
+
+_AT_ONCE = 256  # turns that are asked about together
+_LEAST = 20  # answers to fit two numbers to
+_STEPS = 50  # of Newton's method, which needs some ten
+_RIDGE = 1e-3  # so that answers that are all right, or all equally sure, have a solution
+
+
+def train_calibration(ha: LanguageModelAnswering, sources: Sequence[str]) -> Path:
+    """Fit the calibration to the first answers of the dev part; returns the file, for `ha_llm.calibration`.
+
+    Every turn of the part is asked about, unless its answer is kept from an earlier run.
+
+    Raises:
+        DataError: fewer than 20 answers.
+    """
+    config = ha.config
+    output = Path(
+        config.ha_training.output or Path(config.output_path) / config.name / "ha_calibration.json"
+    ).expanduser()
+    raw = parse_config({**to_dict(config), "ha_llm": {**to_dict(config)["ha_llm"], "calibration": None}})
+    module = LanguageModelAnswering(raw, ha.resources)
+    sure: list[float] = []
+    right: list[bool] = []
+    own = (turn.copy() for turn in turns_with_evidences(config, "dev", sources, ha.resources))
+    while turns := list(islice(own, _AT_ONCE)):
+        module.prepare(turns)
+        for turn in turns:
+            for answer in module.inference_on_turn(turn, sources)[:1]:
+                sure.append(answer["score"])
+                right.append(is_answer(answer["answer"], turn["answers"]))
+    if len(sure) < _LEAST:
+        raise DataError(
+            f"train ha: the model answers {len(sure)} questions of the dev part; {_LEAST} are the least to learn from"
+        )
+    calibration = fitted(sure, right, Calibration(model=config.ha_llm.model or "", samples=config.ha_llm.samples))
+    write_calibration(output, calibration)
+    LOGGER.info(
+        "%s: calibration error %.3f, %.3f before, on %d answers of the dev part", output, calibration.error,
+        calibration.error_before, calibration.turns,
+    )  # fmt: skip
+    return output
+
+
+def fitted(sure: Sequence[float], right: Sequence[bool], empty: Calibration) -> Calibration:
+    """The calibration of answers by logistic regression: with the targets of Platt, a slope that is not negative.
+
+    Args:
+        sure: how sure the model is of each answer, from 0 to 1.
+        right: whether it is right.
+        empty: says of which model.
+    """
+    features = np.column_stack((np.array([odds(value) for value in sure]), np.ones(len(sure))))
+    is_right = np.array(right, dtype=bool)
+    hits, misses = int(is_right.sum()), int((~is_right).sum())
+    targets = np.where(is_right, (hits + 1) / (hits + 2), 1 / (misses + 2))
+    weights = _logistic(features, targets)
+    if weights[0] < 0:  # the surer the likelier, or sureness says nothing
+        weights = np.array([0.0, *_logistic(features[:, 1:], targets)])
+    fit = msgspec.structs.replace(
+        empty, slope=round(float(weights[0]), 6), intercept=round(float(weights[1]), 6), turns=len(sure)
+    )
+    return msgspec.structs.replace(
+        fit,
+        error_before=round(calibration_error(sure, right), 4),
+        error=round(calibration_error(map(fit.probability, sure), right), 4),
+    )
+
+
+def _logistic(features: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """[d] the weights of a logistic regression, by Newton's method."""
+    weights = np.zeros(features.shape[1])
+    for _ in range(_STEPS):
+        chances = 1 / (1 + np.exp(-np.clip(features @ weights, -80, 80)))
+        gradient = features.T @ (chances - targets) + _RIDGE * weights
+        curvature = (features * (chances * (1 - chances))[:, None]).T @ features + _RIDGE * np.eye(len(weights))
+        weights = weights - np.linalg.solve(curvature, gradient)
+    return weights

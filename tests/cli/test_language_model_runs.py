@@ -1,0 +1,124 @@
+"""Runs with a language model: stopped and gone on with, dry, counted; the key is nowhere."""
+
+import json
+import logging
+import threading
+import traceback
+import zlib
+from pathlib import Path
+
+import pytest
+
+from convinse.cli import main
+from convinse.support.errors import NetworkError
+from model_servers import citing, completion, error, model_server
+from written import read_json, write
+
+KEY = "sk-run-secret-987654321"
+RUN = ["pipeline", "kb_text", "my.yml", "--limit", "4", "--quiet"]
+TURNS = Path("results/mine/kb_text/turns.jsonl")
+METRICS = Path("results/mine/kb_text/metrics.json")
+
+
+def configured(url, **keys):
+    settings = {"base_url": url, "model": "m", "timeout": 20, "parallel": 2, **keys}
+    write("my.yml", json.dumps({"name": "mine", "ha": "llm", "ha_llm": settings}))
+
+
+def test_a_run_counts_what_it_asks_and_asks_nothing_twice(capsys):
+    with model_server(citing("English")) as server:
+        configured(server.url, prices={"input": 2, "output": 10})
+        assert main(RUN) == 0
+        spent = read_json(METRICS)["language_models"]["ha_llm"]
+        number = len(server.requests)
+        assert spent["requests"] == number > 10 and spent["kept"] == spent["unreadable"] == 0
+        assert spent["prompt_tokens"] == 100 * number and spent["money"] == pytest.approx(number * 300e-6)
+        first = TURNS.read_bytes()
+        assert main([*RUN, "--restart"]) == 0
+        assert len(server.requests) == number and TURNS.read_bytes() == first
+        spent |= {"requests": 0, "kept": number}
+        assert read_json(METRICS)["language_models"]["ha_llm"] == spent
+        # what changes no answer is the same run; what does is another one
+        configured(server.url, prices={"input": 1}, parallel=3, timeout=30)
+        assert main(RUN) == 0 and not list(TURNS.parent.glob("earlier-*/turns.jsonl"))[1:]
+        configured(server.url, temperature=0.5)
+        assert main(RUN) == 0
+        assert len(server.requests) == 2 * number and len(list(TURNS.parent.glob("earlier-*"))) == 2
+
+
+def test_a_run_that_was_stopped_goes_on_where_it_stopped(capsys):
+    broken = threading.Event()
+    answer = citing("English")
+    asked = []
+
+    def reply(body, request):
+        asked.append(body)
+        return error("out of credit", 402) if len(asked) > 7 and not broken.is_set() else answer(body, request)
+
+    with model_server(reply) as server:
+        configured(server.url)
+        assert main(RUN) == 1
+        told = capsys.readouterr().err.strip().splitlines()[-1]
+        assert "402" in told and "out of credit" in told and "Traceback" not in told
+        broken.set()
+        before = len(asked)
+        assert main(RUN) == 0
+        again = len(asked) - before
+    texts = [json.dumps(body["messages"]) for body in asked]
+    assert read_json(METRICS)["num_questions"] == 20 and again <= 20 - 7
+    assert len(set(texts[:7])) == 7 and not set(texts[:7]) & set(texts[before:])
+
+
+def test_a_dry_run_shows_the_first_prompt_and_sends_nothing(capsys):
+    configured("http://127.0.0.1:9/v1", samples=3, temperature=0.5)
+    assert main([*RUN, "--dry-run"]) == 0
+    printed = capsys.readouterr().out
+    assert "--- system\nYou answer questions" in printed and "[1] (Wikidata)" in printed and "Question: " in printed
+    assert "the first prompt of ha_llm, about" in printed and "ha: 60 requests at most, for 20 questions" in printed
+    assert not Path("results").exists()
+    write(
+        "my.yml", json.dumps({"qu": "llm", "ha": "llm", "qu_llm": {"base_url": "http://127.0.0.1:9/v1", "model": "n"}})
+    )
+    assert main([*RUN, "--dry-run"]) == 0
+    printed = capsys.readouterr().out
+    assert "the first prompt of qu_llm" in printed and "qu: 20 requests" in printed and "ha: 20 requests" in printed
+    write("my.yml", "name: mine\n")
+    assert main([*RUN, "--dry-run"]) == 0
+    assert "no stage of this configuration asks a language model" in capsys.readouterr().out
+
+
+def test_a_dry_run_with_a_server_that_ranks_asks_that_one_nothing_either(capsys):
+    server = {"base_url": "http://127.0.0.1:9/v1", "model": "m"}
+    write("my.yml", json.dumps({"name": "mine", "ha": "llm", "ha_llm": server, "evs_server": server}))
+    assert main([*RUN, "--dry-run"]) == 0
+    assert "the first prompt of ha_llm" in capsys.readouterr().out
+
+
+def test_the_key_is_in_no_log_no_cache_and_no_result(monkeypatch, capsys, caplog):
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("THE_KEY", KEY)
+    replies = iter([*[error(f"bad key {KEY}", 401)] * 2, completion(f"{KEY}?")])
+    with model_server(lambda body, request: next(replies, None) or citing("English")(body, request)) as server:
+        configured(server.url, api_key_env="THE_KEY", parallel=1)
+        with pytest.raises(NetworkError) as fault:
+            main([*RUN, "--debug"])  # the traceback is printed
+        assert main(RUN) == 1
+        assert main(RUN) == 0
+    assert {request.headers["Authorization"] for request in server.requests} == {f"Bearer {KEY}"}
+    printed = capsys.readouterr()
+    files = [path for folder in ("results", "cache") for path in Path(folder).rglob("*") if path.is_file()]
+    assert TURNS in files and len(files) > 4
+    traces = traceback.format_exception(fault.value)
+    texts = [printed.out, printed.err, caplog.text, *traces, *(path.read_bytes().decode("latin-1") for path in files)]
+    assert "[key]" in printed.err and not any(KEY[:12] in text for text in texts)
+    assert not any(KEY[:12] in text for text in unpacked(Path("cache/entries/cache.db")))
+
+
+def unpacked(database):
+    """The values of a cache, which are packed on disk."""
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(database)) as connection:
+        for (value,) in connection.execute("SELECT value FROM Cache"):
+            yield zlib.decompress(value[5:]).decode()

@@ -1,0 +1,68 @@
+"""What a written text names in the evidences."""
+
+import pytest
+from asked_turns import asked_of, resources_over
+
+from convinse.heterogeneous_answering.written_names import NamesInEvidences
+from evidences import evidence
+
+CAMERON, CAMEROON, TITANIC = ("James Cameron", "Q42574"), ("Cameroon", "Q1009"), ("Titanic", "Q44578")
+RELEASED = ("19 December 1997", "1997-12-19T00:00:00Z")
+EVIDENCES = [
+    evidence("Titanic, director, James Cameron", "kb", TITANIC, CAMERON),
+    evidence("Titanic was released on 19 December 1997", "text", TITANIC, RELEASED),
+    evidence("Jack Dawson travels by ship from Cameroon", "text", CAMEROON),
+]
+
+
+def named(text, *evidences, question="Who?", **more):
+    return NamesInEvidences(asked_of(question, *(evidences or EVIDENCES), **more)).named(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "entity", "likeness", "places"),
+    [
+        ("james CAMERON.", "Q42574", 1, (0,)),
+        ("Titanic", "Q44578", 1, (0, 1)),
+        ("December 19, 1997", "1997-12-19T00:00:00Z", 1, (1,)),
+        ("1997", "1997-01-01T00:00:00Z", 1, (1,)),
+        ("directed by James Cameron in Titanic", "Q42574", 1, (0,)),  # the longest
+        ("Cameron", "Q42574", 1, (0,)),  # a part of a name comes before a name that is nearer: Cameroon
+        ("jack  Dawson", "jack Dawson", 1, (2,)),
+        ("Titanc", "Q44578", 1 - 1 / 7, (0, 1)),
+        ("Jame Camerom", "Q42574", 1 - 2 / 13, (0,)),
+    ],
+)
+def test_what_a_text_names(text, entity, likeness, places):
+    found = named(text)
+    assert (found.entity["id"], found.places) == (entity, places)
+    assert found.likeness == pytest.approx(likeness)
+
+
+@pytest.mark.parametrize("text", ["", " ,;", "1998", "18 December 1997", "42", "zzzz qqqq"])
+def test_what_no_evidence_holds_is_no_answer(text):
+    assert named(text) is None
+
+
+def test_without_names_only_words_of_the_evidences_count():
+    plain = evidence("Jack Dawson drew her", "text")
+    assert named("Jack Dawson", plain).entity == {"id": "Jack Dawson", "label": "Jack Dawson"}
+    assert named("Rose", plain) is None
+    assert NamesInEvidences(asked_of("Who?")).named("Jack") is None
+
+
+def test_of_two_things_of_one_name_the_fitting_one_is_meant():
+    both = [evidence("Titanic sank", "text", ("Titanic", "Q25173")), evidence("Titanic opened", "text", TITANIC)]
+    over = resources_over(classes={"Q25173": ("ship",), "Q44578": ("film",)})
+    asked = {"structured_representation": "a || b || c || film", "resources": over}
+    assert named("Titanic", *both, **asked).entity["id"] == "Q44578"
+    assert named("Titanic", *both[:1], **asked).entity["id"] == "Q25173"
+    ship = {"structured_representation": "a || b || c || ship", "resources": over}
+    assert named("Titanic", *both[::-1], **ship).entity["id"] == "Q25173"
+
+
+def test_the_name_with_the_smallest_distance_for_its_length_is_meant():
+    both = [evidence("Anna, abcd", "text", ("abcd", "Q1")), evidence("abcdexyz", "text", ("abcdexyz", "Q2"))]
+    assert named("abce", *both).entity["id"] == "Q1"  # one edit of four against four of eight
+    assert named("abcdezzz", *both).likeness == 6 / 8
+    assert named("azzzz", *both) is None

@@ -1,0 +1,80 @@
+"""Calls that wait, several at once: order, errors, and an end."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from convinse.language_models.in_flight import in_flight
+from model_servers import model_server
+from written import write
+
+
+def test_each_piece_is_handed_over_once_in_the_thread_of_the_caller():
+    done, threads = {}, set()
+
+    def take(place, result):
+        done[place] = result
+        threads.add(threading.current_thread())
+
+    in_flight(range(50), lambda number: number * number, 7, take)
+    assert done == {number: number * number for number in range(50)} and threads == {threading.current_thread()}
+    in_flight([], lambda number: number, 7, take)
+
+
+def test_after_an_error_nothing_is_begun_and_what_is_under_way_is_handed_over():
+    failed, begun, done = threading.Event(), [], []
+
+    def call(number):
+        begun.append(number)
+        if number == 1:
+            failed.set()
+            raise ValueError("one")
+        failed.wait(60)
+        return number
+
+    with pytest.raises(ValueError, match="one"):
+        in_flight(range(100), call, 2, lambda place, _: done.append(place))
+    assert 0 in done and len(begun) < 10 and sorted(done) == sorted(set(begun) - {1})
+
+
+def test_an_error_of_the_caller_waits_for_nothing():
+    held = threading.Event()
+
+    def call(number):
+        if number:
+            held.wait(60)
+        return number
+
+    def stop(place, _):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        in_flight(range(3), call, 3, stop)
+    held.set()
+
+
+def test_ctrl_c_ends_a_run_whose_server_says_nothing(workdir):
+    asked = threading.Event()
+
+    def reply(body, request):
+        asked.set()
+        server.stopped.wait(120)
+        return b""
+
+    with model_server(reply) as server:
+        write("my.yml", f"ha: llm\nha_llm: {{base_url: '{server.url}', model: m, timeout: 100}}\n")
+        command = [sys.executable, "-m", "convinse", "pipeline", "kb", "my.yml", "--quiet", "--limit", "2"]
+        process = subprocess.Popen(
+            command, env=os.environ, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            assert asked.wait(60)
+            process.send_signal(signal.SIGINT)
+            _, told = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 130 and "Traceback" not in told

@@ -1,0 +1,61 @@
+"""A real server of the interface, `transformers serve`, with models made on the spot."""
+
+import logging
+import socket
+import time
+
+import pytest
+from served_model import save_speaker, says
+
+from convinse import Pipeline, load_config
+from convinse.support.errors import NetworkError
+from loopback import free_port
+from refusals import refused
+
+
+@pytest.fixture(scope="module")
+def served():
+    """The address of a server in a thread, which takes any folder for a model."""
+    from transformers.cli.serve import Serve
+
+    port = free_port()
+    level = logging.getLogger("transformers").level
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        server = Serve(host="127.0.0.1", port=port, device="cpu", non_blocking=True)
+        until = time.monotonic() + 60
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            except OSError:
+                assert time.monotonic() < until, "the server does not start"
+                time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/v1"
+        server.kill_server()
+    logging.getLogger("transformers").setLevel(level)
+
+
+def config(url, model, **keys):
+    return load_config(
+        "lexical.yml", ha="llm", ha_llm={"base_url": url, "model": model, "timeout": 60.0, "parallel": 2, **keys}
+    )
+
+
+def test_a_served_model_answers_and_its_answer_is_held_to_the_evidence_that_it_cites(served, tmp_path):
+    model = save_speaker(tmp_path / "speaker", says("James Cameron", 1))
+    with Pipeline(config(served, model)) as pipeline:
+        director, writer = pipeline.ask(["Who directed Titanic?", "Who wrote The Hobbit?"])["questions"]
+        assert pipeline.resources.requests["ha_llm"] == {"requests": 2}
+    (answer,) = director["pred_answers"]
+    assert answer["answer"] == {"id": "Q42574", "label": "James Cameron"} and answer["reasons"] == ["llm"]
+    assert "James Cameron" in director["top_evidences"][answer["evidences"][0]]["evidence_text"]
+    assert director["ha_tokens"]["prompt"] > 100 and director["ha_tokens"]["completion"] > 0
+    # the same words are no answer where the evidence does not contain them
+    assert writer["pred_answers"] == [] and "no evidence that it cites" in writer["abstained"]["reason"]
+
+
+def test_a_model_that_does_not_end_is_cut(served, tmp_path):
+    model = save_speaker(tmp_path / "random", None)
+    with Pipeline(config(served, model, max_tokens=8)) as pipeline:
+        refused(NetworkError, lambda: pipeline.ask(["Who directed Titanic?"]), "cut before its end", "raise max_tokens")

@@ -1,0 +1,442 @@
+"""The web page in a browser, as people use it: by mouse, by keyboard, on a phone, in the dark, and with texts that mean harm."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from browser import Page
+from convinse.serving.api_server import ServiceOptions, create_app
+from loopback import served
+from recipes.page_pictures import LOAD, chromium, executable
+from services import HeldPipeline, ask, asked, begun
+
+pytest.importorskip("playwright", reason="Playwright is not installed (extra clients)")
+pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium is installed")
+DIRECTED, RELEASED = "who directed Titanic?", "when was it released?"
+TOKEN = "a-token-of-the-tests"
+HOSTILE = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
+
+
+@pytest.fixture(scope="module")
+def pipeline():
+    with HeldPipeline() as held:
+        yield held
+
+
+@pytest.fixture(scope="module")
+def server(pipeline):
+    with served(create_app(pipeline)) as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def opened(browser, server, pipeline):
+    """Opens the page in a context of its own; at the end nothing was complained of, and nobody else was asked."""
+    contexts, pages = [], []
+
+    def make(fragment="", port=server, is_ready=True, **wanted):
+        contexts.append(
+            browser.new_context(**{"viewport": {"width": 1200, "height": 900}, "reduced_motion": "reduce", **wanted})
+        )
+        pages.append(Page(contexts[-1], port))
+        return pages[-1].open(fragment, is_ready)
+
+    yield make
+    pipeline.go.set()
+    for page in pages:
+        assert page.complaints == []
+        assert [url for url in page.requests if not url.startswith((page.address, "blob:", "about:"))] == []
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def told(server):
+    """A conversation of two turns, as the service stores it."""
+    path = begun(server)
+    for question in (DIRECTED, RELEASED):
+        asked(server, "POST", f"{path}/turns", {"question": question})
+    return asked(server, "GET", path)["conversation"]
+
+
+def stored(server, *turns):
+    """The fragment of a conversation that has these turns."""
+    return "#" + begun(server, conversation={"conv_id": "x", "questions": list(turns)}).rpartition("/")[2]
+
+
+def answered(question, label, text, name=None, **more):
+    """A turn with one answer that one sentence says."""
+    start = text.find(label)
+    answer = {
+        "answer": {"id": name or label, "label": label},
+        "score": 0.9,
+        "rank": 1,
+        "evidences": [0],
+        "reasons": ["reader"],
+    }
+    if start >= 0:
+        answer["spans"] = [{"evidence": 0, "start": start, "end": start + len(label)}]
+    about = {"id": "Q1", "label": label[:100]}
+    sentence = {
+        "evidence_text": text,
+        "source": "text",
+        "wikidata_entities": [about],
+        "disambiguations": [],
+        "retrieved_for_entity": about,
+        "score": 0.5,
+    }
+    return {
+        "question": question,
+        "structured_representation": text[:100],
+        "pred_answers": [answer],
+        "top_evidences": [sentence],
+        **more,
+    }
+
+
+def overflow(page):
+    return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+
+
+def open_all(page):
+    page.wait_for_function(
+        """() => {
+            const closed = [...document.querySelectorAll("details:not([open])")];
+            closed.forEach((node) => { node.open = true; });
+            const cards = [...document.querySelectorAll(".card .inside, .everything")];
+            return !closed.length && cards.every((node) => node.childNodes.length);
+        }"""
+    )
+
+
+def no_faults(page):
+    """What axe calls serious or critical."""
+    script = Path(pytest.importorskip("axe_playwright_python").__file__).with_name("axe.min.js")
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(script.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run({resultTypes: ['violations']}).then(told => told.violations)")
+    return [
+        (fault["id"], node["html"][:150], node["failureSummary"][:200])
+        for fault in found
+        for node in fault["nodes"]
+        if fault["impact"] in ("serious", "critical")
+    ]
+
+
+# -- a conversation
+
+
+def test_two_turns_their_evidence_and_where_the_second_came_from(opened):
+    page = opened().ask(DIRECTED).ask(RELEASED)
+    first, second = page.locator(".turn").nth(0), page.locator(".turn").nth(1)
+    assert first.locator(".answer-label").inner_text() == "James Cameron"
+    assert "1997" in second.locator(".answer-label").inner_text()
+    assert page.locator("#live").inner_text().startswith("Answer: ")
+    card = first.locator(".support .card").first
+    assert card.locator("mark").last.inner_text() == "James Cameron"
+    assert card.locator("a", has_text="Wikipedia").get_attribute("rel") == "noopener noreferrer"
+    card.locator("summary").click()
+    assert not card.locator(".inside").is_visible()
+    chip = second.locator(".chip.taken")
+    assert "Titanic" in chip.inner_text() and first.locator(".source-word").inner_text() == "Titanic"
+    assert page.locator("#threads .thread path").count() == page.locator(".origin").count() > 0
+    chip.locator(".origin").first.click()
+    assert page.evaluate("document.activeElement.id") == "asked-0"
+    choice = first.locator(".choice").nth(1)
+    choice.click()
+    assert choice.get_attribute("aria-pressed") == "true"
+    assert choice.locator(".label").inner_text() in first.locator(".support h3").inner_text()
+    first.locator(".all > summary").click()
+    first.locator("[data-source=kb]").click()
+    badges = first.locator(".everything .badge").all_inner_texts()
+    assert set(badges) == {"Fact"} and len(badges) <= 20
+
+
+def test_each_source_is_shown_as_what_it_is(opened):
+    page = opened().ask("which actress plays Kay in The Godfather?")
+    page.locator(".all > summary").click()
+    for source, inside in (
+        ("kb", ".fact a"),
+        ("text", ".sentence"),
+        ("info", ".entry-of-box dd li"),
+        ("table", "th[scope=col]"),
+    ):
+        page.locator(f"[data-source={source}]").click()
+        page.locator(f".everything .card.{source} > summary").first.click()
+        page.locator(f".everything .card.{source} .inside {inside}").first.wait_for()
+    card = page.locator(".everything .card.table").first
+    card.get_by_role("button", name="Show the whole table").click()
+    card.locator("tr[aria-current]").wait_for()
+    page.ask("who directed it?", 2)  # what was opened stays open
+    assert card.locator("tbody tr").count() > 1 and card.locator("tr[aria-current]").count() == 1
+    assert page.locator(".actions:visible").count() == 1
+
+
+def test_sources_are_switched_and_the_turn_is_asked_again(opened, server):
+    page = opened().ask(DIRECTED)
+    for source in ("kb", "text", "table"):
+        page.locator(f"#sources [value={source}]").click()
+    page.get_by_role("button", name="Ask again").click()
+    page.wait_for_function("() => /^\\d+ infobox entries$/.test(document.querySelector('.counts')?.textContent)")
+    state = asked(server, "GET", "/v1/conversations/" + page.url.partition("#")[2])
+    assert (state["sources"], state["turns"]) == ("info", 1)
+    page.locator("#sources [value=info]").click()
+    page.get_by_role("button", name="Ask again").click()
+    page.get_by_role("alert").get_by_text("No source is switched on").wait_for()
+    assert page.locator(".answer-label").count() == 1  # what was there stays
+
+
+def test_a_turn_is_taken_back(opened, server):
+    page = opened().ask(DIRECTED).ask(RELEASED)
+    page.get_by_role("button", name="Take back").click()
+    page.answered(1)
+    page.wait_for_function("() => document.activeElement.id === 'question'")
+    assert page.input_value("#question") == RELEASED
+    assert asked(server, "GET", "/v1/conversations/" + page.url.partition("#")[2])["turns"] == 1
+
+
+def test_a_reload_keeps_the_conversation_and_an_address_leads_to_it(opened):
+    page = opened().ask(DIRECTED)
+    page.locator("#sources [value=kb]").click()
+    page.ask(RELEASED)
+    page.reload()
+    page.answered(2)
+    assert "#conv_" in page.url and not page.locator("#sources input[value=kb]").is_checked()
+    assert page.locator("#threads .thread").count() > 0
+    other = opened("#" + page.url.partition("#")[2]).answered(2)
+    other.ask("who wrote its music?", 3)
+    page.ask("how long is it?", 4)  # another tab went on: what it asked is shown, too
+    page.get_by_role("button", name="New").click()
+    assert "#" not in page.url and page.locator(".turn").count() == 0 and page.locator("#start").is_visible()
+
+
+def test_an_unknown_conversation_is_said_to_be_unknown(opened):
+    page = opened("#conv_unknown")
+    assert "no such conversation" in page.locator("#notice").inner_text()
+    page.get_by_role("button", name="Begin a new one").click()
+    assert page.ask(DIRECTED).locator(".answer-label").inner_text() == "James Cameron"
+
+
+def test_examples_are_asked_question_by_question(opened):
+    page = opened()
+    page.locator(".example").nth(1).click()
+    page.answered(1)
+    page.locator(".suggested").click()
+    page.answered(2)
+    assert len(set(page.locator(".turn h2 bdi").all_inner_texts())) == 2
+
+
+def test_a_conversation_is_exported_and_imported(opened, told):
+    page = opened().ask(DIRECTED)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export").click()
+    download.value.save_as("given.json")
+    assert json.loads(Path("given.json").read_text())["questions"][0]["question"] == DIRECTED
+    Path("told.json").write_text(json.dumps([told]))
+    page.set_input_files("#file", "told.json")
+    page.answered(2)
+    Path("wrong.json").write_text('{"conv_id": 1, "questions": [{}]}')
+    Path("none.json").write_text("{")
+    for name, words in (("wrong.json", "question"), ("none.json", "no JSON")):
+        page.set_input_files("#file", name)
+        page.locator("#notice", has_text=words).wait_for()
+    assert page.locator(".turn").count() == 2
+
+
+# -- what is under way, and what goes wrong
+
+
+def test_the_stages_are_shown_and_an_answer_is_cancelled(opened, pipeline, server):
+    page = opened().ask(DIRECTED)
+    pipeline.hold()
+    page.fill("#question", RELEASED)
+    page.press("#question", "Enter")
+    page.locator(".stages [aria-current=step]").get_by_text("Understanding").wait_for()
+    assert pipeline.entered.wait(60)
+    page.get_by_role("button", name="Cancel").click()
+    page.answered(1)
+    assert page.input_value("#question") == RELEASED and page.evaluate("document.activeElement.id") == "question"
+    pipeline.go.set()
+    page.ask(RELEASED, 2)
+    assert asked(server, "GET", "/v1/conversations/" + page.url.partition("#")[2])["turns"] == 2
+
+
+@pytest.mark.parametrize(("status", "shown"), [(429, "in 7 s"), (409, "Too much to do")])
+def test_what_the_server_refuses_is_said_in_a_line_and_tried_again(opened, status, shown):
+    page = opened()
+
+    def refuse(route):
+        route.fulfill(
+            status=status, json={"error": "too much to do"}, headers={"Retry-After": "7"} if status == 429 else {}
+        )
+
+    page.route("**/turns", refuse)
+    page.fill("#question", DIRECTED)
+    page.press("#question", "Enter")
+    page.locator(".turn .failure", has_text=shown).wait_for()
+    page.unroute("**/turns")
+    page.get_by_role("button", name="Retry").click()
+    assert page.answered(1).locator(".failure:visible").count() == 0
+
+
+def test_a_server_that_is_away_and_a_conversation_that_it_lost(opened, server):
+    page = opened().ask(DIRECTED)
+    page.context.set_offline(True)
+    page.fill("#question", RELEASED)
+    page.press("#question", "Enter")
+    page.locator(".turn .failure", has_text="cannot be reached").wait_for()
+    page.context.set_offline(False)
+    name = page.url.partition("#")[2]
+    assert ask(server, "DELETE", f"/v1/conversations/{name}")[0] == 204
+    page.get_by_role("button", name="Retry").click()
+    page.get_by_role("button", name="Go on in a new conversation").click()
+    page.answered(2)
+    assert page.url.partition("#")[2] not in ("", name)
+
+
+def test_a_token_is_asked_for_and_stays_in_the_tab(opened, pipeline):
+    with served(create_app(pipeline, ServiceOptions(token=TOKEN))) as port:
+        page = opened(port=port, is_ready=False)
+        for given, words in (("wrong", "Whoever runs"), (TOKEN, "not its token")):
+            page.locator("#access-text", has_text=words).wait_for()
+            page.fill("#token", given)
+            page.press("#token", "Enter")
+        page.wait_for_selector("[data-ready]")
+        page.ask(DIRECTED)
+        assert page.evaluate("[sessionStorage.length, localStorage.length, document.cookie]") == [1, 0, ""]
+        assert TOKEN not in page.url and page.input_value("#token") == ""
+        page.reload()
+        page.answered(1)
+
+
+# -- texts, people and devices
+
+
+def test_texts_that_mean_harm_are_texts(opened, server):
+    turn = answered(HOSTILE, HOSTILE, f"Before {HOSTILE} behind", abstained={"reason": HOSTILE})
+    other = {**answered("what of rows?", "x", "x"), "top_evidences": [
+        {"evidence_text": HOSTILE, "source": "table", "wikidata_entities": [], "disambiguations": [], "row": {"caption": HOSTILE, "section": HOSTILE, "cells": [{"header": HOSTILE, "text": HOSTILE, "entities": [], "start": 0, "column": 0}]}},
+        {"evidence_text": HOSTILE, "source": "info", "wikidata_entities": [], "disambiguations": [], "attribute": {"path": [HOSTILE], "values": [{"text": HOSTILE, "entities": [], "start": 0}]}},
+        {"evidence_text": HOSTILE, "source": "kb", "wikidata_entities": [], "disambiguations": [], "fact": [{"id": "javascript:alert(1)", "label": HOSTILE}] * 5},
+    ]}  # fmt: skip
+    page = opened(stored(server, turn, other))
+    open_all(page)
+    assert page.locator(".answer-label bdi").first.inner_text() == HOSTILE
+    assert (
+        page.locator("img").count()
+        == page.locator("main script").count()
+        == page.locator("a[href^=javascript]").count()
+        == 0
+    )
+    assert page.title() != "taken" and page.locator("caption").first.inner_text().count(HOSTILE) == 1
+
+
+def test_long_texts_and_texts_from_right_to_left(opened, server):
+    long = answered("tell me all", "word " * 1999 + "ended", "w" * 10_000)
+    hebrew = answered("מי ביים את טיטניק?", "ג'יימס קמרון", "הסרט בוים בידי ג'יימס קמרון \U0001f600.")
+    page = opened(stored(server, long, hebrew), viewport={"width": 360, "height": 740})
+    open_all(page)
+    assert overflow(page) <= 0
+    label = page.locator(".answer-label").first
+    assert len(label.inner_text()) < 600
+    label.get_by_role("button", name="Show all 10,000 characters").click()
+    assert label.locator("bdi").inner_text().endswith("ended")
+    sentence = page.locator(".sentence").last
+    assert sentence.evaluate("node => getComputedStyle(node).direction") == "rtl"
+    assert sentence.locator("mark").inner_text() == "ג'יימס קמרון"
+
+
+def test_an_abstention_says_why(opened, server):
+    unsure = answered("who?", "Jack", "Jack or Jill", abstained={"reason": "the evidences disagree: Jack or Jill"})
+    page = opened(stored(server, unsure, {**answered("who?", "x", "x"), "pred_answers": []}))
+    assert page.locator(".abstained").inner_text() == "No sure answer. The evidences disagree: Jack or Jill."
+    assert page.locator(".guess").is_visible()
+    assert "Nothing in these sources" in page.locator(".nothing").inner_text()
+
+
+def test_the_keyboard_does_it_all(opened):
+    page = opened()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "skip" and page.locator("#skip").is_visible()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "question"
+    page.keyboard.type(DIRECTED)
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Enter")
+    page.answered(1)
+    page.ask(RELEASED)
+    seen, wanted = set(), {"origin", "choice", "summary", "again", "back", "entity", "more"}
+    page.evaluate("document.querySelector('h2#asked-0').focus()")
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        node = page.evaluate(
+            "() => { const node = document.activeElement, style = getComputedStyle(node);"
+            " return [node.tagName.toLowerCase(), ...node.classList, style.outlineStyle === 'none' && node.id !== 'question' ? 'unseen' : 'seen'] }"
+        )
+        assert "unseen" not in node or "switch" in node or node[0] == "input", node
+        seen |= set(node)
+        if "summary" in node and "opened" not in seen:
+            seen.add("opened")
+            count = page.locator("details[open]").count()
+            page.keyboard.press("Enter")
+            page.wait_for_function("count => document.querySelectorAll('details[open]').length !== count", arg=count)
+        if node[0] == "textarea":
+            break
+    assert wanted <= seen
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert not page.locator("#sources input").first.is_checked()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_helps_to_see_and_hear_finds_no_fault(opened, scheme):
+    page = opened(color_scheme=scheme)
+    if scheme == "light":
+        assert no_faults(page) == []
+    page.ask(DIRECTED).ask(RELEASED)
+    open_all(page)
+    page.locator("#sources [value=kb]").click()
+    page.evaluate(
+        "document.querySelector('#notice').hidden = false; document.querySelector('#notice').textContent = 'words'"
+    )
+    assert no_faults(page) == []
+    page.evaluate("document.querySelector('#access').showModal()")
+    assert no_faults(page) == []
+
+
+def test_the_theme_is_that_of_the_system_until_one_is_chosen(opened):
+    page = opened(color_scheme="dark")
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(background)
+    page.locator("#theme").click()
+    light = page.evaluate(background)
+    page.reload()
+    page.wait_for_selector("[data-ready]")
+    assert page.evaluate(background) == light != dark
+    assert page.locator("#theme").get_attribute("aria-pressed") == "false"
+
+
+def test_a_phone_has_it_all_in_its_width(opened):
+    page = opened(viewport={"width": 360, "height": 740}, has_touch=True)
+    assert overflow(page) <= 0
+    page.ask("which actress plays Kay in The Godfather?").ask("who directed it?")
+    open_all(page)
+    assert overflow(page) <= 0
+    for node in page.locator(".top button, .composer button, .switch").all():
+        box = node.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= 360 and box["height"] >= 28
+
+
+def test_the_page_is_small(opened):
+    files, size, painted, loaded = opened().evaluate(LOAD)
+    print(f"{files} files, {size / 1000:.1f} kB; painted after {painted:.0f} ms, loaded after {loaded:.0f} ms")
+    assert 50_000 < size < 150_000 and files >= 9
