@@ -354,7 +354,8 @@ def test_bench_with_an_unknown_name(command_error):
 
 def test_benches_are_those_that_can_be_run():
     names = (
-        "conversations datasets faults history kb linking model passages pipeline read rerank start temporal wikipedia"
+        "answering conversations datasets faults fusion history kb linking model passages pipeline read rerank serve start"
+        " temporal wikipedia"
     )
     assert develop.benches(develop.root() / "scripts" / "bench") == names.split()
 

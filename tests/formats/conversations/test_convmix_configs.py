@@ -27,10 +27,14 @@ WEIGHTS = {"h_match": 0.4, "h_rel": 0.2, "h_conn": 0.3, "h_coh": 0.1}
 CLOCQ = {**WEIGHTS, "d": 20, "k": "AUTO", "p_setting": 1000, "bm25_limit": 0}
 PAIRS = "kb_text kb_table kb_info text_table text_info table_info"
 SOURCES = {"kb", "text", "table", "info", *PAIRS.split(), "kb_text_table_info"}
-QU = {"convinse": "sr", **{name: name for name in ("nc_init", "nc_prev", "nc_init_prev", "nc_all")}}
+QU = {
+    "convinse": "sr",
+    "convinse_fid": "sr",
+    **{name: name for name in ("nc_init", "nc_prev", "nc_init_prev", "nc_all")},
+}
 
 
-def test_there_is_one_for_each_way_of_understanding():
+def test_there_is_one_for_each_way_of_understanding_and_for_fusion_in_decoder():
     assert {path.stem for path in (project_root() / "config" / "convmix").glob("*.yml")} == set(QU)
 
 
