@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -108,3 +109,9 @@ def test_importing_every_module_has_no_side_effect(workdir):
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not list(workdir.iterdir())
+
+
+def test_the_typed_program_of_the_examples_runs(workdir, capsys):
+    """`scripts/check_package.sh` checks its types with the installed package."""
+    runpy.run_path(str(ROOT / "examples" / "typed_program.py"), run_name="__main__")
+    assert capsys.readouterr().out.startswith("194 minute ")
