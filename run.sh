@@ -25,7 +25,7 @@ fi
 
 extras=${CONVINSE_EXTRAS:-}
 case " ${1:-} " in
-    " test ") extras="${extras:+$extras,}test" ;;
+    " test " | " docs ") extras="${extras:+$extras,}$1" ;;
     " train " | " export " | " --train"*) extras="${extras:+$extras,}neural" ;;
     " bench ")
         case " ${2:-} " in

@@ -21,12 +21,24 @@ SNAPSHOT = "snapshot:"  # a path that starts so lies in the package
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative = Annotated[int, msgspec.Meta(ge=0)]
 Weight = Annotated[float, msgspec.Meta(ge=0)]
-Seconds = Annotated[float, msgspec.Meta(gt=0)]
-Days = Annotated[float, msgspec.Meta(ge=0)]
+Rate = Annotated[float, msgspec.Meta(gt=0)]
+Seconds = Annotated[float, msgspec.Meta(gt=0, extra={"unit": "seconds"})]
+Minutes = Annotated[float, msgspec.Meta(gt=0, extra={"unit": "minutes"})]
+Days = Annotated[float, msgspec.Meta(ge=0, extra={"unit": "days"})]
+Characters = Annotated[int, msgspec.Meta(ge=0, extra={"unit": "characters"})]
+MostCharacters = Annotated[int, msgspec.Meta(ge=1, extra={"unit": "characters"})]
+Tokens = Annotated[int, msgspec.Meta(ge=1, extra={"unit": "tokens"})]
+Shared = Annotated[int, msgspec.Meta(ge=0, extra={"unit": "tokens"})]
+Window = Annotated[int, msgspec.Meta(ge=64, extra={"unit": "tokens"})]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
-Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/]+")]
-BaseUrl = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/@?#]+(/[^\s?#]*)?$")]  # no name, no password in it
-Device = Annotated[str, msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$")]
+Address = Annotated[str, msgspec.Meta(pattern=r"^https?://[^\s/]+", extra={"form": "an address, http or https"})]
+BaseUrl = Annotated[  # no name, no password in it
+    str, msgspec.Meta(pattern=r"^https?://[^\s/@?#]+(/[^\s?#]*)?$", extra={"form": "an address, http or https"})
+]
+Device = Annotated[
+    str,
+    msgspec.Meta(pattern=r"^(auto|cpu|cuda(:\d+)?)$", extra={"form": "`auto`, `cpu`, `cuda`, or `cuda:1` and so on"}),
+]
 RankingLoss = Literal["listwise", "pairwise"]
 Precision = Literal["auto", "fp32", "fp16", "bf16", "int8"]
 Backend = Literal["auto", "onnx", "torch"]
@@ -85,8 +97,8 @@ class QuSr(Settings, frozen=True):
     num_beams: Positive = 20
     early_stopping: bool = True
     no_repeat_ngram_size: NotNegative = 2
-    max_input_length: Positive = 512
-    max_output_length: Positive = 64
+    max_input_length: Tokens = 512
+    max_output_length: Tokens = 64
     batch_size: Positive = 10
 
 
@@ -109,8 +121,8 @@ class HaSeq2Seq(Settings, frozen=True):
     """
 
     evidences: Positive = 100
-    max_input_length: Positive = 250
-    max_output_length: Positive = 10
+    max_input_length: Tokens = 250
+    max_output_length: Tokens = 10
     num_beams: Positive = 5
 
 
@@ -119,14 +131,14 @@ class FitSettings(Settings, frozen=True, kw_only=True):
 
     epochs: passes over the steps; minutes: of training steps, validation not counted, after which the epoch is cut short
     and is the last; patience: epochs without a better validation after which training stops (the best one is kept);
-    learning_rate: the highest, it rises over the first `warmup` of all steps and falls to 0 over the others;
+    learning_rate: the highest; warmup: share of all steps over which it rises to that, before it falls to 0;
     weight_decay: of all weights but biases and norms.
     """
 
     epochs: Positive = 3
-    minutes: Seconds | None = None
+    minutes: Minutes | None = None
     patience: Positive = 2
-    learning_rate: Seconds = 3e-5
+    learning_rate: Rate = 3e-5
     warmup: Share = 0.1
     weight_decay: Weight = 0.01
 
@@ -154,13 +166,13 @@ class QuTraining(StageTraining, frozen=True, kw_only=True):
     annotated: str | None = None
     epochs: Positive = 5
     batch_size: Positive = 10
-    learning_rate: Seconds = 5e-5
+    learning_rate: Rate = 5e-5
 
 
 class EvsCascade(Settings, frozen=True):
-    """How many evidences the cross-encoder of the cascade sees, chosen by BM25 and by the bi-encoder.
+    """How many evidences the cross-encoder of the cascade sees.
 
-    lexical_share: weight of the BM25 score (as a share of the best one's) in the scores beside the cross-encoder's.
+    lexical: chosen by BM25; dense: chosen by the bi-encoder; lexical_share: weight of the BM25 score (as a share of the best one's) in the scores beside the cross-encoder's.
     """
 
     lexical: NotNegative = 100
@@ -180,7 +192,7 @@ class EvsTraining(StageTraining, frozen=True, kw_only=True):
     batch_turns: Positive = 4
     positives: Positive = 4
     negatives: Positive = 11
-    learning_rate: Seconds = 5e-5
+    learning_rate: Rate = 5e-5
 
 
 class HaTraining(StageTraining, frozen=True, kw_only=True):
@@ -188,7 +200,7 @@ class HaTraining(StageTraining, frozen=True, kw_only=True):
 
     That of `seq2seq` takes what all trainings take, and `batch_size`: turns of one step.
 
-    trains: `reader`, or `ranking` (takes minutes, needs `output` only);
+    trains (0.2): `reader`, or `ranking` (takes minutes, needs `output` only);
     batch_size: evidences of one step; positives, negatives: evidences with and without an answer of a turn in one epoch;
     negative_windows: share of the windows without the answer, of evidences that hold it further on, that are learned from.
     """
@@ -208,8 +220,8 @@ class ReaderTraining(FitSettings, frozen=True, kw_only=True):
     (null: all); dev_questions: questions drawn from each dev set to choose the epoch by (null: all; the final figures
     are always of all); validations: of an epoch, each of which keeps the best weights and what a stopped run goes on
     from, and of which `patience` counts; batch_size: questions of one step; token_budget: most tokens computed at a time
-    (null: the device's default); negative_windows: share of the windows without an answer, of contexts that have one
-    further on, that are learned from.
+    (null: the device's default); max_length, stride: of a window, and shared by two of them; negative_windows: share of the windows
+    without an answer, of contexts that have one further on, that are learned from; device: what computes; seed: of drawing and order.
     """
 
     base: str
@@ -222,9 +234,9 @@ class ReaderTraining(FitSettings, frozen=True, kw_only=True):
     epochs: Positive = 2
     validations: Positive = 1
     batch_size: Positive = 32
-    token_budget: Positive | None = None
-    max_length: Annotated[int, msgspec.Meta(ge=64)] = 512
-    stride: NotNegative = 128
+    token_budget: Tokens | None = None
+    max_length: Window = 512
+    stride: Shared = 128
     negative_windows: Share = 0.1
     device: Device = "auto"
     seed: NotNegative = 42
@@ -237,7 +249,7 @@ class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
     passages by BM25 of a question, from which negatives come and which validation ranks; held_out: share of the questions
     that validate; loss: of a cross-encoder; batch_questions: groups (a relevant passage and its negatives) of a step;
     positives: groups of a question in an epoch at most; negatives: of a group at most; max_length: most tokens of a
-    question with a passage (cross-encoder), or of either.
+    question with a passage (cross-encoder), or of either; device: what computes; seed: of drawing and order.
     """
 
     base: str
@@ -249,13 +261,16 @@ class RetrieverTraining(FitSettings, frozen=True, kw_only=True):
     batch_questions: Positive = 8
     positives: Positive = 2
     negatives: Positive = 7
-    max_length: Positive = 256
+    max_length: Tokens = 256
     device: Device = "auto"
     seed: int = 42
 
 
 class Prices(Settings, frozen=True):
-    """What a million tokens cost, in whatever money: those of prompts (`input`), and those that are written (`output`)."""
+    """What a million tokens cost, in whatever money.
+
+    input: those of prompts; output: those that are written.
+    """
 
     input: Weight = 0.0
     output: Weight = 0.0
@@ -265,7 +280,7 @@ class ServerSettings(Settings, frozen=True, kw_only=True):
     """A server of models that speaks OpenAI's interface.
 
     base_url: of its interface, such as http://localhost:8000/v1; model: as the server calls it; api_key_env: the
-    environment variable that holds the key (null: the server wants none); timeout: seconds for an answer in all, its
+    environment variable that holds the key (null: the server wants none); timeout: for an answer in all, its
     attempts and pauses included; parallel: requests under way at once.
     """
 
@@ -285,8 +300,8 @@ class LanguageModelSettings(ServerSettings, frozen=True, kw_only=True):
     """
 
     temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | None = 0.0
-    max_tokens: Positive | None = 512
-    max_prompt_tokens: Annotated[int, msgspec.Meta(ge=256)] = 4000
+    max_tokens: Tokens | None = 512
+    max_prompt_tokens: Annotated[int, msgspec.Meta(ge=256, extra={"unit": "tokens"})] = 4000
     json_schema: bool = True
     extra: dict[str, Any] = {}
     prices: Prices | None = None
@@ -325,9 +340,68 @@ class EvsServer(ServerSettings, frozen=True, kw_only=True):
 
 
 class Config(Settings, frozen=True, kw_only=True):
-    """All settings of a run; see the table in docs/configuration.md.
+    """All settings of a run. docs/configuration.md has them in groups; what follows a key here is what it says there.
 
-    By key (`config["seed"]`) the keys below `custom` are found, too; of equal names the project's own counts.
+    By key (`config["seed"]`) the keys below `custom` are found, too; of equal names the project's own counts. A version behind a key
+    is the first that has it; all others are of 0.1.
+
+    name: names the folder of the results below `output_path`: no `/`, no `..`, at most 200 bytes;
+    output_path: the folder that results are written to;
+    seed: of everything that is drawn by chance;
+    custom: keys of your own modules;
+    benchmark: the data set's name, which chooses how its files are read;
+    benchmark_path: the folder of its files;
+    train_input_path, dev_input_path, test_input_path: the file of the part, below `benchmark_path` or a path of its own;
+    natural_input_path (0.2): the file of the natural questions, as the other parts;
+    source_combinations: what `--all-sources` runs; eleven, as in CONVINSE;
+    qu: the module that understands questions: a registered name, or `package.module:Class`;
+    qu_model: of `sr`, the sequence-to-sequence model: a folder or a hub name; of `history`, a folder that `train qu` wrote (null: the one that ships);
+    qu_sr: how `sr` writes representations;
+    qu_history: how `history` decides;
+    qu_training: how `train qu` trains;
+    qu_llm (0.2): the language model of `llm`;
+    history_separator: between the turns that a model reads;
+    sr_delimiter: between the slots of a representation;
+    ers: the module that retrieves and scores evidences: a registered name, or `package.module:Class`;
+    kb_path: the folder of the knowledge base;
+    clocq_params: CLOCQ's parameters;
+    clocq_p: an item with more facts besides those as subject keeps only the latter, as in CLOCQ;
+    clocq_use_api: ask a CLOCQ server over HTTP in place of the knowledge base at `kb_path`;
+    clocq_host, clocq_port: the address of that server; by default the public CLOCQ API;
+    ers_use_cache: keep what was retrieved and computed; `false` touches no disk;
+    ers_cache_path: the folder where it is kept;
+    ers_wikipedia_dump: the dump of Wikipedia evidences; null for none;
+    ers_passage_index: an index of plain passages (`retrieve index`), whose passages are `text` evidences, too;
+    ers_on_the_fly: fetch pages that the dump lacks from the MediaWiki API;
+    ers_wikipedia_api, ers_wikidata_api: where pages are asked for, and titles of items that the knowledge base has none for;
+    ers_user_agent: a contact (mail or URL) in the User-Agent, as Wikimedia asks for; null: the variable `CONVINSE_CONTACT`;
+    ers_deadline: for one page in all;
+    ers_missing_ttl: until a page that was missing is asked for again;
+    evr_min_evidence_length, evr_max_evidence_length: of an evidence's text (CONVINSE: 200 at most);
+    evr_max_entities: items of an evidence at most;
+    evr_require_entity: drop sentences without an entity besides the page's own when reading (CONVINSE's rule), and with them answers that are plain names; entries of infoboxes and rows of tables stay;
+    evs: the scorer; `auto` is the cascade where a model is named, else BM25;
+    evs_max_evidences: e, the evidences that the answering stage sees;
+    path_to_stopwords (0.2): stop words of `ers: clocq_bm25`, one word a line; null: the project's own;
+    evs_model, evs_bi_encoder: cross-encoder and bi-encoder: a model folder or a hub name;
+    evs_cascade: how many evidences the cascade's cross-encoder sees;
+    evs_max_length: of a question with an evidence, or of an evidence;
+    evs_server (0.2): a server that scores evidences in the place of `evs_model`;
+    evs_training: how `train ers` trains;
+    ha: the module that answers: a registered name, or `package.module:Class`;
+    ha_model: the reader of `extractive`, or the model of `seq2seq`: a model folder or a hub name;
+    ha_max_answers: answers of a turn at most;
+    ha_max_length, ha_stride: of a window that the reader reads, and shared by two of them;
+    ha_share_pass: the reader takes what a joint model read while it ranked the evidences (the same answers, one pass less); `false`: it reads them itself;
+    ha_ranker (0.2): the trained ranking of answers of `extractive`: a folder of `train ha`, or the one that ships;
+    ha_abstain_below (0.2): an answer of `extractive`, `seq2seq` or `llm` that is less probable is marked as a suggestion (`abstained`);
+    ha_seq2seq (0.2): how the model of `seq2seq` reads and writes;
+    ha_llm (0.2): the language model of `llm`;
+    ha_training: how `train ha` trains;
+    device: of all models; `auto` is a GPU where there is one;
+    backend (0.2): what computes all models but those of `sr` and `seq2seq`: ONNX Runtime (folders that have the graphs) or PyTorch (extra `neural`; any checkpoint); `auto` is `onnx` on a CPU where the folder has the graphs, else `torch`;
+    precision (0.2): of all models but that of `sr`; by `onnx` int8 or fp32 (auto: int8, on a GPU fp32), by `torch` on a CPU fp32 or bf16 (auto: fp32), on a GPU bf16, fp16 or fp32 (auto: bf16); `evs_precision` is another name of it;
+    token_budget (0.2): of a batch, for all models but that of `sr`; null: by device; `evs_token_budget` is another name of it.
     """
 
     name: str = "convinse"
@@ -368,8 +442,8 @@ class Config(Settings, frozen=True, kw_only=True):
     ers_user_agent: str | None = None
     ers_deadline: Seconds = 60.0
     ers_missing_ttl: Days = 30.0
-    evr_min_evidence_length: NotNegative = 3
-    evr_max_evidence_length: Positive = 400
+    evr_min_evidence_length: Characters = 3
+    evr_max_evidence_length: MostCharacters = 400
     evr_max_entities: Positive = 10
     evr_require_entity: bool = False
     evs: Literal["auto", "bm25", "cross_encoder", "cascade"] = "auto"
@@ -378,13 +452,13 @@ class Config(Settings, frozen=True, kw_only=True):
     evs_model: str | None = None
     evs_bi_encoder: str | None = None
     evs_cascade: EvsCascade = EvsCascade()
-    evs_max_length: Annotated[int, msgspec.Meta(ge=64)] = 256
+    evs_max_length: Window = 256
     evs_training: EvsTraining = EvsTraining()
     evs_server: EvsServer = EvsServer()
     ha_model: str | None = None
     ha_max_answers: Positive = 10
-    ha_max_length: Annotated[int, msgspec.Meta(ge=64)] = 512
-    ha_stride: NotNegative = 128
+    ha_max_length: Window = 512
+    ha_stride: Shared = 128
     ha_share_pass: bool = True
     ha_ranker: str = SNAPSHOT + "answers"
     ha_abstain_below: Share = 0.3
@@ -394,7 +468,7 @@ class Config(Settings, frozen=True, kw_only=True):
     device: Device = "auto"
     backend: Backend = "auto"
     precision: Precision = "auto"
-    token_budget: Positive | None = None
+    token_budget: Tokens | None = None
     seed: NotNegative = 42
     custom: dict[str, Any] = {}
 

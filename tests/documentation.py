@@ -2,14 +2,18 @@
 
 import re
 import shlex
+from typing import NamedTuple
 
 from places import ROOT
 
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"^```(\w*|\{[\w-]+\}.*?)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+_MARKED = re.compile(
+    r"(?:^<!-- (tested|not run|file|printed): (.*?) -->\n)?^```(\w*)\n(.*?)^```", re.DOTALL | re.MULTILINE
+)
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
-    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "cache/README.md")
+    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), ROOT / "cache/README.md")
 )
 
 
@@ -27,6 +31,25 @@ def block(name, language, after=""):
 def blocks(name, language):
     """All code blocks of a language in a page."""
     return [block[2] for block in _BLOCK.finditer(page(name)) if block[1] == language]
+
+
+class MarkedBlock(NamedTuple):
+    """A code block; `mark` is what the line above says of it, `said` the rest of that line."""
+
+    line: int
+    language: str
+    text: str
+    mark: str
+    said: str
+
+
+def marked_blocks(name):
+    """All code blocks of a page with their marks, see tests/test_docs_blocks.py."""
+    text = page(name)
+    return [
+        MarkedBlock(text.count("\n", 0, block.start()) + 1, block[3], block[4], block[1] or "", block[2] or "")
+        for block in _MARKED.finditer(text)
+    ]
 
 
 def links(name):

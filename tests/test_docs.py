@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from convinse.cli import build_parser, main
-from convinse.config import ClocqParams, Config
+from convinse.config import Config
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.records.facts import fact_evidence
 from convinse.support.errors import DependencyError
@@ -24,6 +24,7 @@ from documentation import PAGES, anchors, block, blocks, code, commands, inline_
 from places import ROOT, SNAPSHOT
 
 OWN_MODULE = "docs/your-own-module.md"
+SHOWN_FROM_ELSEWHERE = ("docs/changelog.md", "docs/contributing.md", "docs/security.md")
 ROOMS = tuple(
     f"{name}/" for name in (".ci", ".github", *"bash cache config convinse docs examples scripts tests".split())
 )
@@ -33,11 +34,11 @@ ROOMS = tuple(
 
 
 def test_the_module_of_ones_own_runs_in_the_pipeline(workdir):
-    source = block(OWN_MODULE, "python")
+    source = block(OWN_MODULE, "python", after="## A whole stage")
     assert len([line for line in source.splitlines() if line.strip()]) <= 15
     Path("my_module.py").write_text(source)
-    Path("my_config.yml").write_text(block(OWN_MODULE, "yaml"))
-    (command, *_) = commands(OWN_MODULE)
+    Path("my_config.yml").write_text(block(OWN_MODULE, "yaml", after="## A whole stage"))
+    (command,) = (words for words in commands(OWN_MODULE) if "my_config.yml" in words and words[0] == "pipeline")
     assert main([*command, "--limit", "3", "--quiet"]) == 0
     lines = Path("results/mine/kb_text/turns.jsonl").read_text().splitlines()
     turns = [turn for line in lines for turn in json.loads(line)["questions"]]
@@ -59,7 +60,7 @@ def test_the_examples_of_evidences_are_embedded_ones():
 
 
 def test_the_contract_test_of_ones_own_module_passes(workdir):
-    Path("my_module.py").write_text(block(OWN_MODULE, "python"))
+    Path("my_module.py").write_text(block(OWN_MODULE, "python", after="## A whole stage"))
     Path("test_mine.py").write_text(block(OWN_MODULE, "python", after="a test can tell"))
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"],
@@ -110,9 +111,9 @@ def test_the_program_of_convinse_runs(workdir):
 # -- names -------------------------------------------------------------------------------------------------------------
 
 
-def test_every_configuration_key_is_in_the_table():
-    shown = set(re.findall(r"`(\w+)`", page("docs/configuration.md")))
-    assert {*Config.__struct_fields__, *ClocqParams.__struct_fields__} <= shown
+def test_every_configuration_key_is_on_its_page_once():
+    shown = [line for text in blocks("docs/configuration.md", "{configuration-keys}") for line in text.split()]
+    assert sorted(shown) == sorted(Config.__struct_fields__)
 
 
 @pytest.mark.parametrize("stage", ["qu", "ers", "ha"])
@@ -244,11 +245,26 @@ def test_the_issue_forms_ask_for_something(name):
 
 
 def test_the_index_leads_to_every_page():
-    assert set(links("docs/index.md")) >= {path.name for path in (ROOT / "docs").glob("*.md")} - {"index.md"}
+    """And so the site does, whose navigation is made of these lists."""
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")} - {"index.md"}
+    assert set(links("docs/index.md")) >= pages
+
+
+def test_one_click_leads_from_the_start_page_to_each_task():
+    tasks = page("docs/index.md").split("## ")[1]
+    wanted = ("knowledge-base", "passages", "your-own-module", "train", "reproduce", "serve", "cite")
+    assert not [name for name in wanted if f"({name}.md)" not in tasks]
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("docs/")])
+def test_each_page_says_first_what_it_is_for(name):
+    title, first, *_ = page(name).split("\n\n")
+    assert title.startswith("# ")
+    assert first[0] not in "`|#-<!" or (first.startswith("<!-- the site shows ") and name in SHOWN_FROM_ELSEWHERE)
 
 
 def test_the_readme_fits_a_screen_and_leads_on():
-    assert len((ROOT / "README.md").read_bytes()) <= 8192
+    assert len((ROOT / "README.md").read_bytes()) <= 6144
     assert {"docs/index.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"} <= set(links("README.md"))
 
 

@@ -130,6 +130,7 @@ def test_commands_that_need_pytorch_get_the_extra_neural(checkout, command):
         (["read", "input.json"], ""),
         (["serve", "reader"], ""),
         (["serve", "mcp"], "mcp"),
+        (["docs", "--serve"], "docs"),
         (["retrieve", "search", "index", "questions.tsv", "out.tsv", "--rerank"], ""),
         (["bench", "kb"], ""),
         (["bench", "start"], ""),

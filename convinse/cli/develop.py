@@ -1,4 +1,4 @@
-"""Commands for who works on the project: bench, test. They need a checkout, and are listed only in one."""
+"""Commands for who works on the project: bench, test, docs. They need a checkout, and are listed only in one."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from pathlib import Path
 from types import MappingProxyType
 
 from ..support.errors import ConfigError, nearest
-from .arguments import Commands
+from .arguments import Commands, port
 
 # what a step frees is kept for the next: giving it back to the system took a tenth of a training's time
 _KEEP_MEMORY = MappingProxyType(
     {"MALLOC_TRIM_THRESHOLD_": "10000000000", "MALLOC_TOP_PAD_": "500000000", "MALLOC_MMAP_THRESHOLD_": "10000000000"}
 )
-_BENCHES, _TESTS = "scripts/bench", "tests"
+_BENCHES, _TESTS, _PAGES, _SITE = "scripts/bench", "tests", "docs", "build/site"
+_PORT = 8000
 _MOST_WORKERS = 4  # each process imports PyTorch: more take more memory than they save time
 
 
 def add(commands: Commands) -> None:
-    """`bench`, `test`."""
+    """`bench`, `test`, `docs`."""
     text = "a benchmark: prints a table and writes JSON; further arguments go to it"
     sub = commands.add("bench", _bench, text, listed=in_checkout(_BENCHES))
     sub.add_argument("name", help="such as pipeline")
@@ -31,10 +32,28 @@ def add(commands: Commands) -> None:
     sub.add_argument("files", nargs="*", metavar="FILE")
     sub.set_defaults(takes_more=True)
 
+    text = f"build the documentation site in {_SITE}; a broken link or a page in no list fails"
+    interrupted = "what was built and measured stays"
+    sub = commands.add("docs", _docs, text, interrupted, listed=in_checkout(f"{_PAGES}/conf.py"))
+    sub.add_argument(
+        "--output", type=Path, metavar="FOLDER", help=f"where the site goes (default: {_SITE} of the checkout)"
+    )
+    sub.add_argument(
+        "--serve",
+        type=port,
+        nargs="?",
+        const=_PORT,
+        metavar="PORT",
+        help=f"serve it on this machine (default {_PORT}; 0 takes a free one)",
+    )
+    sub.add_argument(
+        "--measure", action="store_true", help="first run the benches of docs/figures/ again, on a quiet machine"
+    )
 
-def in_checkout(folder: str = _BENCHES) -> bool:
+
+def in_checkout(place: str = _BENCHES) -> bool:
     """Whether the package lies in a checkout of the project: one with its scripts and tests."""
-    return (root() / folder).is_dir()
+    return (root() / place).exists()
 
 
 def root() -> Path:
@@ -89,6 +108,64 @@ def _test(options: argparse.Namespace) -> int:
     workers = parallel if not files and importlib.util.find_spec("xdist") else ()
     command = [sys.executable, "-m", "pytest", *workers, *(files or [str(folder / _TESTS)]), *words[len(files) :]]
     return subprocess.call(command, cwd=folder)
+
+
+def _docs(options: argparse.Namespace) -> int:
+    import importlib.util
+
+    checkout = _checkout("docs", f"{_PAGES}/conf.py")
+    if any(importlib.util.find_spec(name) is None for name in ("sphinx", "myst_parser", "furo")):
+        raise ConfigError(
+            "Sphinx, MyST-Parser or furo is not installed; run pip install 'convinse[docs]' with Python 3.11 or newer"
+        )
+    site = (options.output or checkout / _SITE).resolve()
+    status = _measure(checkout) if options.measure else 0
+    status = status or _build_site(checkout / _PAGES, site)
+    if status == 0 and not options.quiet:
+        print(site / "index.html")
+    if status == 0 and options.serve is not None:
+        from starlette.applications import Starlette
+        from starlette.routing import Mount
+        from starlette.staticfiles import StaticFiles
+
+        from ..support.http_server import run
+
+        files = Starlette(routes=[Mount("/", StaticFiles(directory=site, html=True))])
+        run(files, "127.0.0.1", options.serve, lambda url: print(f"{url}  (Ctrl-C ends it)", flush=True))
+    return status
+
+
+def _build_site(pages: Path, site: Path) -> int:
+    """Build all of it, in a process of its own: what a page is generated from may have changed anywhere.
+
+    Raises:
+        ConfigError: there is something else in the folder.
+    """
+    import shutil
+    import subprocess
+    import tempfile
+
+    if (site / ".buildinfo").is_file():
+        shutil.rmtree(site)  # pages that are no more go with it
+    elif site.exists() and (not site.is_dir() or any(site.iterdir())):
+        raise ConfigError(f"{site}: holds something else than a site; give an empty or a new folder")
+    site.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="convinse-docs-") as read:
+        options = ("-W", "--keep-going", "-n", "-q", "-b", "html", "-d", read)
+        return 1 if subprocess.call([sys.executable, "-m", "sphinx", *options, str(pages), str(site)]) else 0
+
+
+def _measure(checkout: Path) -> int:
+    """Run the benches whose figures the site shows again, with the arguments that the files name."""
+    import json
+
+    for file in sorted((checkout / _PAGES / "figures").glob("*.json")):
+        runs = [part["arguments"] for part in json.loads(file.read_text(encoding="utf-8")).values()]
+        for arguments in dict.fromkeys(map(tuple, runs)):
+            words = [*arguments, "--output", str(file)]
+            if status := _run_module(checkout / "scripts", f"bench.{file.stem}", words):
+                return status
+    return 0
 
 
 def _checkout(command: str, folder: str) -> Path:

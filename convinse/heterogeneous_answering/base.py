@@ -24,8 +24,8 @@ class HeterogeneousAnswering(Stage):
         """The answers of one turn, best first.
 
         Returns:
-            `{"answer": {"id", "label"}, "score", "rank"}` with ranks 1, 2, 3, ... An empty list is "no answer".
-            Optional: `"evidences"`, the places in `turn["top_evidences"]` that support the answer, and `"reasons"`, what gave it.
+            Answers with `answer` (its `id` and `label`), `score` and `rank`; ranks are 1, 2, 3, ... An empty list is "no answer".
+            Optional are `evidences`, the places in `turn["top_evidences"]` that support the answer, and `reasons`, what gave it.
         """
 
     def prepare(self, turns: Sequence[Turn]) -> None:

@@ -1,7 +1,8 @@
 """What all benches share: options, sizes and parts; systems in turn; processes of their own; tables; the file of figures.
 
 A bench is a `Spec`: parts that each measure something, show it and return their figures. `run` reads the arguments,
-runs the parts, and writes results/bench/NAME.json: of each part the machine, its figures and what is wanted of them.
+runs the parts, and writes results/bench/NAME.json: of each part the machine, the commit, the arguments, its figures, the tables that
+were printed, and what is wanted of them. The site shows such tables from docs/figures/NAME.json.
 Parts of earlier runs that were not measured now stay in the file.
 """
 
@@ -110,6 +111,9 @@ class Bench:
     kept: Path  # of what is expensive to build: `--work`, or a temporary one
     console: Console = field(default_factory=lambda: Console(width=140, highlight=False))
     bounds: list[Bound] = field(default_factory=list)
+    tables: list[Figures] = field(
+        default_factory=list
+    )  # what was printed: title, columns, how many of them are words, rows
     state: Any = None  # what the parts of one bench share; of `Spec.prepare`
     _told: set[str] = field(default_factory=set)
 
@@ -136,6 +140,7 @@ class Bench:
     def compare(self, title: str, words: Row, columns: Columns, groups: Mapping[str | Row, Systems]) -> None:
         """Print groups of systems with their figures, a row each; what names a group stands in its first row only."""
         table = Table(title=title, title_justify="left")
+        printed: list[list[str]] = []
         rows = [figures for systems in groups.values() for figures in systems.values()]
         columns = {head: own for head, own in columns.items() if any(row.get(own[0]) is not None for row in rows)}
         for place, column in enumerate((*words, *columns)):
@@ -145,10 +150,12 @@ class Bench:
             for name, figures in systems.items():
                 values = ((figures.get(key), form) for key, form in columns.values())
                 numbers = ("" if value is None else form.format(value) for value, form in values)
-                table.add_row(*start, *_named(name), *numbers)
+                printed.append([*start, *_named(name), *numbers])
+                table.add_row(*printed[-1])
                 start = [""] * len(start)
             table.add_section()
         self.console.print(table)
+        self.tables.append({"title": title, "columns": [*words, *columns], "words": len(words), "rows": printed})
 
     def report(self, title: str, figures: Iterable[Figure]) -> None:
         """Print a list of figures, and note what they should be."""
@@ -218,14 +225,17 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
             bench = Bench(options, spec.sizes[level], rounds, work, kept)
             bench.state = spec.prepare(bench)
             for part in parts:
-                before = len(bench.bounds)
+                before, bench.tables = len(bench.bounds), []
+                load = round(os.getloadavg()[0], 2)  # that of others: the bench itself has not begun
                 note(f"measuring {part} ...")
                 seconds, figures = timed(partial(spec.parts[part], bench))
                 own = bench.bounds[before:]
                 bounds = {b.what: {"value": b.value, "bound": b.bound, "kept": not b.failed} for b in own}
                 written[part] = {
-                    "machine": machine(spec.peers), "seconds": round(seconds, 1), "rounds": bench.rounds,
-                    "figures": figures, "bounds": bounds,
+                    "arguments": _repeated(arguments), "commit": commit(),
+                    "machine": {**machine(spec.peers), "load": load},
+                    "seconds": round(seconds, 1), "rounds": bench.rounds, "tables": bench.tables, "figures": figures,
+                    "bounds": bounds,
                 }  # fmt: skip
                 with replacing(options.output) as temporary:
                     temporary.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
@@ -236,6 +246,32 @@ def run(spec: Spec, arguments: Sequence[str] | None = None) -> None:
     except ConvinseError as error:
         raise SystemExit(f"bench {spec.name}: {error}") from None
     print(options.output)
+
+
+def _repeated(arguments: Sequence[str] | None) -> list[str]:
+    """The arguments without those that say where files go: what repeats the measurement."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    for name in ("--output", "--work"):
+        places = [place for place, word in enumerate(words) if word == name]
+        for place in reversed(places):
+            del words[place : place + 2]
+    return [word for word in words if not word.startswith(("--output=", "--work="))]
+
+
+def commit() -> str | None:
+    """The commit that is measured, with `+` where files were changed since; None outside of a checkout with git."""
+    call = ("git", "-C", str(SCRIPTS.parent))
+    try:
+        name = subprocess.run(
+            [*call, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
+        ).stdout
+        code = ("--", "convinse", "scripts", "config")
+        changed = subprocess.run(
+            [*call, "status", "--porcelain", *code], capture_output=True, text=True, check=True
+        ).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return name.strip() + ("+" if changed else "")
 
 
 def earlier(output: Path) -> Figures:
@@ -265,9 +301,9 @@ def note(text: str) -> None:
 
 
 def machine(peers: Iterable[str] = ()) -> Figures:
-    """What figures depend on besides the code: the processor, the load, Python, versions of packages, the date."""
+    """What figures depend on besides the code and the load: the processor, Python, versions of packages, the date."""
     told: Figures = {
-        "date": time.strftime("%Y-%m-%d"), "cores": os.cpu_count(), "load": round(os.getloadavg()[0], 2),
+        "date": time.strftime("%Y-%m-%d"), "cores": os.cpu_count(),
         "architecture": platform.machine(), "python": platform.python_version(),
     }  # fmt: skip
     with contextlib.suppress(OSError):

@@ -1,7 +1,11 @@
-"""`test`: what pytest is started with."""
+"""`test`: what pytest is started with; `docs`: what is built, measured and served."""
 
+import importlib.util
+import json
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -31,3 +35,62 @@ def test_pytest_gets_files_and_options_as_they_are_given(workdir, monkeypatch, w
     here = str(Path().resolve())
     assert command == [sys.executable, "-m", "pytest", *workers, *(word.format(here=here) for word in expected)]
     assert options == {"cwd": ROOT}
+
+
+@pytest.fixture
+def built(monkeypatch):
+    """Calls of other programs, which do nothing; what `docs` needs is there."""
+    calls = []
+    monkeypatch.setattr(subprocess, "call", lambda command, **options: calls.append(command) or 0)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name)
+    return calls
+
+
+def test_the_site_is_built_strictly(built, capsys):
+    assert main(["docs", "--output", "site"]) == 0
+    ((_, *words),) = built
+    assert words[:5] == ["-m", "sphinx", "-W", "--keep-going", "-n"] and words[-2] == str(ROOT / "docs")
+    assert capsys.readouterr().out == f"{Path('site/index.html').resolve()}\n"
+
+
+def test_what_is_no_site_is_not_replaced(built, command_error):
+    Path("mine").mkdir()
+    Path("mine/thesis.tex").touch()
+    assert "mine: holds something else than a site" in command_error("docs", "--output", "mine")
+    Path("site").mkdir()
+    Path("site/.buildinfo").touch()
+    Path("site/gone.html").touch()
+    assert main(["docs", "--output", "site"]) == 0 and not Path("site/gone.html").exists()
+
+
+def test_without_the_extra_docs_it_is_named(monkeypatch, command_error):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert "pip install 'convinse[docs]'" in command_error("docs")
+
+
+def test_the_benches_of_the_figures_run_again_with_their_arguments(built, monkeypatch):
+    assert main(["docs", "--output", "site", "--measure"]) == 0
+    *benches, _ = built
+    kept = {path.stem: json.loads(path.read_text()) for path in (ROOT / "docs/figures").glob("*.json")}
+    assert {words[2] for words in benches} == {f"bench.{name}" for name in kept} and kept
+    for words in benches:
+        name = words[2].removeprefix("bench.")
+        assert words[-2:] == ["--output", str(ROOT / f"docs/figures/{name}.json")]
+        assert words[3:-2] in [part["arguments"] for part in kept[name].values()]
+
+
+def test_the_site_is_served_on_this_machine(start, workdir):
+    Path("site").mkdir()
+    Path("site/index.html").write_text("<h1>start</h1>")
+    process = start(
+        "import sys; from convinse.cli import develop; develop._build_site = lambda *_: 0\n"
+        "from convinse.cli import main; sys.exit(main(['docs', '--output', 'site', '--serve', '0', '--quiet']))"
+    )
+    url = process.stdout.readline().split()[0]
+    assert url.startswith("http://127.0.0.1:")
+    assert urllib.request.urlopen(url, timeout=60).read() == b"<h1>start</h1>"
+    for path in ("nowhere.html", "../setup.cfg", "%2e%2e/setup.cfg"):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"{url}/{path}", timeout=60)
+    process.terminate()
+    assert process.wait(60) == 0

@@ -51,6 +51,16 @@ def test_sizes_and_rounds(arguments, size, rounds, capsys):
     assert not Path(parts["second"]["figures"]["work"]).exists()
 
 
+def test_what_was_printed_is_kept_with_what_repeats_it():
+    run(trial(), ["--quick", "--output", "figures.json", "--work", "kept", "--rounds", "2"])
+    part = json.loads(Path("figures.json").read_text())["first"]
+    (table,) = part["tables"]
+    assert (table["title"], table["words"], table["columns"]) == ("groups", 3, ["set", "m", "system", "n", "s"])
+    assert table["rows"][0] == ["one", "12", "a", "50%", "1.0 (2.0-3.0)"] and table["rows"][1] == ["", "", "b", "", ""]
+    assert part["arguments"] == ["--quick", "--rounds", "2"] and part["machine"]["load"] >= 0
+    assert part["commit"] is None or len(part["commit"].rstrip("+")) >= 7
+
+
 def test_parts_that_are_not_measured_stay(capsys):
     run(trial(), ["--output", "figures.json", "--work", "kept"])
     before = json.loads(Path("figures.json").read_text())
