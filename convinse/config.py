@@ -526,12 +526,17 @@ def cache_path(config: Config) -> str | None:
         return None
     if config.ers_cache_path != _CACHE or Path(_CACHE).is_dir():
         return config.ers_cache_path
+    return str(users_cache() or _CACHE)
+
+
+def users_cache() -> Path | None:
+    """The project's folder in the user's own cache folder; None for a user without a home."""
     above = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
     try:
         folder = Path(os.environ.get("XDG_CACHE_HOME") or above, "convinse").expanduser()
-    except RuntimeError:  # a user without a home
-        return _CACHE
-    return str(folder) if folder.is_absolute() else _CACHE  # XDG: a relative path counts as none
+    except RuntimeError:
+        return None
+    return folder if folder.is_absolute() else None  # XDG: a relative path counts as none
 
 
 def resolve(path: str) -> Path:
