@@ -18,7 +18,6 @@ from ..support.errors import ConfigError, DependencyError, NetworkError
 from ..support.web import check_listening
 from .ray_crew import RayCrew
 
-LOGGER = logging.getLogger(__name__)
 _ADDRESS = re.compile(r"(?P<scheme>ray://)?(?P<host>[^\s/:]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")
 _STORE = 256 << 20  # bytes of shared memory of a cluster of one machine: pieces and results under way
 _SHORT = "/tmp" if Path("/tmp").is_dir() else None  # the paths of Ray's sockets may have some hundred bytes
