@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..support.errors import ConfigError
 
 if TYPE_CHECKING:
+    from ..cluster.ray_crew import RayCrew
     from ..config import Config
-    from ..support.workers import Crew
 
 LOOPBACK = "127.0.0.1"
 KEPT = "finished conversations are kept, run the command again to go on"
