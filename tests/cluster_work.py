@@ -5,7 +5,10 @@ import signal
 import time
 from pathlib import Path
 
+from convinse.heterogeneous_answering.entity_voting import EntityVoting
 from convinse.support.errors import DataError
+
+NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False}  # of a cluster
 
 
 class Harm:
@@ -29,3 +32,16 @@ class Harm:
         if self._harm == "kill" or (self._harm == "kill once" and len(list(Path(self._folder).glob("5-*"))) == 1):
             os.kill(os.getpid(), signal.SIGKILL)
         return piece, os.getpid()
+
+
+class SlowVotes(EntityVoting):
+    """Voting that takes a while, as a model does. Of questions, `fail` is an error and `end` ends the process."""
+
+    def inference_on_turns(self, turns, sources):
+        time.sleep(0.2)
+        for turn in turns:
+            if turn["question"] == "fail":
+                raise DataError("the question cannot\nbe answered")
+            if turn["question"] == "end":
+                os.kill(os.getpid(), signal.SIGKILL)
+        return super().inference_on_turns(turns, sources)

@@ -161,7 +161,12 @@ def _on_cluster(options: argparse.Namespace, config: Config, opened: ExitStack) 
     from ..config import load_config
 
     pipeline = ClusterPipeline(
-        crew, config, lambda: load_config(options.config), least, lambda: os.kill(os.getpid(), signal.SIGTERM)
+        crew,
+        config,
+        _sources(options),
+        read=lambda: load_config(options.config),
+        least=least,
+        ended=lambda: os.kill(os.getpid(), signal.SIGTERM),
     )
     opened.enter_context(pipeline)
     before = signal.signal(signal.SIGHUP, lambda *_: pipeline.renew())

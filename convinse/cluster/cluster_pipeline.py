@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ..config import Config
-from ..pipeline import Pipeline
+from ..pipeline import Pipeline, StageName
 from ..records.conversation import Turn
 from ..session import StageReport
 from ..support.errors import NetworkError
@@ -26,6 +26,7 @@ class ClusterPipeline(Pipeline):
     Args:
         crew: of the cluster.
         config: that it begins with.
+        sources: that a worker is tried with before it is used.
         read: the configuration to go on with when `renew` is called.
         least: workers that are kept when there is little to do.
         ended: called, in any thread, when the cluster is lost; `check` then raises why.
@@ -35,10 +36,16 @@ class ClusterPipeline(Pipeline):
     """
 
     def __init__(
-        self, crew: RayCrew, config: Config, read: Callable[[], Config], least: int, ended: Callable[[], None]
+        self,
+        crew: RayCrew,
+        config: Config,
+        sources: Sequence[str],
+        read: Callable[[], Config],
+        least: int,
+        ended: Callable[[], None],
     ) -> None:
         super().__init__(config)
-        self._replicas = RayReplicas(crew, config, read, least, ended)
+        self._replicas = RayReplicas(crew, config, sources, read, least, ended)
 
     @property
     def batches_at_once(self) -> int:
@@ -73,10 +80,16 @@ class ClusterPipeline(Pipeline):
         earlier: Sequence[Sequence[Turn]],
         sources: Sequence[str],
         report: StageReport | None = None,
+        *,
+        use_gold_answers: bool = False,
+        until: StageName = "ha",
     ) -> None:
         """See `Pipeline.answer_turns`. Stages are told of again where a worker is lost."""
         asked = [turn.copy() for turn in turns]
-        self._kept(len(turns), lambda replica: self._answered(replica, (asked, earlier, sources), turns, report))
+        self._kept(
+            len(turns),
+            lambda replica: self._answered(replica, (asked, earlier, sources, use_gold_answers, until), turns, report),
+        )
 
     def apply(self, function: Callable[..., T], *arguments: Any) -> T:
         """See `Pipeline.apply`."""

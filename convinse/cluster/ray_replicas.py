@@ -8,7 +8,7 @@ import pickle
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -50,9 +50,10 @@ class Replica:
     """A worker with a pipeline.
 
     Attributes:
-        opening: the request for its origins, as long as that is not answered.
+        opening: the request to open it, as long as that is not answered.
         turns: that it computes.
         since: when it was used last.
+        leaves: whether it is given nothing more.
     """
 
     member: Member
@@ -60,15 +61,28 @@ class Replica:
     opening: Any
     turns: int = 0
     since: float = 0.0
+    leaves: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be asked, or is."""
+        return self.opening is None and not self.leaves
 
 
 class RayReplicas:
     """The workers of a service; a thread of its own tends them. See `ClusterPipeline` for the arguments."""
 
     def __init__(
-        self, crew: RayCrew, config: Config, read: Callable[[], Config], least: int, ended: Callable[[], None]
+        self,
+        crew: RayCrew,
+        config: Config,
+        sources: Sequence[str],
+        read: Callable[[], Config],
+        least: int,
+        ended: Callable[[], None],
     ) -> None:
-        self._crew, self._ray, self._read, self._least, self._ended = crew, crew.ray, read, least, ended
+        self._crew, self._ray, self._sources, self._read, self._least = crew, crew.ray, sources, read, least
+        self._ended = ended
         self.most = max(least, crew.most or _MOST)
         self.renew = False
         self._number = 0
@@ -88,7 +102,7 @@ class RayReplicas:
     @property
     def ready(self) -> int:
         """How many can be asked, or are."""
-        return sum(replica.opening is None for replica in self._replicas)
+        return sum(replica.is_open for replica in self._replicas)
 
     def watch(self, waiting: Callable[[], int], changed: Callable[[], None]) -> None:
         """See `Pipeline.watch`."""
@@ -162,7 +176,7 @@ class RayReplicas:
         return result_of(self._ray.get(answer), "a turn", _REMEDY)
 
     def _idle(self) -> list[Replica]:
-        return [replica for replica in self._replicas if replica.opening is None and not replica.turns]
+        return [replica for replica in self._replicas if replica.is_open and not replica.turns]
 
     def _let_go(self, replica: Replica) -> None:
         with self._changed:
@@ -249,7 +263,7 @@ class RayReplicas:
         for _ in range(starts):
             member = self._crew.start()
             replica = Replica(member, self._version, None, since=time.monotonic())
-            replica.opening = self._request(replica, ("origins",))
+            replica.opening = self._request(replica, ("open", self._sources))
             with self._changed:
                 self._replicas.append(replica)
 
@@ -265,10 +279,13 @@ class RayReplicas:
             if total > wanted:
                 return 0, [replica for replica in idle if now - replica.since > _UNUSED][: total - wanted]
             return (wanted - total if may_start else 0), []
-        if ends := [replica for replica in old if replica.opening is not None]:
+        if ends := [
+            replica for replica in old if replica.opening is not None or (replica.leaves and not replica.turns)
+        ]:
             return 0, ends
-        if any(replica.opening is not None for replica in self._replicas):
+        if not all(replica.is_open for replica in self._replicas):
             return 0, []
         if total <= wanted and total < room:  # the new one is there before an old one goes
             return int(may_start), []
-        return 0, [replica for replica in idle if replica in old][:1]
+        min(old, key=lambda replica: replica.turns).leaves = True  # it ends when it has answered what it holds
+        return 0, []

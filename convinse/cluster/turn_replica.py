@@ -11,12 +11,15 @@ from typing import Any
 
 from ..batch_runner import open_elsewhere
 from ..config import parse_config
+from ..pipeline import Pipeline, StageName
 from ..records.conversation import Turn
 from ..session import StageReport
 
 # what is told of turns: the name of a stage and a pickle of the turns as they are then; at the end no name, and the seconds of
 # the stages, or what was raised
 Told = tuple[str, bytes, Exception | None]
+
+_FIRST_QUESTION = "who directed it?"
 
 
 class TurnReplica:
@@ -38,14 +41,15 @@ class TurnReplica:
         name, *arguments = request
         return getattr(self, name)(*arguments)
 
-    def origins(self) -> dict[str, str]:
-        """See `identity.origins`."""
+    def open(self, sources: Sequence[str]) -> dict[str, str]:
+        """Answer a question, so that all is loaded, and what is missing is known; returns the `identity.origins`."""
+        self.apply(Pipeline.ask, ([_FIRST_QUESTION], sources))
         return self._runner.origins()
 
-    def begin(self, turns: list[Turn], earlier: Sequence[Sequence[Turn]], sources: Sequence[str]) -> None:
+    def begin(self, turns: list[Turn], *how: Any) -> None:
         """Begin to answer turns; see `Pipeline.answer_turns`. What becomes of them is told by `next`."""
         self._unwanted.clear()
-        self._thread.submit(self._answer, turns, earlier, sources)
+        self._thread.submit(self._answer, turns, *how)
 
     def next(self, unwanted: bool) -> Told:
         """What is told next; where the turns are `unwanted`, they are given up before their next stage."""
@@ -62,11 +66,20 @@ class TurnReplica:
         self._thread.shutdown()
         self._runner.close()
 
-    def _answer(self, turns: list[Turn], earlier: Sequence[Sequence[Turn]], sources: Sequence[str]) -> None:
+    def _answer(
+        self,
+        turns: list[Turn],
+        earlier: Sequence[Sequence[Turn]],
+        sources: Sequence[str],
+        use_gold_answers: bool,
+        until: StageName,
+    ) -> None:
         pipeline, before = self._runner.pipeline, dict(self._runner.pipeline.seconds)
         error: Exception | None = None
         try:
-            pipeline.answer_turns(turns, earlier, sources, self._report(turns))
+            pipeline.answer_turns(
+                turns, earlier, sources, self._report(turns), use_gold_answers=use_gold_answers, until=until
+            )
         except Exception as raised:  # whatever it is: it is raised where the turns were asked for
             error = raised
         seconds = {stage: seconds - before[stage] for stage, seconds in pipeline.seconds.items()}

@@ -1,7 +1,6 @@
 """A Ray cluster of three nodes on this machine: the results are those of a run without it, whatever is lost on the way."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cluster_work import Harm
+from cluster_work import NODE, Harm
 from convinse.cluster import head_watch
 from convinse.cluster.connection import connected
 from convinse.config import load_config
@@ -32,29 +31,8 @@ pytestmark = [
     pytest.mark.timeout(300),
     pytest.mark.filterwarnings("default"),  # Ray's own are not ours to mend
 ]
-NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False}
 PATIENCE = 120  # seconds
 REMEDY = "try again"
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """Three nodes with a core each; RAY_ADDRESS leads to them."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-        patch.setenv("RAY_AUTH_MODE", "token")
-        patch.setenv("RAY_AUTH_TOKEN", "0" * 64)
-        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (ROOT, ROOT / "tests"))))
-        from ray.cluster_utils import Cluster
-
-        nodes = Cluster()
-        try:
-            for _ in range(3):
-                nodes.add_node(**NODE)
-            patch.setenv("RAY_ADDRESS", nodes.address)
-            yield nodes
-        finally:
-            nodes.shutdown()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,28 @@
+"""A Ray cluster of three nodes on this machine."""
+
+import os
+
+import pytest
+
+from cluster_work import NODE
+from places import ROOT
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Three nodes with a core each; RAY_ADDRESS leads to them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_AUTH_MODE", "token")
+        patch.setenv("RAY_AUTH_TOKEN", "0" * 64)
+        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, (ROOT, ROOT / "tests"))))
+        from ray.cluster_utils import Cluster
+
+        nodes = Cluster()
+        try:
+            for _ in range(3):
+                nodes.add_node(**NODE)
+            patch.setenv("RAY_ADDRESS", nodes.address)
+            yield nodes
+        finally:
+            nodes.shutdown()
