@@ -48,6 +48,14 @@ class Hit(NamedTuple):
     score: float
 
 
+class RankedPassages(NamedTuple):
+    """What was found: the best passages, with their texts where these are wanted, and of parts that were not asked, why."""
+
+    hits: list[Hit]
+    passages: list[Passage]
+    missing: dict[str, str]
+
+
 class PassageIndex:
     """BM25 over passages, as `retrieve index` built it: an index in one piece, or a part of one.
 
@@ -114,6 +122,11 @@ class PassageIndex:
         return [
             Hit(number, self.id(number), score) for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
         ]
+
+    def find(self, question: str, top: int, texts: bool = True) -> RankedPassages:
+        """As `search`, with the texts where these are wanted."""
+        hits = self.search(question, top)
+        return RankedPassages(hits, self.passages([hit.number for hit in hits]) if texts else [], {})
 
     def id(self, number: int) -> str:
         """The id of a passage."""
