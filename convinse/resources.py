@@ -114,7 +114,7 @@ class Resources:
         path = self.config.ers_passage_index
         if path is None:
             return None
-        from .passages.parts import open_index
+        from .passages.opening import open_index
 
         return self._opened("passages", lambda: open_index(path if "://" in path else resolve(path)))
 

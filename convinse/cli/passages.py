@@ -134,8 +134,8 @@ def _search(options: argparse.Namespace) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    from ..passages.opening import open_served
     from ..passages.part_server import LIMITS, create_app
-    from ..passages.parts import open_served
     from ..support.http_server import run
 
     folder = Path(options.folder)

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -20,26 +20,15 @@ import numpy.typing as npt
 
 from ..support.blocks import Block, cores, in_order, read_blocks
 from ..support.errors import DataError, IndexFileError, OutputError
-from ..support.files import append_array, replacing
-from ..support.full_text import FullTextWriter
+from ..support.files import replacing
 from ..support.jsonlines import open_packed, raw_lines, reading, too_long
 from ..support.limits import LONGEST_LINE
 from ..support.progress import progress
 from ..support.workers import Crew
 from . import analysis
-from .blocks import BlockReader, Passage, Rows
-from .finish import finish
-from .layout import (
-    CANDIDATES,
-    NUMBER,
-    TERMS,
-    Parameters,
-    PassagesManifest,
-    is_index,
-    part_folders,
-    read_manifest,
-    short_hash,
-)
+from .blocks import BlockReader, Passage
+from .layout import Parameters, PassagesManifest, is_index, part_folders, read_manifest, short_hash
+from .writing import IndexWriter, finish
 
 MEMORY = 2_000_000_000
 _LEAST_MEMORY = 64_000_000
@@ -47,7 +36,6 @@ _BLOCK_BYTES, _LEAST_BLOCK = 8_000_000, 500_000
 _BLOCK_FACTOR = 40  # bytes of memory that a byte of a block takes while it is read
 _WORD_BYTES = 350  # of memory for a word that is remembered
 _LEAST_HEAP = 15_000_000  # that the engine takes
-_MOST_PASSAGES = (1 << 32) - 1
 
 
 class Built(NamedTuple):
@@ -191,83 +179,6 @@ def _cut(blocks: Iterator[Block], ends: list[int], numbers: deque[int]) -> Itera
             number += 1
         numbers.append(number)
         yield block
-
-
-class IndexWriter:
-    """Writes the passages of blocks as they come; keeps what is small of each one in memory (40 bytes).
-
-    Args:
-        folder: of the index.
-        heap: bytes of the engine.
-    """
-
-    def __init__(self, folder: Path, heap: int) -> None:
-        import tantivy
-
-        folder.mkdir(exist_ok=True)
-        self.folder = folder
-        self._files = ExitStack()
-        self._open: dict[str, BinaryIO] = {}
-        self.passages = 0
-        self.postings = 0
-        self.hashes = np.empty(0, np.uint64)  # of all terms, ascending
-        self.numbers = np.empty(0, np.uint32)  # of these
-        self.having = np.empty(0, np.int64)  # passages with each of them, by its number
-        names = ("sizes", "text_length", "title_length", "id_sizes", "id_hashes", "group_passages", "group_sizes")
-        self._columns: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in names}
-        builder = tantivy.SchemaBuilder()
-        builder.add_unsigned_field(NUMBER, fast=True)
-        builder.add_text_field(TERMS, tokenizer_name="whitespace", index_option="freq")
-        self._document = tantivy.Document
-        self._candidates = FullTextWriter(folder / CANDIDATES, builder.build(), heap)
-
-    def __enter__(self) -> IndexWriter:
-        for name in ("row_term", "row_count", "ids", "lines"):
-            self._open[name] = self._files.enter_context((self.folder / name).open("wb"))
-        self._files.enter_context(self._candidates)
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._files.__exit__(*error)
-
-    def add(self, rows: Rows) -> None:
-        """Append the passages of a block."""
-        if self.passages + len(rows.sizes) > _MOST_PASSAGES:
-            raise DataError(f"more than {_MOST_PASSAGES:,} passages; build several indexes")
-        if not len(rows.sizes):
-            return
-        for passage, tokens in enumerate(rows.tokens.split("\n"), self.passages):
-            document = self._document()
-            document.add_unsigned(NUMBER, passage)
-            document.add_text(TERMS, tokens)
-            self._candidates.add(document)
-        numbers = self._numbered(rows.hashes)
-        self.having = np.concatenate([self.having, np.zeros(len(self.hashes) - len(self.having), np.int64)])
-        self.having[numbers] += np.bincount(rows.terms, minlength=len(numbers))
-        append_array(self._open["row_term"], numbers[rows.terms])
-        append_array(self._open["row_count"], rows.counts)
-        self._open["ids"].write(rows.ids)
-        self._open["lines"].write(rows.lines)
-        self.passages += len(rows.sizes)
-        self.postings += len(rows.terms)
-        for name, columns in self._columns.items():
-            columns.append(getattr(rows, name))
-
-    def _numbered(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
-        """The numbers of terms; new terms get the next numbers."""
-        places = np.searchsorted(self.hashes, hashes)
-        is_new = np.ones(len(hashes), dtype=bool)
-        inside = places < len(self.hashes)
-        is_new[inside] = self.hashes[places[inside]] != hashes[inside]
-        numbers = np.arange(len(self.hashes), len(self.hashes) + int(is_new.sum()), dtype=np.uint32)
-        self.numbers = np.insert(self.numbers, places[is_new], numbers)
-        self.hashes = np.insert(self.hashes, places[is_new], hashes[is_new])
-        return self.numbers[np.searchsorted(self.hashes, hashes)]
-
-    def column(self, name: str) -> npt.NDArray[Any]:
-        """One value for each passage, or group."""
-        self._columns[name][:] = [np.concatenate(self._columns[name])]
-        return self._columns[name][0]
 
 
 def _check_unique(path: Path, hashes: npt.NDArray[np.uint64]) -> None:

@@ -23,7 +23,7 @@ from .layout import (
     CANDIDATES,
     ENGINE_K1,
     TERMS,
-    Part,
+    PartOfIndex,
     arrays_of,
     frequencies,
     length_norm,
@@ -97,7 +97,7 @@ class PassageIndex:
         self._arrays: dict[str, Any] = {
             name: self._files.array(name, kind) for name, kind in arrays_of(manifest).items()
         }
-        self.part = manifest.part or Part(manifest.build_id, 1, (0, manifest.passages))
+        self.part = manifest.part or PartOfIndex(manifest.build_id, 1, (0, manifest.passages))
 
     def __len__(self) -> int:
         return self.manifest.passages

@@ -19,7 +19,7 @@ that is mapped into memory. Passages are numbered in the order of their file.
 `term_passages`     uint32   of a part only: passages of the whole that have each term, in the order of `term_hash`
 ==================  =======  ==========================================================================================
 
-A part is such a folder for some of the passages, with what scores depend on of the whole: see `Part`.
+A part is such a folder for some of the passages, with what scores depend on of the whole: see `PartOfIndex`.
 
 A term's hash is the first 64 bits of its BLAKE2b digest: of 5 million terms, two agree with a probability of 1 in a million.
 In `candidates` a term is its hash in hexadecimal digits.
@@ -68,7 +68,7 @@ class Parameters(msgspec.Struct, frozen=True):
     analysis: int = 1
 
 
-class Part(msgspec.Struct, frozen=True):
+class PartOfIndex(msgspec.Struct, frozen=True):
     """Which part of an index something is.
 
     whole: the build id of the whole, which is that of the same index in one piece; number: of the part, from 1; starts:
@@ -104,7 +104,7 @@ class PassagesManifest(Manifest, kw_only=True):
     postings: int
     mean_length: float
     excess: float
-    part: Part | None = None
+    part: PartOfIndex | None = None
 
 
 def short_hash(data: bytes) -> int:

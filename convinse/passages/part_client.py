@@ -16,7 +16,7 @@ from ..support.errors import DataError, NetworkError, one_line
 from ..support.web import WebSession
 from .blocks import Passage
 from .index import Hit
-from .layout import Part
+from .layout import PartOfIndex
 from .part_server import PartAnswer
 from .parts import PassageParts
 
@@ -74,12 +74,12 @@ class PartServers:
     def index(self) -> PassageParts:
         """The index of all parts, those that no server has included."""
         parts = [
-            ServedPart(self, Part(self.part.whole, number, self.part.starts))
+            ServedPart(self, PartOfIndex(self.part.whole, number, self.part.starts))
             for number in range(1, len(self.part.starts))
         ]
         return PassageParts(parts, self.parameters, at_once=True, closing=self._web.close)
 
-    def ask(self, part: Part, path: str, request: dict[str, Any]) -> PartAnswer:
+    def ask(self, part: PartOfIndex, path: str, request: dict[str, Any]) -> PartAnswer:
         """What a server of a part answers.
 
         Raises:
@@ -131,7 +131,7 @@ class PartServers:
 class ServedPart:
     """A part behind servers. A `parts.PassagePart`."""
 
-    def __init__(self, servers: PartServers, part: Part) -> None:
+    def __init__(self, servers: PartServers, part: PartOfIndex) -> None:
         self._servers = servers
         self.part = part
 

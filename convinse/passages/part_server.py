@@ -17,7 +17,7 @@ from ..support.http_server import JsonEndpoint, answer, parse, refusing
 from ..support.http_work import RefusedError, WorkQueue
 from .blocks import Passage
 from .index import Hit
-from .layout import Parameters, Part
+from .layout import Parameters, PartOfIndex
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -46,7 +46,7 @@ class PartNumbers(msgspec.Struct):
 class PartAnswer(msgspec.Struct):
     """The answer of any path; `GET /` has none of the lists."""
 
-    part: Part
+    part: PartOfIndex
     parameters: Parameters
     hits: list[Hit] = []
     passages: list[Passage] = []

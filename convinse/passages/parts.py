@@ -5,13 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Protocol, TypeVar
 
-from ..support.errors import IndexFileError, NetworkError
+from ..support.errors import NetworkError
 from .blocks import Passage
 from .index import Hit, PassageIndex, RankedPassages
-from .layout import Parameters, Part, is_index, part_folders
+from .layout import Parameters, PartOfIndex
 
 T = TypeVar("T")
 
@@ -22,7 +21,7 @@ _ATTEMPTS = 8  # searches of one question while servers come and go
 class PassagePart(Protocol):
     """A part, wherever it is; numbers are those of its own passages."""
 
-    part: Part
+    part: PartOfIndex
 
     def search(self, question: str, top: int) -> list[Hit]:
         """The best passages of the part. Raises `NetworkError` where it cannot be asked."""
@@ -56,7 +55,7 @@ class PassageParts:
         self._threads = ThreadPoolExecutor(_AT_ONCE, "part") if at_once else None
         self._closing = closing
         self.build_id = parts[0].part.whole
-        self.part = Part(self.build_id, 1, (0, self._starts[-1]))  # as a part it is the only one
+        self.part = PartOfIndex(self.build_id, 1, (0, self._starts[-1]))  # as a part it is the only one
 
     def __len__(self) -> int:
         return self._starts[-1]
@@ -131,47 +130,3 @@ class PassageParts:
 
 
 AnyIndex = PassageIndex | PassageParts
-
-
-def open_index(place: str | Path) -> AnyIndex:
-    """An index in one piece, in parts, or behind servers.
-
-    Args:
-        place: the folder, or the addresses of `retrieve serve`, by commas.
-
-    Raises:
-        IndexFileError: there is no whole index: a part is missing, damaged or of another index.
-        NetworkError: no server can be asked.
-        DataError: servers have parts of several indexes.
-    """
-    if "://" in str(place):
-        from .part_client import PartServers
-
-        return PartServers(str(place).split(",")).index()
-    folder = Path(place)
-    if is_index(folder) or not (folders := part_folders(folder)):
-        index = PassageIndex(folder)
-        if index.manifest.part is not None:
-            raise IndexFileError(
-                f"{folder}: is part {index.part.number} of an index; name the folder that has all parts"
-            )
-        return index
-    parts = [PassageIndex(path) for path in folders]
-    first = parts[0].part
-    for index in parts:
-        if index.manifest.part is None or (index.part.whole, index.part.starts) != (first.whole, first.starts):
-            raise IndexFileError(
-                f"{index.folder}: is no part of the index of {parts[0].folder}; build them again with --force"
-            )
-    have = {index.part.number for index in parts}
-    for number in range(1, len(first.starts)):
-        if number not in have:
-            raise IndexFileError(
-                f"{folder / f'part-{number}'}: is missing; bring it back, or build all parts again with --force"
-            )
-    return PassageParts(sorted(parts, key=lambda index: index.part.number), parts[0].parameters)
-
-
-def open_served(folder: Path) -> AnyIndex:
-    """What `retrieve serve` serves: as `open_index`, and a part, too."""
-    return PassageIndex(folder) if is_index(folder) else open_index(folder)

@@ -14,7 +14,8 @@ from ..support.errors import DataError, IndexFileError, nearest
 from ..support.progress import progress
 from .index import RankedPassages
 from .layout import is_index, part_folders
-from .parts import AnyIndex, PassageParts, open_index
+from .opening import open_index
+from .parts import AnyIndex, PassageParts
 
 _AT_ONCE = 32  # questions that are reranked together
 

@@ -15,8 +15,8 @@ from convinse.cli import main
 from convinse.passages import part_client
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
+from convinse.passages.opening import open_index, open_served
 from convinse.passages.part_server import create_app
-from convinse.passages.parts import open_index, open_served
 from convinse.support.errors import DataError, NetworkError
 from loopback import free_port, ok, scripted_server, served, status
 

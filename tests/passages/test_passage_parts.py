@@ -12,7 +12,7 @@ from convinse.passages import index as searching
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import Parameters, part_folders
-from convinse.passages.parts import open_index
+from convinse.passages.opening import open_index
 from convinse.passages.search import Collection
 from convinse.support.errors import IndexFileError, OutputError
 

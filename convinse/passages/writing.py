@@ -1,18 +1,20 @@
-"""What is known of an index, or of its parts, when the last passage is read: sums, means, the manifest."""
+"""The files of an index, or of its parts: what is written as passages come, and what is known when the last one is read."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, BinaryIO
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from ..support.files import write_array
-from ..support.full_text import LOCKS, FullText
+from ..support.errors import DataError
+from ..support.files import append_array, write_array
+from ..support.full_text import LOCKS, FullText, FullTextWriter
 from ..support.manifest import write_manifest
-from .blocks import MOST_REPEATS, title_repeats
+from .blocks import MOST_REPEATS, Rows, title_repeats
 from .layout import (
     ARRAYS,
     CANDIDATES,
@@ -22,18 +24,94 @@ from .layout import (
     FORMAT,
     NUMBER,
     PART_ARRAYS,
+    TERMS,
     Parameters,
-    Part,
+    PartOfIndex,
     PassagesManifest,
     length_norm,
     short_hash,
 )
 
-if TYPE_CHECKING:
-    from .build import IndexWriter
-
+_MOST_PASSAGES = (1 << 32) - 1
 _AT_ONCE = 1 << 16  # documents that are asked for their number
 _MARGIN = 1e-4  # relative: more than the engine's single precision can be off
+
+
+class IndexWriter:
+    """Writes the passages of blocks as they come; keeps what is small of each one in memory (40 bytes).
+
+    Args:
+        folder: of the index.
+        heap: bytes of the engine.
+    """
+
+    def __init__(self, folder: Path, heap: int) -> None:
+        import tantivy
+
+        folder.mkdir(exist_ok=True)
+        self.folder = folder
+        self._files = ExitStack()
+        self._open: dict[str, BinaryIO] = {}
+        self.passages = 0
+        self.postings = 0
+        self.hashes = np.empty(0, np.uint64)  # of all terms, ascending
+        self.numbers = np.empty(0, np.uint32)  # of these
+        self.having = np.empty(0, np.int64)  # passages with each of them, by its number
+        names = ("sizes", "text_length", "title_length", "id_sizes", "id_hashes", "group_passages", "group_sizes")
+        self._columns: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in names}
+        builder = tantivy.SchemaBuilder()
+        builder.add_unsigned_field(NUMBER, fast=True)
+        builder.add_text_field(TERMS, tokenizer_name="whitespace", index_option="freq")
+        self._document = tantivy.Document
+        self._candidates = FullTextWriter(folder / CANDIDATES, builder.build(), heap)
+
+    def __enter__(self) -> IndexWriter:
+        for name in ("row_term", "row_count", "ids", "lines"):
+            self._open[name] = self._files.enter_context((self.folder / name).open("wb"))
+        self._files.enter_context(self._candidates)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._files.__exit__(*error)
+
+    def add(self, rows: Rows) -> None:
+        """Append the passages of a block."""
+        if self.passages + len(rows.sizes) > _MOST_PASSAGES:
+            raise DataError(f"more than {_MOST_PASSAGES:,} passages; build several indexes")
+        if not len(rows.sizes):
+            return
+        for passage, tokens in enumerate(rows.tokens.split("\n"), self.passages):
+            document = self._document()
+            document.add_unsigned(NUMBER, passage)
+            document.add_text(TERMS, tokens)
+            self._candidates.add(document)
+        numbers = self._numbered(rows.hashes)
+        self.having = np.concatenate([self.having, np.zeros(len(self.hashes) - len(self.having), np.int64)])
+        self.having[numbers] += np.bincount(rows.terms, minlength=len(numbers))
+        append_array(self._open["row_term"], numbers[rows.terms])
+        append_array(self._open["row_count"], rows.counts)
+        self._open["ids"].write(rows.ids)
+        self._open["lines"].write(rows.lines)
+        self.passages += len(rows.sizes)
+        self.postings += len(rows.terms)
+        for name, columns in self._columns.items():
+            columns.append(getattr(rows, name))
+
+    def _numbered(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint32]:
+        """The numbers of terms; new terms get the next numbers."""
+        places = np.searchsorted(self.hashes, hashes)
+        is_new = np.ones(len(hashes), dtype=bool)
+        inside = places < len(self.hashes)
+        is_new[inside] = self.hashes[places[inside]] != hashes[inside]
+        numbers = np.arange(len(self.hashes), len(self.hashes) + int(is_new.sum()), dtype=np.uint32)
+        self.numbers = np.insert(self.numbers, places[is_new], numbers)
+        self.hashes = np.insert(self.hashes, places[is_new], hashes[is_new])
+        return self.numbers[np.searchsorted(self.hashes, hashes)]
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """One value for each passage, or group."""
+        self._columns[name][:] = [np.concatenate(self._columns[name])]
+        return self._columns[name][0]
 
 
 def finish(writers: list[IndexWriter], parameters: Parameters, digest: bytes, in_parts: bool) -> list[PassagesManifest]:
@@ -55,7 +133,7 @@ def finish(writers: list[IndexWriter], parameters: Parameters, digest: bytes, in
             parameters,
             mean,
             f"{short_hash(msgspec.json.encode([build_id, number, starts])):016x}",
-            Part(build_id, number, starts),
+            PartOfIndex(build_id, number, starts),
             having[np.searchsorted(hashes, writer.hashes)],
         )
         for number, writer in enumerate(writers, 1)
@@ -67,7 +145,7 @@ def _finish_folder(
     parameters: Parameters,
     mean: float,
     build_id: str,
-    part: Part | None = None,
+    part: PartOfIndex | None = None,
     having: npt.NDArray[np.int64] | None = None,
 ) -> PassagesManifest:
     folder, text, title = writer.folder, writer.column("text_length"), writer.column("title_length")
