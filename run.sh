@@ -32,6 +32,7 @@ case " ${1:-} " in
             " rerank " | " read " | " model ") extras="${extras:+$extras,}neural" ;;
             " temporal " | " answering ") extras="${extras:+$extras,}ir" ;;
         esac ;;
+    " report ") extras="${extras:+$extras,}ir,plots" ;;
     " serve ") case " ${2:-} " in " mcp ") extras="${extras:+$extras,}mcp" ;; esac ;;
     " evaluate ") case " ${2:-} " in " poleval " | " compare ") extras="${extras:+$extras,}ir" ;; esac ;;
 esac

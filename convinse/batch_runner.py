@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 import socket
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from .config import Config
+from .config import Config, users_cache
 from .identity import fingerprint, origins
 from .pipeline import Pipeline, StageName
 from .records.conversation import Conversation
@@ -100,5 +99,5 @@ def open_like(config: Config, made_from: Mapping[str, str], home: str) -> BatchR
 
 def _with_own_cache(config: Config) -> Config:
     """The configuration with a cache in the user's cache folder, which several machines may have in common, below the name of this one."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "convinse" / socket.gethostname()
+    folder = (users_cache() or Path(config.ers_cache_path)) / socket.gethostname()
     return msgspec.structs.replace(config, ers_cache_path=str(folder / fingerprint(config.ers_cache_path)))

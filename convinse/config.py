@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
@@ -41,6 +42,7 @@ Device = Annotated[
 RankingLoss = Literal["listwise", "pairwise"]
 Precision = Literal["auto", "fp32", "fp16", "bf16", "int8"]
 Backend = Literal["auto", "onnx", "torch"]
+_CACHE = "cache/"
 _LONGEST_NAME = 200  # bytes of a folder's name; the file system takes 255, and temporary names beside it are longer
 _ALIASES = {"evs_precision": "precision", "evs_token_budget": "token_budget"}
 
@@ -449,7 +451,7 @@ class Config(Settings, frozen=True, kw_only=True):
     clocq_params: ClocqParams = ClocqParams()
     kb_path: str = SNAPSHOT + "kb"
     ers_use_cache: bool = True
-    ers_cache_path: str = "cache/"
+    ers_cache_path: str = _CACHE  # see `cache_path`
     ers_wikipedia_dump: str | None = SNAPSHOT + "wikipedia.db"
     ers_passage_index: str | None = None
     ers_on_the_fly: bool = False
@@ -513,6 +515,29 @@ class Config(Settings, frozen=True, kw_only=True):
         if given.startswith(SNAPSHOT) or Path(given).is_file():
             return resolve(given)
         return resolve(self.benchmark_path) / given
+
+
+def cache_path(config: Config) -> str | None:
+    """The folder of the evidence cache; None without `ers_use_cache`.
+
+    The default, `cache/`, is the folder of that name where the working directory has one, as a checkout does; else
+    the user's own cache folder, so that commands leave nothing where they are called.
+    """
+    if not config.ers_use_cache:
+        return None
+    if config.ers_cache_path != _CACHE or Path(_CACHE).is_dir():
+        return config.ers_cache_path
+    return str(users_cache() or _CACHE)
+
+
+def users_cache() -> Path | None:
+    """The project's folder in the user's own cache folder; None for a user without a home."""
+    above = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or above, "convinse").expanduser()
+    except RuntimeError:
+        return None
+    return folder if folder.is_absolute() else None  # XDG: a relative path counts as none
 
 
 def resolve(path: str) -> Path:

@@ -190,6 +190,9 @@ class Pipeline:
         earlier: Sequence[Sequence[Turn]],
         sources: Sequence[str],
         report: StageReport | None = None,
+        *,
+        use_gold_answers: bool = False,
+        until: StageName = "ha",
     ) -> None:
         """Understand and answer turns of different conversations together, in place.
 
@@ -198,11 +201,17 @@ class Pipeline:
             earlier: of each, the turns before it, or what `history_turn` gives of them.
             sources: as `parse_sources` gives them.
             report: called with `qu`, `ers` and `ha`, as soon as the turns have what the stage gives.
+            use_gold_answers: whether earlier turns count with their gold answers.
+            until: the last stage.
         """
-        self._understand(turns, earlier)
+        self._understand(turns, earlier, use_gold_answers)
         _tell(report, "qu")
+        if until == "qu":
+            return
         self._retrieve(turns, sources)
         _tell(report, "ers")
+        if until == "ers":
+            return
         self._answer(turns, sources)
         _tell(report, "ha")
 

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from .answer_typing import AnswerTyping
-from .config import SNAPSHOT, Config, resolve
+from .config import SNAPSHOT, Config, cache_path, resolve
 from .encoder.answer_classes import has_answer_type
 from .encoder.answer_type_reader import AnswerTypeReader
 from .encoder.bi_encoder import BiEncoder
@@ -127,7 +127,7 @@ class Resources:
 
     @property
     def _cache_path(self) -> str | None:
-        return self.config.ers_cache_path if self.config.ers_use_cache else None
+        return cache_path(self.config)
 
     # -- models --------------------------------------------------------------------------------------------------------
 

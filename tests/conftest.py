@@ -30,8 +30,12 @@ set_hypothesis_home_dir(HYPOTHESIS_HOME)
 
 
 def pytest_configure():
-    """One thread for each test process: several at once would get in one another's way. Commands that are started hear Ctrl-C."""
+    """One thread for each test process: several at once would get in one another's way. Commands that are started hear Ctrl-C.
+
+    No cache is the user's own.
+    """
     os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ["XDG_CACHE_HOME"] = HYPOTHESIS_HOME
     if (
         signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     ):  # a shell in the background has it ignored, and that is inherited
@@ -53,6 +57,7 @@ def pytest_unconfigure():
 def workdir(tmp_path_factory, monkeypatch):
     path = tmp_path_factory.mktemp("work")
     monkeypatch.chdir(path)
+    monkeypatch.setenv("XDG_CACHE_HOME", f"{path}.cache")  # a cache of its own, which is there when it is used
     monkeypatch.setattr(sys, "path", list(sys.path))  # what a test adds goes with it
     return path
 

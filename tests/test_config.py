@@ -1,3 +1,5 @@
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ from convinse.config import (
     ClocqParams,
     Config,
     ReaderTraining,
+    cache_path,
     find_config,
     load_config,
     load_settings,
@@ -373,3 +376,25 @@ def test_a_name_may_be_what_a_folder_may_be_called(name):
 @pytest.mark.parametrize("path", ["", "a\0b", "a\nb"])
 def test_a_path_that_cannot_be_one_is_refused(key, path):
     refused(ConfigError, lambda: parse_config({key: path}, "my.yml"), f"my.yml: {key}: ", "is no path")
+
+
+# --- where the cache is
+
+
+def test_the_cache_is_the_folder_of_that_name_where_there_is_one_else_the_users_own(workdir, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert cache_path(Config()) == "/somewhere/convinse"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # is none, by the specification
+    assert cache_path(Config()) == "cache/"
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setenv("HOME", "/home/me")
+    assert cache_path(Config()) == f"/home/me/{'Library/Caches' if sys.platform == 'darwin' else '.cache'}/convinse"
+    assert cache_path(Config(ers_cache_path="mine")) == "mine" and cache_path(Config(ers_use_cache=False)) is None
+    (workdir / "cache").mkdir()
+    assert cache_path(Config()) == "cache/"
+
+
+def test_a_command_leaves_nothing_where_it_is_called(workdir, tmp_path, command):
+    (tmp_path / "linked.yml").write_text("qu: nc_all\nevs: bm25\nha: entity_voting\n")  # what is linked is kept
+    command("ask", "--config", tmp_path / "linked.yml", "--sources", "kb", "Who directed Titanic?")
+    assert not [*workdir.iterdir()] and (Path(os.environ["XDG_CACHE_HOME"]) / "convinse").is_dir()

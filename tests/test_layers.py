@@ -29,6 +29,8 @@ FLOORS = (
     (
         "cluster",
         "serving",
+        "neighbours",
+        "reports",
         "testing",
         "evaluation",
         "benchmarks",

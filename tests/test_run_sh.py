@@ -145,6 +145,7 @@ def test_commands_that_need_pytorch_get_the_extra_neural(checkout, command):
         (["evaluate", "trec", "turns.jsonl", "--output", "trec"], ""),
         (["evaluate", "poleval", "gold", "found"], "ir"),
         (["evaluate", "compare", "first.jsonl", "second.jsonl"], "ir"),
+        (["report", "results", "--force"], "ir,plots"),
         (["test", "tests/test_text.py"], "test"),
     ],
 )

@@ -1,4 +1,7 @@
-"""The wheel holds all that its commands need and is used outside of the checkout; it is built as `python -m build` does."""
+"""What is published: the source distribution holds the whole project, the wheel all that its commands need.
+
+Both are built as `python -m build` does, and the wheel is used outside of the checkout.
+"""
 
 import os
 import shutil
@@ -6,14 +9,20 @@ import subprocess
 import sys
 import tarfile
 import zipfile
+from email import message_from_string
 from pathlib import Path
 
 import pytest
+import yaml
 
+import convinse
 from places import ROOT
 
 pytest.importorskip("setuptools", minversion="77", reason="the wheel is built by setuptools")
+MOST_BYTES = 32_000_000  # of the wheel
 BUILD = "import sys; from setuptools import build_meta; print(getattr(build_meta, 'build_' + sys.argv[1])(sys.argv[2]))"
+# what a checkout may have that nobody publishes: as .gitignore says, where no git can be asked
+_UNPUBLISHED = (".git", ".venv", ".venv.lock", "*.egg-info", "__pycache__", ".*_cache", ".hypothesis", "build", "dist", "results", "PKG-INFO")  # fmt: skip
 CONFIGURATIONS = sorted(path.relative_to(ROOT / "config").as_posix() for path in (ROOT / "config").rglob("*.yml"))
 
 
@@ -28,20 +37,38 @@ def build(kind, source, target):
     return target / python("-c", BUILD, kind, str(target), cwd=source).splitlines()[-1]
 
 
+def copy_published(target):
+    """Copy the files of the project: in a checkout those that git knows or would add, else all but leftovers."""
+    git = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    known = shutil.which("git") and (ROOT / ".git").exists() and subprocess.run(git, cwd=ROOT, capture_output=True)
+    if not known or known.returncode:
+        shutil.copytree(ROOT, target, ignore=shutil.ignore_patterns(*_UNPUBLISHED), dirs_exist_ok=True)
+        return
+    for name in filter(None, known.stdout.decode().split("\0")):
+        if (ROOT / name).is_file():  # it may be removed, and not yet committed
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, target / name)
+
+
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    """What the wheel puts beside other packages, wherever that is; the wheel is made from the source distribution."""
-    folder = tmp_path_factory.mktemp("wheel")
-    tree = folder / "tree"
-    for name in ("convinse", "config"):
-        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "NOTICE"):
-        shutil.copy(ROOT / name, tree)
-    shutil.copytree(ROOT / "LICENSES", tree / "LICENSES")
-    with tarfile.open(build("sdist", tree, folder)) as archive:
+def published(tmp_path_factory):
+    """The files of the project as a folder, and what the source distribution that is made of them unpacks to."""
+    folder = tmp_path_factory.mktemp("sdist")
+    copy_published(folder / "tree")
+    expected = files(folder / "tree")  # before the build adds its own
+    with tarfile.open(build("sdist", folder / "tree", folder)) as archive:
         archive.extractall(folder / "unpacked", filter="data")
     (source,) = (folder / "unpacked").iterdir()
-    with zipfile.ZipFile(build("wheel", source, folder)) as archive:
+    return expected, source
+
+
+@pytest.fixture(scope="module")
+def installed(published, tmp_path_factory):
+    """What the wheel puts beside other packages, wherever that is; the wheel is made from the source distribution."""
+    folder = tmp_path_factory.mktemp("wheel")
+    wheel = build("wheel", published[1], folder)
+    assert wheel.stat().st_size < MOST_BYTES
+    with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder / "site")
     return folder / "site"
 
@@ -52,6 +79,29 @@ def files(folder):
         for path in folder.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
+
+
+def test_the_source_distribution_holds_the_whole_project(published):
+    expected, source = published
+    own = {name for name in files(source) if not name.startswith("convinse.egg-info/") and name != "PKG-INFO"}
+    assert own == expected
+    assert {"run.sh", "constraints.txt", "CITATION.cff", "tests/test_wheel.py", "cache/README.md", ".ci/run"} < own
+
+
+def test_the_metadata_name_licence_authors_and_versions(installed):
+    (file,) = installed.glob("*.dist-info/METADATA")
+    shown = message_from_string(file.read_text(encoding="utf-8"))
+    assert (shown["Name"], shown["Author"]) == ("convinse", "the convinse maintainers")
+    assert shown["License-Expression"] == "MIT AND Apache-2.0" and shown["Requires-Python"] == ">=3.10"
+    assert all(url.split(", ")[1].startswith("https://doi.org/10.") for url in shown.get_all("Project-URL"))
+    versions = {f"Programming Language :: Python :: 3.{minor}" for minor in range(10, 15)}
+    assert versions < set(shown.get_all("Classifier")) and shown["Keywords"]
+
+
+def test_the_citation_names_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["cff-version"] == "1.2.0" and citation["version"] == convinse.__version__
+    assert citation["preferred-citation"]["doi"] == "10.1145/3477495.3531815"
 
 
 def test_the_wheel_has_the_licences_of_the_program_and_of_the_models_base(installed):

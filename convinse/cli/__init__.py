@@ -17,7 +17,7 @@ from . import annotate as annotation
 from . import ask as asking
 from . import chat as chatting
 from . import data as storing
-from . import datasets, develop, evaluate, experiments, kb, migrate, models, passages, verify, wikipedia
+from . import datasets, develop, evaluate, experiments, kb, migrate, models, passages, report, verify, wikipedia
 from . import read as reading
 from . import serve as serving
 from .arguments import Commands
@@ -28,6 +28,11 @@ _ALLOCATIONS = 100_000  # between collections of garbage: plain records without 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0, 1 (a `ConvinseError`, one line), 2 (usage), 130 (Ctrl-C)."""
+    try:
+        from ..support import locks  # noqa: F401 - where the system has none, the error says where the project runs
+    except ImportError as error:
+        _tell(one_line(error))
+        return 1
     before = gc.get_threshold()
     gc.set_threshold(_ALLOCATIONS, *before[1:])
     try:
@@ -123,6 +128,7 @@ def build_parser() -> argparse.ArgumentParser:
         passages,
         datasets,
         evaluate,
+        report,
         reading,
         models,
         migrate,

@@ -8,7 +8,9 @@ import re
 import secrets
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..support.blocks import cores
@@ -16,10 +18,10 @@ from ..support.errors import ConfigError, DependencyError, NetworkError
 from ..support.web import check_listening
 from .ray_crew import RayCrew
 
-LOGGER = logging.getLogger(__name__)
 _ADDRESS = re.compile(r"(?P<scheme>ray://)?(?P<host>[^\s/:]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")
 _STORE = 256 << 20  # bytes of shared memory of a cluster of one machine: pieces and results under way
-_TOLD_LINES = 300  # characters of what Ray says
+_SHORT = "/tmp" if Path("/tmp").is_dir() else None  # the paths of Ray's sockets may have some hundred bytes
+_TOLD = 300  # characters of what Ray says
 
 
 @contextmanager
@@ -40,16 +42,21 @@ def connected(on: str, most: int | None = None, device: str = "cpu") -> Iterator
     if address not in ("local", "auto"):
         _check(address)
     ray = _imported(address == "local")
-    crew = None
-    try:
-        _connect(ray, address)
-        crew = RayCrew(ray, most, device)
-        yield crew
-    finally:
-        if crew is not None:
-            crew.close()
-        with suppress(Exception):  # there may be nothing left to take leave of
-            ray.shutdown()
+    with ExitStack() as opened:
+        options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
+        if address == "local":
+            folder = opened.enter_context(
+                TemporaryDirectory(prefix=f"convinse-{os.getpid()}-", dir=_SHORT, ignore_cleanup_errors=True)
+            )
+            options |= {
+                "_temp_dir": folder,
+                "num_cpus": cores(),
+                "object_store_memory": _STORE,
+                "include_dashboard": False,
+            }
+        opened.callback(_disconnect, ray)
+        _connect(ray, address, options)
+        yield opened.enter_context(closing(RayCrew(ray, most, device)))
 
 
 def _check(address: str) -> None:
@@ -62,12 +69,9 @@ def _check(address: str) -> None:
 def _imported(own: bool) -> Any:
     """The package; what it would tell its makers, and what it says of its own, is switched off."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ.setdefault(
-        "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0"
-    )  # or it warns; a worker without a GPU sees none anyway
-    if (
-        own and "ray" not in sys.modules
-    ):  # its ports can be reached from elsewhere, and whoever speaks to one runs what they like: ask for a token
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # or it warns; a worker without a GPU sees none
+    # The ports of a cluster can be reached from elsewhere, and whoever speaks to one runs what they like: ask for a token.
+    if own and "ray" not in sys.modules:
         os.environ["RAY_AUTH_MODE"], os.environ["RAY_AUTH_TOKEN"] = "token", secrets.token_hex(32)
     try:
         import ray
@@ -76,14 +80,16 @@ def _imported(own: bool) -> Any:
     return ray
 
 
-def _connect(ray: Any, address: str) -> None:
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
-    if address == "local":
-        options |= {"num_cpus": cores(), "object_store_memory": _STORE, "include_dashboard": False}
+def _disconnect(ray: Any) -> None:
+    with suppress(Exception):  # there may be nothing left to take leave of
+        ray.shutdown()
+
+
+def _connect(ray: Any, address: str, options: dict[str, Any]) -> None:
     try:
         ray.init(address, **options)
     except (ConnectionError, RuntimeError, OSError, ValueError, ray.exceptions.RayError) as error:
-        said = " ".join(str(error).split())[:_TOLD_LINES]
+        said = " ".join(str(error).split())[:_TOLD]
         raise NetworkError(
             f"Ray cluster {address}: {said}; it needs the versions of Python and Ray that are here, and its token in RAY_AUTH_TOKEN"
         ) from error

@@ -65,15 +65,23 @@ class RayCrew:
     def __init__(self, ray: Any, most: int | None = None, device: str = "cpu") -> None:
         self.ray, self.head = ray, HeadWatch(ray)
         self._most = most
-        gpus = self.head.total("GPU")
-        if device.startswith("cuda") and not gpus:
-            raise NetworkError("the Ray cluster has no GPU; use device: auto or cpu, or add a node that has one")
-        self._needs = Needs(1, 1) if gpus and device != "cpu" else Needs(1, 0)
-        if not self._room:
-            raise NetworkError("the Ray cluster has no core for a worker; add a node to it")
+        try:
+            self._needs = self._needed(device)
+        except NetworkError:
+            self.head.close()
+            raise
         self._members: list[Member] = []
         kind = "GPUs" if self._needs.gpus else "cores"
         LOGGER.info("Ray: %d workers on the %d %s of %d nodes", self.size, self._room, kind, len(self.head.nodes))
+
+    def _needed(self, device: str) -> Needs:
+        """What a worker takes. Raises `NetworkError` where no node has it."""
+        gpus = self.head.total("GPU")
+        if device.startswith("cuda") and not gpus:
+            raise NetworkError("the Ray cluster has no GPU; use device: auto or cpu, or add a node that has one")
+        if not self.head.total("CPU"):
+            raise NetworkError("the Ray cluster has no core for a worker; add a node to it")
+        return Needs(1, 1) if gpus and device != "cpu" else Needs(1, 0)
 
     @property
     def _room(self) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import logging
 import os
@@ -19,6 +18,7 @@ from ..support.errors import DataError, OutputError, one_line
 from ..support.files import replacing
 from ..support.folder_sums import FOLDER_SUMS, check_sums, write_sums
 from ..support.jsonlines import JSON_ERRORS
+from ..support.locks import LOCK_EX, LOCK_NB, flock
 
 LOGGER = logging.getLogger(__name__)
 TURNS, METRICS, RUN = "turns.jsonl", "metrics.json", "run.json"
@@ -81,7 +81,7 @@ class RunFolder:
 
     def _take_lock(self) -> None:
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            flock(self._lock, LOCK_EX | LOCK_NB)
         except BlockingIOError:
             raise OutputError(
                 f"{self.path}: another run is writing here; wait for it, or choose another name or output_path"

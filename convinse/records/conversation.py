@@ -24,7 +24,13 @@ class EvidenceSpan(TypedDict):
     end: int
 
 
-class RankedAnswer(TypedDict, total=False):
+class _AnswerAtRank(TypedDict):
+    answer: Entity
+    score: float
+    rank: int
+
+
+class RankedAnswer(_AnswerAtRank, total=False):
     """One answer of a turn; ranks count from 1 without ties.
 
     `evidences` are the places in `top_evidences` of those that support it most, `reasons` what gave it: `reader`, `votes`,
@@ -32,9 +38,6 @@ class RankedAnswer(TypedDict, total=False):
     `unsupported`: no evidence contains it that the language model cites. `spans` are where these evidences say it.
     """
 
-    answer: Entity
-    score: float
-    rank: int
     evidences: list[int]
     reasons: list[str]
     spans: list[EvidenceSpan]
@@ -108,13 +111,16 @@ class Turn(Understanding, total=False):
     h_at_5: float
 
 
-class Conversation(TypedDict, total=False):
+class _AskedTurns(TypedDict):
+    conv_id: str
+    questions: list[Turn]
+
+
+class Conversation(_AskedTurns, total=False):
     """A conversation in the ConvMix structure."""
 
-    conv_id: str
     domain: str
     part: str
-    questions: list[Turn]
 
 
 class _Scored(msgspec.Struct):

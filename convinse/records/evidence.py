@@ -100,7 +100,14 @@ class Attribute(TypedDict):
     values: list[AttributeValue]
 
 
-class Evidence(TypedDict, total=False):
+class _AnnotatedText(TypedDict):
+    evidence_text: str
+    source: str
+    disambiguations: list[list[str]]
+    wikidata_entities: list[Entity]
+
+
+class Evidence(_AnnotatedText, total=False):
     """A piece of evidence; `score` is added by scoring, `retrieved_for_entity` by retrieval.
 
     `evidence_text` is a rendering for people and models. What it was made from is optional: `fact` (subject, predicate,
@@ -108,10 +115,6 @@ class Evidence(TypedDict, total=False):
     its mentions, in reading order. `records.border` adds it to evidences of others.
     """
 
-    evidence_text: str
-    source: str
-    disambiguations: list[list[str]]
-    wikidata_entities: list[Entity]
     retrieved_for_entity: Entity
     score: float
     fact: list[Entity]

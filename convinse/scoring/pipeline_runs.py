@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..formats.run_folder import TURNS
-from ..records.conversation import Turn, check_measurable
+from ..records.conversation import Conversation, Turn, check_measurable
 from ..support.errors import DataError, ScoringError
 from ..support.folder_sums import check_sums
 from ..support.jsonlines import read_lines
@@ -38,8 +38,21 @@ class MeasuredTurn(NamedTuple):
         return frozenset(normalize_id(answer["id"]) for answer in self.turn["answers"])
 
 
+class MeasuredConversation(NamedTuple):
+    """A conversation with measures in its turns, and those of them that have gold answers."""
+
+    conversation: Conversation
+    turns: list[MeasuredTurn]
+
+
 def measured_turns(path: Path) -> Iterator[MeasuredTurn]:
-    """The turns with gold answers of a `turns.jsonl`, plain or packed.
+    """The turns with gold answers of a `turns.jsonl`; see `measured_conversations`."""
+    for measured in measured_conversations(path):
+        yield from measured.turns
+
+
+def measured_conversations(path: Path) -> Iterator[MeasuredConversation]:
+    """The conversations of a `turns.jsonl`, plain or packed.
 
     Raises:
         DataError: the file cannot be read, holds no conversations in the ConvMix structure, a turn lacks answers or
@@ -54,6 +67,7 @@ def measured_turns(path: Path) -> Iterator[MeasuredTurn]:
         measure_anew([conversation])
         group = conversation.get("group")
         whole = f"conversation {conversation['conv_id']}" if group is None else f"group {group}"
+        turns = []
         for index, turn in enumerate(conversation["questions"]):
             given = turn.get("question_id")
             question_id = f"{conversation['conv_id']}-{turn.get('turn', index)}" if given in (None, "") else str(given)
@@ -61,8 +75,9 @@ def measured_turns(path: Path) -> Iterator[MeasuredTurn]:
                 raise DataError(f"{path}:{number}: question '{question_id}' is given twice; question_id must be unique")
             seen.add(question_id)
             if turn.get("answers"):
-                measured = True
-                yield MeasuredTurn(question_id, whole, turn)
+                turns.append(MeasuredTurn(question_id, whole, turn))
+        measured = measured or bool(turns)
+        yield MeasuredConversation(conversation, turns)
     if not measured:
         raise DataError(f"{path}: no question has gold answers; give the {TURNS} of a run over questions that have")
 

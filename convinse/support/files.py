@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import glob
 import hashlib
 import os
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from .errors import ConvinseError, IndexFileError, OutputError, one_line
 from .exchange import exchange
+from .locks import LOCK_EX, LOCK_NB, flock
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,7 +135,7 @@ def _claimed(path: Path) -> Iterator[tuple[Path, Path]]:
             continue
         try:
             with suppress(OSError):  # a file system without locks: then nobody removes it but its writer
-                fcntl.flock(lock, fcntl.LOCK_EX)
+                flock(lock, LOCK_EX)
             if claim.exists():
                 try:
                     yield claim.with_suffix(_NEW), claim / _OLDER
@@ -181,7 +181,7 @@ def _tidy(path: Path) -> None:
         with suppress(OSError):  # locked, by a writer that lives; or another one tidies, too
             lock = os.open(claim, os.O_RDONLY)
             try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                flock(lock, LOCK_EX | LOCK_NB)
                 if (claim / _OLDER).exists() and not path.exists():
                     (claim / _OLDER).rename(path)
                 _remove_claimed(claim)

@@ -17,7 +17,6 @@ somebody shortens is no place to read from.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import struct
@@ -32,6 +31,7 @@ from typing import Literal
 import numpy as np
 
 from .errors import CacheError, one_line
+from .locks import LOCK_EX, LOCK_SH, LOCK_UN, flock
 from .record_file import RecordFile
 
 _MAGIC = b"cvnsvecs"
@@ -87,7 +87,7 @@ class VectorCache:
         with self._guard("read"):
             if not texts or not self._open(write=False):
                 return np.zeros((len(texts), self._dimension), self._numbers), np.zeros(len(texts), bool)
-            with self._locked(fcntl.LOCK_SH) as file:
+            with self._locked(LOCK_SH) as file:
                 self._refresh(file)
                 return self._find(file, self._keys(texts))
 
@@ -110,7 +110,7 @@ class VectorCache:
             )
         with self._guard("written"):
             self._open(write=True)
-            with self._locked(fcntl.LOCK_EX) as file:
+            with self._locked(LOCK_EX) as file:
                 keys = self._keys(texts)
                 first = np.sort(np.unique(keys, axis=0, return_index=True)[1])
                 self._refresh(file, repair=True)
@@ -130,7 +130,7 @@ class VectorCache:
         with self._guard("read"):
             if not self._open(write=False):
                 return 0
-            with self._locked(fcntl.LOCK_SH) as file:
+            with self._locked(LOCK_SH) as file:
                 self._refresh(file)
                 return file.rows
 
@@ -166,11 +166,11 @@ class VectorCache:
     def _locked(self, kind: int) -> Iterator[RecordFile]:
         assert self._file is not None
         descriptor = self._file.descriptor
-        fcntl.flock(descriptor, kind)
+        flock(descriptor, kind)
         try:
             yield self._file
         finally:
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            flock(descriptor, LOCK_UN)
 
     @contextmanager
     def _guard(self, verb: str) -> Iterator[None]:

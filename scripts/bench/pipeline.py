@@ -36,6 +36,7 @@ def pipeline(bench: Bench) -> Figures:
     def forget() -> None:
         for rest in _OLD:
             shutil.rmtree(bench.work / rest, ignore_errors=True)
+        (bench.work / "cache").mkdir()  # the default takes it where it is there
 
     figures = commands(bench, f"{bench.rounds} interleaved runs", cases, forget)
     for name, most in SECONDS.items() if bench.size is None else ():

@@ -58,7 +58,7 @@ class Served(NamedTuple):
 def server(bench: Bench, name: str, *arguments: str) -> Iterator[Served]:
     """A server in a folder of its own, which has answered a question. Raises `ChildError` where it does not begin."""
     folder = bench.work / name
-    folder.mkdir(exist_ok=True)
+    (folder / "cache").mkdir(parents=True, exist_ok=True)  # the default takes it where it is there
     command = [sys.executable, "-m", "convinse", "serve", "api", "--port", "0", "--config", bench.options.config]
     with (
         (folder / "errors").open("w+") as errors,

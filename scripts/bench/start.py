@@ -69,10 +69,11 @@ def ask(bench: Bench) -> Figures:
     """The default model with a warm and with an empty cache, and no model."""
     folder = {name: bench.work / name for name in ("warm cache", "empty cache", "lexical")}
     for own in folder.values():
-        own.mkdir()
+        (own / "cache").mkdir(parents=True)  # the default takes it where it is there
 
     def cold() -> Asked:
-        shutil.rmtree(folder["empty cache"] / "cache", ignore_errors=True)
+        shutil.rmtree(folder["empty cache"] / "cache")
+        (folder["empty cache"] / "cache").mkdir()
         return asked(ASK, folder["empty cache"])
 
     systems = {

@@ -80,6 +80,8 @@ def test_the_benches_of_the_figures_run_again_with_their_arguments(built, monkey
 
 
 def test_the_site_is_served_on_this_machine(start, workdir):
+    for name in ("sphinx", "myst_parser", "furo"):
+        pytest.importorskip(name)
     Path("site").mkdir()
     Path("site/index.html").write_text("<h1>start</h1>")
     process = start(

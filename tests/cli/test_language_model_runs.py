@@ -95,6 +95,7 @@ def test_a_dry_run_with_a_server_that_ranks_asks_that_one_nothing_either(capsys)
 
 
 def test_the_key_is_in_no_log_no_cache_and_no_result(monkeypatch, capsys, caplog):
+    Path("cache").mkdir()  # the default takes it where it is there
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("THE_KEY", KEY)
     replies = iter([*[error(f"bad key {KEY}", 401)] * 2, completion(f"{KEY}?")])

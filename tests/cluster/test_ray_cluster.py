@@ -206,6 +206,18 @@ def test_a_command_that_was_killed_goes_on(cluster, workdir):
     assert turns.read_bytes().startswith(run(output="local", limit=12)[0])
 
 
+def test_a_cluster_of_this_machine_leaves_nothing_behind(workdir, monkeypatch):
+    for name in ("RAY_ADDRESS", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    (workdir / "own.yml").write_text((ROOT / "config" / "lexical.yml").read_text() + "ers_use_cache: false\n")
+    with started("--limit", "4", "--workers", "1") as process:
+        _, told = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, told
+    assert told.startswith("Ray: 1 workers on ")
+    assert (workdir / "results/lexical/kb_text/turns.jsonl").read_bytes() == run(output="local", limit=4)[0]
+    assert not list(Path("/tmp").glob(f"convinse-{process.pid}-*"))
+
+
 def test_a_lost_head_node_is_one_line(crew, cluster, monkeypatch):
     monkeypatch.setattr(head_watch, "_NO_HEAD", 2)
     with closing(results(crew, "", "", 0.2, count=1000)) as done:

@@ -9,6 +9,7 @@ OPTIONS = "names of options of the command line or of configuration keys"
 KEYS = "keys of records in files"
 MARKUP = "tags and classes of HTML, or names of the MediaWiki API"
 CODES = "codes of languages, not words"
+HEADINGS = "headings of tables"
 NAMES = "names in this project or of models"
 ALLOWED = {
     "cli/develop.py": {"given": OPTIONS},
@@ -27,6 +28,8 @@ ALLOWED = {
     "knowledge_base/linking.py": {"_Sort": NAMES},
     "serving/mcp_shapes.py": {"Source": NAMES},
     "heterogeneous_answering/abstention.py": {"_LANGUAGES": CODES},
+    "neighbours/pyterrier.py": {"_RESULTS": KEYS},
+    "reports/content.py": {"_GROUPS": HEADINGS, "_STAGES": NAMES, "_compared": HEADINGS},
     "heterogeneous_answering/llm.py": {"_SOURCES": NAMES},
     "identity.py": {"_HOW_ASKED": OPTIONS},
     "question_understanding/llm.py": {"_SCHEMA": KEYS},

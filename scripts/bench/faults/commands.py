@@ -268,7 +268,12 @@ def _start(arguments: Sequence[str], work: Path, **options: Any) -> Started:
         stdout=subprocess.DEVNULL,
         stderr=errors,
         # no .pyc files: half of one would stay on a full disk
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, code)), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(filter(None, code)),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "XDG_CACHE_HOME": str(work),  # what a command keeps is on the same disk
+        },
         **options,
     )
     return Started(process, errors)

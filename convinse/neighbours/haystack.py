@@ -1,0 +1,88 @@
+"""Haystack 2: a retriever, a ranker and a reader as components. A document is an evidence: its meta has what the evidence has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..records.evidence import Evidence
+from ..support.errors import DependencyError
+from .shared import Settings, SharedPipeline, shared_pipeline, to_document, to_evidence
+
+try:
+    from haystack import Document, ExtractedAnswer, component, default_from_dict, default_to_dict
+except ModuleNotFoundError as error:
+    raise DependencyError(f"{error.name} is missing; run pip install 'convinse[haystack]'") from error
+
+
+class _HaystackPart:
+    """What the components share: a pipeline, which is stored by its configuration, and how many of them are wanted."""
+
+    def __init__(
+        self, config: SharedPipeline | Settings = "config.yml", sources: str | None = None, top_k: int = 10
+    ) -> None:
+        self.pipeline, self.top_k = shared_pipeline(config, sources), top_k
+
+    def to_dict(self) -> dict[str, Any]:
+        """The component as Haystack stores it."""
+        stored: dict[str, Any] = default_to_dict(self, **self.pipeline.to_dict(), top_k=self.top_k)
+        return stored
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Any:
+        """A component that was stored; it has a pipeline of its own."""
+        return default_from_dict(cls, data)
+
+
+@component
+class HaystackRetriever(_HaystackPart):
+    """A question -> the pipeline's best `top_k` evidences; see `SharedPipeline`, which may be given in place of `config`."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
+        """Best first, with their scores."""
+        (evidences,) = self.pipeline.retrieve([query])
+        return {"documents": _documents(evidences[: self.top_k if top_k is None else top_k])}
+
+
+@component
+class HaystackRanker(_HaystackPart):
+    """Documents -> the best `top_k` in the order of the pipeline's scorer; those of other retrievers, too."""
+
+    @component.output_types(documents=list[Document])
+    def run(self, query: str, documents: list[Document], top_k: int | None = None) -> dict[str, list[Document]]:
+        """Best first, with new scores; ids stay."""
+        given = [{**_evidence(document), "document": document} for document in documents]
+        (ranked,) = self.pipeline.rank([query], [given], self.top_k if top_k is None else top_k)  # type: ignore[list-item]
+        return {"documents": [_scored(evidence["document"], evidence["score"]) for evidence in ranked]}  # type: ignore[typeddict-item]
+
+
+@component
+class HaystackReader(_HaystackPart):
+    """Documents -> the `top_k` answers that the pipeline finds in them, calibrated; an answer's meta has its item."""
+
+    @component.output_types(answers=list[ExtractedAnswer])
+    def run(self, query: str, documents: list[Document], top_k: int | None = None) -> dict[str, list[ExtractedAnswer]]:
+        """Best first."""
+        ranked = self.pipeline.answer(query, [_evidence(document) for document in documents])
+        answers = []
+        for answer in ranked[: self.top_k if top_k is None else top_k]:
+            source = next((documents[place] for place in answer.get("evidences", [])), None)
+            answers.append(
+                ExtractedAnswer(
+                    query=query, score=answer["score"], data=answer["answer"]["label"], document=source, meta=dict(answer["answer"])
+                )
+            )  # fmt: skip
+        return {"answers": answers}
+
+
+def _documents(evidences: list[Evidence]) -> list[Document]:
+    parts = [(*to_document(evidence), evidence["score"]) for evidence in evidences]
+    return [Document(id=name, content=text, meta=meta, score=score) for name, text, meta, score in parts]
+
+
+def _evidence(document: Document) -> Evidence:
+    return {**to_evidence(document.content or "", document.meta), "score": document.score or 0.0}
+
+
+def _scored(document: Document, score: float) -> Document:
+    return Document(id=document.id, content=document.content, meta=document.meta, score=score)

@@ -1,0 +1,96 @@
+"""PyTerrier: retrieval and reranking as transformers, data sets of conversations as topics, judgements by answer presence.
+
+Columns beside PyTerrier's own: `history` of a query (earlier turns; optional), `evidence` and `evidence_score` of a result. The
+`score` is the place counted from the end, as in `scoring.trec`: scores of evidences may be equal, and are on two scales in a cascade.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..records.conversation import Conversation
+from ..records.evidence import Entity, Evidence
+from ..scoring.convqa import has_answer
+from ..support.errors import DependencyError
+from .shared import Settings, SharedPipeline, shared_pipeline, to_document, to_evidence
+
+try:
+    import pandas as pd
+    import pyterrier as pt
+except ModuleNotFoundError as error:
+    raise DependencyError(f"{error.name} is missing; run pip install 'convinse[pyterrier]'") from error
+
+_RESULTS = ["qid", "query", "docno", "text", "score", "rank", "evidence", "evidence_score"]
+
+
+class PyTerrierRetriever(pt.Transformer):
+    """Queries -> the pipeline's top evidences, `evs_max_evidences` at most.
+
+    Args:
+        config, sources: see `SharedPipeline`, which may be given in place of both.
+    """
+
+    def __init__(self, config: SharedPipeline | Settings = "config.yml", sources: str | None = None) -> None:
+        self.pipeline = shared_pipeline(config, sources)
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        """`qid`, `query` and optionally `history` -> a row an evidence."""
+        pt.validate.query_frame(inp, extra_columns=["query"])
+        earlier = list(inp["history"]) if "history" in inp.columns else None
+        return _results(inp, self.pipeline.retrieve(list(inp["query"]), earlier))
+
+
+class PyTerrierReranker(pt.Transformer):
+    """Results with their `text` -> the best `most` in the order of the pipeline's scorer; what else a row has is lost.
+
+    Args:
+        config: see `SharedPipeline`, which may be given.
+        most: results that a query keeps.
+    """
+
+    def __init__(self, config: SharedPipeline | Settings = "config.yml", most: int = 100) -> None:
+        self.pipeline, self.most = shared_pipeline(config), most
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        """`qid`, `query`, `docno`, `text` and optionally `evidence` -> the same columns as a retriever's; a `docno` stays."""
+        pt.validate.result_frame(inp, extra_columns=["query", "text"])
+        queries = inp.drop_duplicates("qid")[["qid", "query"]]
+        groups = dict(list(inp.groupby("qid", sort=False)))
+        given = [[_evidence(row) for row in groups[qid].to_dict("records")] for qid in queries["qid"]]
+        return _results(queries, self.pipeline.rank(list(queries["query"]), given, self.most))
+
+
+def topics(conversations: Iterable[Conversation]) -> pd.DataFrame:
+    """The turns of conversations as queries, with the turns before as `history` and gold `answers`; the qid is the question's."""
+    return pd.DataFrame(
+        {
+            "qid": str(turn.get("question_id", f"{conversation['conv_id']}-{number}")),
+            "query": turn.get("question", ""),
+            "history": conversation["questions"][:number],
+            "answers": turn.get("answers", []),
+        }
+        for conversation in conversations
+        for number, turn in enumerate(conversation["questions"])
+    )
+
+
+def judgements(results: pd.DataFrame, answers: Mapping[str, Sequence[Entity]]) -> pd.DataFrame:
+    """Qrels of results, such as those of several systems one below the other: 1 where an evidence has a gold answer of its `qid`."""
+    labels = [int(has_answer(row.evidence, answers[row.qid])) for row in results.itertuples()]
+    return results[["qid", "docno"]].assign(label=labels).groupby(["qid", "docno"], as_index=False).max()
+
+
+def _evidence(row: dict[str, Any]) -> Evidence:
+    meta = row["evidence"] if isinstance(row.get("evidence"), dict) else {}
+    return {**to_evidence(row["text"], meta), "docno": row["docno"]}  # type: ignore[typeddict-unknown-key]
+
+
+def _results(queries: pd.DataFrame, ranked: Iterable[Sequence[Evidence]]) -> pd.DataFrame:
+    rows = []
+    for qid, query, evidences in zip(queries["qid"], queries["query"], ranked, strict=True):
+        for place, evidence in enumerate(evidences):
+            docno = evidence.pop("docno", None)  # type: ignore[typeddict-item]
+            rows.append([qid, query, docno or to_document(evidence)[0], evidence["evidence_text"], float(len(evidences) - place),
+                         place + pt.model.FIRST_RANK, evidence, evidence["score"]])  # fmt: skip
+    return pd.DataFrame(rows, columns=_RESULTS)

@@ -1,0 +1,1 @@
+"""Reports of finished runs: one page, tables for a paper."""

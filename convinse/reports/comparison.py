@@ -1,0 +1,131 @@
+"""How sure the figures of runs are: intervals by bootstrap over conversations, p-values against the first run, what differs.
+
+The questions of a conversation are not independent, so conversations (`MeasuredTurn.group`) are drawn, not questions: the percentile
+interval of a cluster bootstrap (Field and Welsh, Bootstrapping clustered data, JRSS B 2007), computed by `scipy.stats.bootstrap`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..scoring.convqa import MEASURES
+from ..scoring.significance import p_value
+from ..support.errors import DependencyError
+from .reported_run import ReportedRun, ReportedTurn
+
+RESAMPLES = 9_999
+CONFIDENCE = 0.95
+PLACES = (1, 2, 5, 10, 20, 50, 100)  # evidences among which an answer is looked for, in tables
+_BINS = 10
+_SEED = 0  # the same runs give the same intervals
+
+
+class Figure(NamedTuple):
+    """The mean of a measure, and the ends of its interval of 95 % confidence (both the mean with a single conversation)."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class Difference(NamedTuple):
+    """A measure of a run less that of the first, for how many questions it is better and worse, and how likely that is chance."""
+
+    mean: float
+    better: int
+    worse: int
+    p_value: float
+
+
+class CalibrationBin(NamedTuple):
+    """Answers whose probabilities lie close: their mean, the share of them that is right, and how many they are."""
+
+    probability: float
+    right: float
+    number: int
+
+
+def interval(values: Sequence[float], groups: Sequence[str]) -> Figure:
+    """The mean of the values of questions, with its interval over whole groups of them.
+
+    Raises:
+        DependencyError: the extra `ir` is not installed.
+    """
+    try:
+        from scipy.stats import bootstrap
+    except ModuleNotFoundError as error:
+        raise DependencyError(
+            f"report needs scipy ({error.name} is missing); run pip install 'convinse[ir]'"
+        ) from error
+    sums: dict[str, float] = defaultdict(float)
+    counts: dict[str, int] = defaultdict(int)
+    for value, group in zip(values, groups, strict=True):
+        sums[group] += value
+        counts[group] += 1
+    mean = sum(values) / max(1, len(values))
+    if len(sums) < 2:
+        return Figure(mean, mean, mean)
+
+    def ratio(totals: np.ndarray, numbers: np.ndarray, axis: int) -> np.ndarray:
+        shares: np.ndarray = totals.sum(axis=axis) / numbers.sum(axis=axis)
+        return shares
+
+    drawn = bootstrap(
+        (np.array(list(sums.values())), np.array([counts[group] for group in sums], dtype=np.float64)), ratio, paired=True,
+        vectorized=True, n_resamples=RESAMPLES, batch=max(1, 1_000_000 // len(sums)), confidence_level=CONFIDENCE,
+        method="percentile", rng=np.random.default_rng(_SEED),
+    ).confidence_interval  # fmt: skip
+    return Figure(mean, float(drawn.low), float(drawn.high))
+
+
+def figures(run: ReportedRun) -> list[Figure]:
+    """Each measure of a run, in the order of `MEASURES`."""
+    groups = [turn.group for turn in run.turns.values()]
+    return [interval([turn.measures[place] for turn in run.turns.values()], groups) for place in range(len(MEASURES))]
+
+
+def differences(first: ReportedRun, run: ReportedRun) -> list[Difference]:
+    """Each measure of a run beside the first one; the p-values swap whole groups, see `scoring.significance`."""
+    compared = []
+    for place in range(len(MEASURES)):
+        by_question = {
+            name: run.turns[name].measures[place] - turn.measures[place] for name, turn in first.turns.items()
+        }
+        by_group: dict[str, float] = defaultdict(float)
+        for name, difference in by_question.items():
+            by_group[first.turns[name].group] += difference
+        values = by_question.values()
+        better, worse = sum(value > 0 for value in values), sum(value < 0 for value in values)
+        compared.append(Difference(sum(values) / max(1, len(values)), better, worse, p_value(by_group.values())))
+    return compared
+
+
+def presence(turns: Iterable[ReportedTurn], places: Sequence[int]) -> list[float]:
+    """For each number e of evidences, the share of questions with a gold answer among the first e."""
+    first = [turn.first_place for turn in turns]
+    return [sum(place is not None and place <= most for place in first) / max(1, len(first)) for most in places]
+
+
+def calibration(turns: Iterable[ReportedTurn]) -> list[CalibrationBin]:
+    """The best answers by their probability, in ten bins of equal width; those without answers are left out."""
+    bins: dict[int, list[ReportedTurn]] = defaultdict(list)
+    for turn in turns:
+        if not turn.answers:
+            continue
+        bins[min(int(turn.probability * _BINS), _BINS - 1)].append(turn)
+    return [
+        CalibrationBin(
+            sum(turn.probability for turn in own) / len(own), sum(turn.measures[0] for turn in own) / len(own), len(own)
+        )
+        for _, own in sorted(bins.items())
+    ]
+
+
+def differing(first: ReportedRun, run: ReportedRun) -> tuple[list[str], list[str]]:
+    """The ids of the questions that only the run answers right, and of those that only the first one does."""
+    changed = {name: run.turns[name].measures[0] - turn.measures[0] for name, turn in first.turns.items()}
+    return [name for name in changed if changed[name] > 0], [name for name in changed if changed[name] < 0]

@@ -1,0 +1,134 @@
+"""What a report says, as tables of texts: the page and the LaTeX files only dress them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from string import ascii_uppercase
+from typing import Any, NamedTuple
+
+from ..scoring.convqa import MEASURES
+from .comparison import CONFIDENCE, PLACES, RESAMPLES, differences, figures, presence
+from .reported_run import ReportedRun
+
+MEASURE_NAMES = {"p_at_1": "P@1", "mrr": "MRR", "h_at_5": "Hit@5", "answer_presence": "Answer presence"}
+_GROUPS = {"domains": "Domain", "turns": "Turn", "kinds": "Kind", "sources": "Source that has the answer"}
+_STAGES = ("qu", "ers", "ha", "total")
+
+
+class ReportTable(NamedTuple):
+    """A table: the name of its file, what it shows, what is to know about it, its columns and its rows."""
+
+    name: str
+    title: str
+    note: str
+    columns: list[str]
+    rows: list[list[str]]
+
+
+def letters(runs: Sequence[ReportedRun]) -> list[str]:
+    """What runs are called in tables and pictures: A, B, ..., Z, A1, ..."""
+    return [ascii_uppercase[number % 26] + (str(number // 26) if number >= 26 else "") for number in range(len(runs))]
+
+
+def tables(runs: Sequence[ReportedRun]) -> list[ReportTable]:
+    """All tables of a report; those that would be empty are left out.
+
+    Raises:
+        DependencyError: the extra `ir` is not installed.
+    """
+    made = [_measures(runs)]
+    if len(runs) > 1:
+        made.append(_compared(runs))
+    made += [_groups(runs, key) for key in _GROUPS]
+    made += [_presence(runs), _honesty(runs), _seconds(runs)]
+    return [table for table in made if table.rows]
+
+
+def _measures(runs: Sequence[ReportedRun]) -> ReportTable:
+    rows = [
+        [letter, run.name, *(f"{figure.mean:.3f} [{figure.low:.3f}–{figure.high:.3f}]" for figure in figures(run))]
+        for letter, run in zip(letters(runs), runs, strict=True)
+    ]
+    turns = runs[0].turns.values()
+    note = (
+        f"{len(turns)} questions with gold answers in {len({turn.group for turn in turns})} conversations. In brackets: {CONFIDENCE:.0%} "
+        f"intervals (percentile bootstrap, {RESAMPLES:,} draws of whole conversations)."
+    )
+    return ReportTable("measures", "Measures", note, ["", "run", *MEASURE_NAMES.values()], rows)
+
+
+def _compared(runs: Sequence[ReportedRun]) -> ReportTable:
+    rows = []
+    for letter, run in list(zip(letters(runs), runs, strict=True))[1:]:
+        for measure, difference in zip(MEASURES, differences(runs[0], run), strict=True):
+            p = difference.p_value
+            rows.append(
+                [letter, MEASURE_NAMES[measure], f"{difference.mean:+.3f}", str(difference.better), str(difference.worse),
+                 "< 0.001" if p < 0.001 else f"{p:.3f}"]
+            )  # fmt: skip
+    note = (
+        "The measure less that of A, and for how many questions it is better and worse. p: two-sided, of a paired randomisation test that swaps whole "
+        "conversations; it is not adjusted for the number of comparisons."
+    )
+    return ReportTable("compared", "Compared with A", note, ["", "measure", "difference", "better", "worse", "p"], rows)
+
+
+def _groups(runs: Sequence[ReportedRun], key: str) -> ReportTable:
+    names = list(dict.fromkeys(name for run in runs for name in run.metrics[key]))
+    shown = {"p_at_1": "P@1", "answer_presence": "presence"}
+    if key == "sources":
+        del shown["answer_presence"]  # it is what the groups are made by
+    rows = []
+    for name in names:
+        groups: list[dict[str, Any]] = [run.metrics[key].get(name, {}) for run in runs]
+        counts = [str(group.get("num_questions", 0)) for group in groups]
+        questions = counts[0] if len(set(counts)) == 1 else " / ".join(counts)
+        measured = [_figure(group, measure) for measure in shown for group in groups]
+        rows.append([name, questions, *measured])
+    columns = [_GROUPS[key], "questions", *(f"{what} {letter}" for what in shown.values() for letter in letters(runs))]
+    note = {
+        "turns": "By the number of the turn in its conversation, from 0.",
+        "kinds": "By the key kind of the questions.",
+        "sources": "The questions for which the evidences of a source hold a gold answer; a question may count for several, and for each run they are others.",
+    }.get(key, "")  # fmt: skip
+    return ReportTable(key, f"By {_GROUPS[key][0].lower()}{_GROUPS[key][1:]}", note, columns, rows)
+
+
+def _figure(group: dict[str, Any], measure: str) -> str:
+    return f"{group[measure]:.3f}" if group.get("num_questions") else "–"
+
+
+def _presence(runs: Sequence[ReportedRun]) -> ReportTable:
+    most = max((turn.num_evidences for run in runs for turn in run.turns.values()), default=0)
+    places = [place for place in PLACES if place <= most]
+    rows = [
+        [letter, *(f"{share:.3f}" for share in presence(run.turns.values(), places))]
+        for letter, run in zip(letters(runs), runs, strict=True)
+    ]
+    note = "The share of questions with a gold answer among the first e evidences."
+    return ReportTable("presence", "Answer presence by e", note, ["", *map(str, places)], rows if places else [])
+
+
+def _honesty(runs: Sequence[ReportedRun]) -> ReportTable:
+    rows = []
+    for letter, run in zip(letters(runs), runs, strict=True):
+        abstained, unanswerable = run.metrics["abstained"], run.metrics["unanswerable"]
+        of_none = f"{unanswerable['abstained']:.3f}" if unanswerable["num_questions"] else "–"
+        rows.append([letter, f"{run.metrics['calibration_error']:.3f}", f"{abstained['answerable']:.3f}", f"{abstained['right']:.3f}",
+                     str(unanswerable["num_questions"]), of_none])  # fmt: skip
+    note = (
+        "Calibration error: how far the probabilities of the best answers are from the share that is right, over ten bins. Abstained: the share of the questions with gold "
+        "answers, of those of them whose best answer is right, and of the questions without an answer."
+    )
+    columns = ["", "calibration error", "abstained", "of the right", "without an answer", "abstained on them"]
+    return ReportTable("calibration", "Calibration and abstention", note, columns, rows)
+
+
+def _seconds(runs: Sequence[ReportedRun]) -> ReportTable:
+    rows = [
+        [letter, *(f"{run.seconds.get(stage, 0.0):.1f}" for stage in _STAGES),
+         f"{1000 * run.seconds.get('total', 0.0) / max(1, len(run.turns)):.0f}"]
+        for letter, run in zip(letters(runs), runs, strict=True) if run.seconds
+    ]  # fmt: skip
+    note = "Seconds of the runs as they were made; a run that found its cache warm was faster. The last column: milliseconds a question with gold answers."
+    return ReportTable("seconds", "Seconds by stage", note, ["", *_STAGES, "ms a question"], rows)

@@ -1,0 +1,173 @@
+"""Finished runs as a report needs them: per question its measures, answers and first evidences; a conversation at a time in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ..formats.run_folder import METRICS, TURNS
+from ..records.conversation import Conversation
+from ..records.evidence import normalize_source
+from ..scoring.convqa import MEASURES, evaluate, has_answer, is_answer
+from ..scoring.pipeline_runs import MeasuredTurn, check_same_questions, measured_conversations, run_name
+from ..support.errors import DataError, ScoringError
+from ..support.jsonlines import JSON_ERRORS
+
+SHOWN_ANSWERS, SHOWN_EVIDENCES = 3, 5
+_LONGEST_TEXT = 400  # characters of an evidence that are shown
+_STAGES = ("qu", "ers")  # folders of runs that ended before answers were given
+
+
+class ShownAnswer(NamedTuple):
+    """One of the best answers of a turn."""
+
+    label: str
+    score: float
+    is_right: bool
+
+
+class ShownEvidence(NamedTuple):
+    """One of the first evidences of a turn."""
+
+    text: str
+    source: str
+    has_answer: bool
+
+
+class ReportedTurn(NamedTuple):
+    """A question with gold answers.
+
+    Attributes:
+        group: see `scoring.pipeline_runs.MeasuredTurn`.
+        measures: in the order of `scoring.convqa.MEASURES`.
+        probability: of the best answer; 0 where there is none.
+        first_place: of the first evidence with a gold answer, from 1; None where there is none.
+        num_evidences: how many there are.
+    """
+
+    group: str
+    gold_ids: frozenset[str]
+    question: str
+    understood: str
+    gold: list[str]
+    measures: tuple[float, ...]
+    probability: float
+    first_place: int | None
+    num_evidences: int
+    answers: list[ShownAnswer]
+    evidences: list[ShownEvidence]
+    abstained: str
+
+
+class ReportedRun(NamedTuple):
+    """A run: its name and file, its turns by question id, `metrics` as `evaluate` gives them, `seconds` by stage where they are known."""
+
+    name: str
+    path: Path
+    turns: dict[str, ReportedTurn]
+    metrics: dict[str, Any]
+    seconds: dict[str, float]
+
+
+def find_runs(paths: Sequence[Path]) -> list[Path]:
+    """The files of finished runs: those that are named, and those in or below the folders that are named.
+
+    Results that were moved aside (`earlier-ID`) and those of single stages are left out.
+
+    Raises:
+        DataError: there is none.
+    """
+    files: list[Path] = []
+    for path in paths:
+        below = sorted(path.rglob(TURNS)) if path.is_dir() else [path]
+        runs = [
+            file
+            for file in below
+            if not path.is_dir()
+            or not any(part in _STAGES or part.startswith("earlier-") for part in file.relative_to(path).parts[:-1])
+        ]
+        if not runs:
+            raise DataError(f"{path}: no {TURNS} here or below; give a folder that `pipeline` wrote")
+        files += runs
+    return list(dict.fromkeys(files))
+
+
+def read_runs(paths: Sequence[Path]) -> list[ReportedRun]:
+    """The runs of files `turns.jsonl`.
+
+    Raises:
+        DataError: a file cannot be read, or is not what the pipeline wrote.
+        ScoringError: they do not hold the same questions with the same gold answers.
+    """
+    runs: list[ReportedRun] = []
+    for path in paths:
+        runs.append(_read(path))
+        first, last = runs[0], runs[-1]
+        check_same_questions(_gold(first), first.path, _gold(last), last.path)
+    names = [run.name for run in runs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ScoringError(f"{twice[0]}: two runs have this name; copy one to another name")
+    return runs
+
+
+def _gold(run: ReportedRun) -> dict[str, frozenset[str]]:
+    return {name: turn.gold_ids for name, turn in run.turns.items()}
+
+
+def _read(path: Path) -> ReportedRun:
+    turns: dict[str, ReportedTurn] = {}
+
+    def without_evidences() -> Iterator[Conversation]:
+        """What `evaluate` reads: of the evidences it needs the measures only."""
+        for conversation, measured in measured_conversations(path):
+            turns.update((turn.question_id, _turn(turn)) for turn in measured)
+            for turn in conversation["questions"]:
+                turn.pop("top_evidences", None)
+            yield conversation
+
+    metrics = evaluate(list(without_evidences()))
+    return ReportedRun(run_name(path), path, turns, metrics, _seconds(path.parent / METRICS))
+
+
+def _turn(measured: MeasuredTurn) -> ReportedTurn:
+    turn = measured.turn
+    gold, ranked, evidences = turn["answers"], turn.get("pred_answers", []), turn.get("top_evidences", [])
+    holding = (place for place, evidence in enumerate(evidences, start=1) if has_answer(evidence, gold))
+    measures: Any = turn
+    return ReportedTurn(
+        measured.group,
+        measured.gold,
+        turn.get("question", ""),
+        str(turn.get("structured_representation", "")),
+        [str(answer.get("label", answer["id"])) for answer in gold],
+        tuple(float(measures[measure]) for measure in MEASURES),
+        min(1.0, max(0.0, float(ranked[0].get("score", 0.0)))) if ranked else 0.0,
+        next(holding, None),
+        len(evidences),
+        [
+            ShownAnswer(str(answer["answer"].get("label", answer["answer"]["id"])), float(answer.get("score", 0.0)), is_answer(answer["answer"], gold))
+            for answer in ranked[:SHOWN_ANSWERS]
+        ],
+        [
+            ShownEvidence(str(evidence.get("evidence_text", ""))[:_LONGEST_TEXT], normalize_source(evidence["source"]), has_answer(evidence, gold))
+            for evidence in evidences[:SHOWN_EVIDENCES]
+        ],
+        str(measures.get("abstained", {}).get("reason", "")),
+    )  # fmt: skip
+
+
+class _Timed(msgspec.Struct):
+    seconds: dict[str, float] = {}
+
+
+def _seconds(path: Path) -> dict[str, float]:
+    """The seconds of each stage; nothing where the run was made elsewhere. Raises `DataError`: the file is damaged."""
+    if not path.is_file():
+        return {}
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=_Timed).seconds
+    except (OSError, *JSON_ERRORS) as error:
+        raise DataError(f"{path}: cannot be read: {error}; run the pipeline again, or remove it") from error

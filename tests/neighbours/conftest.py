@@ -1,0 +1,10 @@
+import pytest
+from asked import SETTINGS, SOURCES
+
+from convinse.neighbours.shared import SharedPipeline
+
+
+@pytest.fixture
+def shared(closed):
+    """A pipeline whose evidences, order and answers are those of `asked.native`."""
+    return closed(SharedPipeline(SETTINGS, SOURCES))

@@ -1,0 +1,105 @@
+"""The command `report`: one page and LaTeX tables, whatever the texts of the runs are."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from written_runs import HOSTILE, holding, hostile_run, write_run
+
+pytest.importorskip("scipy")
+SECONDS = {"qu": 1.0, "ers": 2.0, "ha": 0.5, "total": 4.0}
+
+
+class Parsed(HTMLParser):
+    """What a page holds: its elements, all addresses, its texts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.names, self.addresses, self.texts, self.open = set(), [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.names.add(tag)
+        self.addresses += [
+            value for name, value in attributes if name in ("href", "src", "xlink:href", "action", "data", "srcset")
+        ]
+        assert not [name for name, _ in attributes if name.startswith("on")]
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+def test_the_page_says_what_the_runs_say(workdir, command):
+    write_run("a", [1, 0, 2, 1], holding(2), seconds=SECONDS)
+    write_run("b", [1, 1, 1, 0], holding(1), kind="who")
+    printed = command("report", "results")
+    page = Parsed(Path("report.html").read_text())
+    text = " ".join(page.texts)
+    assert printed.split() == ["A", "a-kb", "B", "b-kb", "report.html"]
+    assert "0.500 [0.500–0.500]" in text and "0.750 [0.500–1.000]" in text  # P@1 of two conversations each
+    assert (
+        "Right in B only: 2" in text and "Right in A only: 1" in text and "By kind" in text and "ms a question" in text
+    )
+    assert ("svg" in page.names) == (find_spec("matplotlib") is not None)
+
+
+def test_a_single_run_has_nothing_to_be_compared_with(workdir, command):
+    write_run("a", [1, 0])
+    command("report", "results/a", "--output", "one.html", "--title", "Mine & yours")
+    text = " ".join(Parsed(Path("one.html").read_text()).texts)
+    assert "Mine & yours" in text and "Compared" not in text and "Where" not in text and "Seconds by stage" not in text
+
+
+def test_texts_are_texts_and_nothing_comes_from_elsewhere(workdir, command):
+    command("report", hostile_run("a", 0), hostile_run("b", 1), "--title", HOSTILE, "--latex", "tex")
+    written = Path("report.html").read_text()
+    page = Parsed(written)
+    assert "script" not in page.names and not page.names & {"link", "img", "iframe", "object", "form", "base"}
+    assert page.addresses and all(address.startswith("#") for address in page.addresses)
+    assert not re.findall(r"@import|url\((?!#)", written) and "default-src 'none'" in written
+    assert sum(HOSTILE in text for text in page.texts) > 8
+    assert "cdn" not in written and set(re.findall(r"https?://[^\s\"]+", written)) <= {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xlink",
+    }
+    kinds = Path("tex/kinds.tex").read_text()
+    assert (
+        r"\& \textquotedbl" not in kinds
+        and r"50 \%" in kinds
+        and r"\$x\_1\$" in kinds
+        and r"\textbackslash{}bye\{\}" in kinds
+    )
+    assert len(re.findall(r"(?<!\\)&", kinds.split("midrule")[1])) == 5  # between six columns
+
+
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="pictures need matplotlib")
+def test_the_pictures_are_whole_and_the_same_every_time(workdir, command):
+    write_run("a", [1, 0, 2, 1], holding(2), seconds=SECONDS)
+    write_run("b", [1, 1, 1, 0], holding(1), seconds=SECONDS)
+    pages = []
+    for name in ("1.html", "2.html"):
+        command("report", "results", "--output", name)
+        pages.append(Path(name).read_text())
+    assert pages[0] == pages[1]
+    pictures = re.findall(r"<svg.*?</svg>", pages[0], re.DOTALL)
+    names = [re.findall(r' id="([^"]+)"', picture) for picture in pictures]
+    assert len(pictures) == 3 and all(ElementTree.fromstring(picture) is not None for picture in pictures)
+    assert len(set(sum(names, []))) == len(sum(names, []))  # no id twice in the page
+    for picture, own in zip(pictures, names, strict=True):
+        assert set(re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', picture)) <= {
+            pair for name in own for pair in ((name, ""), ("", name))
+        }
+
+
+def test_no_file_is_replaced_unasked_and_none_is_written_of_what_fails(workdir, command, command_error):
+    write_run("a", [1, 0])
+    command("report", "results", "--latex", "tex")
+    assert "report.html: exists already; --force" in command_error("report", "results")
+    assert "measures.tex: exists already" in command_error("report", "results", "--output", "b.html", "--latex", "tex")
+    assert not Path("b.html").exists()
+    command("report", "results", "--latex", "tex", "--force")
+    write_run("b", [1, 0, 1])
+    assert "are missing" in command_error("report", "results", "--output", "b.html")
