@@ -12,11 +12,13 @@ import requests
 from test_passage_index import zipf_rows
 
 from convinse.cli import main
+from convinse.config import Config
 from convinse.passages import part_client
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.opening import open_index, open_served
 from convinse.passages.part_server import create_app
+from convinse.resources import Resources
 from convinse.support.errors import DataError, NetworkError
 from loopback import free_port, ok, scripted_server, served, status
 
@@ -67,6 +69,15 @@ def test_servers_give_what_one_piece_gives(nodes, whole):
                 ranked = index.find(question, top)
                 assert ranked == whole.find(question, top)
                 assert index.search(question, top) == ranked.hits
+
+
+def test_a_configuration_names_servers(nodes, whole):
+    with Resources(Config(ers_passage_index=",".join(nodes.urls), ers_use_cache=False)) as resources:
+        assert resources.passages.build_id == whole.build_id
+        assert resources.passages.search("w1 w2") == whole.search("w1 w2")
+        nodes.end(nodes.urls[0])
+        with pytest.raises(NetworkError, match="part-1 of the passages"):
+            resources.passages.search("w1 w2")
 
 
 def test_a_server_that_is_down_is_told(nodes, whole):
