@@ -20,7 +20,7 @@ from convinse.passages.opening import open_index, open_served
 from convinse.passages.part_server import create_app
 from convinse.resources import Resources
 from convinse.support.errors import DataError, NetworkError
-from loopback import free_port, ok, scripted_server, served, status
+from loopback import free_port, ok, scripted_server, served, silent, status
 
 ROWS = zipf_rows(120, 4)
 
@@ -151,6 +151,18 @@ def test_a_server_that_fails_or_lies_counts_as_missing(nodes, whole):
             closing(open_index(f"{nodes.urls[0]},{server.url},{nodes.urls[2]}")) as index,
         ):
             assert set(index.find("w1", 10).missing) == {"part-2"}
+
+
+def test_a_server_that_hangs_is_waited_for_once(nodes, monkeypatch):
+    about = requests.get(nodes.urls[1], timeout=30).json()
+    with (
+        scripted_server(ok(about), silent(60)) as server,
+        closing(open_index(f"{nodes.urls[0]},{server.url},{nodes.urls[2]}")) as index,
+    ):
+        monkeypatch.setattr(index._parts[1]._servers._web, "deadline", 2.5)  # of all servers: a busy machine needs some
+        for _ in range(3):
+            assert set(index.find("w1", 10).missing) == {"part-2"}
+        assert len(server.requests) == 2  # the first one is about itself
 
 
 def test_requests_that_are_refused(nodes):
