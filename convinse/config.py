@@ -388,7 +388,8 @@ class Config(Settings, frozen=True, kw_only=True):
     ers_use_cache: keep what was retrieved and computed; `false` touches no disk;
     ers_cache_path: the folder where it is kept;
     ers_wikipedia_dump: the dump of Wikipedia evidences; null for none;
-    ers_passage_index: an index of plain passages (`retrieve index`), whose passages are `text` evidences, too;
+    ers_passage_index: an index of plain passages (`retrieve index`), or the addresses of servers of its parts (`retrieve serve`, by commas),
+        whose passages are `text` evidences, too;
     ers_on_the_fly: fetch pages that the dump lacks from the MediaWiki API;
     ers_wikipedia_api, ers_wikidata_api: where pages are asked for, and titles of items that the knowledge base has none for;
     ers_user_agent: a contact (mail or URL) in the User-Agent, as Wikimedia asks for; null: the variable `CONVINSE_CONTACT`;

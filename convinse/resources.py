@@ -39,7 +39,7 @@ from .support.vector_cache import VectorCache
 from .wikipedia.dump import WikipediaDump
 
 if TYPE_CHECKING:
-    from .passages.index import PassageIndex
+    from .passages.parts import AnyIndex
 
 T = TypeVar("T")
 ServerKey = Literal["qu_llm", "evs_server", "ha_llm"]
@@ -109,14 +109,14 @@ class Resources:
         return None if path is None else self._opened("wikipedia", lambda: WikipediaDump(resolve(path)))
 
     @property
-    def passages(self) -> PassageIndex | None:
+    def passages(self) -> AnyIndex | None:
         """The index of `ers_passage_index`; None where none is named. Raises `IndexFileError` as `kb` does."""
         path = self.config.ers_passage_index
         if path is None:
             return None
-        from .passages.index import PassageIndex
+        from .passages.opening import open_index
 
-        return self._opened("passages", lambda: PassageIndex(resolve(path)))
+        return self._opened("passages", lambda: open_index(path if "://" in path else resolve(path)))
 
     @property
     def cache(self) -> EvidenceCache:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from .checkpoint import Checkpoint
 
-_CACHED_TOKENS = 20_000_000  # of texts; the cache begins anew when it is full (about 100 MB)
-_CACHED_OFFSETS = 4_000_000  # the same of tokens with offsets, which only readers need (about 80 MB)
+_CACHED_TOKENS = 4_000_000  # of texts, some 40 times the candidates of a conversation; the cache begins anew when it is full (about 40 MB)
+_CACHED_OFFSETS = 1_000_000  # the same of tokens with offsets, which only readers need (about 30 MB)
 _CHUNK = 8192  # texts a call of the tokenizer
 _SHORTEST_SECOND = 16  # tokens left for the second text where the first would take all
 

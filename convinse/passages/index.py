@@ -20,10 +20,11 @@ from . import analysis
 from .analysis import Analyzer
 from .blocks import Passage
 from .layout import (
-    ARRAYS,
     CANDIDATES,
     ENGINE_K1,
     TERMS,
+    PartOfIndex,
+    arrays_of,
     frequencies,
     length_norm,
     open_files,
@@ -34,7 +35,7 @@ from .layout import (
 
 _SPARE = 10  # candidates more than are wanted: enough for nearly every question
 _MORE = 4  # times as many, where they are too few
-_TINY = 1e-6  # more than the engine's single precision is off where scores are near 0
+_TINY = 1e-6  # more than the engine's single precision is off for a term, where scores are near 0
 _IDS_AT_ONCE = 1 << 16  # that are looked through
 _NO_TERM = 0xFFFFFFFF
 
@@ -47,8 +48,16 @@ class Hit(NamedTuple):
     score: float
 
 
+class RankedPassages(NamedTuple):
+    """What was found: the best passages, with their texts where these are wanted, and of parts that were not asked, why."""
+
+    hits: list[Hit]
+    passages: list[Passage]
+    missing: dict[str, str]
+
+
 class PassageIndex:
-    """BM25 over passages, as `retrieve index` built it.
+    """BM25 over passages, as `retrieve index` built it: an index in one piece, or a part of one.
 
     The score of a passage for a question is the sum over the question's different terms of
 
@@ -61,6 +70,9 @@ class PassageIndex:
     The full-text engine gives somewhat more candidates than are wanted, by scores that are nearly these: it keeps lengths
     in one byte. They are scored again in double precision. How far a score can be above the engine's is known; where the
     last candidate could hide a better passage behind it, more are fetched.
+
+    In a part, N, n and the mean length are those of the whole, so that its scores are those of the whole, too. The engine
+    knows its own part only: each term gets a boost to what it weighs in the whole.
 
     Args:
         folder: the index.
@@ -82,7 +94,10 @@ class PassageIndex:
         if self.parameters.analysis != analysis.VERSION:
             raise IndexFileError(f"{folder}: built with an older analysis of words; build it again with --force")
         self._files = open_files(folder, manifest)
-        self._arrays: dict[str, Any] = {name: self._files.array(name, kind) for name, kind in ARRAYS.items()}
+        self._arrays: dict[str, Any] = {
+            name: self._files.array(name, kind) for name, kind in arrays_of(manifest).items()
+        }
+        self.part = manifest.part or PartOfIndex(manifest.build_id, 1, (0, manifest.passages))
 
     def __len__(self) -> int:
         return self.manifest.passages
@@ -107,6 +122,11 @@ class PassageIndex:
         return [
             Hit(number, self.id(number), score) for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
         ]
+
+    def find(self, question: str, top: int, texts: bool = True) -> RankedPassages:
+        """As `search`, with the texts where these are wanted."""
+        hits = self.search(question, top)
+        return RankedPassages(hits, self.passages([hit.number for hit in hits]) if texts else [], {})
 
     def id(self, number: int) -> str:
         """The id of a passage."""
@@ -160,37 +180,38 @@ class PassageIndex:
             places = [self._segments[address.segment_ord] + address.doc for _, address in hits]
             numbers = self._arrays["document"][np.array(places, np.int64)].astype(np.int64)
             scores = self._scores(numbers, wanted)
-            if len(hits) < fetch or np.partition(scores, -top)[-top] > self._highest(hits[-1][0]):
+            if len(hits) < fetch or np.partition(scores, -top)[-top] > self._highest(hits[-1][0], wanted):
                 break
             fetch *= _MORE
         scores = scores.round(9)
         order = np.lexsort((numbers, -scores))[:top]
         return numbers[order], scores[order]
 
-    def _highest(self, score: float) -> float:
+    def _highest(self, score: float, wanted: _QueryTerms) -> float:
         """The most that the score of a passage can be that the engine gives `score` or less."""
-        return score / (ENGINE_K1 + 1) * self.manifest.excess + _TINY
+        return score / (ENGINE_K1 + 1) * self.manifest.excess + _TINY * wanted.boosts
 
     def _query(self, terms: Iterable[str]) -> tuple[Any, _QueryTerms]:
         """The question to the engine, and what scores candidates; terms that no passage has are left out."""
         import tantivy
 
         engine = self._candidates
-        hashes: list[int] = []
-        idf: list[float] = []
-        parts = []
-        for value in {short_hash(term.encode()) for term in terms}:
-            text = token(value)
-            having = engine.searcher.doc_freq(TERMS, text)
-            if having:
-                query = tantivy.Query.term_query(engine.schema, TERMS, text, index_option="freq")
-                parts.append((tantivy.Occur.Should, query))
-                hashes.append(value)
-                idf.append(math.log1p((len(self) - having + 0.5) / (having + 0.5)))
-        places = self._arrays["term_hash"].searchsorted(np.array(hashes, np.uint64))
-        pairs = sorted(zip(self._arrays["term_number"][places].tolist(), idf, strict=True))
+        searcher, hashes = engine.searcher, {short_hash(term.encode()) for term in terms}
+        own = {value: having for value in hashes if (having := searcher.doc_freq(TERMS, token(value)))}
+        places = self._arrays["term_hash"].searchsorted(np.array([*own], np.uint64))
+        numbers = self._arrays["term_number"][places].tolist()
+        whole = [*own.values()] if self.manifest.part is None else self._arrays["term_passages"][places].tolist()
+        parts, pairs, boosts = [], [], 0.0
+        for value, number, having in zip(own, numbers, whole, strict=True):
+            idf = _idf(self.part.passages, having)
+            boost = idf / _idf(len(self), own[value])
+            query = tantivy.Query.term_query(engine.schema, TERMS, token(value), index_option="freq")
+            parts.append((tantivy.Occur.Should, tantivy.Query.boost_query(query, boost) if boost != 1 else query))
+            pairs.append((number, idf))
+            boosts += boost
+        pairs.sort()
         wanted = _QueryTerms(np.array([*(pair[0] for pair in pairs), _NO_TERM], np.uint32),
-                         np.array([pair[1] for pair in pairs]))  # fmt: skip
+                             np.array([pair[1] for pair in pairs]), boosts)  # fmt: skip
         return tantivy.Query.boolean_query(parts), wanted
 
     def _scores(self, numbers: npt.NDArray[np.int64], wanted: _QueryTerms) -> npt.NDArray[np.float64]:
@@ -216,3 +237,8 @@ class _QueryTerms(NamedTuple):
 
     terms: npt.NDArray[np.uint32]  # their numbers, ascending, and the highest of all
     idf: npt.NDArray[np.float64]
+    boosts: float  # the sum of what the engine's own weights are multiplied by, and so its errors
+
+
+def _idf(passages: int, having: int) -> float:
+    return math.log1p((passages - having + 0.5) / (having + 0.5))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -13,8 +12,10 @@ from ..formats.poleval.runs import FoundPassage, PassageRanking
 from ..records.evidence import Evidence
 from ..support.errors import DataError, IndexFileError, nearest
 from ..support.progress import progress
-from .index import PassageIndex
-from .layout import is_index
+from .index import RankedPassages
+from .layout import is_index, part_folders
+from .opening import open_index
+from .parts import AnyIndex, PassageParts
 
 _AT_ONCE = 32  # questions that are reranked together
 
@@ -29,30 +30,33 @@ class Reranker(Protocol):
 
 
 class Collection:
-    """A folder that is an index, or holds one in a folder for each set of questions; opened on first use.
+    """An index, in one piece, in parts or behind servers, or a folder with one for each set of questions; opened on first use.
 
     Args:
-        folder: the folder.
+        folder: the folder, or the addresses of servers, see `open_index`.
         language: that the indexes must have been built with; None for any.
 
     Raises:
         IndexFileError: the folder is neither.
     """
 
-    def __init__(self, folder: Path, language: str | None = None) -> None:
+    def __init__(self, folder: Path | str, language: str | None = None) -> None:
         self._folder = folder
         self._language = language
-        self._open: dict[Path, PassageIndex] = {}
+        self._open: dict[Path | str, AnyIndex] = {}
         self.sets: dict[str, Path] | None = None
-        if is_index(folder):
+        if isinstance(folder, str) and "://" in folder:
+            return
+        folder = Path(folder)
+        if is_index(folder) or part_folders(folder):
             return
         if folder.is_dir():
-            self.sets = {path.name: path for path in sorted(folder.iterdir()) if is_index(path)}
+            self.sets = {path.name: path for path in sorted(folder.iterdir()) if is_index(path) or part_folders(path)}
         if not self.sets:
             self.sets = None
             self._opened(folder)  # says what is wrong
 
-    def index(self, question: SearchQuestion) -> PassageIndex:
+    def index(self, question: SearchQuestion) -> AnyIndex:
         """The index that a question asks.
 
         Raises:
@@ -71,15 +75,21 @@ class Collection:
             )
         return self._opened(self.sets[question.set])
 
-    def _opened(self, path: Path) -> PassageIndex:
+    def _opened(self, path: Path | str) -> AnyIndex:
         if path not in self._open:
-            index = PassageIndex(path)
+            index = open_index(path)
             if self._language not in (None, index.parameters.language):
                 raise IndexFileError(
                     f"{path}: built with the language {index.parameters.language}, not {self._language}; build it again with --force"
                 )
             self._open[path] = index
         return self._open[path]
+
+    def close(self) -> None:
+        """Close connections to servers."""
+        for index in self._open.values():
+            if isinstance(index, PassageParts):
+                index.close()
 
 
 def search(
@@ -122,31 +132,33 @@ def _search(
     if reranker is None:
         for question in questions:
             index = collection.index(question)
-            hits = index.search(question.text, top)
+            ranked = index.find(question.text, top, texts)
             if texts:
-                passages = index.passages([hit.number for hit in hits])
                 best = [
                     FoundPassage(hit.id, hit.score, passage.title, passage.text)
-                    for hit, passage in zip(hits, passages, strict=True)
+                    for hit, passage in zip(ranked.hits, ranked.passages, strict=True)
                 ]
             else:
-                best = [FoundPassage(hit.id, hit.score, None, "") for hit in hits]
-            yield _padded(question, index, best, top)
+                best = [FoundPassage(hit.id, hit.score, None, "") for hit in ranked.hits]
+            yield _padded(question, index, best, top, ranked.missing)
         return
-    evidences = [candidate_evidences(collection.index(question), question.text, candidates) for question in questions]
-    ranked = reranker.rank_all([question.text for question in questions], evidences, top)
-    for question, ranking in zip(questions, ranked, strict=True):
+    answers = [collection.index(question).find(question.text, candidates) for question in questions]
+    evidences = [_evidences(ranked) for ranked in answers]
+    rankings = reranker.rank_all([question.text for question in questions], evidences, top)
+    for question, ranked, ranking in zip(questions, answers, rankings, strict=True):
         best = []
         for evidence in ranking:
             name, title, text = evidence["passage"]  # type: ignore[typeddict-item]
             best.append(FoundPassage(name, evidence["score"], title, text))
-        yield _padded(question, collection.index(question), best, top)
+        yield _padded(question, collection.index(question), best, top, ranked.missing)
 
 
-def candidate_evidences(index: PassageIndex, question: str, number: int) -> list[Evidence]:
+def candidate_evidences(index: AnyIndex, question: str, number: int) -> list[Evidence]:
     """The best passages as evidences with their BM25 score, and `passage` (id, title, text)."""
-    hits = index.search(question, number)
-    passages = index.passages([hit.number for hit in hits])
+    return _evidences(index.find(question, number))
+
+
+def _evidences(ranked: RankedPassages) -> list[Evidence]:
     return [
         {  # type: ignore[typeddict-unknown-key]
             "evidence_text": passage_text(passage.title, passage.text),
@@ -156,7 +168,7 @@ def candidate_evidences(index: PassageIndex, question: str, number: int) -> list
             "score": hit.score,
             "passage": (passage.id, passage.title, passage.text),
         }
-        for hit, passage in zip(hits, passages, strict=True)
+        for hit, passage in zip(ranked.hits, ranked.passages, strict=True)
     ]
 
 
@@ -165,12 +177,16 @@ def passage_text(title: str | None, text: str) -> str:
     return f"{title}, {text}" if title and title.strip() else text
 
 
-def _padded(question: SearchQuestion, index: PassageIndex, best: Sequence[FoundPassage], top: int) -> PassageRanking:
-    """The answer to a question, filled up with other passages in their order where the index has enough."""
-    missing = min(top, len(index)) - len(best)
+def _padded(
+    question: SearchQuestion, index: AnyIndex, best: Sequence[FoundPassage], top: int, missing: Mapping[str, str]
+) -> PassageRanking:
+    """The answer to a question, filled up with the first other passages where the index has enough; not where parts are missing."""
+    whole = min(top, len(index))
+    if missing or len(best) >= whole:
+        return PassageRanking(question, best, missing=missing)
     known = {passage.id for passage in best}
-    fillers = (name for number in range(len(index)) if (name := index.id(number)) not in known)
-    return PassageRanking(question, best, list(islice(fillers, max(0, missing))))
+    fillers = [passage.id for passage in index.passages(range(whole)) if passage.id not in known]
+    return PassageRanking(question, best, fillers[: whole - len(best)])
 
 
 def by_set(questions: Sequence[SearchQuestion]) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""A Ray cluster of three nodes on this machine."""
+"""Tests with Ray run in a process of their own, see `test_with_ray.py`; they share a cluster of three nodes on this machine."""
 
 import os
 
@@ -6,6 +6,9 @@ import pytest
 
 from cluster_work import NODE
 from places import ROOT
+from test_with_ray import HERE
+
+collect_ignore_glob = [] if HERE in os.environ else ["test_ray_*.py"]
 
 
 @pytest.fixture(scope="module")

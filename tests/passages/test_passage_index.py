@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from convinse.passages import build as building
 from convinse.passages import index as searching
-from convinse.passages import layout
+from convinse.passages import layout, writing
 from convinse.passages.build import build_index
 from convinse.passages.index import PassageIndex
 from convinse.passages.layout import ARRAYS, Parameters
@@ -97,14 +97,14 @@ def few_candidates(monkeypatch):
 def segments(monkeypatch):
     """The engine gets many segments, and merges some of them."""
 
-    class Writer(building.FullTextWriter):
+    class Writer(writing.FullTextWriter):
         def add(self, document):
             self._writer.add_document(document)
             self._count = getattr(self, "_count", 0) + 1
             if self._count % 20 == 0:
                 self._writer.commit()
 
-    monkeypatch.setattr(building, "FullTextWriter", Writer)
+    monkeypatch.setattr(writing, "FullTextWriter", Writer)
 
 
 @pytest.mark.parametrize("parameters", [Parameters(), Parameters(k1=2.0, b=1.0), Parameters(title_weight=30.0, b=0.1)])

@@ -18,24 +18,10 @@ from convinse.serving import api_server, conversation_store
 from convinse.serving.api_server import LIMITS, ServiceOptions, create_app
 from loopback import served
 from places import ROOT
-from services import HeldPipeline, ask, asked, begun, events
+from services import ask, asked, begun, events
 
 QUESTIONS = ["who directed Titanic?", "when was it released?", "who directed Avatar?"]
-
-
-@pytest.fixture(scope="module")
-def pipeline():
-    with HeldPipeline() as held:
-        yield held
-
-
-@pytest.fixture(autouse=True)
-def released(pipeline):
-    """No test leaves the pipeline held."""
-    pipeline.hold()
-    pipeline.go.set()
-    yield
-    pipeline.go.set()
+pytestmark = pytest.mark.usefixtures("released")
 
 
 @pytest.fixture(scope="module")

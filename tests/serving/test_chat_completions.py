@@ -9,17 +9,11 @@ from convinse.serving.api_server import ServiceOptions, create_app
 from convinse.serving.chat_completions import ChatMessage, ChatRequest, answer_lines, chat_question
 from loopback import served
 from places import ROOT
-from services import HeldPipeline, ask, asked, events
+from services import ask, asked, events
 
 QUESTIONS = ["who directed Titanic?", "when was it released?", "who played Rose in it?", "when was she born?"]
 PATH = "/v1/chat/completions"
 TOKEN = "of-sixteen-letters"
-
-
-@pytest.fixture(scope="module")
-def pipeline():
-    with HeldPipeline() as held:
-        yield held
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import pytest
 from convinse.serving.api_server import LIMITS, ServiceOptions
 from loopback import served
 from places import ROOT
-from services import HeldPipeline, ask
+from services import ask
 
 mcp = pytest.importorskip("mcp")
 
@@ -29,20 +29,7 @@ TOKEN = "of-sixteen-letters"
 TOOLS = ["ask", "retrieve_evidences", "search_space", "link_entities", "neighborhood", "wikipedia_evidences"]
 ENVIRONMENT = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PATH": os.environ["PATH"]}
 COMMAND = ["-m", "convinse", "serve", "mcp", "--config", "lexical.yml"]
-
-
-@pytest.fixture(scope="module")
-def pipeline():
-    with HeldPipeline() as held:
-        yield held
-
-
-@pytest.fixture(autouse=True)
-def released(pipeline):
-    pipeline.hold()
-    pipeline.go.set()
-    yield
-    pipeline.go.set()
+pytestmark = pytest.mark.usefixtures("released")
 
 
 def url_of(port):

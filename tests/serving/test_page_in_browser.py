@@ -9,25 +9,13 @@ from browser import Page
 from convinse.serving.api_server import ServiceOptions, create_app
 from loopback import served
 from recipes.page_pictures import LOAD, chromium, executable
-from services import HeldPipeline, ask, asked, begun
+from services import ask, asked, begun
 
 pytest.importorskip("playwright", reason="Playwright is not installed (extra clients)")
 pytestmark = pytest.mark.skipif(executable() is None, reason="no Chromium is installed")
 DIRECTED, RELEASED = "who directed Titanic?", "when was it released?"
 TOKEN = "a-token-of-the-tests"
 HOSTILE = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
-
-
-@pytest.fixture(scope="module")
-def pipeline():
-    with HeldPipeline() as held:
-        yield held
-
-
-@pytest.fixture(scope="module")
-def server(pipeline):
-    with served(create_app(pipeline)) as port:
-        yield port
 
 
 @pytest.fixture(scope="module")

@@ -3,27 +3,13 @@
 import re
 import threading
 
-import pytest
-
 from convinse.serving.api_server import ServiceOptions, create_app
 from loopback import served
 from places import ROOT
-from services import HeldPipeline, ask, asked, begun
+from services import ask, asked, begun
 
 QUESTIONS = ["who directed Titanic?", "when was it released?"]
 TOKEN = "a token of the tests"
-
-
-@pytest.fixture(scope="module")
-def pipeline():
-    with HeldPipeline() as held:
-        yield held
-
-
-@pytest.fixture(scope="module")
-def server(pipeline):
-    with served(create_app(pipeline)) as port:
-        yield port
 
 
 def test_every_file_of_the_page_comes_with_its_headers(server):
