@@ -3,10 +3,10 @@
 import os
 
 import pytest
+from test_with_ray import HERE
 
 from cluster_work import NODE
 from places import ROOT
-from test_with_ray import HERE
 
 collect_ignore_glob = [] if HERE in os.environ else ["test_ray_*.py"]
 
