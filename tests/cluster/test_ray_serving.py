@@ -15,10 +15,10 @@ from importlib.util import find_spec
 import pytest
 
 from convinse import Pipeline, load_config
-from convinse.cluster import ray_replicas
+from convinse.cluster import head_watch, ray_replicas
 from convinse.cluster.connection import connected
 from convinse.serving.api_server import ServiceOptions, create_app
-from convinse.support.errors import ConfigError, ConvinseError
+from convinse.support.errors import ConfigError, ConvinseError, NetworkError
 from loopback import served
 from refusals import refused
 from services import ask, asked, begun, events
@@ -30,6 +30,7 @@ pytestmark = [
 ]
 QUESTIONS = ["who directed Titanic?", "when was it released?", "who directed Avatar?"]
 PATIENCE = 60  # seconds
+ENDED = threading.Event()  # the cluster is lost
 
 
 def settings(**options):
@@ -70,7 +71,7 @@ def renewed():
 def pipeline(crew, renewed):
     from convinse.cluster.cluster_pipeline import ClusterPipeline
 
-    with ClusterPipeline(crew, settings(), ["kb", "text"], renewed, 1, lambda: None) as remote:
+    with ClusterPipeline(crew, settings(), ["kb", "text"], renewed, 1, ENDED.set) as remote:
         yield remote
 
 
@@ -244,3 +245,10 @@ def test_a_signal_replaces_workers_and_another_answers_what_has_arrived(cluster)
 def test_workers_belong_to_a_cluster(command_error):
     assert "--on" in command_error("serve", "api", "--min-workers", "2")
     assert "--min-workers 3" in command_error("serve", "api", "--on", "ray", "--min-workers", "3", "--workers", "2")
+
+
+def test_a_lost_head_node_ends_the_service_with_one_line(cluster, server, pipeline, monkeypatch):
+    monkeypatch.setattr(head_watch, "_NO_HEAD", 2)
+    cluster.head_node.kill_gcs_server()
+    assert ENDED.wait(PATIENCE)
+    refused(NetworkError, pipeline.check, "the head node of the Ray cluster is lost", "start the cluster again")
