@@ -1,4 +1,4 @@
-"""The tests `test_ray_*.py`, each file in a process of its own.
+"""The tests `test_ray_*.py`, each file in a process of its own: CONVINSE_EXTRAS=dev,ray bash run.sh test tests/cluster
 
 Ray ends a process whose head node is gone, a minute later and without a word; with it would go the tests that run there then.
 To run some of them by hand: CONVINSE_TESTS_WITH_RAY=1 bash run.sh test tests/cluster/test_ray_cluster.py -k NAME
