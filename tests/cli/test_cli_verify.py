@@ -10,6 +10,7 @@ from convinse.formats.run_folder import RunFolder
 from convinse.passages.build import build_index
 from convinse.support.evidence_cache import EvidenceCache
 from convinse.support.vector_cache import VectorCache
+from damaging import flip
 from places import SNAPSHOT
 
 
@@ -57,9 +58,7 @@ def test_what_is_whole_is_ok(built, capsys):
 )  # fmt: skip
 def test_a_flipped_bit_is_named(built, capsys, name):
     path = next(built.glob(name))
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 2
-    path.write_bytes(data)
+    flip(path, bit=1)
     status, lines, errors = verified(built, capsys)
     assert (status, errors) == (1, f"convinse: {path}: damaged\n")
     assert [line for line in lines if not line.endswith(": ok")] == [

@@ -11,6 +11,7 @@ from convinse.knowledge_base.build import build
 from convinse.knowledge_base.index import KnowledgeBase
 from convinse.support.errors import IndexFileError
 from convinse.support.manifest import BLOCK_SUMS, BuiltFolder, FileRecord, sealed
+from damaging import flip
 from handmade import claim, document, q, string, world, write
 from refusals import refused
 from written import read_json
@@ -213,9 +214,7 @@ def test_damage_of_a_large_file_is_found_when_it_is_used(folder, monkeypatch, na
     with closing(KnowledgeBase(folder)) as kb:
         assert used(kb) == before
     path = next(folder.glob(name))
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 4
-    path.write_bytes(data)
+    flip(path)
     with closing(KnowledgeBase(folder)) as kb, pytest.raises(IndexFileError, match=f"{path.name}: altered"):
         used(kb)
 

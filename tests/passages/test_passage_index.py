@@ -17,6 +17,7 @@ from convinse.passages.index import PassageIndex
 from convinse.passages.layout import ARRAYS, Parameters
 from convinse.support.errors import IndexFileError
 from convinse.support.manifest import sealed
+from damaging import flip
 
 
 def zipf_rows(number, seed=1, words=400):
@@ -262,8 +263,6 @@ def test_damage_of_a_large_file_is_found_when_it_is_used(built, monkeypatch, nam
     monkeypatch.setattr(layout, "CHECKS", layout.CHECKS._replace(whole=0))
     assert zipf_answers(built) == before
     path = next(built.glob(name))
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 4
-    path.write_bytes(data)
+    flip(path)
     with pytest.raises(IndexFileError, match=f"{path.name}: altered since it was built"):
         zipf_answers(built)

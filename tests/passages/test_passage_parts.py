@@ -15,6 +15,7 @@ from convinse.passages.layout import Parameters, part_folders
 from convinse.passages.opening import open_index
 from convinse.passages.search import Collection
 from convinse.support.errors import IndexFileError, OutputError
+from damaging import flip
 
 WORDS = st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=12).map(" ".join)
 
@@ -93,9 +94,7 @@ def test_a_part_that_is_missing_alone_foreign_or_damaged(divided, corpus, tmp_pa
     shutil.rmtree(divided / "part-2")
     (tmp_path / "away").rename(divided / "part-2")
     assert len(open_index(divided)) == 40
-    data = bytearray((divided / "part-2" / "term_passages").read_bytes())
-    data[0] ^= 1
-    (divided / "part-2" / "term_passages").write_bytes(data)
+    flip(divided / "part-2" / "term_passages", 0)
     with pytest.raises(IndexFileError, match="part-2/term_passages: .*altered"):
         open_index(divided).search("w1")
 
