@@ -1,5 +1,4 @@
 import pytest
-from finished import entities, evidence
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from convinse.scoring.convqa import (
     is_answer,
     normalize_id,
 )
+from finished import entities, evidence
 
 
 def answered(gold, *predicted):

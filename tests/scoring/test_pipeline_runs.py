@@ -2,10 +2,10 @@ import json
 from pathlib import Path
 
 import pytest
-from finished import conversation, turn
 
 from convinse.scoring.pipeline_runs import check_same_questions, measured_turns, run_name
 from convinse.support.errors import DataError, ScoringError
+from finished import conversation, turn
 from written import write_lines
 
 

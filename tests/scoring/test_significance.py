@@ -3,13 +3,13 @@ import sys
 from itertools import product
 
 import pytest
-from finished import conversation, turn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convinse.scoring.convqa import MEASURES
 from convinse.scoring.significance import compare, p_value
 from convinse.support.errors import DataError, DependencyError, ScoringError
+from finished import conversation, turn
 from written import write_lines
 
 pytest.importorskip("scipy")

@@ -2,12 +2,12 @@ import json
 from pathlib import Path
 
 import pytest
-from finished import conversation, evidence, turn
 
 from convinse.formats.convmix import read_measurable
 from convinse.scoring.convqa import evaluate, measure_anew
 from convinse.scoring.trec import document_id, write_trec
 from convinse.support.errors import DataError, OutputError, ScoringError
+from finished import conversation, evidence, turn
 from written import write_lines
 
 RIGHT, WRONG, OTHER = evidence("right", "Q2", "Q1"), evidence("wrong", "Q2"), evidence("other")
