@@ -163,8 +163,7 @@ def stream(bench: Bench) -> Figures:
 
     def timed_streams(port: int) -> list[float]:
         with Client(port) as client:
-            path = client.begin()
-            return [client.first_byte(path, asked[n % len(asked)]) for n in range(amounts.streams)]
+            return [client.first_byte(client.begin(), asked[n % len(asked)]) for n in range(amounts.streams)]
 
     with server(bench, "stream") as own, ThreadPoolExecutor(1) as pool:
         figures["idle"] = _spread(timed_streams(own.port))
