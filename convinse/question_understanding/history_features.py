@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _FACTS = 300  # of an item that are looked at
 _VALUES = 5  # of a property of an item that are looked at
 _OWN_TYPES = 2  # the nearest classes of an item; classes above them are shared too widely
-_KEPT_TEXTS = 20_000  # whose embeddings stay in memory, 30 MB
+_KEPT_TEXTS = 4_000  # whose embeddings stay in memory, 6 MB
 
 
 class Embedder(Protocol):
