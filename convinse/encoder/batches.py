@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 
-def token_batches(lengths: Sequence[int] | np.ndarray, budget: int, padded: bool = True) -> Iterator[np.ndarray]:
+def token_batches(
+    lengths: Sequence[int] | np.ndarray, budget: int, padded: bool = True, most_padding: int | None = None
+) -> Iterator[np.ndarray]:
     """Places of the sequences, batch by batch, longest first.
 
     The longest batch comes first, so that a budget that does not fit into memory fails at once. Equal lengths stay
@@ -17,17 +19,37 @@ def token_batches(lengths: Sequence[int] | np.ndarray, budget: int, padded: bool
         lengths: [n] tokens of each sequence.
         budget: most tokens of a batch, padding counted; a longer sequence is a batch of its own.
         padded: whether lengths may differ in a batch.
+        most_padding: tokens of padding in a batch at most; None: as many as there are.
 
     Yields:
         Arrays of places; together each place once.
     """
-    order = np.argsort(-np.asarray(lengths, dtype=np.int64), kind="stable")
+    tokens = np.asarray(lengths, dtype=np.int64)
+    order = np.argsort(-tokens, kind="stable")
+    most_padding = most_padding if padded else 0
     start = 0
     while start < len(order):
-        longest = max(1, int(lengths[order[start]]))
+        longest = max(1, int(tokens[order[start]]))
         size = max(1, budget // longest)
-        if not padded:
-            alike = np.asarray(lengths)[order[start : start + size]] == lengths[order[start]]
-            size = int(alike.sum())
+        if most_padding is not None:
+            padding = np.cumsum(tokens[order[start]] - tokens[order[start : start + size]])
+            size = int(np.searchsorted(padding, most_padding, side="right"))
         yield order[start : start + size]
         start += size
+
+
+def shared_batches(lengths: np.ndarray, budget: int, workers: int, overhead: int) -> list[np.ndarray]:
+    """Places of the sequences in batches for workers that compute side by side, the most work first.
+
+    Where a batch would have more padding than it costs to begin another, it ends; and none has more than a worker's share of all
+    tokens, so that few sequences keep all workers busy.
+
+    Args:
+        lengths: [n] tokens of each sequence.
+        budget: most tokens of a batch, padding counted; a longer sequence is a batch of its own.
+        workers: how many batches are computed at the same time.
+        overhead: tokens that are computed in the time that a batch takes besides its tokens.
+    """
+    share = -(-int(lengths.sum()) // workers)
+    batches = list(token_batches(lengths, max(1, min(budget, share)), most_padding=overhead))
+    return sorted(batches, key=lambda places: -len(places) * int(lengths[places[0]]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, TypeVar
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..config import Precision
 from ..support.errors import ModelError
-from .batches import token_batches
+from .batches import shared_batches, token_batches
 from .tokens import Sequences
 
 LOGGER = logging.getLogger(__name__)
@@ -40,6 +40,8 @@ class ModelBackend(ABC):
         dimension: numbers of an embedding.
         budget: tokens of a batch that suit the device.
         ahead: batches in flight at most: on a GPU the next is put together while one is computed.
+        workers: batches that are computed at the same time, by cores of their own.
+        overhead: tokens that are computed in the time that a batch takes besides its tokens; None: only full batches are fast.
     """
 
     device: str
@@ -49,6 +51,8 @@ class ModelBackend(ABC):
     dimension: int
     budget: int
     ahead: int = 1
+    workers: int = 1
+    overhead: int | None = None
 
     @abstractmethod
     def start(self, sequences: Sequences, places: np.ndarray, wanted: Sequence[Output]) -> Callable[[], Arrays]:
@@ -106,7 +110,7 @@ class Engine:
         Raises:
             ModelError: a single sequence does not fit into the device's memory.
         """
-        waiting = deque(token_batches(sequences.lengths, self.token_budget, padded))
+        waiting = deque(self._batches(sequences.lengths, padded))
         flying: deque[tuple[np.ndarray, Callable[[], Arrays]]] = deque()
         while waiting or flying:
             if waiting and len(flying) < self.backend.ahead:
@@ -116,11 +120,16 @@ class Engine:
                 except DeviceMemoryError as error:
                     self._halve(places, sequences, error)
                     rest = np.concatenate([places, *waiting])
-                    lengths = sequences.lengths[rest]
-                    waiting = deque(rest[batch] for batch in token_batches(lengths, self.token_budget, padded))
+                    waiting = deque(rest[batch] for batch in self._batches(sequences.lengths[rest], padded))
                 continue
             places, result = flying.popleft()
             yield places, result()
+
+    def _batches(self, lengths: np.ndarray, padded: bool) -> Iterable[np.ndarray]:
+        overhead = self.backend.overhead
+        if overhead is None or not padded:
+            return token_batches(lengths, self.token_budget, padded)
+        return shared_batches(lengths, self.token_budget, self.backend.workers, overhead)
 
     def _halve(self, places: np.ndarray, sequences: Sequences, error: Exception) -> None:
         longest, device = int(sequences.lengths[places].max()), self.backend.device

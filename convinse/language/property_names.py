@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from .text import Words
@@ -28,7 +28,15 @@ class PropertyWords:
 
     def keywords(self, text: str) -> WordSet:
         """The stems of a text's content words; forms of a word, and who does it (director, directed), have the same."""
-        return frozenset(map(self._shared_form, self.words.stems(text)))
+        return self._keywords(text)
+
+    @cached_property
+    def _keywords(self) -> Callable[[str], WordSet]:
+        @lru_cache(maxsize=8_000)  # as of `Words.stems`: a question sees the same names in many evidences
+        def keywords(text: str) -> WordSet:
+            return frozenset(map(self._shared_form, self.words.stems(text)))
+
+        return keywords
 
     def keyword(self, word: str) -> str:
         """The keyword of a folded word."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-import zlib
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .checksums import crc32
 from .errors import IndexFileError, one_line, remedy_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _SAMPLES = 32  # blocks of a file
 def sums_of(path: Path) -> list[int]:
     """The checksums of a file's blocks."""
     with path.open("rb") as file:
-        return [zlib.crc32(block) for block in iter(lambda: file.read(BLOCK), b"")]
+        return [crc32(block) for block in iter(lambda: file.read(BLOCK), b"")]
 
 
 class BlockFile:
@@ -127,7 +127,7 @@ class BlockFile:
             return
         start = block << SHIFT
         wanted = min(BLOCK, self._size - start)
-        if zlib.crc32(self._pread(wanted, start)) != int(self._sums[block]):
+        if crc32(self._pread(wanted, start)) != int(self._sums[block]):
             raise IndexFileError(f"{self.path}: altered since it was built; {self._remedy}")
         with self._lock:
             if not self.sound[block]:

@@ -22,7 +22,6 @@ import os
 import struct
 import tempfile
 import threading
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -30,6 +29,7 @@ from typing import Literal
 
 import numpy as np
 
+from .checksums import crc32
 from .errors import CacheError, one_line
 from .locks import LOCK_EX, LOCK_SH, LOCK_UN, flock
 from .record_file import RecordFile
@@ -72,7 +72,7 @@ class VectorCache:
         self._precision, self._numbers = precision, np.dtype(precision).newbyteorder("<")
         head = _HEAD.pack(_MAGIC, _FORMAT, dimension, len(model)) + model
         head += bytes(-(len(head) + 4) % 64)
-        self._header = head + struct.pack("<I", zlib.crc32(head))
+        self._header = head + struct.pack("<I", crc32(head))
         self._hashed = _KEY + self._numbers.itemsize * dimension  # bytes of a record that its checksum covers
         self._size = -(-(self._hashed + 4) // 16) * 16
         self._lock = threading.RLock()
@@ -242,7 +242,7 @@ class VectorCache:
     def _checksums(self, table: np.ndarray) -> np.ndarray:
         flat = table.reshape(-1).data
         starts = range(0, len(flat), self._size)
-        return np.fromiter((zlib.crc32(flat[at : at + self._hashed]) for at in starts), "<u4", len(starts))
+        return np.fromiter((crc32(flat[at : at + self._hashed]) for at in starts), "<u4", len(starts))
 
     def _find(self, file: RecordFile, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         vectors = np.zeros((len(keys), self._dimension), self._numbers)
@@ -273,13 +273,13 @@ def file_fault(path: Path) -> str:
         return "not an embedding cache; delete it"
     _, _, dimension, length = _HEAD.unpack(head)
     end = -(-(_HEAD.size + length + 4) // 64) * 64
-    if zlib.crc32(data[: end - 4].tobytes()).to_bytes(4, "little") != data[end - 4 : end].tobytes():
+    if crc32(data[: end - 4].tobytes()).to_bytes(4, "little") != data[end - 4 : end].tobytes():
         return "its header is damaged; delete it"
     half = not data[_HEAD.size : _HEAD.size + length].tobytes().endswith(b"/float32")
     hashed = _KEY + dimension * (2 if half else 4)
     size = -(-(hashed + 4) // 16) * 16
     table = data[end : end + (len(data) - end) // size * size].reshape(-1, size)
-    sums = np.array([zlib.crc32(row[:hashed].tobytes()) for row in table], "<u4")
+    sums = np.array([crc32(row[:hashed].tobytes()) for row in table], "<u4")
     bad = (sums.view(np.uint8).reshape(-1, 4) != table[:, hashed : hashed + 4]).any(axis=1) | table[
         :, hashed + 4 :
     ].any(axis=1)

@@ -7,10 +7,10 @@ page's last bytes a footer. So a dump stays one file, and it is one wherever it 
 from __future__ import annotations
 
 import struct
-import zlib
 from pathlib import Path
 
 from ..support.block_sums import BLOCK, BlockFile, sums_of
+from ..support.checksums import crc32
 from ..support.errors import IndexFileError
 
 MAGIC = b"SQLite format 3\x00"
@@ -28,9 +28,9 @@ def append_sums(path: Path) -> None:
     sums = b"".join(value.to_bytes(4, "little") for value in sums_of(path))
     with path.open("r+b") as file:
         sums += bytes(-(len(sums) + _FOOTER.size) % _page_size(file.read(_HEAD)))
-        footer = _FOOTER.pack(_FOOTER_MAGIC, size, zlib.crc32(sums), 0)[:-4]
+        footer = _FOOTER.pack(_FOOTER_MAGIC, size, crc32(sums), 0)[:-4]
         file.seek(size)
-        file.write(sums + footer + zlib.crc32(footer).to_bytes(4, "little"))
+        file.write(sums + footer + crc32(footer).to_bytes(4, "little"))
 
 
 def open_sums(path: Path) -> BlockFile | None:
@@ -48,7 +48,7 @@ def open_sums(path: Path) -> BlockFile | None:
             _, content, checksum, _ = _FOOTER.unpack(footer)
             file.seek(content)
             sums = file.read(size - _FOOTER.size - content)
-            if zlib.crc32(sums) != checksum:
+            if crc32(sums) != checksum:
                 raise IndexFileError(f"{path}: its checksums are damaged; {_REMEDY}")
             blocks = struct.unpack(f"<{-(-content // BLOCK)}I", sums[: 4 * -(-content // BLOCK)])
             return BlockFile(path, content, blocks, _REMEDY).open()
@@ -60,7 +60,7 @@ def open_sums(path: Path) -> BlockFile | None:
 
 
 def _is_footer(data: bytes) -> bool:
-    return data.startswith(_FOOTER_MAGIC) and zlib.crc32(data[:-4]).to_bytes(4, "little") == data[-4:]
+    return data.startswith(_FOOTER_MAGIC) and crc32(data[:-4]).to_bytes(4, "little") == data[-4:]
 
 
 def _page_size(head: bytes) -> int:
