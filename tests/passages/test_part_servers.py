@@ -167,9 +167,10 @@ def test_a_server_that_hangs_is_waited_for_once(nodes, monkeypatch):
 
 def test_requests_that_are_refused(nodes):
     for path, body, code, text in (
-        ("search", {"question": "w" * 10_001}, 400, "question"),
-        ("search", {"question": "w1", "top": 0}, 400, "top"),
-        ("search", {"top": 3}, 400, "question"),
+        ("search", {"questions": ["w" * 10_001]}, 400, "questions"),
+        ("search", {"questions": ["w1"], "top": 0}, 400, "top"),
+        ("search", {"top": 3}, 400, "questions"),
+        ("search", {"questions": ["w1"] * 101, "top": 100}, 400, "10000 passages at most"),
         ("passages", {"numbers": [40]}, 400, "there are 40 passages"),
         ("passages", {"numbers": [-1]}, 400, "numbers"),
         ("else", {}, 404, "unknown path"),
