@@ -18,6 +18,7 @@ from .pipeline import Pipeline, StageName
 from .records.conversation import Conversation
 from .resources import Resources
 from .support.errors import DataError
+from .support.shared_store import is_shared
 
 # what a worker is given, and need not find at home
 _GIVEN = ("settings",)
@@ -93,11 +94,12 @@ def open_elsewhere(config: Config, home: str) -> BatchRunner:
     """A pipeline in another process.
 
     Args:
-        config: of the pipeline. On another machine its cache lies in a folder of that machine alone: what SQLite writes may
-            not be shared by way of a network.
+        config: of the pipeline. On another machine its cache lies in a folder of that machine alone, where it is no server:
+            what SQLite writes may not be shared by way of a network.
         home: the name of the machine where it was asked for.
     """
-    return BatchRunner(config if socket.gethostname() == home else _with_own_cache(config))
+    is_common = socket.gethostname() == home or is_shared(config.ers_cache_path)
+    return BatchRunner(config if is_common else _with_own_cache(config))
 
 
 def check_origins(own: Mapping[str, str], wanted: Mapping[str, str], here: str, there: str) -> None:
