@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from .config import Config, users_cache
+from .formats.run_folder import FinishedConversation
 from .identity import fingerprint, origins
 from .pipeline import Pipeline, StageName
 from .records.conversation import Conversation
@@ -37,7 +38,7 @@ class Batch(NamedTuple):
 class RunBatch(NamedTuple):
     """Conversations with what the stages added, the seconds that each stage took, and the requests to servers of models, see `Resources`."""
 
-    conversations: list[Conversation]
+    conversations: list[FinishedConversation]
     seconds: dict[str, float]
     requests: dict[str, Counter[str]]
 
@@ -59,13 +60,13 @@ class BatchRunner:
         return origins(pipeline.config, pipeline.resources, (pipeline.qu, pipeline.ers, pipeline.ha))
 
     def __call__(self, batch: Batch) -> RunBatch:
-        """Run a batch; see `Pipeline.run`."""
+        """Run a batch; see `Pipeline.run`. Raises `DataError`, too, where a module made what is no JSON."""
         before, asked = dict(self.pipeline.seconds), copy.deepcopy(self.pipeline.resources.requests)
         conversations, sources, use_gold_answers, done_by, until = batch
         done = self.pipeline.run(conversations, sources, use_gold_answers, done_by=done_by, until=until)
         seconds = {stage: seconds - before[stage] for stage, seconds in self.pipeline.seconds.items()}
         requests = {key: counts - asked[key] for key, counts in self.pipeline.resources.requests.items()}
-        return RunBatch(done, seconds, requests)
+        return RunBatch([*map(FinishedConversation.of, done)], seconds, requests)
 
     def close(self) -> None:
         """Close the pipeline, and what it has opened."""

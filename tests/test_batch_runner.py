@@ -1,5 +1,6 @@
 """A pipeline in another process: the same results or none, and a cache of its own on another machine."""
 
+import json
 import socket
 from contextlib import closing
 from pathlib import Path
@@ -26,7 +27,10 @@ def test_a_batch_has_its_conversations_and_its_own_seconds(config):
         first, second = runner(batch), runner(batch)
         whole = runner.pipeline.seconds
     assert first.conversations == second.conversations
-    assert all("pred_answers" in turn for turn in first.conversations[0]["questions"])
+    kept, line = first.conversations[0]
+    written = json.loads(line)["questions"]
+    assert all("pred_answers" in turn and "top_evidences" not in turn for turn in kept["questions"])
+    assert [turn.pop("top_evidences") != [] for turn in written] and written == kept["questions"]
     for stage in ("qu", "ers", "ha"):
         assert first.seconds[stage] + second.seconds[stage] == pytest.approx(whole[stage])
 

@@ -25,7 +25,7 @@ import msgspec
 from convinse import Pipeline, load_config
 from convinse.cluster.ray_crew import RayCrew
 from convinse.experiment import read_part
-from convinse.formats.run_folder import RunFolder
+from convinse.formats.run_folder import FinishedConversation, RunFolder
 from convinse.support.errors import ConvinseError
 
 from . import cluster_on_paper
@@ -117,7 +117,7 @@ def paper(bench: Bench) -> Figures:
     return known
 
 
-def _slept(crew: RayCrew, count: int, conversation: bytes) -> Iterator[dict[str, object]]:
+def _slept(crew: RayCrew, count: int, conversation: bytes) -> Iterator[FinishedConversation]:
     return crew.in_order(range(count), Sleeper, (_SLEEP, conversation), "sleeping", "try again")
 
 
