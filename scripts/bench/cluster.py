@@ -111,6 +111,7 @@ def scaling(bench: Bench) -> Figures:
 
 def paper(bench: Bench) -> Figures:
     """What clusters of many nodes would take, computed from what this machine takes."""
+    gc.set_threshold(_ALLOCATIONS)  # as the command line has it
     with _ray() as ray:
         known = cluster_on_paper.constants(bench, _slept, ray)
     cluster_on_paper.computed(bench, known)

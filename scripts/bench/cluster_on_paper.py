@@ -50,7 +50,7 @@ def constants(bench: Bench, slept: Callable[[Any, int, bytes], Iterable[Any]], r
     bench.report("Measured, in processor time", [
         Figure("s for a conversation of five turns, without a cache", known["conversation"], "{:.2f}"),
         Figure("s for one whose scores and embeddings are all in a shared cache", known["cached"], "{:.2f}"),
-        Figure("requests of a conversation to the shared cache", known["requests"], "{:.0f}"),
+        Figure("commands of a conversation to the shared cache", known["commands"], "{:.0f}"),
         Figure("kB that it keeps there", known["kept"] / 1e3, "{:,.0f}"),
         Figure("kB that it gets from there", known["got"] / 1e3, "{:,.0f}"),
         Figure("ms of the Redis server for a conversation", 1e3 * known["redis"], "{:.2f}"),
@@ -147,7 +147,7 @@ def _conversations(bench: Bench) -> Figures:
     busy = sum(after[f"used_cpu_{kind}"] - begun[f"used_cpu_{kind}"] for kind in ("user", "sys"))
     return {
         "conversation": seconds, "cached": cached, "redis": busy / count, "finished": msgspec.json.encode(done[0]),
-        "requests": (after["total_commands_processed"] - begun["total_commands_processed"]) / count,
+        "commands": (after["total_commands_processed"] - begun["total_commands_processed"]) / count,
         "kept": before["total_net_input_bytes"] / count,
         "got": (after["total_net_output_bytes"] - begun["total_net_output_bytes"]) / count,
     }  # fmt: skip

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from convinse.formats.run_folder import METRICS, TURNS, FinishedConversation, RunFolder, RunRecord
-from convinse.support.errors import OutputError
+from convinse.support.errors import DataError, OutputError
 from refusals import refused
 from written import json_lines, names, write
 
@@ -366,3 +366,23 @@ def test_a_run_that_goes_on_has_checksums_when_it_is_whole_again(path):
     assert (path / "checksums.json").exists() and finished(path) == ["a", "b", "c"]
     assert finished(path, "another") == [] and not (path / "checksums.json").exists()
     assert next(path.glob("earlier-*/checksums.json")).exists()
+
+
+def test_what_is_no_json_is_told():
+    turn = {"turn": 0, "question": "?", "module": object()}
+    refused(
+        DataError,
+        lambda: FinishedConversation.of({"conv_id": "c", "questions": [turn]}),
+        "conversation 'c': cannot be written as JSON",
+    )
+
+
+def test_evidences_are_written_and_not_kept(path):
+    turn = {"turn": 0, "question": "?", "top_evidences": [{"evidence_text": "long", "source": "kb"}]}
+    whole = {"conv_id": "c", "questions": [turn]}
+    for _ in range(2):  # as they are added, and as they are read again
+        with RunFolder(path, made_from()) as run:
+            if not run.finished:
+                run.add(FinishedConversation.of(whole))
+            assert run.finished == {"c": {"conv_id": "c", "questions": [{"turn": 0, "question": "?"}]}}
+    assert json.loads((path / TURNS).read_text()) == whole
