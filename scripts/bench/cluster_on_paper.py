@@ -75,7 +75,7 @@ def computed(bench: Bench, known: Figures) -> None:
         "min of computing": ("computing", "{:,.1f}"), "of the writer": ("writing", "{:,.1f}"),
         "all found in the cache": ("cached", "{:,.1f}"), "limit": ("limit", "{}"),
         "Redis, of a core": ("redis", "{:.2f}"), "of its line": ("line", "{:.2f}"),
-        "connections": ("connections", "{:,}"), "GB of it": ("kept", "{:.1f}"), "GB of the writer": ("held", "{:.0f}"),
+        "connections": ("connections", "{:,}"), "GB of it": ("kept", "{:.1f}"), "GB of the writer": ("held", "{:.2f}"),
     }, {(): runs})  # fmt: skip
     title = f"Computed: {WIKIDATA / 1e9:.0f} GB of Wikidata to each node, a store of {8 * LINE / 1e9:.0f} Gbit/s"
     fetches = {
