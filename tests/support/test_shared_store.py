@@ -7,9 +7,8 @@ import sys
 import threading
 import time
 import zlib
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from shutil import which
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,32 +24,14 @@ from convinse.support.shared_store import SharedStore
 from convinse.support.vector_cache import VectorCache
 from loopback import free_port
 
-redis = pytest.importorskip("redis")
+pytest.importorskip("redis")
+
+from redis_server import running
 
 
 class Planted:
     def __reduce__(self):
         return pytest.fail, ("something was unpickled",)
-
-
-@contextmanager
-def running(folder, *options):
-    """A server of Debian's package, empty, on a free port."""
-    port = free_port()
-    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder), *options]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        try:
-            client = redis.Redis(port=port, protocol=2, password="secret" if "--requirepass" in options else None)
-            for _ in range(600):
-                try:
-                    client.ping()
-                    break
-                except redis.ConnectionError:
-                    time.sleep(0.1)
-            yield SimpleNamespace(url=f"redis://127.0.0.1:{port}", process=process, client=client, port=port)
-            client.close()
-        finally:
-            process.kill()
 
 
 @pytest.fixture
