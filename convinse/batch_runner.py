@@ -13,11 +13,13 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from .config import Config, users_cache
+from .formats.run_folder import FinishedConversation
 from .identity import fingerprint, origins
 from .pipeline import Pipeline, StageName
 from .records.conversation import Conversation
 from .resources import Resources
 from .support.errors import DataError
+from .support.shared_store import is_shared
 
 # what a worker is given, and need not find at home
 _GIVEN = ("settings",)
@@ -36,7 +38,7 @@ class Batch(NamedTuple):
 class RunBatch(NamedTuple):
     """Conversations with what the stages added, the seconds that each stage took, and the requests to servers of models, see `Resources`."""
 
-    conversations: list[Conversation]
+    conversations: list[FinishedConversation]
     seconds: dict[str, float]
     requests: dict[str, Counter[str]]
 
@@ -58,13 +60,13 @@ class BatchRunner:
         return origins(pipeline.config, pipeline.resources, (pipeline.qu, pipeline.ers, pipeline.ha))
 
     def __call__(self, batch: Batch) -> RunBatch:
-        """Run a batch; see `Pipeline.run`."""
+        """Run a batch; see `Pipeline.run`. Raises `DataError`, too, where a module made what is no JSON."""
         before, asked = dict(self.pipeline.seconds), copy.deepcopy(self.pipeline.resources.requests)
         conversations, sources, use_gold_answers, done_by, until = batch
         done = self.pipeline.run(conversations, sources, use_gold_answers, done_by=done_by, until=until)
         seconds = {stage: seconds - before[stage] for stage, seconds in self.pipeline.seconds.items()}
         requests = {key: counts - asked[key] for key, counts in self.pipeline.resources.requests.items()}
-        return RunBatch(done, seconds, requests)
+        return RunBatch([*map(FinishedConversation.of, done)], seconds, requests)
 
     def close(self) -> None:
         """Close the pipeline, and what it has opened."""
@@ -93,11 +95,12 @@ def open_elsewhere(config: Config, home: str) -> BatchRunner:
     """A pipeline in another process.
 
     Args:
-        config: of the pipeline. On another machine its cache lies in a folder of that machine alone: what SQLite writes may
-            not be shared by way of a network.
+        config: of the pipeline. On another machine its cache lies in a folder of that machine alone, where it is no server:
+            what SQLite writes may not be shared by way of a network.
         home: the name of the machine where it was asked for.
     """
-    return BatchRunner(config if socket.gethostname() == home else _with_own_cache(config))
+    is_common = socket.gethostname() == home or is_shared(config.ers_cache_path)
+    return BatchRunner(config if is_common else _with_own_cache(config))
 
 
 def check_origins(own: Mapping[str, str], wanted: Mapping[str, str], here: str, there: str) -> None:

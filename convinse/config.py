@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_t
 import msgspec
 
 from .records.evidence import parse_sources
-from .support.errors import ConfigError, UnknownKeyError, nearest, one_line
+from .support.errors import CacheError, ConfigError, UnknownKeyError, nearest, one_line
 from .support.limits import LARGEST_CONFIG, MOST_SETTINGS
+from .support.shared_store import check_address, is_shared
 
 S = TypeVar("S", bound=msgspec.Struct)
 SNAPSHOT = "snapshot:"  # a path that starts so lies in the package
@@ -386,7 +387,7 @@ class Config(Settings, frozen=True, kw_only=True):
     clocq_use_api: ask a CLOCQ server over HTTP in place of the knowledge base at `kb_path`;
     clocq_host, clocq_port: the address of that server; by default the public CLOCQ API;
     ers_use_cache: keep what was retrieved and computed; `false` touches no disk;
-    ers_cache_path: the folder where it is kept;
+    ers_cache_path: the folder where it is kept, or a Redis server that several machines share, such as `redis://node1:6379`;
     ers_wikipedia_dump: the dump of Wikipedia evidences; null for none;
     ers_passage_index: an index of plain passages (`retrieve index`), or the addresses of servers of its parts (`retrieve serve`, by commas),
         whose passages are `text` evidences, too;
@@ -518,7 +519,7 @@ class Config(Settings, frozen=True, kw_only=True):
 
 
 def cache_path(config: Config) -> str | None:
-    """The folder of the evidence cache; None without `ers_use_cache`.
+    """The folder or the server of the evidence cache; None without `ers_use_cache`.
 
     The default, `cache/`, is the folder of that name where the working directory has one, as a checkout does; else
     the user's own cache folder, so that commands leave nothing where they are called.
@@ -635,6 +636,11 @@ def _check_places(config: Config, where: str) -> None:
     for key in ("output_path", "ers_cache_path"):
         if not (path := getattr(config, key)).isprintable() or not path:
             raise ConfigError(f"{where}: {key}: {path!r} is no path of a folder")
+    if is_shared(config.ers_cache_path):
+        try:
+            check_address(config.ers_cache_path)
+        except CacheError as error:
+            raise ConfigError(f"{where}: ers_cache_path: {error}") from None
 
 
 def _without_aliases(data: Mapping[str, Any], where: str) -> dict[str, Any]:

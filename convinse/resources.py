@@ -35,6 +35,7 @@ from .language_models.model_server import ModelServer
 from .records.ranked_rows import RowForm
 from .support.evidence_cache import EvidenceCache
 from .support.files import recover
+from .support.shared_store import SharedStore, is_shared
 from .support.vector_cache import VectorCache
 from .wikipedia.dump import WikipediaDump
 
@@ -126,8 +127,11 @@ class Resources:
         return self._opened("cache", lambda: EvidenceCache(self._cache_path))
 
     @property
-    def _cache_path(self) -> str | None:
-        return cache_path(self.config)
+    def _cache_path(self) -> str | SharedStore | None:
+        path = cache_path(self.config)
+        if path is None or not is_shared(path):
+            return path
+        return self._opened("shared store", lambda: SharedStore(path))
 
     # -- models --------------------------------------------------------------------------------------------------------
 
@@ -271,7 +275,7 @@ class Resources:
     def close_caches(self) -> None:
         """Close the caches; the next use of one opens it again. What was put into them is on disk already."""
         for thing in (self._cache, *self._open.values()):
-            if isinstance(thing, EvidenceCache | VectorCache):
+            if isinstance(thing, EvidenceCache | VectorCache | SharedStore):
                 thing.close()
 
     def close(self) -> None:

@@ -1,12 +1,13 @@
 """A pipeline in another process: the same results or none, and a cache of its own on another machine."""
 
+import json
 import socket
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from convinse.batch_runner import Batch, BatchRunner, open_like
+from convinse.batch_runner import Batch, BatchRunner, open_elsewhere, open_like
 from convinse.config import load_config
 from convinse.experiment import read_part
 from convinse.support.errors import DataError
@@ -26,7 +27,10 @@ def test_a_batch_has_its_conversations_and_its_own_seconds(config):
         first, second = runner(batch), runner(batch)
         whole = runner.pipeline.seconds
     assert first.conversations == second.conversations
-    assert all("pred_answers" in turn for turn in first.conversations[0]["questions"])
+    kept, line = first.conversations[0]
+    written = json.loads(line)["questions"]
+    assert all("pred_answers" in turn and "top_evidences" not in turn for turn in kept["questions"])
+    assert [turn.pop("top_evidences") != [] for turn in written] and written == kept["questions"]
     for stage in ("qu", "ers", "ha"):
         assert first.seconds[stage] + second.seconds[stage] == pytest.approx(whole[stage])
 
@@ -60,3 +64,9 @@ def test_another_machine_keeps_its_cache_to_itself(config, workdir, monkeypatch)
     with closing(open_like(config, made_from, "another machine")) as there:
         path = Path(there.pipeline.config.ers_cache_path)
     assert path.parent == workdir / "own" / "convinse" / HERE
+
+
+def test_a_cache_on_a_server_is_that_of_all_machines():
+    config = load_config("lexical.yml", ers_cache_path="redis://node1:6379")
+    with closing(open_elsewhere(config, "another machine")) as there:
+        assert there.pipeline.config.ers_cache_path == "redis://node1:6379"

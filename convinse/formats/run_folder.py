@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from io import RawIOBase
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -42,6 +42,29 @@ class RunRecord(msgspec.Struct, frozen=True):
         return [name for name in names if self.made_from.get(name) != later.made_from.get(name)]
 
 
+class FinishedConversation(NamedTuple):
+    """A conversation on its way to `turns.jsonl`, so that who writes it need not take it apart.
+
+    Attributes:
+        kept: what stays in memory of it: all but its evidences.
+        line: the whole as JSON.
+    """
+
+    kept: Conversation
+    line: bytes
+
+    @classmethod
+    def of(cls, conversation: Conversation) -> FinishedConversation:
+        """Raises `DataError` where it cannot be written as JSON."""
+        try:
+            return cls(_without_evidences(conversation), msgspec.json.encode(conversation) + b"\n")
+        except (TypeError, ValueError) as error:
+            raise DataError(
+                f"conversation '{conversation['conv_id']}': cannot be written as JSON ({one_line(error)}); a module may add "
+                "texts, numbers, lists and mappings to a turn"
+            ) from error
+
+
 class _Metrics(msgspec.Struct):
     seconds: dict[str, float] = {}
 
@@ -50,7 +73,8 @@ class RunFolder:
     """The results of one configuration and one combination of sources.
 
     Opening it takes a lock (one run writes at a time) and reads the conversations that are finished. Results that come from
-    something else are moved to `earlier-ID/`, never overwritten; the log says what has changed.
+    something else are moved to `earlier-ID/`, never overwritten; the log says what has changed. `finished` has the conversations
+    that are written, by their ids, without their evidences, which would fill the memory.
 
     Args:
         path: the folder.
@@ -139,11 +163,11 @@ class RunFolder:
                 raise OutputError(
                     f"{turns}: line {number} is no finished conversation ({one_line(error)}); move the file away, or use --restart"
                 ) from None
-            self.finished[str(conversation["conv_id"])] = conversation
+            self.finished[str(conversation["conv_id"])] = _without_evidences(conversation)
         if whole != len(data):
             os.truncate(turns, whole)
 
-    def add(self, conversation: Conversation) -> None:
+    def add(self, finished: FinishedConversation) -> None:
         """Append a finished conversation; it is on disk when the call returns.
 
         Raises:
@@ -152,15 +176,15 @@ class RunFolder:
         size = os.fstat(self._file.fileno()).st_size
         try:
             (self.path / FOLDER_SUMS).unlink(missing_ok=True)  # until the run is whole again
-            _write(self._file, msgspec.json.encode(conversation) + b"\n")
+            _write(self._file, finished.line)
             os.fsync(self._file.fileno())
-        except (OSError, ValueError) as error:
+        except OSError as error:
             self._take_back(size)
             raise OutputError(
                 f"{self.path / TURNS}: cannot be written: {one_line(error)}; {len(self.finished)} finished conversations are kept: "
                 "free the disk and run the command again to go on"
             ) from error
-        self.finished[str(conversation["conv_id"])] = conversation
+        self.finished[str(finished.kept["conv_id"])] = finished.kept
 
     def _take_back(self, size: int) -> None:
         try:
@@ -187,6 +211,14 @@ class RunFolder:
 
     def __exit__(self, *_: object) -> None:
         self._opened.close()
+
+
+def _without_evidences(conversation: Conversation) -> Conversation:
+    kept = conversation.copy()
+    kept["questions"] = [turn.copy() for turn in conversation["questions"]]
+    for turn in kept["questions"]:
+        turn.pop("top_evidences", None)
+    return kept
 
 
 def _write(file: RawIOBase, data: bytes) -> None:

@@ -123,10 +123,18 @@ class PassageIndex:
             Hit(number, self.id(number), score) for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
         ]
 
+    def search_all(self, questions: Sequence[str], top: int) -> list[list[Hit]]:
+        """As `search`, for each question."""
+        return [self.search(question, top) for question in questions]
+
     def find(self, question: str, top: int, texts: bool = True) -> RankedPassages:
         """As `search`, with the texts where these are wanted."""
         hits = self.search(question, top)
         return RankedPassages(hits, self.passages([hit.number for hit in hits]) if texts else [], {})
+
+    def find_all(self, questions: Sequence[str], top: int, texts: bool = True) -> list[RankedPassages]:
+        """As `find`, for each question."""
+        return [self.find(question, top, texts) for question in questions]
 
     def id(self, number: int) -> str:
         """The id of a passage."""

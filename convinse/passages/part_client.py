@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,6 +19,8 @@ from .index import Hit
 from .layout import PartOfIndex
 from .part_server import PartAnswer
 from .parts import PassageParts
+
+T = TypeVar("T")
 
 LOGGER = logging.getLogger(__name__)
 _PATIENCE = 20.0  # seconds for an answer, a second attempt included
@@ -135,15 +137,17 @@ class ServedPart:
         self._servers = servers
         self.part = part
 
-    def search(self, question: str, top: int) -> list[Hit]:
-        """The best passages of the part. Raises `NetworkError` where no server of it answers."""
-        return self._servers.ask(self.part, "search", {"question": question, "top": top}).hits
+    def search_all(self, questions: Sequence[str], top: int) -> list[list[Hit]]:
+        """The best passages of the part for each question. Raises `NetworkError` where no server of it answers."""
+        hits = self._servers.ask(self.part, "search", {"questions": list(questions), "top": top}).hits
+        return self._whole(hits, len(questions), "answers")
 
     def passages(self, numbers: Sequence[int]) -> list[Passage]:
         """Some passages. Raises `NetworkError` where no server of it answers."""
         passages = self._servers.ask(self.part, "passages", {"numbers": list(numbers)}).passages
-        if len(passages) != len(numbers):
-            raise NetworkError(
-                f"part-{self.part.number}: a server gave {len(passages)} passages of {len(numbers)}; {_REMEDY}"
-            )
-        return passages
+        return self._whole(passages, len(numbers), "passages")
+
+    def _whole(self, values: list[T], wanted: int, kind: str) -> list[T]:
+        if len(values) != wanted:
+            raise NetworkError(f"part-{self.part.number}: a server gave {len(values)} {kind} of {wanted}; {_REMEDY}")
+        return values

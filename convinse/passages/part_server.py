@@ -1,7 +1,7 @@
 """A passage index, or a part of one, over HTTP: what `retrieve serve` serves to `part_client`.
 
-`GET /` says which part of what it is; `POST /search` (`question`, `top`) answers the best passages as number, id and score;
-`POST /passages` (`numbers`) answers these. Every answer names the index by its build id. The server reads only, and knows no users.
+`GET /` says which part of what it is; `POST /search` (`questions`, `top`) answers the best passages of each as number, id and
+score; `POST /passages` (`numbers`) answers these. Every answer names the index by its build id. The server reads only, and knows no users.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ..support.http_work import RefusedError, WorkQueue
 from .blocks import Passage
 from .index import Hit
 from .layout import Parameters, PartOfIndex
+from .parts import MOST_PASSAGES
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -27,20 +28,22 @@ if TYPE_CHECKING:
     from .parts import AnyIndex
 
 LIMITS = Limits()
-MOST = 10_000  # characters of a question; passages of an answer
+_LONGEST = 10_000  # characters of a question
 
 
 class PartSearch(msgspec.Struct):
     """A request of `/search`."""
 
-    question: Annotated[str, msgspec.Meta(max_length=MOST)]
-    top: Annotated[int, msgspec.Meta(ge=1, le=MOST)] = 10
+    questions: Annotated[
+        list[Annotated[str, msgspec.Meta(max_length=_LONGEST)]], msgspec.Meta(max_length=MOST_PASSAGES)
+    ]
+    top: Annotated[int, msgspec.Meta(ge=1, le=MOST_PASSAGES)] = 10
 
 
 class PartNumbers(msgspec.Struct):
     """A request of `/passages`."""
 
-    numbers: Annotated[list[Annotated[int, msgspec.Meta(ge=0)]], msgspec.Meta(max_length=MOST)]
+    numbers: Annotated[list[Annotated[int, msgspec.Meta(ge=0)]], msgspec.Meta(max_length=MOST_PASSAGES)]
 
 
 class PartAnswer(msgspec.Struct):
@@ -48,7 +51,7 @@ class PartAnswer(msgspec.Struct):
 
     part: PartOfIndex
     parameters: Parameters
-    hits: list[Hit] = []
+    hits: list[list[Hit]] = []
     passages: list[Passage] = []
 
 
@@ -65,7 +68,9 @@ def create_app(index: AnyIndex, limits: Limits = LIMITS) -> Starlette:
         return answer(own())
 
     def search(request: PartSearch) -> PartAnswer:
-        return own(hits=index.search(request.question, request.top))
+        if len(request.questions) * request.top > MOST_PASSAGES:
+            raise RefusedError(f"questions: {MOST_PASSAGES} passages at most, as many as `top` for each of them")
+        return own(hits=index.search_all(request.questions, request.top))
 
     def passages(request: PartNumbers) -> PartAnswer:
         if any(number >= len(index) for number in request.numbers):

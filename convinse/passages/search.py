@@ -17,7 +17,8 @@ from .layout import is_index, part_folders
 from .opening import open_index
 from .parts import AnyIndex, PassageParts
 
-_AT_ONCE = 32  # questions that are reranked together
+_AT_ONCE = 128  # questions that are searched together
+_RERANKED = 32  # of them that a model ranks together
 
 
 class Reranker(Protocol):
@@ -115,8 +116,9 @@ def search(
     for question in questions:  # before the first search: a missing index is told at once
         collection.index(question)
     with progress("searching", len(questions), "questions", quiet) as advance:
-        for start in range(0, len(questions), _AT_ONCE):
-            part = questions[start : start + _AT_ONCE]
+        size = _AT_ONCE if reranker is None else _RERANKED
+        for start in range(0, len(questions), size):
+            part = questions[start : start + size]
             yield from _search(collection, part, top, reranker, max(top, candidates), texts)
             advance(len(part))
 
@@ -129,10 +131,9 @@ def _search(
     candidates: int,
     texts: bool,
 ) -> Iterator[PassageRanking]:
+    answers = _found(collection, questions, top if reranker is None else candidates, texts or reranker is not None)
     if reranker is None:
-        for question in questions:
-            index = collection.index(question)
-            ranked = index.find(question.text, top, texts)
+        for question, ranked in zip(questions, answers, strict=True):
             if texts:
                 best = [
                     FoundPassage(hit.id, hit.score, passage.title, passage.text)
@@ -140,9 +141,8 @@ def _search(
                 ]
             else:
                 best = [FoundPassage(hit.id, hit.score, None, "") for hit in ranked.hits]
-            yield _padded(question, index, best, top, ranked.missing)
+            yield _padded(question, collection.index(question), best, top, ranked.missing)
         return
-    answers = [collection.index(question).find(question.text, candidates) for question in questions]
     evidences = [_evidences(ranked) for ranked in answers]
     rankings = reranker.rank_all([question.text for question in questions], evidences, top)
     for question, ranked, ranking in zip(questions, answers, rankings, strict=True):
@@ -151,6 +151,17 @@ def _search(
             name, title, text = evidence["passage"]  # type: ignore[typeddict-item]
             best.append(FoundPassage(name, evidence["score"], title, text))
         yield _padded(question, collection.index(question), best, top, ranked.missing)
+
+
+def _found(collection: Collection, questions: Sequence[SearchQuestion], top: int, texts: bool) -> list[RankedPassages]:
+    """What is found for each question; those of one index are asked together."""
+    places: dict[AnyIndex, list[int]] = {}
+    for place, question in enumerate(questions):
+        places.setdefault(collection.index(question), []).append(place)
+    rankings: dict[int, RankedPassages] = {}
+    for index, own in places.items():
+        rankings.update(zip(own, index.find_all([questions[place].text for place in own], top, texts), strict=True))
+    return [rankings[place] for place in range(len(questions))]
 
 
 def candidate_evidences(index: AnyIndex, question: str, number: int) -> list[Evidence]:

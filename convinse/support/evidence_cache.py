@@ -1,4 +1,5 @@
-"""The evidence cache: JSON in SQLite below one folder, without pickles, without silent eviction, with a checksum of each entry.
+"""The evidence cache: JSON in SQLite below one folder, without pickles, without silent eviction, with a checksum of each entry;
+or on a server that several machines share.
 
 diskcache does the locking and the storage. Its stock `Disk` unpickles what a cache folder holds (CVE-2025-69872), so
 the `JsonBlobDisk` here reads and writes one kind of entry only, compressed JSON under a text key, and refuses all else.
@@ -22,10 +23,12 @@ from diskcache.core import MODE_RAW, Disk
 
 from .errors import CacheError, one_line
 from .jsonlines import JSON_ERRORS
+from .shared_store import SharedStore
 
 FORMAT = "2"  # part of every key; raised when the meaning of cached values changes
 LOGGER = logging.getLogger(__name__)
 _MISSING = object()
+_LONGEST = 256 << 20  # bytes of the JSON of an entry of a server: one could be made to unpack to anything
 _KEYED = (
     b"\x01"  # begins an entry, before the CRC-32 of its key; earlier versions kept neither, and zlib begins with 0x78
 )
@@ -80,20 +83,23 @@ class EvidenceCache:
 
     A key is a kind of result, the build id of the data it comes from, its parameters and what was asked; a changed
     parameter is another key. Each `put` is one SQLite transaction: a killed process loses at most that entry. Nothing
-    is evicted. With `path=None` nothing is kept and no disk is touched.
+    is evicted. With `path=None` nothing is kept and no disk is touched. With a `SharedStore` the entries lie there.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None) -> None:
-        self._path = None if path is None else Path(path).expanduser() / "entries"
+    def __init__(self, path: str | os.PathLike[str] | SharedStore | None) -> None:
+        self._shared = path if isinstance(path, SharedStore) else None
+        self._path = None if path is None or isinstance(path, SharedStore) else Path(path).expanduser() / "entries"
         self._cache: diskcache.Cache | None = None
 
     @property
     def enabled(self) -> bool:
         """Whether anything is kept."""
-        return self._path is not None
+        return self._path is not None or self._shared is not None
 
     def get(self, *key: Any) -> Any:
         """The value under `key`, or None. Values are never None."""
+        if self._shared is not None:
+            return _unpacked(self._shared, _key(key))
         if self._path is None:
             return None
         text = _key(key)
@@ -110,11 +116,15 @@ class EvidenceCache:
         """Keep a JSON value; it is on disk when the call returns."""
         if value is None:
             raise CacheError("None cannot be cached: a failure is not an empty result")
+        if self._shared is not None:
+            self._shared.put({_bytes(_key(key)): zlib.compress(msgspec.json.encode(value), 3)})
         if self._path is not None:
             self._guard("written", lambda cache: cache.set(_key(key), value))
 
     def clear(self) -> None:
-        """Forget all entries."""
+        """Forget all entries. Raises `CacheError` where others share them."""
+        if self._shared is not None:
+            raise CacheError(f"{self._shared}: is shared, and not emptied from here; call redis-cli FLUSHDB there")
         if self._path is not None:
             self._guard("written", lambda cache: cache.clear())
 
@@ -184,8 +194,28 @@ def entry_fault(key: str, entry: KeptEntry) -> str:
     return entry.fault
 
 
+def _unpacked(store: SharedStore, key: str) -> Any:
+    """The value of an entry of a server; None where there is none, or another program's."""
+    (blob,) = store.get([_bytes(key)])
+    if blob is None:
+        return None
+    unpacking = zlib.decompressobj()
+    try:
+        text = unpacking.decompress(blob, _LONGEST)
+        if not unpacking.eof:
+            raise zlib.error(f"it is cut, or has more than {_LONGEST >> 20} MiB")
+        return msgspec.json.decode(text)
+    except (zlib.error, *JSON_ERRORS) as error:
+        LOGGER.warning("%s: an entry is damaged (%s) and made again: %s", store, one_line(error), key[:80])
+        return None
+
+
 def _sum(key: str) -> int:
-    return zlib.crc32(key.encode("utf-8", "surrogatepass"))
+    return zlib.crc32(_bytes(key))
+
+
+def _bytes(key: str) -> bytes:
+    return key.encode("utf-8", "surrogatepass")
 
 
 def _key(parts: tuple[Any, ...]) -> str:

@@ -33,6 +33,7 @@ from .checksums import crc32
 from .errors import CacheError, one_line
 from .locks import LOCK_EX, LOCK_SH, LOCK_UN, flock
 from .record_file import RecordFile
+from .shared_store import SharedStore
 
 _MAGIC = b"cvnsvecs"
 _FORMAT = 1
@@ -48,7 +49,7 @@ class VectorCache:
 
     Args:
         path: the cache folder (`ers_cache_path`), whose file is `vectors/{hash of the model id}.vectors`. With None
-            the vectors stay in the memory of the process and are lost with it.
+            the vectors stay in the memory of the process and are lost with it. With a `SharedStore` they lie there.
         model_id: the model that makes the vectors; whatever changes them belongs into it.
         dimension: the length of a vector.
         memory_limit: bytes that may be kept with `path=None`; when they are used up, all is dropped and collecting
@@ -58,7 +59,7 @@ class VectorCache:
 
     def __init__(
         self,
-        path: str | os.PathLike[str] | None,
+        path: str | os.PathLike[str] | SharedStore | None,
         model_id: str,
         dimension: int,
         memory_limit: int = 2 << 30,
@@ -66,7 +67,12 @@ class VectorCache:
     ) -> None:
         model = (model_id if precision == "float16" else f"{model_id}/{precision}").encode("utf-8", "surrogatepass")
         name = f"{hashlib.blake2b(model, digest_size=12).hexdigest()}.vectors"
-        self._path = None if path is None else Path(path).expanduser() / "vectors" / name
+        self._shared: SharedStore | None = None
+        self._path: Path | None = None
+        if isinstance(path, SharedStore):
+            self._shared = path
+        elif path is not None:
+            self._path = Path(path).expanduser() / "vectors" / name
         self._dimension = dimension
         self._memory_limit = memory_limit
         self._precision, self._numbers = precision, np.dtype(precision).newbyteorder("<")
@@ -84,6 +90,8 @@ class VectorCache:
         Returns:
             The vectors, [n, d], zeros where a text is unknown; and which are known, bool [n].
         """
+        if self._shared is not None:
+            return self._get_shared(self._shared, texts)
         with self._guard("read"):
             if not texts or not self._open(write=False):
                 return np.zeros((len(texts), self._dimension), self._numbers), np.zeros(len(texts), bool)
@@ -108,6 +116,10 @@ class VectorCache:
             raise CacheError(
                 f"the embedding of {texts[bad[0]][:80]!r} is not finite in {self._precision}; the model is broken"
             )
+        if self._shared is not None:
+            rows = zip(self._shared_keys(texts), numbers, strict=True)
+            self._shared.put({key: row.tobytes() for key, row in rows})
+            return
         with self._guard("written"):
             self._open(write=True)
             with self._locked(LOCK_EX) as file:
@@ -137,6 +149,19 @@ class VectorCache:
     def __bool__(self) -> bool:
         """An empty cache is a cache."""
         return True
+
+    # --- the server
+
+    def _get_shared(self, store: SharedStore, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        vectors, known = np.zeros((len(texts), self._dimension), self._numbers), np.zeros(len(texts), bool)
+        length = self._numbers.itemsize * self._dimension
+        for place, content in enumerate(store.get(self._shared_keys(texts), length) if texts else []):
+            if content is not None and len(content) == length:
+                vectors[place], known[place] = np.frombuffer(content, self._numbers), True
+        return vectors, known
+
+    def _shared_keys(self, texts: Sequence[str]) -> list[bytes]:
+        return [self._header + key.tobytes() for key in self._keys(texts)]
 
     # --- the file
 

@@ -1,10 +1,10 @@
 """What a Ray cluster costs: a run on two workers of this machine beside the plain run, and how a stage of known length scales.
 
-    bash run.sh bench cluster [--parts overhead,scaling]
+    bash run.sh bench cluster [--parts overhead,scaling,paper]
 
 `overhead` runs the embedded conversations, repeated under new names, without a cache. `scaling` has workers sleep in place of
 computing and give back a finished conversation, so that what is left is the cost of handing out, taking in and writing; more
-workers than cores are as good as as many machines there.
+workers than cores are as good as as many machines there. `paper` computes what larger clusters would take; it starts `redis-server`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ import msgspec
 from convinse import Pipeline, load_config
 from convinse.cluster.ray_crew import RayCrew
 from convinse.experiment import read_part
-from convinse.formats.run_folder import RunFolder
+from convinse.formats.run_folder import FinishedConversation, RunFolder
 from convinse.support.errors import ConvinseError
 
+from . import cluster_on_paper
 from .cluster_work import Sleeper
 from .harness import Bench, Figures, Spec, Spread, run
 
@@ -108,7 +109,16 @@ def scaling(bench: Bench) -> Figures:
     return {"conversations": count, "bytes": len(conversation), "sleep": _SLEEP, "workers": systems}
 
 
-def _slept(crew: RayCrew, count: int, conversation: bytes) -> Iterator[dict[str, object]]:
+def paper(bench: Bench) -> Figures:
+    """What clusters of many nodes would take, computed from what this machine takes."""
+    gc.set_threshold(_ALLOCATIONS)  # as the command line has it
+    with _ray() as ray:
+        known = cluster_on_paper.constants(bench, _slept, ray)
+    cluster_on_paper.computed(bench, known)
+    return known
+
+
+def _slept(crew: RayCrew, count: int, conversation: bytes) -> Iterator[FinishedConversation]:
     return crew.in_order(range(count), Sleeper, (_SLEEP, conversation), "sleeping", "try again")
 
 
@@ -131,8 +141,8 @@ def _ray() -> Iterator[object]:
 
 
 SPEC = Spec(
-    "cluster", __doc__, {"overhead": overhead, "scaling": scaling}, (8, 500, 500), rounds=(1, 1, 3),
-    needs={"overhead": ["ray"], "scaling": ["ray"]}, peers=("ray",),
+    "cluster", __doc__, {"overhead": overhead, "scaling": scaling, "paper": paper}, (8, 500, 500), rounds=(1, 1, 3),
+    needs={"overhead": ["ray"], "scaling": ["ray"], "paper": ["ray", "fsspec", "redis"]}, peers=("ray", "redis"),
 )  # fmt: skip
 
 

@@ -6,6 +6,8 @@ import time
 
 import msgspec
 
+from convinse.formats.run_folder import FinishedConversation
+
 
 class Sleeper:
     """A stage of known length: a conversation that is finished already, after a while."""
@@ -13,6 +15,6 @@ class Sleeper:
     def __init__(self, seconds: float, conversation: bytes) -> None:
         self._seconds, self._conversation = seconds, msgspec.json.decode(conversation)
 
-    def __call__(self, number: int) -> dict[str, object]:
+    def __call__(self, number: int) -> FinishedConversation:
         time.sleep(self._seconds)
-        return {**self._conversation, "conv_id": str(number)}
+        return FinishedConversation.of({**self._conversation, "conv_id": str(number)})

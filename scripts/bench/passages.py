@@ -60,7 +60,10 @@ MOST = {"tantivy": 1_000_000, "bm25s": 1_000_000, "rank_bm25": 100_000}  # passa
 CHECKED = 20_000  # passages of the comparison with brute force
 MEMORY = 2_000_000_000  # bytes that an index may be built in
 PARTS, WARM = 4, 100
-PARTS_COLUMNS = {"median ms": ("median_ms", "{:.2f}"), "the same": ("same", "{:,}")}
+PARTS_COLUMNS = {
+    "median ms": ("median_ms", "{:.2f}"), "questions/s": ("a_second", "{:,.0f}"),
+    "asked together": ("together_a_second", "{:,.0f}"), "the same": ("same", "{:,}"),
+}  # fmt: skip
 COLUMNS = {
     "index s": ("index_seconds", "{:.1f}"), "peak MB": ("index_peak_mb", "{:,.0f}"), "disk MB": ("disk_mb", "{:,.0f}"),
     "open s": ("open_seconds", "{:.3f}"), "median ms": ("median_ms", "{:.2f}"), "p95 ms": ("p95_ms", "{:.2f}"),
@@ -258,9 +261,14 @@ def _asked(index: AnyIndex, questions: Sequence[str]) -> Figures:
     for question in questions[:WARM]:
         index.search(question, TOP)
     answers = [timed(functools.partial(index.search, question, TOP)) for question in questions]
+    together, hits = timed(functools.partial(index.search_all, questions, TOP))
+    if hits != [hits for _, hits in answers]:
+        raise DataError("questions that are asked together have other answers than one by one")
     return {
         "median_ms": 1000 * statistics.median(seconds for seconds, _ in answers),
-        "hits": [hits for _, hits in answers],
+        "a_second": len(questions) / sum(seconds for seconds, _ in answers),
+        "together_a_second": len(questions) / together,
+        "hits": hits,
     }
 
 

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convinse.formats.run_folder import METRICS, TURNS, RunFolder, RunRecord
-from convinse.support.errors import OutputError
+from convinse.formats.run_folder import METRICS, TURNS, FinishedConversation, RunFolder, RunRecord
+from convinse.support.errors import DataError, OutputError
 from refusals import refused
 from written import json_lines, names, write
 
 HOLDER = """
 from pathlib import Path
-from convinse.formats.run_folder import RunFolder
+from convinse.formats.run_folder import FinishedConversation, RunFolder
 with RunFolder(Path("run"), {"settings": "id"}) as run:
-    run.add({"conv_id": "held", "questions": []})
+    run.add(FinishedConversation.of({"conv_id": "held", "questions": []}))
     print("ready", flush=True)
     input()
 """
@@ -25,25 +25,25 @@ FULL_DISK = """
 import resource, signal, sys
 from pathlib import Path
 from convinse.support.errors import OutputError
-from convinse.formats.run_folder import RunFolder
+from convinse.formats.run_folder import FinishedConversation, RunFolder
 free, length, after = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 with RunFolder(Path("run"), {"settings": "id"}) as run:
     for name in "ab":
-        run.add({"conv_id": name, "questions": []})
+        run.add(FinishedConversation.of({"conv_id": name, "questions": []}))
     big = {"conv_id": "c", "questions": [{"question": "?", "note": "x" * length}]}
     size = Path("run/turns.jsonl").stat().st_size
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size + free, before[1]))
     try:
-        run.add(big)
+        run.add(FinishedConversation.of(big))
     except OutputError as error:
         print(error)
     assert sorted(run.finished) == ["a", "b"]
     if after != "full":  # the disk is freed
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     if after == "again":
-        run.add(big)
+        run.add(FinishedConversation.of(big))
 """
 
 
@@ -63,7 +63,7 @@ def made_from(settings="id", **more):
 def filled(path, *names, settings="id", metrics=False):
     with RunFolder(path, made_from(settings)) as run:
         for name in names:
-            run.add(conversation(name))
+            run.add(FinishedConversation.of(conversation(name)))
         if metrics:
             run.write_metrics({"num_questions": len(names)})
 
@@ -83,7 +83,7 @@ def lines(file):
 def test_a_finished_conversation_is_on_disk_at_once(path):
     with RunFolder(path, made_from()) as run:
         for number, name in enumerate("ab", 1):
-            run.add(conversation(name))
+            run.add(FinishedConversation.of(conversation(name)))
             assert len((path / TURNS).read_bytes().splitlines()) == number
     assert lines(path / TURNS) == ["a", "b"]
 
@@ -92,8 +92,8 @@ def test_a_finished_conversation_is_on_disk_at_once(path):
 def test_any_text_is_one_line_that_reads_back(tmp_path_factory, text):
     folder = tmp_path_factory.mktemp("run")
     with RunFolder(folder, made_from()) as run:
-        run.add(conversation("a", text))
-        run.add(conversation("b"))
+        run.add(FinishedConversation.of(conversation("a", text)))
+        run.add(FinishedConversation.of(conversation("b")))
     assert (folder / TURNS).read_bytes().count(b"\n") == 2
     with RunFolder(folder, made_from()) as run:
         assert run.finished == {"a": conversation("a", text), "b": conversation("b")}
@@ -103,7 +103,7 @@ def test_a_run_goes_on_where_it_was(path):
     filled(path, "a", "b")
     with RunFolder(path, made_from()) as run:
         assert run.finished == {"a": conversation("a"), "b": conversation("b")}
-        run.add(conversation("c"))
+        run.add(FinishedConversation.of(conversation("c")))
     assert lines(path / TURNS) == ["a", "b", "c"]
 
 
@@ -119,7 +119,7 @@ def test_half_a_last_line_is_cut_off(path, cut):
     (path / TURNS).write_bytes(whole[:-cut])
     with RunFolder(path, made_from()) as run:
         assert list(run.finished) == ["a"]
-        run.add(conversation("b"))
+        run.add(FinishedConversation.of(conversation("b")))
     assert (path / TURNS).read_bytes() == whole
 
 
@@ -203,12 +203,12 @@ def test_a_start_on_a_full_disk_still_knows_the_finished_conversations_later(run
 import resource, signal
 from pathlib import Path
 from convinse.support.errors import OutputError
-from convinse.formats.run_folder import RunFolder
+from convinse.formats.run_folder import FinishedConversation, RunFolder
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 try:
     with RunFolder(Path("run"), {"settings": "id"}) as run:
-        run.add({"conv_id": "b", "questions": []})
+        run.add(FinishedConversation.of({"conv_id": "b", "questions": []}))
 except OutputError as error:
     print(error)
 """
@@ -227,7 +227,7 @@ except OutputError as error:
 def test_the_log_says_what_has_changed(path, caplog, changes, told):
     before = {"kb": "1", "program": "1"}
     with RunFolder(path, before) as run:
-        run.add(conversation("a"))
+        run.add(FinishedConversation.of(conversation("a")))
     with caplog.at_level("INFO", "convinse"), RunFolder(path, before):
         assert not caplog.messages
     with caplog.at_level("INFO", "convinse"), RunFolder(path, before | changes) as run:
@@ -366,3 +366,23 @@ def test_a_run_that_goes_on_has_checksums_when_it_is_whole_again(path):
     assert (path / "checksums.json").exists() and finished(path) == ["a", "b", "c"]
     assert finished(path, "another") == [] and not (path / "checksums.json").exists()
     assert next(path.glob("earlier-*/checksums.json")).exists()
+
+
+def test_what_is_no_json_is_told():
+    turn = {"turn": 0, "question": "?", "module": object()}
+    refused(
+        DataError,
+        lambda: FinishedConversation.of({"conv_id": "c", "questions": [turn]}),
+        "conversation 'c': cannot be written as JSON",
+    )
+
+
+def test_evidences_are_written_and_not_kept(path):
+    turn = {"turn": 0, "question": "?", "top_evidences": [{"evidence_text": "long", "source": "kb"}]}
+    whole = {"conv_id": "c", "questions": [turn]}
+    for _ in range(2):  # as they are added, and as they are read again
+        with RunFolder(path, made_from()) as run:
+            if not run.finished:
+                run.add(FinishedConversation.of(whole))
+            assert run.finished == {"c": {"conv_id": "c", "questions": [{"turn": 0, "question": "?"}]}}
+    assert json.loads((path / TURNS).read_text()) == whole

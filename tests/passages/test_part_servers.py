@@ -71,6 +71,56 @@ def test_servers_give_what_one_piece_gives(nodes, whole):
                 assert index.search(question, top) == ranked.hits
 
 
+def test_many_questions_go_in_few_requests(nodes, whole, monkeypatch):
+    questions = [f"w{number % 50} w{number % 7}" for number in range(100)] + ["nothing", ""]
+    sent = []
+    ask = part_client.PartServers.ask
+    monkeypatch.setattr(
+        part_client.PartServers, "ask", lambda servers, *asked: sent.append(asked[1]) or ask(servers, *asked)
+    )
+    with closing(open_index(",".join(nodes.urls))) as index:
+        assert index.search_all(questions, 10) == whole.search_all(questions, 10)
+        assert sent == ["search"] * 3 * 7
+        assert index.find_all(questions, 10) == whole.find_all(questions, 10)
+        assert index.find_all(questions[:3], 9_000) == whole.find_all(
+            questions[:3], 9_000
+        )  # each in a request of its own
+        assert index.find_all([], 10) == index.search_all([], 10) == []
+
+
+def test_questions_lack_a_part_from_the_moment_that_it_is_gone(nodes, whole, monkeypatch):
+    """Batches that were answered before are whole; each later answer tells what it lacks."""
+    monkeypatch.setattr("convinse.passages.parts._BATCHES", 1)
+    questions = ["w1 w2"] * 64
+    ask = part_client.PartServers.ask
+    asked = []
+
+    def ask_until(servers, part, path, request):
+        asked.append(part.number)
+        if asked.count(2) == 3 and part.number == 2:
+            nodes.end(nodes.urls[1])
+        return ask(servers, part, path, request)
+
+    monkeypatch.setattr(part_client.PartServers, "ask", ask_until)
+    with closing(open_index(",".join(nodes.urls))) as index:
+        rankings = index.find_all(questions, 20, texts=False)
+        lacking = [[*ranked.missing] for ranked in rankings]
+        assert lacking == [[]] * 32 + [["part-2"]] * 32
+        assert all(ranked.hits == whole.search("w1 w2", 20) for ranked in rankings[:32])
+        assert all(hit.number not in range(40, 80) for ranked in rankings[32:] for hit in ranked.hits)
+        with pytest.raises(NetworkError, match="part-2 of the passages"):
+            index.search_all(questions, 20)
+
+
+def test_a_server_that_leaves_out_an_answer_counts_as_missing(nodes):
+    about = requests.get(nodes.urls[1], timeout=30).json()
+    with (
+        scripted_server(ok(about), ok({**about, "hits": [[]]})) as server,
+        closing(open_index(f"{nodes.urls[0]},{server.url},{nodes.urls[2]}")) as index,
+    ):
+        assert {*index.find_all(["w1", "w2"], 10)[1].missing} == {"part-2"}
+
+
 def test_a_configuration_names_servers(nodes, whole):
     with Resources(Config(ers_passage_index=",".join(nodes.urls), ers_use_cache=False)) as resources:
         assert resources.passages.build_id == whole.build_id
@@ -167,9 +217,10 @@ def test_a_server_that_hangs_is_waited_for_once(nodes, monkeypatch):
 
 def test_requests_that_are_refused(nodes):
     for path, body, code, text in (
-        ("search", {"question": "w" * 10_001}, 400, "question"),
-        ("search", {"question": "w1", "top": 0}, 400, "top"),
-        ("search", {"top": 3}, 400, "question"),
+        ("search", {"questions": ["w" * 10_001]}, 400, "questions"),
+        ("search", {"questions": ["w1"], "top": 0}, 400, "top"),
+        ("search", {"top": 3}, 400, "questions"),
+        ("search", {"questions": ["w1"] * 101, "top": 100}, 400, "10000 passages at most"),
         ("passages", {"numbers": [40]}, 400, "there are 40 passages"),
         ("passages", {"numbers": [-1]}, 400, "numbers"),
         ("else", {}, 404, "unknown path"),

@@ -18,7 +18,7 @@ from unittest import mock
 from convinse.cli.verify import faults
 from convinse.config import load_config
 from convinse.encoder.reranker import BertReranker
-from convinse.formats.run_folder import RunFolder
+from convinse.formats.run_folder import FinishedConversation, RunFolder
 from convinse.heterogeneous_answering.answer_weights import read_answer_weights
 from convinse.knowledge_base import index as knowledge_base
 from convinse.knowledge_base.index import KnowledgeBase
@@ -283,7 +283,7 @@ def _conversation(number: int) -> dict[str, Any]:
 def _build_results(folder: Path) -> None:
     with RunFolder(folder, {"settings": "id"}) as output:
         for number in range(40):
-            output.add(_conversation(number))  # type: ignore[arg-type]
+            output.add(FinishedConversation.of(_conversation(number)))  # type: ignore[arg-type]
         output.write_metrics({"num_questions": 40, "p_at_1": 0.5})
 
 
