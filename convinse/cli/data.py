@@ -28,14 +28,14 @@ def add(commands: Commands) -> None:
 
 
 def _push(options: argparse.Namespace) -> int:
-    from ..cluster.data_store import DataStore
+    from ..data_store import DataStore
 
     print(DataStore(options.store).push(Path(options.path), options.quiet).id)
     return 0
 
 
 def _pull(options: argparse.Namespace) -> int:
-    from ..cluster.data_store import DataStore
+    from ..data_store import DataStore
 
     output = Path(options.output)
     fetched = DataStore(options.store).pull(options.id, output, options.quiet)
@@ -44,7 +44,7 @@ def _pull(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from ..cluster.data_store import DataStore
+    from ..data_store import DataStore
 
     rows = [
         [data.name, data.id, data.build_id, f"{len(data.files):,}", f"{data.size / 10**6:,.1f}"]

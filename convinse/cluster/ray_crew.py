@@ -6,6 +6,7 @@ import hashlib
 import logging
 import pickle
 import socket
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
@@ -13,8 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from ..support.errors import ConvinseError, DataError, NetworkError, one_line
-from ..support.workers import result_of
+from ..support.errors import CacheError, ConvinseError, DataError, FetchError, NetworkError, OutputError, one_line
+from ..support.workers import error_of, result_of
 from .head_watch import HeadWatch
 from .ray_worker import RayWorker
 
@@ -25,6 +26,8 @@ LOGGER = logging.getLogger(__name__)
 _HELD = 2  # pieces that a worker holds: the next one is there when one is done
 _AHEAD = 4  # pieces for each worker that may be under way before the first of them is done
 _LOST = 3  # workers that a piece may end before it is taken to be the cause
+_UNFIT = (CacheError, FetchError, OutputError)  # what a node's disk or its way to the data can be the cause of
+_REST = 300.0  # seconds without work for a worker that met such an error
 _LOOK = 1.0  # seconds of a look at what is done
 _NO_WORKER = 600  # looks at a cluster that has no free core
 _NOTHING_DONE = 1800  # looks at workers that make nothing
@@ -153,6 +156,8 @@ class _Flow:
         self._known: dict[int, bytes] = {}  # pieces that are under way or wait to be done again, by their numbers
         self._again: deque[int] = deque()
         self._lost: dict[int, int] = {}  # workers that were lost with a piece
+        self._resting: dict[Member, float] = {}  # workers on nodes that could not do a piece, and until when
+        self._told: set[str] = set()
         self._done: dict[int, tuple[bytes, str]] = {}  # answers, and the nodes that gave them
         self._count, self._ended = 0, False  # pieces that were taken, and whether they were all
         self._idle = self._alone = 0  # looks at which nothing came, or no worker was there
@@ -191,7 +196,12 @@ class _Flow:
         members = self._crew.hire()
         for held in range(_HELD):
             for member in members:
-                if member.place and len(member.held) == held and (piece := self._next()) is not None:
+                if (
+                    member.place
+                    and self._is_fit(member)
+                    and len(member.held) == held
+                    and (piece := self._next()) is not None
+                ):
                     request = member.actor.answer.remote(self._task, self._made, self._known[piece])
                     member.held[request] = piece
 
@@ -232,8 +242,26 @@ class _Flow:
             member.place = answer
             return
         number = member.held.pop(request)
+        if (failure := error_of(answer)) is not None and self._rests(member, failure):
+            self._again.append(number)
+            return
         del self._known[number]
         self._done[number] = answer, member.place
+
+    def _rests(self, member: Member, error: Exception) -> bool:
+        """Give a worker no work for a while, if its node may be what is wrong and there are workers that may do better."""
+        if not isinstance(error, _UNFIT):
+            return False
+        self._resting[member] = time.monotonic() + _REST
+        if not any(map(self._is_fit, self._crew.hire())):
+            return False
+        if (told := f"{member.place}: {one_line(error)}") not in self._told:
+            self._told.add(told)
+            LOGGER.warning("a worker on %s; others do what it held", told)
+        return True
+
+    def _is_fit(self, member: Member) -> bool:
+        return time.monotonic() >= self._resting.get(member, 0.0)
 
     def _replace(self, member: Member, error: Exception) -> None:
         """What a lost worker held waits to be done again, by another one."""
@@ -257,7 +285,7 @@ class _Flow:
     def _count_looks(self, ready: bool) -> None:
         """Nothing is waited for without end. Looks are counted, not seconds: a stopped process (Ctrl-Z) looks but once."""
         self._idle = 0 if ready else self._idle + 1
-        at_work = any(member.place for member in self._crew.hire())
+        at_work = any(member.place and self._is_fit(member) for member in self._crew.hire())
         self._alone = 0 if at_work else self._alone + 1
         self._head.look()
         if self._head.lost:
