@@ -26,7 +26,12 @@ LOGGER = logging.getLogger(__name__)
 _HELD = 2  # pieces that a worker holds: the next one is there when one is done
 _AHEAD = 4  # pieces for each worker that may be under way before the first of them is done
 _LOST = 3  # workers that a piece may end before it is taken to be the cause
-_UNFIT = (CacheError, FetchError, OutputError)  # what a node's disk or its way to the data can be the cause of
+_UNFIT = (
+    CacheError,
+    FetchError,
+    OutputError,
+    MemoryError,
+)  # what a node can be the cause of: its disk, its memory, its way to the data
 _REST = 300.0  # seconds without work for a worker that met such an error
 _LOOK = 1.0  # seconds of a look at what is done
 _NO_WORKER = 600  # looks at a cluster that has no free core
@@ -231,27 +236,31 @@ class _Flow:
     def _take_in(self, request: Any, member: Member) -> None:
         try:
             answer = self._ray.get(request)
-        except self._ray.exceptions.RayTaskError as error:
+        except self._ray.exceptions.RayTaskError as failure:
             raise DataError(
-                f"{self._about}: a worker on {member.place or 'a node'} failed: {first_words(error)}"
-            ) from error
-        except self._ray.exceptions.RayError as error:
-            self._replace(member, error)
+                f"{self._about}: a worker on {member.place or 'a node'} failed: {first_words(failure)}"
+            ) from failure
+        except self._ray.exceptions.RayError as failure:
+            self._replace(member, failure)
             return
         if not member.place:
             member.place = answer
             return
         number = member.held.pop(request)
-        if (failure := error_of(answer)) is not None and self._rests(member, failure):
+        error = error_of(answer)
+        if isinstance(error, _UNFIT) and self._rest(member, error):
             self._again.append(number)
             return
-        del self._known[number]
-        self._done[number] = answer, member.place
+        ended = [number]
+        if isinstance(error, _UNFIT):  # nobody is fit: this is what becomes of all that waits for somebody else, too
+            ended += self._again
+            self._again.clear()
+        for number in ended:
+            del self._known[number]
+            self._done[number] = answer, member.place
 
-    def _rests(self, member: Member, error: Exception) -> bool:
-        """Give a worker no work for a while, if its node may be what is wrong and there are workers that may do better."""
-        if not isinstance(error, _UNFIT):
-            return False
+    def _rest(self, member: Member, error: Exception) -> bool:
+        """Give no work for a while to a worker whose node may be what is wrong; returns whether others may do better."""
         self._resting[member] = time.monotonic() + _REST
         if not any(map(self._is_fit, self._crew.hire())):
             return False
