@@ -11,7 +11,9 @@ from .tables import print_rows
 
 def add(commands: Commands) -> None:
     """`data push|pull|list`."""
-    commands = commands.group("data", "data for the nodes of a cluster, by way of a shared folder or an object store")
+    commands = commands.group(
+        "data", "data by their content, in a shared folder or an object store, from which machines fetch what they lack"
+    )
     where = "a folder, s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, or what else fsspec takes"
 
     sub = commands.add("push", _push, "put a knowledge base, a dump, an index or a model into a store")

@@ -49,11 +49,12 @@ class Needs(NamedTuple):
 
 @dataclass(eq=False)
 class Member:
-    """A worker, the request that shows whether it has begun, and the pieces that it holds."""
+    """A worker, the request that shows whether it has begun, then the name and id of its node, and the pieces that it holds."""
 
     actor: Any
     ready: Any
     place: str = ""
+    node: str = ""
     held: dict[Any, int] = field(default_factory=dict)  # request -> number of the piece
 
 
@@ -124,10 +125,13 @@ class RayCrew:
                 self.dismiss(member)  # it works on what nobody waits for any more
 
     def hire(self) -> list[Member]:
-        """The workers; new ones in the place of those that were lost."""
+        """The workers; new ones in the place of those that were lost, and none that waits for a node that has left."""
         while len(self._members) < self.size:
             self.start()
-        return self._members
+        waiting = [member for member in self._members if not member.place]
+        for member in waiting[: len(self._members) - self.size]:
+            self.dismiss(member)
+        return [*self._members]
 
     def start(self) -> Member:
         """A further worker, which begins when the cluster has a core for it."""
@@ -160,8 +164,9 @@ class _Flow:
         self._task = hashlib.sha256(made).hexdigest()
         self._known: dict[int, bytes] = {}  # pieces that are under way or wait to be done again, by their numbers
         self._again: deque[int] = deque()
-        self._lost: dict[int, int] = {}  # workers that were lost with a piece
+        self._lost: dict[int, list[str]] = {}  # the nodes of the workers that were lost with a piece
         self._resting: dict[Member, float] = {}  # workers on nodes that could not do a piece, and until when
+        self._refusal: tuple[bytes, str] | None = None  # the last answer of one of them
         self._told: set[str] = set()
         self._done: dict[int, tuple[bytes, str]] = {}  # answers, and the nodes that gave them
         self._count, self._ended = 0, False  # pieces that were taken, and whether they were all
@@ -205,15 +210,17 @@ class _Flow:
                     member.place
                     and self._is_fit(member)
                     and len(member.held) == held
-                    and (piece := self._next()) is not None
+                    and (piece := self._next(member)) is not None
                 ):
                     request = member.actor.answer.remote(self._task, self._made, self._known[piece])
                     member.held[request] = piece
 
-    def _next(self) -> int | None:
-        """The number of a piece to hand out; None where there is none, or enough is under way."""
-        if self._again:
-            return self._again.popleft()
+    def _next(self, member: Member) -> int | None:
+        """The number of a piece for a worker; None where there is none, or enough is under way."""
+        for number in self._again:
+            if self._may_do(member, number):
+                self._again.remove(number)
+                return number
         if len(self._known) + len(self._done) >= _AHEAD * self._crew.size:
             return None
         for piece in self._pieces:
@@ -222,6 +229,13 @@ class _Flow:
             return self._count - 1
         self._ended = True
         return None
+
+    def _may_do(self, member: Member, number: int) -> bool:
+        """Whether no worker was lost with a piece on the node of this one; where there is no other node, that does not count."""
+        nodes = self._lost.get(number, [])
+        return member.node not in nodes or all(
+            worker.node in nodes for worker in self._crew.hire() if worker.place and self._is_fit(worker)
+        )
 
     def _look(self) -> None:
         """Take in what is done; a moment's wait where nothing is."""
@@ -244,13 +258,15 @@ class _Flow:
             self._replace(member, failure)
             return
         if not member.place:
-            member.place = answer
+            member.place, member.node = answer
             return
         number = member.held.pop(request)
         error = error_of(answer)
-        if isinstance(error, _UNFIT) and self._rest(member, error):
-            self._again.append(number)
-            return
+        if isinstance(error, _UNFIT):
+            self._refusal = answer, member.place
+            if self._rest(member, error):
+                self._again.append(number)
+                return
         ended = [number]
         if isinstance(error, _UNFIT):  # nobody is fit: this is what becomes of all that waits for somebody else, too
             ended += self._again
@@ -284,8 +300,8 @@ class _Flow:
                 len(numbers),
             )
         for number in numbers:
-            self._lost[number] = self._lost.get(number, 0) + 1
-        if numbers and self._lost[numbers[0]] >= _LOST:
+            self._lost.setdefault(number, []).append(member.node)
+        if numbers and len(self._lost[numbers[0]]) >= _LOST:
             raise DataError(
                 f"{self._about}: piece {numbers[0] + 1} has ended {_LOST} workers ({reason(error)}); {self._remedy}"
             )
@@ -300,6 +316,8 @@ class _Flow:
         if self._head.lost:
             raise no_head("it does not answer", self._remedy)
         if self._alone == _NO_WORKER // 10:
+            if self._refusal is not None:  # those that might do better do not come
+                self._result(*self._refusal)
             LOGGER.warning("Ray: no core is free for a worker; waiting for one")
         if self._alone >= _NO_WORKER:
             raise NetworkError(

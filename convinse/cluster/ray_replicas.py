@@ -227,7 +227,7 @@ class RayReplicas:
             return
         try:
             own = self._value(replica.opening)
-            replica.member.place = self._ray.get(replica.member.ready)
+            replica.member.place, replica.member.node = self._ray.get(replica.member.ready)
             version = replica.version
             if version.origins is None:
                 if self._number == 1:  # later ones may be of a version of the program that came after this one

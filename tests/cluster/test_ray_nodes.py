@@ -6,11 +6,10 @@ import socket
 import subprocess
 from contextlib import closing, contextmanager
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 
-from cluster_work import NODE, Cramped
+from cluster_work import NODE, Cramped, Harm
 from convinse.batch_runner import Batch, BatchRunner
 from convinse.cluster.connection import connected
 from convinse.config import load_config
@@ -123,6 +122,32 @@ def test_others_do_the_work_of_a_node_whose_disk_fills_up(crew, folders, stored,
 def test_others_do_the_work_of_a_worker_without_memory(crew, folders, caplog):
     with answers(crew, "memory", folders[2]) as done:
         others_go_on(done, caplog, "MemoryError")
+
+
+def test_a_node_that_ends_its_workers_ends_no_run(crew, folders):
+    """No piece goes to the same node again, so none is taken to be the cause."""
+    harm = ("kill there", str(folders[2]), 0.02)
+    with closing(crew.in_order(range(100_000), Harm, harm, "numbers", "try again")) as done:
+        for number, (piece, _) in enumerate(done):
+            assert piece == number
+            killed = [path.name.split()[1] for path in folders[2].glob("killed *")]
+            if len(killed) == 4:
+                break
+    assert len(set(killed)) == 4
+
+
+def test_a_node_whose_memory_is_full_ends_no_run(crew, cluster, caplog):
+    """Ray's own monitor ends the workers there."""
+    full = {"RAY_memory_usage_threshold": "0.01", "RAY_memory_monitor_refresh_ms": "100"}
+    node = cluster.add_node(**NODE, env_vars=full)
+    try:
+        with closing(crew.in_order(range(100_000), Harm, ("", "", 0.02), "numbers", "try again")) as done:
+            for number, (piece, _) in enumerate(done):
+                assert piece == number
+                if caplog.text.count("it ran out of memory") == 2:
+                    break
+    finally:
+        cluster.remove_node(node, allow_graceful=False)
 
 
 def test_where_no_node_can_fetch_the_data_one_line_says_so(crew, folders, stored, monkeypatch):
