@@ -239,7 +239,7 @@ def stored_path(name: str, store: str | None) -> str:
         try:
             if store is None:
                 raise ConfigError("no store is named; set data_store")
-            LOGGER.info("%s: fetched from %s into %s", name, store, path)
+            LOGGER.info("%s: fetching from %s into %s", name, store, path)
             DataStore(store).pull(id, path, compare=False)
         except ConvinseError as error:
             raise FetchError(f"{name}: {one_line(error)}") from error
