@@ -293,6 +293,8 @@ def _completed(settings: dict[str, Any], given: dict[str, Any]) -> Iterator[Note
         settings["ha_model"] = f"{folder}/ha_model"
         if "fid_model_path" not in given:
             yield Note("ha", "seq2seq needs a model; run `convinse train ha` with this file")
+    if settings.get("ers") == "clocq_bm25":
+        settings.setdefault("evr_require_entity", True)  # a rule of theirs, without a key
 
 
 def _put(settings: dict[str, Any], key: str, value: Any) -> None:

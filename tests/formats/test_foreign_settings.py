@@ -169,6 +169,12 @@ def test_what_nobody_knows_is_listed_with_what_to_do():
     assert yaml.safe_load(text) == {"name": "x"}
 
 
+def test_retrieval_as_theirs_needs_an_entity():
+    assert migrated({"ers": "clocq_bm25"}).settings["evr_require_entity"] is True
+    assert migrated({"ers": "clocq_bm25", "evr_require_entity": False}).settings["evr_require_entity"] is False
+    assert "evr_require_entity" not in migrated({"ers": "rers"}).settings
+
+
 def test_a_file_of_this_project_stays_as_it_is():
     own = {
         "name": "x",
