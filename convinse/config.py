@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from itertools import chain
@@ -18,6 +19,7 @@ from .support.shared_store import check_address, is_shared
 
 S = TypeVar("S", bound=msgspec.Struct)
 SNAPSHOT = "snapshot:"  # a path that starts so lies in the package
+STORE = "store:"  # what starts so has the id of data in `data_store`
 
 Positive = Annotated[int, msgspec.Meta(ge=1)]
 NotNegative = Annotated[int, msgspec.Meta(ge=0)]
@@ -44,6 +46,7 @@ RankingLoss = Literal["listwise", "pairwise"]
 Precision = Literal["auto", "fp32", "fp16", "bf16", "int8"]
 Backend = Literal["auto", "onnx", "torch"]
 _CACHE = "cache/"
+_ID = re.compile(r"[0-9a-f]{8,64}")  # of data in a store
 _LONGEST_NAME = 200  # bytes of a folder's name; the file system takes 255, and temporary names beside it are longer
 _ALIASES = {"evs_precision": "precision", "evs_token_budget": "token_budget"}
 
@@ -388,6 +391,8 @@ class Config(Settings, frozen=True, kw_only=True):
     clocq_host, clocq_port: the address of that server; by default the public CLOCQ API;
     ers_use_cache: keep what was retrieved and computed; `false` touches no disk;
     ers_cache_path: the folder where it is kept, or a Redis server that several machines share, such as `redis://node1:6379`;
+    data_store (0.2): where `store:ID` is fetched from, which `kb_path`, `ers_wikipedia_dump`, `ers_passage_index` and the models may be
+        (`convinse data push`): a folder, or `s3://BUCKET/FOLDER`, `gs://BUCKET/FOLDER` and what else fsspec takes;
     ers_wikipedia_dump: the dump of Wikipedia evidences; null for none;
     ers_passage_index: an index of plain passages (`retrieve index`), or the addresses of servers of its parts (`retrieve serve`, by commas),
         whose passages are `text` evidences, too;
@@ -453,6 +458,7 @@ class Config(Settings, frozen=True, kw_only=True):
     kb_path: str = SNAPSHOT + "kb"
     ers_use_cache: bool = True
     ers_cache_path: str = _CACHE  # see `cache_path`
+    data_store: str | None = None
     ers_wikipedia_dump: str | None = SNAPSHOT + "wikipedia.db"
     ers_passage_index: str | None = None
     ers_on_the_fly: bool = False
@@ -603,6 +609,7 @@ def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Confi
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
     _check_places(config, where)
+    _check_stored(config, where)
     if config.ha_llm.samples > 1 and not config.ha_llm.temperature:
         raise ConfigError(
             f"{where}: ha_llm.samples: {config.ha_llm.samples} answers of temperature 0 are one answer; set ha_llm.temperature, "
@@ -641,6 +648,20 @@ def _check_places(config: Config, where: str) -> None:
             check_address(config.ers_cache_path)
         except CacheError as error:
             raise ConfigError(f"{where}: ers_cache_path: {error}") from None
+
+
+def _check_stored(config: Config, where: str) -> None:
+    """That what is named as data of a store can be looked for there."""
+    named = {key: getattr(config, key) for key in config.__struct_fields__}
+    for key, name in {**named, "qu_history.encoder": config.qu_history.encoder}.items():
+        if not isinstance(name, str) or not name.startswith(STORE):
+            continue
+        if not _ID.fullmatch(name.removeprefix(STORE)):
+            raise ConfigError(f"{where}: {key}: '{name}' has no id; give {STORE}ID as convinse data list shows it")
+        if not config.data_store:
+            raise ConfigError(
+                f"{where}: {key}: '{name}' is in no store; set data_store to a folder or s3://BUCKET/FOLDER"
+            )
 
 
 def _without_aliases(data: Mapping[str, Any], where: str) -> dict[str, Any]:

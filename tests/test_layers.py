@@ -16,7 +16,7 @@ FLOORS = (
     ("formats",),
     ("scoring",),
     ("knowledge_base", "wikipedia", "passages", "encoder", "language_models"),
-    ("answer_typing",),
+    ("answer_typing", "data_store"),
     ("resources", "turn_results"),
     ("stage",),
     ("identity",),

@@ -11,7 +11,9 @@ from .tables import print_rows
 
 def add(commands: Commands) -> None:
     """`data push|pull|list`."""
-    commands = commands.group("data", "data for the nodes of a cluster, by way of a shared folder or an object store")
+    commands = commands.group(
+        "data", "data by their content, in a shared folder or an object store, from which machines fetch what they lack"
+    )
     where = "a folder, s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, or what else fsspec takes"
 
     sub = commands.add("push", _push, "put a knowledge base, a dump, an index or a model into a store")
@@ -28,14 +30,14 @@ def add(commands: Commands) -> None:
 
 
 def _push(options: argparse.Namespace) -> int:
-    from ..cluster.data_store import DataStore
+    from ..data_store import DataStore
 
     print(DataStore(options.store).push(Path(options.path), options.quiet).id)
     return 0
 
 
 def _pull(options: argparse.Namespace) -> int:
-    from ..cluster.data_store import DataStore
+    from ..data_store import DataStore
 
     output = Path(options.output)
     fetched = DataStore(options.store).pull(options.id, output, options.quiet)
@@ -44,7 +46,7 @@ def _pull(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from ..cluster.data_store import DataStore
+    from ..data_store import DataStore
 
     rows = [
         [data.name, data.id, data.build_id, f"{len(data.files):,}", f"{data.size / 10**6:,.1f}"]

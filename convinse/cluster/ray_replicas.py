@@ -18,7 +18,8 @@ from ..config import Config, to_dict
 from ..support.errors import ConvinseError, DataError, NetworkError, one_line
 from ..support.program import program_id
 from ..support.workers import result_of
-from .ray_crew import Member, RayCrew, first_words, no_head, reason
+from .ray_crew import RayCrew
+from .ray_flow import Member, first_words, no_head, reason
 from .turn_replica import TurnReplica
 
 LOGGER = logging.getLogger(__name__)
@@ -227,7 +228,7 @@ class RayReplicas:
             return
         try:
             own = self._value(replica.opening)
-            replica.member.place = self._ray.get(replica.member.ready)
+            replica.member.place, replica.member.node = self._ray.get(replica.member.ready)
             version = replica.version
             if version.origins is None:
                 if self._number == 1:  # later ones may be of a version of the program that came after this one

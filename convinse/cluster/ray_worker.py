@@ -32,9 +32,11 @@ class RayWorker:
         self._task = ""
         self._work: PieceWork | None = None
 
-    def place(self) -> str:
-        """The name of the node."""
-        return socket.gethostname()
+    def place(self) -> tuple[str, str]:
+        """The name of the node, and its id in the cluster: several may have one name."""
+        import ray
+
+        return socket.gethostname(), ray.get_runtime_context().get_node_id()
 
     def answer(self, task: str, made: list[Any], piece: bytes) -> bytes:
         """The answer to a piece, see `support.workers.PieceWork`.

@@ -19,7 +19,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 from .errors import DataError, one_line
 
@@ -29,6 +29,7 @@ R = TypeVar("R")
 _Box: TypeAlias = "SimpleQueue[tuple[Any, BaseException | None]]"
 
 _LOOKS = 1800  # of a second each, at a piece that is not done; a stopped process (Ctrl-Z) looks but once
+_DONE, _FAILED = b"\0", b"\1"  # what an answer begins with
 _FAREWELL = 5.0  # seconds for a killed process to be gone
 _PR_SET_PDEATHSIG = 1  # of Linux' prctl
 _IS_LINUX = sys.platform == "linux"
@@ -207,7 +208,7 @@ class PieceWork:
         try:
             if self._function is None:
                 self._function = self._make(*self._arguments)
-            return pickle.dumps((self._function(piece), None, ""), pickle.HIGHEST_PROTOCOL)
+            return _DONE + pickle.dumps(self._function(piece), pickle.HIGHEST_PROTOCOL)
         except Exception as error:  # whatever it is, it is told where the work was asked for
             return _pickled(error)
 
@@ -220,23 +221,32 @@ class PieceWork:
 
 def result_of(answer: bytes, about: str, remedy: str) -> Any:
     """The result in an answer of a worker, or the error, which is raised; `about` and `remedy` as `in_order` has them."""
-    value, error, trace = pickle.loads(answer)
+    error = error_of(answer)
     if isinstance(error, MemoryError):
         raise DataError(f"{about}: a worker process ran out of memory; {remedy}") from None
     if error is not None:
-        raise error from RuntimeError(trace)
-    return value
+        raise error
+    return pickle.loads(memoryview(answer)[1:])
+
+
+def error_of(answer: bytes) -> Exception | None:
+    """The error in an answer of a worker, whose cause is its traceback there; None where it is a result."""
+    if not answer.startswith(_FAILED):
+        return None
+    error, trace = pickle.loads(memoryview(answer)[1:])
+    error.__cause__ = RuntimeError(trace)
+    return cast("Exception", error)
 
 
 def _pickled(error: Exception) -> bytes:
     """An error on its way to the parent, with its traceback; in words where it cannot go as it is."""
     trace = traceback.format_exc()
     try:
-        data = pickle.dumps((None, error, trace))
+        data = pickle.dumps((error, trace))
         pickle.loads(data)  # one that wants other arguments than it was given is found out here only
     except Exception:  # whatever its own pickling raises: its words go instead, and the traceback
-        data = pickle.dumps((None, RuntimeError(one_line(error)), trace))
-    return data
+        data = pickle.dumps((RuntimeError(one_line(error)), trace))
+    return _FAILED + data
 
 
 def _die_with(parent: int) -> None:

@@ -37,7 +37,9 @@ def train_reranker(ers: NativeERS, sources: Sequence[str]) -> Path:
     """
     config, settings = ers.config, ers.config.evs_training
     start = start_of(config, "evs")
-    learner = CrossEncoderLearner(start.base, start.key, config.evs_max_length, settings.loss, config.seed)
+    learner = CrossEncoderLearner(
+        ers.resources.path(start.base), start.key, config.evs_max_length, settings.loss, config.seed
+    )
     form = row_form_of(learner.checkpoint)
     train, dev = (examples(ers, sources, part, form) for part in ("train", "dev"))
     if not train or not dev:

@@ -12,7 +12,13 @@ collect_ignore_glob = [] if HERE in os.environ else ["test_ray_*.py"]
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def node_options():
+    """Of each node of `cluster`."""
+    return [NODE] * 3
+
+
+@pytest.fixture(scope="module")
+def cluster(node_options):
     """Three nodes with a core each; RAY_ADDRESS leads to them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
@@ -23,8 +29,8 @@ def cluster():
 
         nodes = Cluster()
         try:
-            for _ in range(3):
-                nodes.add_node(**NODE)
+            for options in node_options:
+                nodes.add_node(**options)
             patch.setenv("RAY_ADDRESS", nodes.address)
             yield nodes
         finally:

@@ -1,4 +1,4 @@
-"""Data for the nodes of a cluster: folders and files by their content, in a shared folder or an object store.
+"""Knowledge bases, dumps, indexes and models by their content: in a shared folder or an object store, from which a machine fetches what it lacks.
 
 A store has a folder for each: `ID/files/...` and `ID/contents.json`, which is written last and holds size and SHA-256 of each file. The id is a
 hash of those, so that what is named by it never changes.
@@ -6,8 +6,12 @@ hash of those, so that what is named by it never changes.
 
 from __future__ import annotations
 
-import fcntl
+import errno
 import hashlib
+import logging
+import os
+import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -15,14 +19,28 @@ from typing import Any
 
 import msgspec
 
-from ..support.errors import ConfigError, DataError, DependencyError, NetworkError, OutputError, one_line
-from ..support.files import replacing, sha256
-from ..support.jsonlines import JSON_ERRORS
-from ..support.manifest import MANIFEST
-from ..support.progress import progress
-from ..support.web import offline
+from .config import STORE, users_cache
+from .support.errors import (
+    ConfigError,
+    ConvinseError,
+    DataError,
+    DependencyError,
+    FetchError,
+    NetworkError,
+    OutputError,
+    one_line,
+)
+from .support.files import replacing, sha256, writing_to
+from .support.jsonlines import JSON_ERRORS
+from .support.locks import LOCK_EX, flock
+from .support.manifest import MANIFEST
+from .support.progress import progress
+from .support.web import offline
 
+LOGGER = logging.getLogger(__name__)
 _CONTENTS, _FILES = "contents.json", "files"
+_ID = re.compile(r"[0-9a-f]{16}")
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what a disk that takes no more says
 _LARGEST_CONTENTS = 1 << 24  # bytes
 _LOCAL = ("file", "local", "memory")
 
@@ -108,13 +126,14 @@ class DataStore:
             known = [self._read(id) for id in ids if self._system.exists(f"{self._root}/{id}/{_CONTENTS}")]
         return sorted(known, key=lambda stored: (stored.name, stored.id))
 
-    def pull(self, wanted: str, output: Path, quiet: bool = True) -> bool:
+    def pull(self, wanted: str, output: Path, quiet: bool = True, compare: bool = True) -> bool:
         """Fetch what has an id, or a build id, unless it is there already; processes of a node that want the same fetch it once.
 
         Args:
             wanted: the id.
             output: the folder or file; it takes its place when it is whole and every file has its SHA-256.
             quiet: show no progress.
+            compare: read what is at `output` already, to tell whether it is the same.
 
         Returns:
             Whether it was fetched.
@@ -122,20 +141,21 @@ class DataStore:
         Raises:
             DataError: the store has no such id, or a damaged file.
             NetworkError: the store cannot be read.
-            OutputError: `output` is something else already, or cannot be written.
+            OutputError: `output` is something else already, or cannot be written, or its disk has no room for it.
         """
-        stored = next((data for data in self.list() if wanted in (data.id, data.build_id) and wanted), None)
-        if stored is None:
-            raise DataError(
-                f"{self._url}: has nothing with the id '{wanted}'; convinse data list {self._url} shows what there is"
-            )
-        output.parent.mkdir(parents=True, exist_ok=True)
-        with (output.parent / f".{output.name}.pull").open("a") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with writing_to(output):
+            output.parent.mkdir(parents=True, exist_ok=True)
+            lock = (output.parent / f".{output.name}.pull").open("a")
+        with lock:
+            flock(lock, LOCK_EX)
+            if output.exists() and not compare:
+                return False
+            stored = self._find(wanted)
             if output.exists():
                 if _measured(output).files != stored.files:
                     raise OutputError(f"{output}: is something else than {wanted}; give another place, or remove it")
                 return False
+            _require_room(output, stored.size)
             with (
                 replacing(output) as temporary,
                 progress(f"pulling {stored.name}", stored.size >> 20, "MB", quiet) as advance,
@@ -149,12 +169,32 @@ class DataStore:
 
     def _fetch(self, id: str, name: str, file: StoredFile, target: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with self._asking():
-            self._system.get_file(self._place(id, name), str(target))
+        try:
+            with self._asking():
+                self._system.get_file(self._place(id, name), str(target))
+        except NetworkError as error:
+            cause = error.__cause__
+            if isinstance(cause, OSError) and cause.errno in _FULL:  # it is the disk here that refuses
+                raise cause from None
+            raise
+        with target.open("rb") as fetched:
+            os.fsync(fetched.fileno())  # or a folder may be in its place before what is in it
         if target.stat().st_size != file.size or sha256(target) != file.sha256:
             raise DataError(
                 f"{self._url}: {id}/{name or _FILES}: is damaged; remove it from the store and push it again"
             )
+
+    def _find(self, wanted: str) -> StoredData:
+        """What has an id, which is looked up, or a build id, for which all is looked through."""
+        with self._asking():
+            if _ID.fullmatch(wanted) and self._system.exists(f"{self._root}/{wanted}/{_CONTENTS}"):
+                return self._read(wanted)
+        for stored in self.list():
+            if wanted and wanted == stored.build_id:
+                return stored
+        raise DataError(
+            f"{self._url}: has nothing with the id '{wanted}'; convinse data list {self._url} shows what there is"
+        )
 
     def _read(self, id: str) -> StoredData:
         place = f"{self._root}/{id}/{_CONTENTS}"
@@ -179,6 +219,41 @@ class DataStore:
             raise
         except Exception as error:  # what the libraries of stores raise has no common class
             raise NetworkError(f"{self._url}: {one_line(error)}; check the address and your rights") from error
+
+
+def stored_path(name: str, store: str | None) -> str:
+    """Where `store:ID` lies on this machine, in the user's cache folder; it is fetched there where it is not.
+
+    Args:
+        name: as a configuration gives it.
+        store: where it is fetched from.
+
+    Raises:
+        FetchError: it cannot be fetched, or not be kept; the text says why.
+    """
+    id, folder = name.removeprefix(STORE), users_cache()
+    if folder is None:
+        raise FetchError(f"{name}: there is no place to keep it; set XDG_CACHE_HOME to a folder")
+    path = folder / "data" / id
+    if not path.exists():
+        try:
+            if store is None:
+                raise ConfigError("no store is named; set data_store")
+            LOGGER.info("%s: fetching from %s into %s", name, store, path)
+            DataStore(store).pull(id, path, compare=False)
+        except ConvinseError as error:
+            raise FetchError(f"{name}: {one_line(error)}") from error
+    return str(path)
+
+
+def _require_room(path: Path, size: int) -> None:
+    """Raise `OutputError` where a disk has no room for so many bytes."""
+    free = shutil.disk_usage(path.parent).free
+    if free < size:
+        raise OutputError(
+            f"{path}: needs {size / 10**6:,.1f} MB, and its disk has {free / 10**6:,.1f} MB left; make room there, or take "
+            "another disk (XDG_CACHE_HOME names the folder of what is fetched by itself)"
+        )
 
 
 def _measured(path: Path) -> StoredData:
