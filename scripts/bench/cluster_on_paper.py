@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 
 from convinse import Pipeline, load_config
-from convinse.cluster.data_store import DataStore
+from convinse.data_store import DataStore
 from convinse.cluster.ray_crew import RayCrew
 from convinse.experiment import read_part
 from convinse.formats.run_folder import RunFolder
