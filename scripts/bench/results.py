@@ -121,12 +121,12 @@ def understanding_part(bench: Bench) -> Figures:
 
 def _shown(bench: Bench, title: str, words: Sequence[str], rows: Mapping[Any, Figures]) -> Figures:
     """Print rows, and return their figures by what names them."""
-    columns = MEASURES | (SURENESS if len(words) > 1 else {})
-    bench.compare(title, words, columns, {(): rows})
+    shown = {title: MEASURES} | ({f"{title}: how sure it is": SURENESS} if len(words) > 1 else {})
+    for name, columns in shown.items():
+        bench.compare(name, words, columns, {(): rows})
     named = {row if isinstance(row, str) else ", ".join(row): figures for row, figures in rows.items()}
-    return {
-        f"{title}: {name}": {key: figures.get(key) for key, _ in columns.values()} for name, figures in named.items()
-    }
+    kept = [key for columns in shown.values() for key, _ in columns.values()]
+    return {f"{title}: {name}": {key: figures.get(key) for key in kept} for name, figures in named.items()}
 
 
 _PARTS = {
