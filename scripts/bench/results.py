@@ -10,6 +10,7 @@ finished there is not run again unless the code changed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from convinse.config import load_config
@@ -24,7 +25,7 @@ from .harness import Bench, Figures, Spec, note, run
 MODEL, NO_MODEL = "config.yml", "lexical.yml"
 ALL = "_".join(SOURCES)
 HISTORIES = {"gold": True, "predicted": False}  # of earlier turns -> whether their gold answers count
-NATURAL = "natural"
+NATURAL, FRESH = "natural", "natural-fresh"
 UNDERSTANDING = ("slots", "nc_init", "nc_prev", "nc_init_prev", "nc_all")
 # kind of a natural question -> in words; docs/snapshot.md has an example of each
 KINDS = {
@@ -97,20 +98,20 @@ def histories_part(bench: Bench) -> Figures:
     return _shown(bench, f"embedded conversations, {ALL}", ("part", "configuration", "history"), rows)
 
 
-def natural_part(bench: Bench) -> Figures:
-    """The natural questions that nothing was chosen by: all of them, then by kind with predicted answers of earlier turns."""
+def natural_part(bench: Bench, part: str) -> Figures:
+    """A part of the natural questions that is reported on: all of it, then by kind with predicted answers of earlier turns."""
     rows = {
-        (configuration, history): measured(bench, configuration, part=NATURAL, history=history)
+        (configuration, history): measured(bench, configuration, part=part, history=history)
         for configuration in (MODEL, NO_MODEL)
         for history in HISTORIES
     }
-    figures = _shown(bench, "natural questions", ("configuration", "history"), rows)
+    figures = _shown(bench, f"{part} questions", ("configuration", "history"), rows)
     kinds, without = rows[MODEL, "predicted"]["kinds"], rows[NO_MODEL, "predicted"]["kinds"]
     by_kind = {
         label: {**kinds[kind], "without": without[kind]["p_at_1"]} for kind, label in KINDS.items() if kind in kinds
     }
     ordered = dict(sorted(by_kind.items(), key=lambda row: -row[1]["p_at_1"]))
-    return figures | _shown(bench, "natural questions by kind, predicted answers of earlier turns", ("kind",), ordered)
+    return figures | _shown(bench, f"{part} questions by kind, predicted answers of earlier turns", ("kind",), ordered)
 
 
 def understanding_part(bench: Bench) -> Figures:
@@ -130,7 +131,8 @@ def _shown(bench: Bench, title: str, words: Sequence[str], rows: Mapping[Any, Fi
 
 
 _PARTS = {
-    "sources": sources_part, "groups": groups_part, "histories": histories_part, "natural": natural_part,
+    "sources": sources_part, "groups": groups_part, "histories": histories_part, "natural": partial(natural_part, part=NATURAL),
+    "fresh": partial(natural_part, part=FRESH),
     "understanding": understanding_part,
 }  # fmt: skip
 SPEC = Spec(
