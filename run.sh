@@ -30,7 +30,7 @@ case " ${1:-} " in
     " bench ")
         case " ${2:-} " in
             " rerank " | " read " | " model ") extras="${extras:+$extras,}neural" ;;
-            " temporal " | " answering ") extras="${extras:+$extras,}ir" ;;
+            " temporal " | " answering " | " results ") extras="${extras:+$extras,}ir" ;;
         esac ;;
     " report ") extras="${extras:+$extras,}ir,plots" ;;
     " serve ") case " ${2:-} " in " mcp ") extras="${extras:+$extras,}mcp" ;; esac ;;

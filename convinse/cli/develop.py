@@ -47,7 +47,12 @@ def add(commands: Commands) -> None:
         help=f"serve it on this machine (default {_PORT}; 0 takes a free one)",
     )
     sub.add_argument(
-        "--measure", action="store_true", help="first run the benches of docs/figures/ again, on a quiet machine"
+        "--measure",
+        nargs="?",
+        const="",
+        metavar="NAMES",
+        help="first run the benches whose tables the site shows, on a quiet machine: all (hours), or those that are named: "
+        "pipeline,serve,passages/boolq",
     )
 
 
@@ -119,7 +124,9 @@ def _docs(options: argparse.Namespace) -> int:
             "Sphinx, MyST-Parser or furo is not installed; run pip install 'convinse[docs]' with Python 3.11 or newer"
         )
     site = (options.output or checkout / _SITE).resolve()
-    status = _measure(checkout) if options.measure else 0
+    status = 0
+    if options.measure is not None:
+        status = _run_module(checkout / "scripts", "website.measure", [options.measure])
     status = status or _build_site(checkout / _PAGES, site)
     if status == 0 and not options.quiet:
         print(site / "index.html")
@@ -153,19 +160,6 @@ def _build_site(pages: Path, site: Path) -> int:
     with tempfile.TemporaryDirectory(prefix="convinse-docs-") as read:
         options = ("-W", "--keep-going", "-n", "-q", "-b", "html", "-d", read)
         return 1 if subprocess.call([sys.executable, "-m", "sphinx", *options, str(pages), str(site)]) else 0
-
-
-def _measure(checkout: Path) -> int:
-    """Run the benches whose figures the site shows again, with the arguments that the files name."""
-    import json
-
-    for file in sorted((checkout / _PAGES / "figures").glob("*.json")):
-        runs = [part["arguments"] for part in json.loads(file.read_text(encoding="utf-8")).values()]
-        for arguments in dict.fromkeys(map(tuple, runs)):
-            words = [*arguments, "--output", str(file)]
-            if status := _run_module(checkout / "scripts", f"bench.{file.stem}", words):
-                return status
-    return 0
 
 
 def _checkout(command: str, folder: str) -> Path:

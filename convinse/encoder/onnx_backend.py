@@ -44,8 +44,7 @@ class OnnxBackend(ModelBackend):
     """
 
     def __init__(self, exported: ExportedModel, folder: Path, settings: ModelSettings, where: str) -> None:
-        import onnxruntime
-
+        onnxruntime = runtime()
         on_gpu = settings.device.startswith("cuda")
         self.device = settings.device if on_gpu else "cpu"
         self.precision = _precision(exported, settings.precision, on_gpu, where)
@@ -90,6 +89,17 @@ class OnnxBackend(ModelBackend):
         return lambda: tuple(running.result())
 
 
+def runtime() -> Any:
+    """The module `onnxruntime`, told before it is loaded to send nothing.
+
+    Since 1.29 it reports each session, with the model's name, to its maker; `ORT_DISABLE_TELEMETRY=0` in the environment lets it.
+    """
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    import onnxruntime
+
+    return onnxruntime
+
+
 def available_cores() -> int:
     """The cores that this process may use: those it is bound to, at most `OMP_NUM_THREADS` where that is set."""
     bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -103,10 +113,8 @@ def adds_exactly() -> bool:
 
     Two products of the largest levels, 255 and 127, do not fit into 16 bits, in which such processors add them.
     """
-    import onnxruntime
-
     path = Path(__file__).with_name("largest_products.onnx")
-    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    session = runtime().InferenceSession(str(path), providers=["CPUExecutionProvider"])
     levels = np.full((1, _PROBED), 255, np.uint8)
     return bool((session.run(None, {"levels": levels})[0] == 255 * 127 * _PROBED).all())
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from convinse.encoder.checkpoint import Task
 from convinse.encoder.exported import is_exported, read_exported
+from convinse.encoder.onnx_backend import runtime
 from convinse.encoder.tokens import Sequences, TextTokenizer
 
 from .harness import note
@@ -94,8 +95,7 @@ class PlainOnnx:
     batch = 32
 
     def __init__(self, folder: Path, precision: Any, max_length: int) -> None:
-        import onnxruntime
-
+        onnxruntime = runtime()
         made = read_exported(folder, str(folder))
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = len(os.sched_getaffinity(0))

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -75,10 +76,14 @@ class ConfigurationKeys(SphinxDirective):
 
 
 class Figures(SphinxDirective):
-    """`{figures} NAME [PART ...]`: the tables of docs/figures/NAME.json, of all its parts or of those that are named."""
+    """`{figures} NAME [PART ...]`: the tables of docs/figures/NAME.json, of all its parts or of those that are named.
+
+    Its option `arguments` is what `docs --measure` gives the bench besides.
+    """
 
     required_arguments = 1
     optional_arguments = 9
+    option_spec = {"arguments": directives.unchanged}  # docutils reads it from the class
 
     def run(self) -> list[nodes.Node]:
         """The tables, each behind its title and before what it depends on."""

@@ -1,7 +1,6 @@
 """`test`: what pytest is started with; `docs`: what is built, measured and served."""
 
 import importlib.util
-import json
 import subprocess
 import sys
 import urllib.error
@@ -68,15 +67,11 @@ def test_without_the_extra_docs_it_is_named(monkeypatch, command_error):
     assert "pip install 'convinse[docs]'" in command_error("docs")
 
 
-def test_the_benches_of_the_figures_run_again_with_their_arguments(built, monkeypatch):
-    assert main(["docs", "--output", "site", "--measure"]) == 0
-    *benches, _ = built
-    kept = {path.stem: json.loads(path.read_text()) for path in (ROOT / "docs/figures").glob("*.json")}
-    assert {words[2] for words in benches} == {f"bench.{name}" for name in kept} and kept
-    for words in benches:
-        name = words[2].removeprefix("bench.")
-        assert words[-2:] == ["--output", str(ROOT / f"docs/figures/{name}.json")]
-        assert words[3:-2] in [part["arguments"] for part in kept[name].values()]
+@pytest.mark.parametrize(("words", "names"), [([], ""), (["pipeline,serve"], "pipeline,serve")])
+def test_what_the_site_shows_is_measured_before_it_is_built(built, words, names):
+    assert main(["docs", "--output", "site", "--measure", *words]) == 0
+    (_, *measured), (_, *site) = built
+    assert measured == ["-m", "website.measure", names] and site[:2] == ["-m", "sphinx"]
 
 
 def test_the_site_is_served_on_this_machine(start, workdir):

@@ -244,6 +244,15 @@ def test_the_probe_knows_this_processor():
     assert onnx_backend.adds_exactly() or not {"avx512_vnni", "avx_vnni"} & set(flags.split())
 
 
+def test_onnx_runtime_reports_nothing(tmp_path):
+    """What it would send is in files of its own below the home; `CI`, which silences it too, is taken away."""
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / ".cache")}
+    given = {name: value for name, value in os.environ.items() if name not in ("CI", "ORT_DISABLE_TELEMETRY")}
+    program = "from convinse.encoder.onnx_backend import adds_exactly; adds_exactly()"
+    subprocess.run([sys.executable, "-c", program], env=given | home, check=True, timeout=120)
+    assert not list(tmp_path.rglob("*"))
+
+
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "tokenizer_config.json", MANIFEST, FOLDER_SUMS])
 def test_an_altered_file_of_a_model_with_checksums_is_refused(model, tmp_path, name):
     folder = Path(shutil.copytree(model, tmp_path / "model"))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 
 from ..harness import Bench, Figures, Spec, run
@@ -41,6 +42,9 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="one trial of each group")
 
 
+SPEC = Spec("faults", __doc__ or "", _PARTS, (0, 1, 2), options=options)
+
+
 def main() -> None:
     failed: list[str] = []
 
@@ -49,7 +53,7 @@ def main() -> None:
         failed.extend(f"{part}: {failure['reason']}" for failure in figures.get("failures", ()))
         return figures
 
-    run(Spec("faults", __doc__ or "", {part: partial(tried, part) for part in _PARTS}, (0, 1, 2), options=options))
+    run(replace(SPEC, parts={part: partial(tried, part) for part in SPEC.parts}))
     if failed:
         sys.exit(f"bench faults: {len(failed)} failed")
 

@@ -25,6 +25,7 @@ import msgspec
 from convinse.config import Config, Precision, load_config
 from convinse.evidence_retrieval_scoring.bm25 import BM25Scorer, QueryExpansion
 from convinse.evidence_retrieval_scoring.neural import ScoringMethod, build_scorer
+from convinse.evidence_retrieval_scoring.okapi import okapi_scores
 from convinse.language.language import english
 from convinse.resources import Resources
 
@@ -177,7 +178,7 @@ def bm25_part(bench: Bench) -> Figures:
     columns = {"turns": ("turns", "{}"), "ms": ("ms", "{:.2f}"), "times faster": ("times_faster", "{:.1f}")}
     bench.compare(f"BM25 over {size} candidates, milliseconds of a turn", ("scorer",), columns, {(): rows})
     bench.console.print(
-        f"the same formula (okapi) gives the same ranking in {sum(same)} of {len(same)} turns, the largest difference "
+        f"the same formula (ers: clocq_bm25) gives the same ranking in {sum(same)} of {len(same)} turns, the largest difference "
         f"of a score is {max(differences):.1e}; times faster: than rank_bm25 with as much given"
     )
     if size == Size.candidates:
@@ -189,14 +190,14 @@ def bm25_part(bench: Bench) -> Figures:
 
 
 def _bm25_pool(pool: Pool, scorer: BM25Scorer, number: int) -> tuple[dict[str, list[float]], list[tuple[Any, Any]]]:
-    """Seconds by system of the questions of a pool, and the scores of ours and of the peer's."""
+    """Seconds by system of the questions of a pool, and the scores of the peer's formula: ours and the peer's."""
     from rank_bm25 import BM25Okapi
 
     texts = [evidence["evidence_text"] for evidence in pool.evidences]
     stems, own, query = english().words.stems, english().bm25, pool.queries[0]
     wanted = list(dict.fromkeys(stems(query)))
     first_calls = {
-        BM25_NEW: lambda: own.scores(query, texts, "okapi"),
+        BM25_NEW: lambda: own.scores(query, texts),
         PEER_NEW: lambda: BM25Okapi([stems(text) for text in texts]).get_scores(wanted),
     }
     times: dict[str, list[float]] = {}
@@ -208,12 +209,12 @@ def _bm25_pool(pool: Pool, scorer: BM25Scorer, number: int) -> tuple[dict[str, l
         wanted = list(dict.fromkeys(stems(query)))
         of_index, index = timed(lambda: BM25Okapi(tokens))
         of_scores, theirs = timed(lambda: index.get_scores(wanted))  # noqa: B023 - called at once
-        of_known, ours = timed(lambda: own.scores(query, texts, "okapi"))  # noqa: B023
+        of_known, _ = timed(lambda: own.scores(query, texts))  # noqa: B023
         times[BM25_KNOWN].append(of_known)
         times[PEER_KNOWN].append(of_index + of_scores)
         times[PEER_INDEXED].append(of_scores)
         times[RANK].append(timed(lambda: scorer.rank(query, pool.evidences, E))[0])  # noqa: B023
-        scores.append((ours, theirs))
+        scores.append((okapi_scores(wanted, tokens), theirs.tolist()))
     return times, scores
 
 

@@ -1,8 +1,11 @@
 """What the site generates from the program: keys, commands, tables of figures."""
 
 import argparse
+import importlib
 import json
 import re
+import subprocess
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -11,7 +14,8 @@ import convinse
 from convinse.cli import build_parser
 from convinse.config import Config, FitSettings, ReaderTraining, RetrieverTraining
 from documentation import blocks
-from website import command_reference, measured_tables, settings_reference
+from places import ROOT
+from website import command_reference, measure, measured_tables, settings_reference
 from website.markdown import code, escaped
 
 
@@ -109,32 +113,85 @@ def part(load=0.1, arguments=(), tables=1, **changes):
 
 
 def test_a_table_has_what_it_depends_on(tmp_path):
-    file = tmp_path / "trial.json"
+    file = tmp_path / "start.json"
     file.write_text(json.dumps({"one": part(), "two": part(), "none": part(tables=0, commit="0000000")}))
-    text = measured_tables.markdown(file, "trial", [])
+    text = measured_tables.markdown(file, "start", [])
     assert text.count("**a\\_b**\n\n| what | s |\n| --- | ---: |\n| x\\|y | 1.0 (0.9-1.2) |\n") == 2
     told = (
-        "`bash run.sh bench trial`, medians of 3 rounds; commit `abc1234`, 2026-11-23, 2 cores of CPU, Python 3.11.2."
+        "`bash run.sh bench start`, medians of 3 rounds; commit `abc1234`, 2026-11-23, 2 cores of CPU, Python 3.11.2."
     )
     assert text.count(told) == 1 and "busy" not in text and "0000000" not in text
 
 
 def test_a_busy_machine_and_arguments_are_told(tmp_path):
-    file = tmp_path / "trial.json"
+    file = tmp_path / "start.json"
     file.write_text(json.dumps({"one": part(load=3.0, arguments=["--parts", "one"]), "two": part(rounds=1)}))
-    text = measured_tables.markdown(file, "trial", ["one"])
-    assert "bench trial --parts one`" in text and "The machine was busy" in text and text.count("a\\_b") == 1
+    text = measured_tables.markdown(file, "start", ["one"])
+    assert "bench start --parts one`" in text and "The machine was busy" in text and text.count("a\\_b") == 1
 
 
-@pytest.mark.parametrize("content", [None, "{", "[1]", '{"one": {}}', '{"two": 1}'])
+@pytest.mark.parametrize("content", ["{", "[1]", '{"one": {}}', '{"one": 1}'])
 def test_figures_that_are_none_name_the_remedy(content, tmp_path):
-    file = tmp_path / "trial.json"
-    if content is not None:
-        file.write_text(content)
+    file = tmp_path / "start.json"
+    file.write_text(content)
     with pytest.raises(
-        LookupError, match="trial.json: .*; run bash run.sh bench trial --output docs/figures/trial.json"
+        LookupError, match="start.json: is no file of figures .*; move it away and run bash run.sh docs"
     ):
-        measured_tables.markdown(file, "trial", ["one"])
+        measured_tables.markdown(file, "start", ["one"])
+
+
+def test_what_was_never_measured_names_the_command(tmp_path):
+    file = tmp_path / "start.json"
+    waiting = "*Not measured yet: `bash run.sh docs --measure {}`*"
+    assert waiting.format("start") in measured_tables.markdown(file, "start", ["one", "two"])
+    file.write_text(json.dumps({"one": part()}))
+    text = measured_tables.markdown(file, "start", ["one", "two"])
+    assert waiting.format("start/two") in text and text.count("a\\_b") == 1
+
+
+SHOWN = [
+    measure.Shown("a", ("x",)), measure.Shown("a", ("x", "y")), measure.Shown("a", ("z",), "--full"), measure.Shown("b"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        ([], [("a", ("x", "y"), ""), ("a", ("z",), "--full"), ("b", (), "")]),
+        (["a"], [("a", ("x", "y"), ""), ("a", ("z",), "--full")]),
+        (["a/y", "b"], [("a", ("y",), ""), ("b", (), "")]),
+        (["a/z"], [("a", ("z",), "--full")]),
+    ],
+)
+def test_what_pages_show_is_measured_in_few_runs(wanted, expected):
+    assert measure.runs(SHOWN, wanted) == expected
+
+
+def test_what_no_page_shows_is_not_measured():
+    with pytest.raises(LookupError, match="no page shows a table of 'c'; valid: a, b, a/x, a/y, a/z"):
+        measure.runs(SHOWN, ["c"])
+
+
+def test_every_table_of_a_page_is_one_of_a_bench():
+    tables = measure.shown(ROOT / "docs")
+    assert sum(text.count("```{figures} ") for text in map(Path.read_text, (ROOT / "docs").glob("*.md"))) == len(tables)
+    for table in tables:
+        harnessed = importlib.import_module(f"bench.{table.bench}")
+        spec = getattr(harnessed, "SPEC", None) or importlib.import_module(f"bench.{table.bench}.__main__").SPEC
+        assert set(table.parts) <= set(spec.parts), table
+    with pytest.raises(LookupError, match="no such bench: resluts; valid: .*results"):
+        measured_tables.markdown(ROOT / "docs/figures/resluts.json", "resluts", [])
+
+
+def test_a_bench_that_fails_stops_no_other(monkeypatch, capsys):
+    calls = []
+    monkeypatch.setattr(subprocess, "call", lambda words, cwd: calls.append((words[2:], cwd)) or "bench.start" in words)
+    assert measure.main(["start,results/groups"]) == 1
+    assert calls == [
+        (["bench.results", "--parts", "groups", "--output", "docs/figures/results.json"], ROOT),
+        (["bench.start", "--parts", "ask,run_sh,together", "--output", "docs/figures/start.json"], ROOT),
+    ]
+    assert "failed: start" in capsys.readouterr().err
 
 
 def test_text_of_the_program_is_no_markdown():

@@ -1,0 +1,211 @@
+"""Every key of the configuration, with its default; the defaults stand here and nowhere else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from ..records.evidence import parse_sources
+from .places import SNAPSHOT, resolve, users_cache
+from .server_settings import EvsServer, HaLlm, QuLlm
+from .stage_settings import ClocqParams, EvsCascade, HaSeq2Seq, QuHistory, QuSr
+from .training_settings import EvsTraining, HaTraining, QuTraining
+from .value_types import (
+    Address,
+    Backend,
+    Characters,
+    Days,
+    Device,
+    MostCharacters,
+    NotNegative,
+    Positive,
+    Precision,
+    Seconds,
+    Settings,
+    Share,
+    Shared,
+    Tokens,
+    Window,
+)
+
+_CACHE = "cache/"
+ALIASES = {"evs_precision": "precision", "evs_token_budget": "token_budget"}
+
+
+class Config(Settings, frozen=True, kw_only=True):
+    """All settings of a run. docs/configuration.md has them in groups; what follows a key here is what it says there.
+
+    By key (`config["seed"]`) the keys below `custom` are found, too; of equal names the project's own counts. A version behind a key
+    is the first that has it; all others are of 0.1.
+
+    name: names the folder of the results below `output_path`: no `/`, no `..`, at most 200 bytes;
+    output_path: the folder that results are written to;
+    seed: of everything that is drawn by chance;
+    custom: keys of your own modules;
+    benchmark: the data set's name, which chooses how its files are read;
+    benchmark_path: the folder of its files;
+    train_input_path, dev_input_path, test_input_path: the file of the part, below `benchmark_path` or a path of its own;
+    natural_input_path (0.2): the file of the natural questions, as the other parts;
+    source_combinations: what `--all-sources` runs; eleven, as in CONVINSE;
+    qu: the module that understands questions: a registered name, or `package.module:Class`;
+    qu_model: of `sr`, the sequence-to-sequence model: a folder or a hub name; of `history`, a folder that `train qu` wrote (null: the one that ships);
+    qu_sr: how `sr` writes representations;
+    qu_history: how `history` decides;
+    qu_training: how `train qu` trains;
+    qu_llm (0.2): the language model of `llm`;
+    history_separator: between the turns that a model reads;
+    sr_delimiter: between the slots of a representation;
+    ers: the module that retrieves and scores evidences: a registered name, or `package.module:Class`;
+    kb_path: the folder of the knowledge base;
+    clocq_params: CLOCQ's parameters;
+    clocq_p: an item with more facts besides those as subject keeps only the latter, as in CLOCQ;
+    clocq_use_api: ask a CLOCQ server over HTTP in place of the knowledge base at `kb_path`;
+    clocq_host, clocq_port: the address of that server; by default the public CLOCQ API;
+    ers_use_cache: keep what was retrieved and computed; `false` touches no disk;
+    ers_cache_path: the folder where it is kept, or a Redis server that several machines share, such as `redis://node1:6379`;
+    data_store (0.2): where `store:ID` is fetched from, which `kb_path`, `ers_wikipedia_dump`, `ers_passage_index` and the models may be
+        (`convinse data push`): a folder, or `s3://BUCKET/FOLDER`, `gs://BUCKET/FOLDER` and what else fsspec takes;
+    ers_wikipedia_dump: the dump of Wikipedia evidences; null for none;
+    ers_passage_index: an index of plain passages (`retrieve index`), or the addresses of servers of its parts (`retrieve serve`, by commas),
+        whose passages are `text` evidences, too;
+    ers_on_the_fly: fetch pages that the dump lacks from the MediaWiki API;
+    ers_wikipedia_api, ers_wikidata_api: where pages are asked for, and titles of items that the knowledge base has none for;
+    ers_user_agent: a contact (mail or URL) in the User-Agent, as Wikimedia asks for; null: the variable `CONVINSE_CONTACT`;
+    ers_deadline: for one page in all;
+    ers_missing_ttl: until a page that was missing is asked for again;
+    evr_min_evidence_length, evr_max_evidence_length: of an evidence's text (CONVINSE: 200 at most);
+    evr_max_entities: items of an evidence at most;
+    evr_require_entity: drop sentences without an entity besides the page's own when reading (CONVINSE's rule), and with them answers that are plain names; entries of infoboxes and rows of tables stay;
+    evs: the scorer; `auto` is the cascade where a model is named, else BM25;
+    evs_max_evidences: e, the evidences that the answering stage sees;
+    path_to_stopwords (0.2): stop words of `ers: clocq_bm25`, one word a line; null: the project's own;
+    evs_model, evs_bi_encoder: cross-encoder and bi-encoder: a model folder or a hub name;
+    evs_cascade: how many evidences the cascade's cross-encoder sees;
+    evs_max_length: of a question with an evidence, or of an evidence;
+    evs_server (0.2): a server that scores evidences in the place of `evs_model`;
+    evs_training: how `train ers` trains;
+    ha: the module that answers: a registered name, or `package.module:Class`;
+    ha_model: the reader of `extractive`, or the model of `seq2seq`: a model folder or a hub name;
+    ha_max_answers: answers of a turn at most;
+    ha_max_length, ha_stride: of a window that the reader reads, and shared by two of them;
+    ha_share_pass: the reader takes what a joint model read while it ranked the evidences (the same answers, one pass less); `false`: it reads them itself;
+    ha_ranker (0.2): the trained ranking of answers of `extractive`: a folder of `train ha`, or the one that ships;
+    ha_abstain_below (0.2): an answer of `extractive`, `seq2seq` or `llm` that is less probable is marked as a suggestion (`abstained`);
+    ha_seq2seq (0.2): how the model of `seq2seq` reads and writes;
+    ha_llm (0.2): the language model of `llm`;
+    ha_training: how `train ha` trains;
+    device: of all models; `auto` is a GPU where there is one;
+    backend (0.2): what computes all models but those of `sr` and `seq2seq`: ONNX Runtime (folders that have the graphs) or PyTorch (extra `neural`; any checkpoint); `auto` is `onnx` on a CPU where the folder has the graphs, else `torch`;
+    precision (0.2): of all models but that of `sr`; by `onnx` int8 or fp32 (auto: int8, on a GPU fp32), by `torch` on a CPU fp32 or bf16 (auto: fp32), on a GPU bf16, fp16 or fp32 (auto: bf16); `evs_precision` is another name of it;
+    token_budget (0.2): of a batch, for all models but that of `sr`; null: by device; `evs_token_budget` is another name of it.
+    """
+
+    name: str = "convinse"
+    qu: str = "slots"
+    qu_model: str | None = None
+    qu_sr: QuSr = QuSr()
+    qu_history: QuHistory = QuHistory()
+    qu_training: QuTraining = QuTraining()
+    qu_llm: QuLlm = QuLlm()
+    ers: str = "native"
+    ha: str = "entity_voting"
+    benchmark: str = "embedded"
+    benchmark_path: str = SNAPSHOT + "conversations"
+    train_input_path: str = "train.json"
+    dev_input_path: str = "dev.json"
+    test_input_path: str = "test.json"
+    natural_input_path: str = "natural.json"
+    output_path: str = "results"
+    source_combinations: list[str | list[str]] = msgspec.field(
+        default_factory=lambda: ["kb", "text", "table", "info", "kb_text", "kb_table", "kb_info", "text_table",
+                                 "text_info", "table_info", "kb_text_table_info"]
+    )  # fmt: skip
+    history_separator: str = " ||| "
+    sr_delimiter: str = " || "
+    clocq_use_api: bool = False
+    clocq_host: str = "https://clocq.mpi-inf.mpg.de/api"
+    clocq_port: int | str = 443
+    clocq_p: Positive = 1000
+    clocq_params: ClocqParams = ClocqParams()
+    kb_path: str = SNAPSHOT + "kb"
+    ers_use_cache: bool = True
+    ers_cache_path: str = _CACHE  # see `cache_path`
+    data_store: str | None = None
+    ers_wikipedia_dump: str | None = SNAPSHOT + "wikipedia.db"
+    ers_passage_index: str | None = None
+    ers_on_the_fly: bool = False
+    ers_wikipedia_api: Address = "https://en.wikipedia.org/w/api.php"
+    ers_wikidata_api: Address = "https://www.wikidata.org/w/api.php"
+    ers_user_agent: str | None = None
+    ers_deadline: Seconds = 60.0
+    ers_missing_ttl: Days = 30.0
+    evr_min_evidence_length: Characters = 3
+    evr_max_evidence_length: MostCharacters = 400
+    evr_max_entities: Positive = 10
+    evr_require_entity: bool = False
+    evs: Literal["auto", "bm25", "cross_encoder", "cascade"] = "auto"
+    evs_max_evidences: Positive = 100
+    path_to_stopwords: str | None = None
+    evs_model: str | None = None
+    evs_bi_encoder: str | None = None
+    evs_cascade: EvsCascade = EvsCascade()
+    evs_max_length: Window = 256
+    evs_training: EvsTraining = EvsTraining()
+    evs_server: EvsServer = EvsServer()
+    ha_model: str | None = None
+    ha_max_answers: Positive = 10
+    ha_max_length: Window = 512
+    ha_stride: Shared = 128
+    ha_share_pass: bool = True
+    ha_ranker: str = SNAPSHOT + "answers"
+    ha_abstain_below: Share = 0.3
+    ha_seq2seq: HaSeq2Seq = HaSeq2Seq()
+    ha_training: HaTraining = HaTraining()
+    ha_llm: HaLlm = HaLlm()
+    device: Device = "auto"
+    backend: Backend = "auto"
+    precision: Precision = "auto"
+    token_budget: Tokens | None = None
+    seed: NotNegative = 42
+    custom: dict[str, Any] = {}
+
+    @property
+    def evs_precision(self) -> Precision:
+        """Another name of `precision`."""
+        return self.precision
+
+    @property
+    def evs_token_budget(self) -> int | None:
+        """Another name of `token_budget`."""
+        return self.token_budget
+
+    def _by_key(self) -> dict[str, Any]:
+        aliases = {alias: getattr(self, key) for alias, key in ALIASES.items()}
+        return {**self.custom, **aliases, **super()._by_key()}
+
+    @property
+    def combinations(self) -> list[tuple[str, ...]]:
+        """`source_combinations`, parsed."""
+        return [parse_sources(text, "source_combinations") for text in self.source_combinations]
+
+    def input_path(self, part: str = "test") -> Path:
+        """The conversations of `train`, `dev`, `test` or `natural`: below `benchmark_path` unless the path is absolute or exists."""
+        given: str = getattr(self, f"{part}_input_path")
+        if given.startswith(SNAPSHOT) or Path(given).is_file():
+            return resolve(given)
+        return resolve(self.benchmark_path) / given
+
+
+def cache_path(config: Config) -> str | None:
+    """The folder or the server of the evidence cache; None without `ers_use_cache`.
+
+    The default, `cache/`, is the folder of that name where the working directory has one, as a checkout does; else
+    the user's own cache folder, so that commands leave nothing where they are called.
+    """
+    if not config.ers_use_cache:
+        return None
+    if config.ers_cache_path != _CACHE or Path(_CACHE).is_dir():
+        return config.ers_cache_path
+    return str(users_cache() or _CACHE)

@@ -1,0 +1,168 @@
+"""Settings out of YAML or mappings, checked: an unknown key, a wrong type or value is an error of one line."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+import msgspec
+
+from ..support.errors import CacheError, ConfigError, nearest
+from ..support.shared_store import check_address, is_shared
+from .keys import ALIASES, Config
+from .places import STORE, find_config
+from .yaml_files import read_yaml
+
+S = TypeVar("S", bound=msgspec.Struct)
+_ID = re.compile(r"[0-9a-f]{8,64}")  # of data in a store
+_LONGEST_NAME = 200  # bytes of a folder's name; the file system takes 255, and temporary names beside it are longer
+
+
+def load_config(name_or_path: str | os.PathLike[str] = "config.yml", **overrides: Any) -> Config:
+    """Read, check and freeze a configuration; `overrides` are checked like keys of the file.
+
+    Raises:
+        ConfigError: a missing file, YAML that is no mapping, an unknown key (the nearest name is suggested), a wrong
+            type or value; the message names the file and the key.
+    """
+    path = find_config(name_or_path)
+    where = str(path)
+    return parse_config({**_without_aliases(read_yaml(path), where), **_without_aliases(overrides, where)}, where)
+
+
+def load_settings(kind: type[S], name_or_path: str | os.PathLike[str], **overrides: Any) -> S:
+    """Read, check and freeze a file of other settings, such as `ReaderTraining`; the errors are those of `load_config`."""
+    path = find_config(name_or_path)
+    return _convert({**read_yaml(path), **overrides}, kind, str(path))
+
+
+def parse_config(data: Mapping[str, Any], where: str = "configuration") -> Config:
+    """A mapping of keys -> the checked configuration; `where` names its origin in messages."""
+    config = _convert(_without_aliases(data, where), Config, where)
+    try:
+        combinations = config.combinations
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+    _check_places(config, where)
+    _check_stored(config, where)
+    if config.ha_llm.samples > 1 and not config.ha_llm.temperature:
+        raise ConfigError(
+            f"{where}: ha_llm.samples: {config.ha_llm.samples} answers of temperature 0 are one answer; set ha_llm.temperature, "
+            "such as 0.7"
+        )
+    if not combinations:
+        raise ConfigError(f"{where}: source_combinations is empty; give at least one, such as kb_text")
+    if config.evs_cascade.lexical == config.evs_cascade.dense == 0:
+        raise ConfigError(f"{where}: evs_cascade: lexical and dense are both 0; the cross-encoder would see nothing")
+    if config.clocq_params.bm25_limit is True:
+        raise ConfigError(f"{where}: clocq_params.bm25_limit: give a number of facts, or false for no limit")
+    return config
+
+
+def _check_places(config: Config, where: str) -> None:
+    """That `name` can be a folder below `output_path`, and no other place; and that paths that are written to can be paths."""
+    name = config.name
+    reasons = {
+        "is empty": not name.strip(),
+        "is no name of a folder": name.strip() in (".", ".."),
+        "leads to another folder": "/" in name or "\\" in name,
+        "has characters that cannot be printed": not name.isprintable(),
+        f"is longer than {_LONGEST_NAME} bytes": len(name.encode("utf-8", "surrogatepass")) > _LONGEST_NAME,
+    }
+    for reason, holds in reasons.items():
+        if holds:
+            shown = name if len(name) <= _LONGEST_NAME else f"{name[:40]}..."
+            raise ConfigError(
+                f"{where}: name: {shown!r} {reason}; it becomes a folder below output_path, give a plain word"
+            )
+    for key in ("output_path", "ers_cache_path"):
+        if not (path := getattr(config, key)).isprintable() or not path:
+            raise ConfigError(f"{where}: {key}: {path!r} is no path of a folder")
+    if is_shared(config.ers_cache_path):
+        try:
+            check_address(config.ers_cache_path)
+        except CacheError as error:
+            raise ConfigError(f"{where}: ers_cache_path: {error}") from None
+
+
+def _check_stored(config: Config, where: str) -> None:
+    """That what is named as data of a store can be looked for there."""
+    named = {key: getattr(config, key) for key in config.__struct_fields__}
+    for key, name in {**named, "qu_history.encoder": config.qu_history.encoder}.items():
+        if not isinstance(name, str) or not name.startswith(STORE):
+            continue
+        if not _ID.fullmatch(name.removeprefix(STORE)):
+            raise ConfigError(f"{where}: {key}: '{name}' has no id; give {STORE}ID as convinse data list shows it")
+        if not config.data_store:
+            raise ConfigError(
+                f"{where}: {key}: '{name}' is in no store; set data_store to a folder or s3://BUCKET/FOLDER"
+            )
+
+
+def _without_aliases(data: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The keys of a configuration by the names that they have in it.
+
+    Raises:
+        ConfigError: a key is given by both of its names, with different values.
+    """
+    values = {key: value for key, value in data.items() if key not in ALIASES}
+    for alias in ALIASES.keys() & data.keys():
+        key, value = ALIASES[alias], data[alias]
+        if values.setdefault(key, value) != value:
+            raise ConfigError(
+                f"{where}: {alias}: {value!r}, but {key}: {values[key]!r}; they are one setting, give {key} only"
+            )
+    return values
+
+
+def _convert(data: Mapping[str, Any], kind: type[S], where: str) -> S:
+    """A mapping of keys -> a checked structure, those inside of it included."""
+    _check_keys(data, kind, where)
+    for key, nested in get_type_hints(kind).items():
+        if isinstance(nested, type) and issubclass(nested, msgspec.Struct) and isinstance(data.get(key), Mapping):
+            _check_keys(data[key], nested, f"{where}: {key}")
+    try:
+        return msgspec.convert(dict(data), kind)
+    except msgspec.ValidationError as error:
+        text, _, place = str(error).partition(" - at ")
+        key = place.strip("`").removeprefix("$.") or "configuration"
+        shown = f" (given: {data.get(key.split('[')[0].split('.')[0])!r})" if place else ""
+        raise ConfigError(f"{where}: {key}: {text[0].lower() + text[1:]}{_choices(key, kind)}{shown}") from None
+
+
+def _choices(key: str, kind: type[msgspec.Struct]) -> str:
+    """The valid values of a key that has a fixed set of them."""
+    hint: Any = kind
+    for name in key.split("."):
+        hint = get_type_hints(hint).get(name) if isinstance(hint, type) else None
+    return f"; valid: {', '.join(get_args(hint))}" if get_origin(hint) is Literal else ""
+
+
+def _check_keys(data: Mapping[str, Any], struct: type[msgspec.Struct], where: str) -> None:
+    valid = list(struct.__struct_fields__)
+    wrong = [str(key) for key in data if key not in valid]
+    if not wrong:
+        return
+    hints = [nearest(key, valid) for key in wrong]
+    own = "keys of your own modules belong below 'custom'; docs/configuration.md lists the valid ones"
+    if len(wrong) == 1:
+        near = struct is not Config or hints[0].startswith("did you mean")
+        raise ConfigError(f"{where}: unknown key '{wrong[0]}'; {hints[0] if near else own}")
+    named = (
+        f"'{key}' ({hint})" if hint.startswith("did you mean") else f"'{key}'"
+        for key, hint in zip(wrong, hints, strict=True)
+    )
+    text = f"{where}: {len(wrong)} unknown keys: {', '.join(named)}"
+    if struct is not Config:
+        raise ConfigError(f"{text}; valid: {', '.join(sorted(valid))}")
+    raise ConfigError(
+        f"{text}; {own}; of a file of CONVINSE, EXPLAIGNN or FAITH, convinse migrate-config makes one of ours"
+    )
+
+
+def to_dict(config: Config) -> dict[str, Any]:
+    """The configuration as plain values, for fingerprints and records."""
+    values: dict[str, Any] = msgspec.to_builtins(config)
+    return values

@@ -1,0 +1,58 @@
+"""Where the configuration's files and folders lie."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from ..support.errors import ConfigError, nearest
+
+SNAPSHOT = "snapshot:"  # a path that starts so lies in the package
+STORE = "store:"  # what starts so has the id of data in `data_store`
+
+
+def users_cache() -> Path | None:
+    """The project's folder in the user's own cache folder; None for a user without a home."""
+    above = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
+    try:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or above, "convinse").expanduser()
+    except RuntimeError:
+        return None
+    return folder if folder.is_absolute() else None  # XDG: a relative path counts as none
+
+
+def resolve(path: str) -> Path:
+    """A path of the configuration: `snapshot:NAME` lies in the package, others are relative to the working directory."""
+    if path.startswith(SNAPSHOT):
+        return Path(__file__).parents[1] / "snapshot" / path[len(SNAPSHOT) :]
+    return Path(path).expanduser()
+
+
+def find_config(name: str | os.PathLike[str]) -> Path:
+    """The file of a configuration: as given, else in `config/` here, else among the project's own.
+
+    The project's own are found with and without `config/` before their name.
+
+    Raises:
+        ConfigError: there is none; the message names the nearest one.
+    """
+    given = Path(name)
+    inner = given.relative_to("config") if given.parts[:1] == ("config",) else given
+    folders = (Path("config"), own_configurations())
+    for candidate in (given, *(folder / inner for folder in folders)):
+        if candidate.is_file():
+            return candidate
+    known = [path.relative_to(folder).as_posix() for folder in folders for path in folder.rglob("*.yml")]
+    raise ConfigError(f"{given}: no such configuration, nor in config/; {nearest(str(given), known or ['config.yml'])}")
+
+
+def own_configurations() -> Path:
+    """The folder of the project's configurations: in an installed package inside of it, else `config/` of the checkout."""
+    installed = Path(__file__).parents[1] / "configurations"
+    return installed if installed.is_dir() else project_root() / "config"
+
+
+def project_root() -> Path:
+    """The checkout that the package lies in (its `config/` and `tests/`)."""
+    return Path(__file__).resolve().parents[2]

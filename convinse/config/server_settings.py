@@ -1,0 +1,82 @@
+"""Models behind servers: structures of keys of the configuration."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from .value_types import BaseUrl, Positive, Seconds, Settings, Tokens, Weight
+
+
+class Prices(Settings, frozen=True):
+    """What a million tokens cost, in whatever money.
+
+    input: those of prompts; output: those that are written.
+    """
+
+    input: Weight = 0.0
+    output: Weight = 0.0
+
+
+class ServerSettings(Settings, frozen=True, kw_only=True):
+    """A server of models that speaks OpenAI's interface.
+
+    base_url: of its interface, such as http://localhost:8000/v1; model: as the server calls it; api_key_env: the
+    environment variable that holds the key (null: the server wants none); timeout: for an answer in all, its
+    attempts and pauses included; parallel: requests under way at once.
+    """
+
+    base_url: BaseUrl | None = None
+    model: str | None = None
+    api_key_env: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
+    timeout: Seconds = 120.0
+    parallel: Annotated[int, msgspec.Meta(ge=1, le=256)] = 8
+
+
+class LanguageModelSettings(ServerSettings, frozen=True, kw_only=True):
+    """A language model behind a server, and how it is asked.
+
+    temperature: 0 is the likeliest text (null: what the server does); max_tokens: written at most (null: not said);
+    max_prompt_tokens: of a prompt at most, as they are estimated; json_schema: ask the server to keep the format (where it
+    refuses, the text is read strictly); extra: more fields of each request; prices: for the money in `metrics.json`.
+    """
+
+    temperature: Annotated[float, msgspec.Meta(ge=0, le=2)] | None = 0.0
+    max_tokens: Tokens | None = 512
+    max_prompt_tokens: Annotated[int, msgspec.Meta(ge=256, extra={"unit": "tokens"})] = 4000
+    json_schema: bool = True
+    extra: dict[str, Any] = {}
+    prices: Prices | None = None
+
+
+class QuLlm(LanguageModelSettings, frozen=True, kw_only=True):
+    """The language model of `qu: llm`; see `LanguageModelSettings`."""
+
+
+class HaLlm(LanguageModelSettings, frozen=True, kw_only=True):
+    """The language model of `ha: llm`; see `LanguageModelSettings`.
+
+    evidences: that it is shown at most; order: the best one first or last; unsupported: an answer that stands in no evidence
+    that it cites is dropped, or kept and marked; samples: answers asked for, whose agreement counts (more than one needs a
+    temperature); calibration: a file of `train ha` that makes probabilities of how sure the model is.
+    """
+
+    evidences: Positive = 30
+    order: Literal["best_first", "best_last"] = "best_first"
+    unsupported: Literal["drop", "keep"] = "drop"
+    samples: Annotated[int, msgspec.Meta(ge=1, le=100)] = 1
+    calibration: str | None = None
+
+
+class EvsServer(ServerSettings, frozen=True, kw_only=True):
+    """A server that scores evidences in the place of `evs_model`.
+
+    kind: `rerank` (`/rerank` of vLLM, Infinity, Jina, Cohere, TEI, llama.cpp), or `embeddings` (`/embeddings`: the cosine);
+    batch: texts of a request (TEI takes 32 by default); query_prefix, text_prefix: what the model wants before them.
+    """
+
+    kind: Literal["rerank", "embeddings"] = "rerank"
+    batch: Positive = 32
+    query_prefix: str = ""
+    text_prefix: str = ""

@@ -1,0 +1,78 @@
+"""How the stages work: structures of keys of the configuration."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .places import SNAPSHOT
+from .value_types import NotNegative, Positive, Settings, Share, Tokens, Weight
+
+
+class ClocqParams(Settings, frozen=True):
+    """Parameters of CLOCQ's search space retrieval (Christmann et al., WSDM 2022), with its names.
+
+    h_match, h_rel, h_conn, h_coh: weights of the four candidate scores (match with the mention, relevance to the
+    question, connectivity in the knowledge base, coherence); k: items per mention, or AUTO; d: depth of the candidate
+    lists; p_setting: an item with more facts besides those as subject keeps only the latter; bm25_limit: facts kept in all, by BM25 (0: all).
+    """
+
+    h_match: Weight = 0.4
+    h_rel: Weight = 0.2
+    h_conn: Weight = 0.3
+    h_coh: Weight = 0.1
+    d: Positive = 20
+    k: Positive | Literal["AUTO"] = "AUTO"
+    p_setting: Positive = 1000
+    bm25_limit: bool | NotNegative = 0
+
+
+class QuSr(Settings, frozen=True):
+    """How the model of `qu: sr` writes representations; the defaults are those of CONVINSE's configuration.
+
+    num_beams: of beam search (1: none); early_stopping: end when so many are complete; no_repeat_ngram_size: so many
+    tokens in a row are not written twice (0: they may be); max_input_length: tokens read, beyond which the oldest part
+    of the history is cut off; max_output_length: tokens written (CONVINSE names no limit); batch_size: questions
+    computed together.
+    """
+
+    num_beams: Positive = 20
+    early_stopping: bool = True
+    no_repeat_ngram_size: NotNegative = 2
+    max_input_length: Tokens = 512
+    max_output_length: Tokens = 64
+    batch_size: Positive = 10
+
+
+class QuHistory(Settings, frozen=True):
+    """How `qu: history` decides what of the history a question is about.
+
+    encoder: the model whose embeddings tell how alike questions and names of properties are; most: things of the
+    history that a question may be about.
+    """
+
+    encoder: str = SNAPSHOT + "model"
+    most: Positive = 3
+
+
+class HaSeq2Seq(Settings, frozen=True):
+    """How the model of `ha: seq2seq` reads and writes; all but the beams as CONVINSE has it, whose file names 20.
+
+    evidences: read, the best ones; max_input_length: tokens of the question with an evidence, beyond which the end of the
+    evidence is cut off; max_output_length: tokens of an answer; num_beams: answers that are looked for (1: one, greedily).
+    """
+
+    evidences: Positive = 100
+    max_input_length: Tokens = 250
+    max_output_length: Tokens = 10
+    num_beams: Positive = 5
+
+
+class EvsCascade(Settings, frozen=True):
+    """How many evidences the cross-encoder of the cascade sees.
+
+    lexical: chosen by BM25; dense: chosen by the bi-encoder; lexical_share: weight of the BM25 score (as a share of the best one's) in the scores beside the cross-encoder's.
+    """
+
+    lexical: NotNegative = 100
+    dense: NotNegative = 100
+    lexical_share: Share = 0.0

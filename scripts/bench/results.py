@@ -1,0 +1,144 @@
+"""How many questions the embedded conversations' pipeline answers right: by sources, domains, parts and kinds of questions.
+
+    bash run.sh bench results [--parts PART] [--work DIR]
+
+Runs of the pipeline with `config.yml` (the embedded model) and `lexical.yml` (none), of which the tables show what their
+`metrics.json` have. Intervals are of 95 %, by bootstrap over conversations. With --work the runs stay in the folder, and what is
+finished there is not run again unless the code changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from convinse.config import load_config
+from convinse.experiment import run_experiment
+from convinse.formats.run_folder import TURNS
+from convinse.records.evidence import SOURCES
+from convinse.reports.comparison import interval
+from convinse.scoring.pipeline_runs import measured_turns
+
+from .harness import Bench, Figures, Spec, note, run
+
+MODEL, NO_MODEL = "config.yml", "lexical.yml"
+ALL = "_".join(SOURCES)
+HISTORIES = {"gold": True, "predicted": False}  # of earlier turns -> whether their gold answers count
+NATURAL, FRESH = "natural", "natural-fresh"
+UNDERSTANDING = ("slots", "nc_init", "nc_prev", "nc_init_prev", "nc_all")
+# kind of a natural question -> in words; docs/snapshot.md has an example of each
+KINDS = {
+    "misspelt": "with a wrong letter", "role": "who played or sang what", "simple": "for one fact", "yes_no": "yes or no",
+    "comparison": "which of two", "superlative": "the first, the most", "number": "a number", "date": "a date",
+    "alias": "by a stage name or a nickname", "name": "a name that is no item", "earlier_answer": "about an earlier answer",
+    "ellipsis": "half a sentence",
+}  # fmt: skip
+MEASURES = {
+    "questions": ("num_questions", "{}"), "P@1": ("p_at_1", "{:.3f}"), "95 %": ("interval", "{}"), "MRR": ("mrr", "{:.3f}"),
+    "Hit@5": ("h_at_5", "{:.3f}"), "presence": ("answer_presence", "{:.3f}"), "P@1, no model": ("without", "{:.3f}"),
+}  # fmt: skip
+SURENESS = {
+    "calibration error": ("calibration_error", "{:.3f}"), "abstained": ("abstained_answerable", "{:.1%}"),
+    "abstained, of right ones": ("abstained_right", "{:.1%}"), "abstained, no answer": ("abstained_unanswerable", "{:.1%}"),
+}  # fmt: skip
+
+
+def measured(
+    bench: Bench, configuration: str, sources: Sequence[str] = SOURCES, part: str = "test", history: str = "gold",
+    **settings: Any,
+) -> Figures:  # fmt: skip
+    """What `metrics.json` of a run has, and the interval of its P@1; runs that are finished in the folder are taken as they are."""
+    name = "-".join([configuration.removesuffix(".yml"), part, history, *settings.values()])
+    note(f"{name}, {'_'.join(sources)} ...")
+    config = load_config(
+        configuration, name=name, output_path=str(bench.kept), ers_cache_path=str(bench.kept / "cache"), **settings
+    )
+    done = run_experiment(config, sources, use_gold_answers=HISTORIES[history], limit=bench.size, quiet=True, part=part)
+    turns = list(measured_turns(done.path / TURNS))
+    figure = interval([turn.turn["p_at_1"] for turn in turns], [turn.group for turn in turns])
+    abstained, unanswerable = done.metrics["abstained"], done.metrics["unanswerable"]
+    return {
+        **done.metrics, "interval": f"{figure.low:.3f}-{figure.high:.3f}", "abstained_answerable": abstained["answerable"],
+        "abstained_right": abstained["right"],
+        "abstained_unanswerable": unanswerable["abstained"] if unanswerable["num_questions"] else None,
+    }  # fmt: skip
+
+
+def sources_part(bench: Bench) -> Figures:
+    """Every combination of sources, with the model and without."""
+    rows = {}
+    for sources in load_config(MODEL).combinations:
+        without = measured(bench, NO_MODEL, sources)
+        rows["_".join(sources)] = {**measured(bench, MODEL, sources), "without": without["p_at_1"]}
+    return _shown(bench, "embedded test part, gold answers of earlier turns", ("sources",), rows)
+
+
+def groups_part(bench: Bench) -> Figures:
+    """All sources, by domain, and by the source that holds an answer."""
+    figures, without = measured(bench, MODEL), measured(bench, NO_MODEL)
+    rows = {}
+    for group, label in (("domains", "{}"), ("sources", "answer in {}")):
+        for name, own in figures[group].items():
+            beside = without[group].get(name, {"p_at_1": None})
+            rows[label.format(name)] = {**own, "without": beside["p_at_1"]}
+            if group == "sources":  # present is what the questions are chosen by
+                del rows[label.format(name)]["answer_presence"]
+    return _shown(bench, f"embedded test part, {ALL}, gold answers of earlier turns", ("",), rows)
+
+
+def histories_part(bench: Bench) -> Figures:
+    """Gold and predicted answers of earlier turns, with the model and without; the parts that settings were chosen on beside them."""
+    runs = [("test", MODEL), ("test", NO_MODEL), ("train", MODEL), ("dev", MODEL)]
+    rows = {
+        (part, configuration, history): measured(bench, configuration, part=part, history=history)
+        for part, configuration in runs
+        for history in HISTORIES
+    }
+    return _shown(bench, f"embedded conversations, {ALL}", ("part", "configuration", "history"), rows)
+
+
+def natural_part(bench: Bench, part: str) -> Figures:
+    """A part of the natural questions that is reported on: all of it, then by kind with predicted answers of earlier turns."""
+    rows = {
+        (configuration, history): measured(bench, configuration, part=part, history=history)
+        for configuration in (MODEL, NO_MODEL)
+        for history in HISTORIES
+    }
+    figures = _shown(bench, f"{part} questions", ("configuration", "history"), rows)
+    kinds, without = rows[MODEL, "predicted"]["kinds"], rows[NO_MODEL, "predicted"]["kinds"]
+    by_kind = {
+        label: {**kinds[kind], "without": without[kind]["p_at_1"]} for kind, label in KINDS.items() if kind in kinds
+    }
+    ordered = dict(sorted(by_kind.items(), key=lambda row: -row[1]["p_at_1"]))
+    return figures | _shown(bench, f"{part} questions by kind, predicted answers of earlier turns", ("kind",), ordered)
+
+
+def understanding_part(bench: Bench) -> Figures:
+    """Each way to understand a question without a model, on the dev part, which chose the default."""
+    rows = {name: measured(bench, NO_MODEL, part="dev", qu=name) for name in UNDERSTANDING}
+    return _shown(bench, f"embedded dev part, {NO_MODEL}, gold answers of earlier turns", ("qu",), rows)
+
+
+def _shown(bench: Bench, title: str, words: Sequence[str], rows: Mapping[Any, Figures]) -> Figures:
+    """Print rows, and return their figures by what names them."""
+    shown = {title: MEASURES} | ({f"{title}: how sure it is": SURENESS} if len(words) > 1 else {})
+    for name, columns in shown.items():
+        bench.compare(name, words, columns, {(): rows})
+    named = {row if isinstance(row, str) else ", ".join(row): figures for row, figures in rows.items()}
+    kept = [key for columns in shown.values() for key, _ in columns.values()]
+    return {f"{title}: {name}": {key: figures.get(key) for key in kept} for name, figures in named.items()}
+
+
+_PARTS = {
+    "sources": sources_part, "groups": groups_part, "histories": histories_part, "natural": partial(natural_part, part=NATURAL),
+    "fresh": partial(natural_part, part=FRESH),
+    "understanding": understanding_part,
+}  # fmt: skip
+SPEC = Spec(
+    "results", __doc__, _PARTS, (3, None, None), needs=dict.fromkeys(_PARTS, ("scipy",)), peers=("onnxruntime", "scipy")
+)
+
+
+if __name__ == "__main__":
+    run(SPEC)
