@@ -20,8 +20,8 @@ from typing import Any
 import msgspec
 
 from convinse import Pipeline, load_config
-from convinse.data_store import DataStore
 from convinse.cluster.ray_crew import RayCrew
+from convinse.data_store import DataStore
 from convinse.experiment import read_part
 from convinse.formats.run_folder import RunFolder
 from convinse.passages.build import build_index
