@@ -141,4 +141,4 @@ def test_no_fresh_question_is_an_earlier_one(conversations):
         own = (c for c in conversations if (c["part"] == "fresh") == fresh)
         return {plain(turn["question"]) for c in own for turn in c["questions"]}
 
-    assert not [question for question in asked(True) & asked(False) if len(question.split()) > 3]
+    assert not [question for question in asked(True) & asked(False) if len(question.split()) > 4]
