@@ -98,8 +98,10 @@ class Parallels:
                 if best is None or rank > best[0]:
                     start, end = self._start(question, name.start), self._start(before, replaced.start)
                     in_full = f"{before[:end]}{question[start : name.end]}{before[replaced.end :]}"
-                    found = Parallel(in_full, start, name.end, before[replaced.start : replaced.end], page, cell.items)
-                    best = rank, found
+                    parallel = Parallel(
+                        in_full, start, name.end, before[replaced.start : replaced.end], page, cell.items
+                    )
+                    best = rank, parallel
         return None if best is None else best[1]
 
     def _read_columns(self, page: str) -> Sequence[Sequence[_CellName]]:

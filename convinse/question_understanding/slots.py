@@ -520,10 +520,10 @@ class Slots(QuestionUnderstanding):
             if referent.kind != "thing" or self._unlinked.has_page(referent.id):
                 continue
             heads = self._types.heads(self.kb.types(referent.id)[:_OWN_TYPES])
-            for other in self.kb.candidates(fold(referent.label)):
-                if other.id not in ids and any(self._unlinked.tells(other.id, head) for head in heads):
-                    names[other.id] = QuestionEntity(
-                        item=self.kb.entity(other.id), question_word=referent.label, score=0.5, rank=1
+            for namesake in self.kb.candidates(fold(referent.label)):
+                if namesake.id not in ids and any(self._unlinked.tells(namesake.id, head) for head in heads):
+                    names[namesake.id] = QuestionEntity(
+                        item=self.kb.entity(namesake.id), question_word=referent.label, score=0.5, rank=1
                     )
         return list(names.values())
 
