@@ -46,6 +46,12 @@ class ConversationPatterns:
     time_clause: re.Pattern[str]
     placed: re.Pattern[str]
     framed: re.Pattern[str]
+    phrased: re.Pattern[str]
+    same_year: re.Pattern[str]
+    other_year: re.Pattern[str]
+    place_or_time: re.Pattern[str]
+    nth: re.Pattern[str]
+    numbered: re.Pattern[str]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ..config import Config
 from ..records.conversation import Conversation, Turn, Understanding
+from ..records.evidence import Entity
 from ..resources import Resources
 from ..stage import Stage
 from ..turn_results import all_returned, keep_understanding
@@ -67,7 +68,19 @@ def history_turn(turn: Turn, use_gold_answers: bool) -> Turn:
     for key in ("turn", "representation", "resolved_question"):
         if key in turn:
             known[key] = turn[key]
+    meant = turn.get("representation")
+    if meant is not None and not meant["entities"] and not use_gold_answers:
+        known["representation"] = {**meant, "entities": found_about(turn)}
     return known
+
+
+def found_about(turn: Turn) -> list[Entity]:
+    """The item that the evidence of a turn's best answer was retrieved for, unless it abstained; later turns are about it where
+    linking found nothing."""
+    best = turn.get("pred_answers", [])[:1]
+    places = best[0].get("evidences", [])[:1] if best and "abstained" not in turn else []
+    evidences = [turn["top_evidences"][place] for place in places if place < len(turn.get("top_evidences", ()))]
+    return [evidence["retrieved_for_entity"] for evidence in evidences if "retrieved_for_entity" in evidence]
 
 
 def understand(

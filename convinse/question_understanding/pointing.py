@@ -105,6 +105,16 @@ class Pointing:
                 ]
         return lacking
 
+    def unmeant(self, question: str, names: Sequence[Name], meant: Sequence[Referent]) -> list[str]:
+        """The pronouns for a man or a woman before which a question names nobody, and that nothing of `meant` is."""
+        words = self._language.words
+        gendered = {form for forms in words.genders.values() for form in forms}
+        return [
+            pronoun
+            for pronoun in self._pronouns(question, names)
+            if pronoun in gendered and not any(may_mean(pronoun, item, words) for item in meant)
+        ]
+
     def _meant_by(
         self, pronoun: str, talked_about: Sequence[Referent], meant: Sequence[Referent], last: Focus
     ) -> list[Referent]:

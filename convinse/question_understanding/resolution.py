@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from ..language.language import Language
 from ..language.text import Words, fold
+from ..records.literals import is_date
 from ..records.representation import UnlinkedName
 from .referents import Referent, may_mean
 
@@ -29,18 +31,31 @@ def in_full(
         them; the others follow in parentheses.
     """
     text = language.conversation.opening.sub("", question).strip() or question.strip()
-    return _completed(_replaced(text, mentioned, is_a, language), [referent.label for referent in mentioned])
+    return completed(_replaced(text, mentioned, is_a, language), [referent.label for referent in mentioned])
+
+
+class Completed(NamedTuple):
+    """A question that leans on the one before, in full, and what of it has no place in that and stands behind it."""
+
+    text: str
+    unplaced: str
 
 
 def after(
-    before: str, question: str, named: Sequence[Referent], replaced: Sequence[Referent], language: Language
-) -> str:
+    before: str,
+    question: str,
+    named: Sequence[Referent],
+    about: Sequence[Referent],
+    replaced: Sequence[Referent],
+    language: Language,
+) -> Completed:
     """The full form of a question that leans on the question before for what it asks ("What about Blade Runner?").
 
     Args:
         before: the question before, in full.
         question: as asked.
         named: what this question names.
+        about: what it is about, named or not.
         replaced: what the question before was about.
         language: of the questions.
 
@@ -52,14 +67,19 @@ def after(
     before, rest = _in_parallel(before, rest, language)
     before, rest = _in_frame(before, rest, language)
     before, rest = _with_time(before, rest, language)
+    before, rest = _in_phrase(before, rest, language)
+    before, rest = _in_order(before, rest, language)
+    before, rest = _asked_anew(before, rest, language)
+    if not rest:  # all of it has its place
+        return Completed(completed(before, [referent.label for referent in about]), "")
     for old in sorted(replaced, key=lambda referent: referent.kind != named[0].kind) if named else ():
         name = re.search(rf"(?<!\w){re.escape(old.label)}(?!\w)", before, re.IGNORECASE)
         if name:
             before = f"{before[: name.start()]}{named[0].label}{before[name.end() :]}"
             if not _says_more(rest, named, replaced, language):
-                return before
+                return Completed(before, "")
             break
-    return _completed(f"{before} {rest}".strip(), [referent.label for referent in named])
+    return Completed(completed(f"{before} {rest}".strip(), [referent.label for referent in about]), rest)
 
 
 def with_name(
@@ -87,6 +107,52 @@ def with_name(
     return f"{before[: place.start()]}{new}{before[place.end() :]}"
 
 
+def dated(question: str, before: str, answers: Sequence[str], language: Language) -> str:
+    """The question with a year for "that year" or "two years later", where the turn before tells one.
+
+    Args:
+        question: as asked.
+        before: the question before, in full.
+        answers: the ids of its answers; a date tells rather than the question.
+        language: of the questions.
+    """
+    patterns = language.conversation
+    phrase = patterns.same_year.search(question) or patterns.other_year.search(question)
+    years = [answer[:4] for answer in answers if is_date(answer)] or patterns.year.findall(before)
+    if phrase is None or not years or not years[-1].isdigit():
+        return question
+    told = phrase.groupdict()
+    word = (told.get("number") or "one").lower()
+    apart = int(word) if word.isdigit() else language.names.numerals.get(word)
+    if apart is None:
+        return question
+    back = any(told.get(name) for name in ("back", "previous", "before"))
+    year = int(years[-1]) + (0 if phrase.re is patterns.same_year else -apart if back else apart)
+    return f"{question[: phrase.start()]}in {year}{question[phrase.end() :]}"
+
+
+def _asked_anew(before: str, rest: str, language: Language) -> tuple[str, str]:
+    """The question before with the question word that is all of this one: "When was she born?" "where?"."""
+    word = rest.strip(" ?.")
+    first = language.conversation.place_or_time.match(before)
+    if first is None or not language.conversation.place_or_time.fullmatch(word):
+        return before, rest
+    return f"{word.capitalize()}{before[first.end() :]}", ""
+
+
+def _in_order(before: str, rest: str, language: Language) -> tuple[str, str]:
+    """The question before with the number that this one gives in the place of its own, and what is left of this one.
+
+    "How long is season two?" "the first?"
+    """
+    new = language.conversation.nth.fullmatch(rest.strip(" ?."))
+    old = new and language.conversation.numbered.search(before)
+    if not new or not old:
+        return before, rest
+    put = f"the {new['nth']} {old['noun']}" if old["noun"] else new["nth"]
+    return f"{before[: old.start()]}{put}{before[old.end() :]}", ""
+
+
 def _in_parallel(before: str, rest: str, language: Language) -> tuple[str, str]:
     """The question before with what this one puts in the place of its end, and what is left of this one.
 
@@ -109,6 +175,22 @@ def _in_frame(before: str, rest: str, language: Language) -> tuple[str, str]:
     if not new or not old:
         return before, rest
     return f"{before[: old.start(1)]}{new[0]}{before[old.end(1) :]}", ""
+
+
+def _in_phrase(before: str, rest: str, language: Language) -> tuple[str, str]:
+    """The question before with what this one says behind a preposition in the place of what it says behind the same, and what is
+    left of this one.
+
+    "What did she play in House of Gucci?" "in A Star Is Born?", "Who won the prize for the score?" "for director?"
+    """
+    new = language.conversation.phrased.match(rest)
+    if new is None or language.conversation.question_word.search(rest):
+        return before, rest
+    same = (old for old in language.conversation.phrased.finditer(before) if old["link"].lower() == new["link"].lower())
+    last = max(same, key=lambda old: old.start(), default=None)
+    if last is None:
+        return before, rest
+    return f"{before[: last.start()]}{rest.rstrip(' ?.,')}{before[last.end() :]}", ""
 
 
 def _with_time(before: str, rest: str, language: Language) -> tuple[str, str]:
@@ -148,12 +230,17 @@ def _says_more(rest: str, named: Sequence[Referent], replaced: Sequence[Referent
     return bool(own) if named[0] in replaced else any(map(str.isdigit, own))
 
 
-def _completed(text: str, names: Sequence[str]) -> str:
+def completed(text: str, names: Sequence[str]) -> str:
+    """A question with the names that it lacks in parentheses."""
     folded = f" {fold(text)} "
     missing = [name for name in dict.fromkeys(names) if f" {fold(name)} " not in folded]
     if missing:
         body, mark = (text[:-1].rstrip(), "?") if text.endswith("?") else (text, "")
-        text = f"{body} ({', '.join(missing)}){mark}"
+        text = (
+            f"{body[:-1]}, {', '.join(missing)}){mark}"
+            if body.endswith(")")
+            else f"{body} ({', '.join(missing)}){mark}"
+        )
     return text[:1].upper() + text[1:]
 
 

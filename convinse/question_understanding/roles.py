@@ -155,6 +155,10 @@ class Roles:
         """Whether a predicate names a property, so that nothing of the question before is missing in it."""
         return bool(self.asked_properties(predicate))
 
+    def is_property(self, text: str) -> bool:
+        """Whether a text is the name of a property and nothing else: "The music?"."""
+        return self._language.properties.keywords(text) in self._properties
+
     def has_any(self, referent: Referent, properties: Set[str]) -> bool:
         """Whether the knowledge base has a value of one of some properties for an item."""
         return referent.id.startswith("Q") and not properties.isdisjoint(self._kb.properties_of(referent.id))

@@ -19,9 +19,10 @@ from ..records.representation import QuestionEntity, Representation, read_slots,
 from ..resources import Resources
 from .base import QuestionUnderstanding
 from .history import history_part, origins
+from .parallels import Parallel, Parallels
 from .pointing import Name, Pointing
 from .referents import Asked, ChosenReferents, Focus, Referent, as_referent, may_mean, recent
-from .resolution import after, in_full, with_name
+from .resolution import after, completed, dated, in_full, with_name
 from .roles import Roles
 from .unlinked import UnlinkedNames, as_candidates
 
@@ -29,6 +30,7 @@ _CAPITALS = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _NEIGHBORS = 1000  # items beside an item that are looked at
 _CLEARLY = 2  # times the facts of a namesake: the one that is meant where nothing else tells
 _OWN_TYPES = 2  # the nearest classes of an item; classes above them are shared too widely
+_BACK = 5  # turns of which half a sentence may change a name
 _BESIDE = 200  # characters on either side of a mention in which the noun beside it is looked for
 
 
@@ -69,6 +71,10 @@ class Slots(QuestionUnderstanding):
         return Pointing(self.kb, self.language, self._is_a, self._is_rival)
 
     @cached_property
+    def _parallels(self) -> Parallels:
+        return Parallels(self.resources.wikipedia, self.language)
+
+    @cached_property
     def _unlinked(self) -> UnlinkedNames:
         return UnlinkedNames(self.kb, self.language, self.resources.wikipedia)
 
@@ -92,10 +98,17 @@ class Slots(QuestionUnderstanding):
             for place, earlier in enumerate(history_turns)
         ]
         foci = [self._focus(earlier) for earlier in history]
+        if history:
+            answers = [answer["id"] for answer in history[-1].get("answers", ())]
+            question = dated(question, _in_full(history[-1]), answers, self.language)
+            question = self._with_that(question, history[-1])
         talked_about, told = foci, history  # of all turns: what was talked about is known by its name for good
         start = self._topic_start(foci, history)
         foci, history = foci[start:], history[start:]
         linked = self.resources.linker.link(question, classes=True)
+        source, parallel = self._parallel(question, history)
+        if parallel is not None:  # the page knows better than the linker whom "mia" means
+            linked = [own for own in linked if not _overlaps(own, parallel) or own.candidates[0].id in parallel.items]
         mentions = self._meant(question, [mention for mention in linked if mention.is_name], talked_about, told)
         if mentions and self.language.conversation.turning.search(question):
             foci, history = [], []
@@ -107,8 +120,10 @@ class Slots(QuestionUnderstanding):
         number, elliptical = len(predicate), bool(history) and self._is_elliptical(question, predicate, bool(named))
         patterns = self.language.conversation
         # "and the three years from 2013", "and in the last season"
-        is_when = patterns.years.search(question) is not None or self._is_frame(question)
+        is_when = patterns.years.search(question) is not None or self._is_frame(question) or self._is_nth(question)
         before = history[-1] if elliptical and (is_when or not self._roles.asks_property(predicate)) else None
+        if parallel is not None:
+            elliptical, before = True, source
         # "And when they came second?" asks the same of another time
         is_clause = (
             before is not None
@@ -116,20 +131,27 @@ class Slots(QuestionUnderstanding):
             and bool(patterns.question_word.search(question))
         )
         if before is not None:
-            predicate = self._inherit(predicate, before, is_clause)
+            predicate = self._inherit(predicate, before, is_clause, parallel.old if parallel is not None else "")
         answer_type, likely = yield from self._expected("" if is_clause else question, before)
         asked = Asked(question, tuple(named), tuple(predicate), answer_type, elliptical, likely)
         entities, context, scores = self._choose(asked, foci, history)
+        if parallel is not None:
+            entities, context = self._in_parallel(parallel, bool(named), entities, context)
         if not named and not scores and not self._points(question):
             entities, context = self._with_property(predicate, entities, context, talked_about)
+        spoken = []
         if foci:
             spoken = [Name(mention.start, mention.end, self._meaning(mention, talked_about)) for mention in mentions]
             spoken += [Name(role.start, role.end, person) for person in role.meant]
             pointed = self._pointing.lacking(question, spoken, (*(() if named else entities), *context), foci)
             if named:
                 context = tuple(dict.fromkeys((*pointed, *context)))
+            elif pointed and before is None and self.language.conversation.that_one.search(question):
+                entities = tuple(pointed)
             else:  # in an ellipsis, what was asked about comes first
                 entities = tuple(dict.fromkeys((*entities, *pointed) if before is not None else (*pointed, *entities)))
+        taken_of_history = context if named else (*entities, *context)
+        unplaced = self._pointing.unmeant(question, spoken, taken_of_history)
         own = {mention.candidates[0].id for mention in mentions}
         taken = [referent for referent in (*entities, *context) if referent.id not in own]
         used = origins(taken, talked_about, told, scores)
@@ -140,17 +162,21 @@ class Slots(QuestionUnderstanding):
         unlinked = self._unlinked.find(question, mentions, words, list(items))
         if before is not None:
             if predicate[number:]:
-                last = len(history) - 1
-                used.append(history_part(history, last, "question", " ".join(predicate[number:])))
+                place = next(place for place, earlier in enumerate(history) if earlier is before)
+                used.append(history_part(history, place, "question", " ".join(predicate[number:])))
             earlier = before["representation"].get("unlinked", ())
             resolved = with_name(_in_full(before), question, unlinked, earlier, self.language)
+            if parallel is not None:
+                resolved = completed(parallel.in_full, [referent.label for referent in (*entities, *context)])
             if resolved is None:
-                resolved = after(_in_full(before), question, entities, foci[-1].asked, self.language)
+                resolved, rest = after(_in_full(before), question, named, entities, foci[-1].asked, self.language)
+                unplaced += [rest] if rest else []
         else:
             mentioned = context if named else [*entities, *context]
             resolved = in_full(role.named(question), mentioned, self._is_a, self.language)
         if self.resources.answer_typing is not None:
             answer_type = (yield resolved if is_clause else question, resolved).told
+        known += self._namesakes([*entities, *context])
         pointing = not self.language.words.personal.isdisjoint(fold(question).split())
         if not items or not (named or pointing):  # else the question is tied to what is known
             known += as_candidates((name for name in unlinked if not (items and name["name"].islower())), items.keys())
@@ -166,6 +192,8 @@ class Slots(QuestionUnderstanding):
         }
         if unlinked:
             representation["unlinked"] = unlinked
+        if unplaced:
+            representation["unplaced"] = unplaced
         return {
             "structured_representation": render(representation, self.config.sr_delimiter),
             "representation": representation,
@@ -224,11 +252,15 @@ class Slots(QuestionUnderstanding):
         return 0
 
     def _is_new_topic(self, named: Sequence[Referent], foci: Sequence[Focus]) -> bool:
-        """Whether some item is a rival of an item that was asked about, and no item is near anything talked about."""
+        """Whether some item is a rival of an item that was asked about, and no item is near anything talked about or on the
+        page of what was asked about."""
         if not any(self._is_rival(referent, named) for focus in foci for referent in focus.asked):
             return False
         near = {item for referent in recent(foci) for item in (referent.id, *self._neighbors(referent))}
-        return near.isdisjoint(referent.id for referent in named)
+        if not near.isdisjoint(referent.id for referent in named):
+            return False
+        pages = {referent.id for focus in foci for referent in focus.asked}
+        return not any(self._unlinked.tells(page, referent.label) for page in pages for referent in named)
 
     def _meant(
         self, question: str, mentions: Sequence[LinkedMention], foci: Sequence[Focus], history: Sequence[Turn]
@@ -423,28 +455,104 @@ class Slots(QuestionUnderstanding):
         leans = bool(patterns.ellipsis.search(question)) and not patterns.complete.search(question)
         if is_named and patterns.question_word.search(question) and self._speaks_of_people(question):
             return False  # "Who was she in Titanic?"
-        return leans or self._is_frame(question) or all(fold(word) in common for word in predicate)
+        return (
+            leans
+            or self._is_frame(question)
+            or self._is_nth(question)
+            or all(fold(word) in common for word in predicate)
+        )
 
     def _is_frame(self, question: str) -> bool:
         """Whether a question says nothing but where or when: "on television?"."""
         patterns = self.language.conversation
-        return patterns.framed.fullmatch(patterns.opening.sub("", question).strip(" ?.")) is not None
+        rest = self._rest(question)
+        return any(pattern.fullmatch(rest) for pattern in (patterns.framed, patterns.years))
 
-    def _inherit(self, predicate: list[str], before: Turn, is_clause: bool) -> list[str]:
+    def _is_nth(self, question: str) -> bool:
+        """Whether a question says nothing but a place in an order: "and the first one?"."""
+        return self.language.conversation.nth.fullmatch(self._rest(question)) is not None
+
+    def _rest(self, question: str) -> str:
+        """A question without the words before it proper."""
+        patterns = self.language.conversation
+        return patterns.about.sub("", patterns.opening.sub("", question)).strip(" ?.,!")
+
+    def _inherit(self, predicate: list[str], before: Turn, is_clause: bool, replaced: str) -> list[str]:
+        """The words of a predicate, then those of the question before without the name that was `replaced`."""
         stems = self.language.words.stems
         own = set(stems(" ".join(predicate)))
-        earlier = before["representation"]["predicate"].split()
+        gone = set(fold(replaced).split())
+        earlier = [word for word in before["representation"]["predicate"].split() if not gone & set(fold(word).split())]
         patterns = self.language.conversation
         if any(map(patterns.year.fullmatch, predicate)):  # "And in 2014?" is not about the year before
             earlier = [word for word in earlier if not patterns.year.fullmatch(word)]
         small = self.language.common.small
         # "And Kif?" gives another name than the one before
-        if predicate and not any(word.casefold() in small or any(map(str.isdigit, word)) for word in predicate):
+        if not replaced and predicate and not any(map(self._is_plain, predicate)):
             earlier = [word for word in earlier if word.casefold() in small]
         clause = patterns.time_clause.search(before["question"])
         if clause is not None and is_clause:
             earlier = [word for word in earlier if word not in clause[0].split()]
         return predicate + [word for word in earlier if not set(stems(word)) & own]
+
+    def _is_plain(self, word: str) -> bool:
+        """Whether a word is one that texts write small, or has a digit."""
+        return word.casefold() in self.language.common.small or any(map(str.isdigit, word))
+
+    def _parallel(self, question: str, history: Sequence[Turn]) -> tuple[Turn | None, Parallel | None]:
+        """The turn before of which half a sentence changes a name, and how; see `Parallels`."""
+        if self.language.conversation.complete.search(question) or self._roles.is_property(question):
+            return None, None
+        for earlier in reversed(history[-_BACK:]):
+            meant = earlier["representation"]
+            items = (*meant["entities"], *meant["context"], *(named["item"] for named in meant.get("candidates", ())))
+            pages = dict.fromkeys(item["id"] for item in items)
+            parallel = self._parallels.find(question, _in_full(earlier), pages)
+            if parallel is not None:
+                return earlier, parallel
+        return None, None
+
+    def _namesakes(self, meant: Sequence[Referent]) -> list[QuestionEntity]:
+        """The items of the same name whose pages tell of what has no page: the book, where the film is meant."""
+        names: dict[str, QuestionEntity] = {}
+        ids = {referent.id for referent in meant}
+        for referent in meant:
+            if referent.kind != "thing" or self._unlinked.has_page(referent.id):
+                continue
+            heads = self._types.heads(self.kb.types(referent.id)[:_OWN_TYPES])
+            for namesake in self.kb.candidates(fold(referent.label)):
+                if namesake.id not in ids and any(self._unlinked.tells(namesake.id, head) for head in heads):
+                    names[namesake.id] = QuestionEntity(
+                        item=self.kb.entity(namesake.id), question_word=referent.label, score=0.5, rank=1
+                    )
+        return list(names.values())
+
+    def _with_that(self, question: str, before: Turn) -> str:
+        """A question with the name of a thing that the question before asked about, and no item is, in the place of "that one".
+
+        It is meant where the answer is no thing.
+        """
+        names = [name["name"] for name in before["representation"].get("unlinked", ())]
+        that = self.language.conversation.that_one.search(question)
+        answers = (self._referent(answer["id"], answer["label"]) for answer in before.get("answers", ()))
+        if that is None or len(names) != 1 or before["representation"]["answer_type"] != "person":
+            return question
+        if any(answer.kind in ("thing", "group") for answer in answers if answer.id.startswith("Q")):
+            return question
+        return f"{question[: that.start()]}{names[0]}{question[that.end() :]}"
+
+    def _in_parallel(
+        self, parallel: Parallel, is_named: bool, entities: Sequence[Referent], context: Sequence[Referent]
+    ) -> tuple[tuple[Referent, ...], tuple[Referent, ...]]:
+        """What half a sentence is about, and its context: without the name that it replaces, with the item of the page that
+        has both names."""
+        page = self._referent(parallel.page, self.kb.label(parallel.page))
+        replaced = fold(parallel.old)
+        entities = [item for item in entities if fold(item.label) != replaced]
+        context = [item for item in context if fold(item.label) != replaced]
+        if page not in (*entities, *context) and fold(page.label) != replaced:
+            (context if is_named else entities).append(page)
+        return tuple(entities), tuple(context)
 
     def _expected(self, question: str, before: Turn | None) -> Asking[tuple[AnswerType, LikelyClasses | None]]:
         """The type that a question asks for, and the classes where the configured model tells them.
@@ -463,6 +571,10 @@ class Slots(QuestionUnderstanding):
             return answer_type, None
         inherited = before["representation"]["answer_type"]
         return self._types.parse_label(inherited) if inherited else answer_type, None
+
+
+def _overlaps(mention: LinkedMention, parallel: Parallel) -> bool:
+    return mention.start < parallel.end and parallel.start < mention.end
 
 
 def _in_full(turn: Turn) -> str:

@@ -91,5 +91,7 @@ class TrainedHistory(Slots):
         if not chosen and not asked.named:
             chosen = ranked[:1]
         meant = tuple(referent for referent, _ in chosen)
+        if words and asked.elliptical and not asked.named and not words & self.language.words.personal:  # "And where?"
+            meant = tuple(dict.fromkeys((*foci[-1].asked[:1], *meant)))
         scores = {referent.id: round(score, _DIGITS) for referent, score in chosen}
         return ChosenReferents(asked.named, meant, scores) if asked.named else ChosenReferents(meant, (), scores)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence, Set
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ..knowledge_base.index import KnowledgeBase
 from ..knowledge_base.linking import LinkedMention
@@ -33,6 +33,7 @@ class UnlinkedNames:
 
     def __init__(self, kb: KnowledgeBase, language: Language, dump: WikipediaDump | None) -> None:
         self._kb, self._language, self._dump = kb, language, dump
+        self.has_page = lru_cache(maxsize=4096)(self._has_page)
 
     def find(
         self, question: str, meant: Sequence[LinkedMention], known: Set[str], items: Sequence[str]
@@ -61,7 +62,7 @@ class UnlinkedNames:
         """A name with its pages; nothing where it is none."""
         if any(self._kind(candidate.id) in ("place", "people") for candidate in self._kb.candidates(fold(name))):
             return []  # "German" says what something is like
-        own: list[Entity] = [self._kb.entity(item) for item in items if self._tells(item, name)]
+        own: list[Entity] = [self._kb.entity(item) for item in items if self.tells(item, name)]
         pages = own or self.pages([name])
         return [UnlinkedName(name=name, pages=pages)] if pages or self._is_nowhere(name) else []
 
@@ -90,7 +91,12 @@ class UnlinkedNames:
     def _is_common(self, form: str) -> bool:
         return form in self._language.common.small or self._language.words.stem(form) in self._common_stems
 
-    def _tells(self, item: str, name: str) -> bool:
+    def _has_page(self, item: str) -> bool:
+        """Whether an item has a page."""
+        return self._dump is not None and self._dump.get(item) is not None
+
+    def tells(self, item: str, name: str) -> bool:
+        """Whether an item's page has a name."""
         return self._dump is not None and self._dump.tells_of(item, name)
 
     def _is_nowhere(self, name: str) -> bool:

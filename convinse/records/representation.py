@@ -44,11 +44,13 @@ class Representation(_Fields, total=False):
 
     `candidates` are all the items that its names may mean, those of `entities` and `context` among them, best first:
     retrieval looks at all of them. `unlinked` are the names that mean no item; the items whose pages tell of them are among the
-    candidates.
+    candidates. `unplaced` are its words that question understanding does not know the meaning of: a "he" that nobody is, half a
+    sentence that takes the place of nothing in the question before.
     """
 
     candidates: list[QuestionEntity]
     unlinked: list[UnlinkedName]
+    unplaced: list[str]
 
 
 class RepresentationSlots(NamedTuple):

@@ -4,7 +4,7 @@ import pytest
 
 from convinse.language.language import english
 from convinse.question_understanding.referents import Referent, may_mean
-from convinse.question_understanding.resolution import after, in_full, with_name
+from convinse.question_understanding.resolution import after, dated, in_full, with_name
 
 ENGLISH = english()
 FILM = Referent("Q1", "Blade Runner", "thing")
@@ -71,9 +71,19 @@ def test_the_question_holds_what_it_is_about(question, mentioned, expected):
         ("Who sings it in season 2 of Alien?", "and in the last season?", [], [], "Who sings it in the last season of Alien?"),
         ("Who sings it in the last season?", "in season 4?", [], [], "Who sings it in season 4?"),
         ("Who sings it in Alien?", "and on the radio?", [], [], "Who sings it in Alien? on the radio?"),
+        # what stands behind the same preposition
+        ("What did she play in House of Ann?", "and in Blade Runner", [FILM], [], "What did she play in Blade Runner?"),
+        ("Who won the prize for Ann's score?", "for director?", [], [], "Who won the prize for director?"),
+        ("Which song of Ann Doe is in it?", "of Bob Roe?", [], [], "Which song of Bob Roe is in it?"),
+        # a number in an order, and a year alone
+        ("How long is season two?", "the first?", [], [], "How long is the first season?"),
+        ("Who made their second album?", "and the third one", [], [], "Who made their third album?"),
+        ("Who coached them from 2004 to 2008?", "2008 to 2010?", [], [], "Who coached them from 2008 to 2010?"),
+        ("Where was the final of 2014?", "of 2018?", [], [], "Where was the final of 2018?"),
         # words of its own stay
-        ("Where was Spike Lee born?", "And when?", [MAN], [MAN], "Where was Spike Lee born? when?"),
-        ("Where was Spike Lee born?", "When?", [MAN], [MAN], "Where was Spike Lee born? When?"),
+        ("Where was Spike Lee born?", "And when?", [MAN], [MAN], "When was Spike Lee born?"),
+        ("Where was Spike Lee born?", "When?", [MAN], [MAN], "When was Spike Lee born?"),
+        ("Who is Spike Lee?", "When?", [MAN], [MAN], "Who is Spike Lee? When?"),
         ("Where was Spike Lee born?", "And when was Jodie Foster?", [WOMAN], [MAN],
          "Where was Jodie Foster born? when was Jodie Foster?"),
         ("Where was Spike Lee born?", "And the mother?", [MAN], [MAN], "Where was Spike Lee born? the mother?"),
@@ -84,7 +94,35 @@ def test_the_question_holds_what_it_is_about(question, mentioned, expected):
     ],
 )  # fmt: skip
 def test_a_question_that_leans_on_the_one_before(before, question, named, replaced, expected):
-    assert after(before, question, named, replaced, ENGLISH) == expected
+    assert after(before, question, named, named, replaced, ENGLISH).text == expected
+
+
+def test_what_it_is_about_and_does_not_name_takes_no_place():
+    before = "When was Spike Lee born?"
+    completed = after(before, "and who else?", [], [FILM, MAN], [MAN], ENGLISH)
+    assert completed == (f"{before} who else (Blade Runner)?", "who else?")
+    assert after(before, "and in 1999?", [], [], [], ENGLISH).unplaced == "in 1999?"
+    assert after("Who won in 1998?", "and in 1999?", [], [], [], ENGLISH).unplaced == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "answers", "expected"),
+    [
+        ("who was their coach that year", "Who won in 2000?", [], "who was their coach in 2000"),
+        ("In that year?", "When was it?", ["1994-10-14T00:00:00Z"], "in 1994?"),  # the answer tells
+        ("and two years later?", "Who won the final of 1998?", ["Q1"], "and in 2000?"),
+        ("3 years earlier?", "Who won in 1998?", [], "in 1995?"),
+        ("and the next year", "Who won in 1998?", [], "and in 1999"),
+        ("the previous year?", "Who won in 1998?", [], "in 1997?"),
+        ("who won the year after?", "Who won in 1998?", [], "who won in 1999?"),
+        ("Who won the year after the war?", "Who won in 1998?", [], "Who won the year after the war?"),
+        ("some years later?", "Who won in 1998?", [], "some years later?"),
+        ("that year?", "Who won?", ["Q1"], "that year?"),
+        ("Who won that year?", "Who won in 1998?", ["-0044-03-15T00:00:00Z"], "Who won that year?"),
+    ],
+)
+def test_a_year_that_the_turn_before_tells(question, before, answers, expected):
+    assert dated(question, before, answers, ENGLISH) == expected
 
 
 @pytest.mark.parametrize(
