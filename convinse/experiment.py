@@ -29,7 +29,11 @@ from .support.workers import Crew
 
 LOGGER = logging.getLogger(__name__)
 # parts that are the conversations of a file with this key `part`
-_HALVES = {"natural-dev": ("natural", "dev"), "natural": ("natural", "measured")}
+_SUBSETS = {
+    "natural-dev": ("natural", "dev"),
+    "natural": ("natural", "measured"),
+    "natural-fresh": ("natural", "fresh"),
+}
 _SHARES = 4  # batches for each worker, so that the last ones end at about the same time
 
 # what is known of a run that ends before answers are given
@@ -70,7 +74,8 @@ def run_experiment(
         limit: only the first so many conversations.
         restart: run finished conversations again.
         quiet: show no progress.
-        part: `train`, `dev`, `test`, or of the natural questions `natural-dev`, to choose by, or `natural`, to report.
+        part: `train`, `dev`, `test`, or of the natural questions `natural-dev`, to choose by,
+            `natural` or `natural-fresh`, to report.
         until: the last stage to run; the results of `qu` and `ers` go to a folder of that name.
         stage_file: conversations that the first stages have worked on, in place of a part; see `formats.stage_files`.
         resources: what several runs of a configuration share; its owner closes it.
@@ -82,13 +87,13 @@ def run_experiment(
     start = time.perf_counter()
     if not use_gold_answers and (until != "ha" or stage_file is not None):
         raise ConfigError("predicted answers of earlier turns need all stages in one run; leave out --until and --from")
-    path, half = (stage_file, None) if stage_file is not None else _file_of(config, part)
+    path, subset = (stage_file, None) if stage_file is not None else _file_of(config, part)
     done_by, conversations = _begun(config, sources, part, stage_file)
     if done_by is not None and STAGE_NAMES.index(until) <= STAGE_NAMES.index(done_by):
         raise ConfigError(f"{path}: has the results of {done_by} already; nothing is left to do until {until}")
     conversations = conversations[:limit]
     stages = [] if until == "ha" and done_by is None else [done_by, until]
-    history = fingerprint(half, list(sources), use_gold_answers, *stages)
+    history = fingerprint(subset, list(sources), use_gold_answers, *stages)
     asked = {"conversations": sha256(path), "part and history": history}
     folder = Path(config.output_path) / config.name / "_".join(sources) / ("" if until == "ha" else until)
     with ExitStack() as opened:
@@ -169,22 +174,22 @@ def _begun(
 
 def read_part(config: Config, part: str) -> list[Conversation]:
     """The conversations of a part; see `run_experiment`. Raises `DataError`: there is no such file, or it is damaged."""
-    path, half = _file_of(config, part)
+    path, subset = _file_of(config, part)
     if not path.is_file():
-        raise DataError(f"{path}: no such file; check {_HALVES.get(part, (part,))[0]}_input_path and benchmark_path")
-    conversations = read_benchmark(path, config.benchmark, _HALVES.get(part, (part,))[0])
-    return _of_half(conversations, half, path) if half else conversations
+        raise DataError(f"{path}: no such file; check {_SUBSETS.get(part, (part,))[0]}_input_path and benchmark_path")
+    conversations = read_benchmark(path, config.benchmark, _SUBSETS.get(part, (part,))[0])
+    return _of_subset(conversations, subset, path) if subset else conversations
 
 
 def _file_of(config: Config, part: str) -> tuple[Path, str | None]:
     """The file of a part, and which conversations of it are the part's, by their key `part`; None: all."""
-    data, half = _HALVES.get(part, (part, None))
-    return config.input_path(data), half
+    data, subset = _SUBSETS.get(part, (part, None))
+    return config.input_path(data), subset
 
 
-def _of_half(conversations: list[Conversation], half: str, path: Path) -> list[Conversation]:
-    """The conversations whose key `part` is `half`. Raises `DataError` where none is."""
-    chosen = [conversation for conversation in conversations if conversation.get("part") == half]
+def _of_subset(conversations: list[Conversation], subset: str, path: Path) -> list[Conversation]:
+    """The conversations whose key `part` is `subset`. Raises `DataError` where none is."""
+    chosen = [conversation for conversation in conversations if conversation.get("part") == subset]
     if not chosen:
-        raise DataError(f'{path}: no conversation has "part": "{half}"; give each the key, dev or measured')
+        raise DataError(f'{path}: no conversation has "part": "{subset}"; give each the key, dev, measured or fresh')
     return chosen

@@ -24,19 +24,20 @@ def test_a_part_is_all_of_its_file(config, part):
     assert [own["conv_id"] for own in read_part(config, part)] == ["a", "b"]
 
 
-def test_the_natural_questions_are_in_two_halves(config):
-    parts = [("a", "dev"), ("b", "measured"), ("c", "dev")]
+def test_the_natural_questions_are_in_three_parts(config):
+    parts = [("a", "dev"), ("b", "measured"), ("c", "dev"), ("d", "fresh")]
     write("natural.json", [conversation(name, part=part) for name, part in parts])
     assert [own["conv_id"] for own in read_part(config, "natural-dev")] == ["a", "c"]
     assert [own["conv_id"] for own in read_part(config, "natural")] == ["b"]
+    assert [own["conv_id"] for own in read_part(config, "natural-fresh")] == ["d"]
 
 
-def test_a_half_that_is_not_there_is_an_error(config):
+def test_a_natural_part_that_is_not_there_is_an_error(config):
     write("natural.json", [conversation("a", part="dev"), conversation("b")])
     refused(DataError, lambda: read_part(config, "natural"), "natural.json", '"part": "measured"')
 
 
-@pytest.mark.parametrize(("part", "name"), [("dev", "dev"), ("natural-dev", "natural"), ("natural", "natural")])
+@pytest.mark.parametrize(("part", "name"), [("dev", "dev"), ("natural-dev", "natural"), ("natural-fresh", "natural")])
 def test_a_missing_file_is_named_with_its_keys(config, part, name):
     words = [f"{name}.json: no such file", f"check {name}_input_path and benchmark_path"]
     refused(DataError, lambda: read_part(config, part), *words)

@@ -22,11 +22,11 @@ def add(commands: Commands) -> None:
     sub = commands.add(
         "compare", _compare, "whether two pipeline runs over the same questions differ by more than chance"
     )
-    sub.add_argument("first", metavar="TURNS_A.jsonl", help="written by `pipeline`")
+    sub.add_argument("first", metavar="TURNS_A.jsonl", help="written by `pipeline`, or a JSON list of others")
     sub.add_argument("second", metavar="TURNS_B.jsonl", help="its means less those of the first are the differences")
 
     sub = commands.add("trec", _trec, "TREC runs of the evidences of pipeline runs, and qrels by answer presence")
-    sub.add_argument("files", nargs="+", metavar="TURNS.jsonl", help="written by `pipeline`, over the same questions")
+    sub.add_argument("files", nargs="+", metavar="TURNS.jsonl", help="as `compare` takes them, over the same questions")
     sub.add_argument("--output", required=True, metavar="DIR", help="where qrels.txt and the NAME.run.txt are written")
     sub.add_argument("--force", action="store_true", help="replace files that are there")
 

@@ -65,8 +65,8 @@ def add(commands: Commands) -> None:
     add_cluster(sub)
     sub.add_argument(
         "--part",
-        choices=("train", "dev", "test", "natural-dev", "natural"),
-        help="the conversations to run (default test); natural: questions as people type them, natural-dev to choose by",
+        choices=("train", "dev", "test", "natural-dev", "natural", "natural-fresh"),
+        help="the conversations to run (default test); natural, natural-fresh: questions as people type them, natural-dev to choose by",
     )
 
     sub = commands.add("sweep", _sweep, "run the pipeline with every combination of some settings", KEPT)

@@ -13,6 +13,7 @@ from ..knowledge_base.index import FactEntities, KnowledgeBase
 from ..knowledge_base.search_space import SpaceFact, best_facts, facts_around, is_named
 from ..records.evidence import Entity, Evidence, merge_duplicates, normalize_source, parse_sources
 from ..records.facts import fact_evidence
+from ..records.literals import is_item
 from ..records.representation import QuestionEntity, read_slots
 from ..resources import Resources
 from ..support.errors import DataError
@@ -165,7 +166,7 @@ class ClocqRetriever:
         """An item in one of its forms, with the label that it brings along, else that of the knowledge base."""
         within: Any = given.get("item", given) if isinstance(given, Mapping) else {"id": given}
         item_id = within.get("id") if isinstance(within, Mapping) else None
-        if not isinstance(item_id, str):
+        if not isinstance(item_id, str) or (isinstance(given, str) and not is_item(given)):
             raise DataError(
                 f"retrieve_wikipedia_evidences: {given!r:.80} is no item; give an id such as Q42, or a question entity"
             )

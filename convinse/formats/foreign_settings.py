@@ -31,6 +31,16 @@ _RENAMED = {
     "bert_max_neg_evidences": "evs_training.negatives",
     "bert_pretrained_model": "evs_training.base",
 }
+# of Fusion-in-Decoder, where ha names it
+_FUSION = {
+    "fid_max_evidences": "ha_seq2seq.evidences",
+    "fid_text_maxlength": "ha_seq2seq.max_input_length",
+    "fid_answer_maxlength": "ha_seq2seq.max_output_length",
+    "fid_num_beams": "ha_seq2seq.num_beams",
+    "fid_per_gpu_batch_size": "ha_training.batch_size",
+    "fid_lr": "ha_training.learning_rate",
+    "fid_weight_decay": "ha_training.weight_decay",
+}
 _PLAIN = "not needed: items and labels come from the knowledge base and the Wikipedia dump"
 _OTHER_ANSWERING = (
     "of an answering stage that is not here; ha: extractive reads and ranks, ha_training says how it is trained"
@@ -64,7 +74,10 @@ _ADVICE = {
     "bert_": "evs_training says how the cross-encoder is trained",
     "bert_model": "a PyTorch state is not read; `train ers` makes a model folder for evs_model",
     "fid_": _OTHER_ANSWERING,
-    "fid_max_evidences": "evs_max_evidences says how many evidences the answering stage sees",
+    "fid_model_path": "a PyTorch state is not read; `convinse train ha` makes a model folder for ha_model",
+    "fid_optim": "adamw, as every training here",
+    "fid_scheduler": "linear, as in every training here",
+    "fid_total_step": "ha_training.epochs counts passes over the train part",
     "gnn_": _OTHER_ANSWERING,
     "ha_": _OTHER_ANSWERING,
     "tqu_": _TEMPORAL, "tsf_": _TEMPORAL, "tvr_": _TEMPORAL, "run_tvr": _TEMPORAL, "iques_": _TEMPORAL,
@@ -78,6 +91,7 @@ _NO_MODULE = {
     "qres": "question resolution is not here; history chooses what of the history counts",
 }
 _READS = "not here; the embedded reader answers in its place (ha_model)"
+_FUSION_BASE = "google-t5/t5-base"  # which CONVINSE's call of Fusion-in-Decoder names, and no key
 _QU, _ERS, _HA = "history", "native", "extractive"  # where theirs is not here: the modules of config.yml
 
 
@@ -137,7 +151,7 @@ def _shown(text: str) -> str:
 def _system(given: dict[str, Any]) -> str:
     if {"tqu", "fer", "faith_or_unfaith"} & given.keys():
         return "FAITH"
-    if {"ers_cache", "gnn_model", "ds_sources"} & given.keys() or given.get("ha") in ("explaignn", "gnn", "seq2seq"):
+    if {"ers_cache", "gnn_model", "ds_sources"} & given.keys() or given.get("ha") in ("explaignn", "gnn"):
         return "EXPLAIGNN"
     return "CONVINSE"
 
@@ -148,6 +162,8 @@ def _taken(key: str, value: Any, given: dict[str, Any]) -> tuple[dict[str, Any],
         return _SPECIAL[key](value, given)
     if key in _RENAMED:
         return {_RENAMED[key]: value}, ""
+    if key in _FUSION and given.get("ha") == "fid":
+        return {_FUSION[key]: value}, ""
     if key in Config.__struct_fields__:
         return {key: value}, ""
     fitting = [start for start in _ADVICE if key == start or (start.endswith("_") and key.startswith(start))]
@@ -167,7 +183,9 @@ def _understanding(value: Any, given: dict[str, Any]) -> tuple[dict[str, Any], s
 
 
 def _answering(value: Any, _: dict[str, Any]) -> tuple[dict[str, Any], str]:
-    if value not in ("fid", "explaignn", "gnn", "seq2seq", "seq2seq_ha"):
+    if value == "fid":
+        return {"ha": "seq2seq", "ha_training.base": _FUSION_BASE}, "fid: seq2seq here, see docs/fusion-in-decoder.md"
+    if value not in ("explaignn", "gnn", "seq2seq_ha"):
         return {"ha": value}, ""
     return {"ha": _HA, "ha_model": f"{SNAPSHOT}model"}, f"{value}: {_READS}"
 
@@ -212,6 +230,13 @@ def _architecture(value: Any, _: dict[str, Any]) -> tuple[dict[str, Any], str]:
     return ({"qu_training.base": base}, "") if base else ({}, "name a checkpoint in qu_training.base")
 
 
+def _warmup(value: Any, given: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    steps = given.get("fid_total_step")
+    if given.get("ha") != "fid" or not (isinstance(value, int) and isinstance(steps, int) and 0 <= value <= steps):
+        return {}, "ha_training.warmup is the share of all steps (default 0.1)"
+    return {"ha_training.warmup": round(value / steps, 3) if steps else 0.0}, ""
+
+
 def _model(value: Any, given: dict[str, Any]) -> tuple[dict[str, Any], str]:
     return {}, "a PyTorch state is not read; run `convinse annotate` and `convinse train qu` with this file"
 
@@ -249,6 +274,7 @@ _SPECIAL: dict[str, Callable[[Any, dict[str, Any]], tuple[dict[str, Any], str]]]
     "sr_separator": _separator,
     "sr_architecture": _architecture,
     "sr_model_path": _model,
+    "fid_warmup_step": _warmup,
     "clocq_params": _clocq,
     "benchmark_path": _benchmark_path,
 }  # fmt: skip
@@ -258,11 +284,17 @@ def _completed(settings: dict[str, Any], given: dict[str, Any]) -> Iterator[Note
     """Add what a stage needs that theirs has elsewhere."""
     if settings.get("qu_model", "") is None:
         del settings["qu_model"]
+    folder = f"{settings.get('output_path', Config().output_path)}/{settings.get('name', Config().name)}"
     if settings.get("qu") == "sr" and "qu_model" not in settings:
-        name, output = settings.get("name", Config().name), settings.get("output_path", Config().output_path)
-        settings["qu_model"] = f"{output}/{name}/qu_model"
+        settings["qu_model"] = f"{folder}/qu_model"
         if "sr_model_path" not in given:
             yield Note("qu", "sr needs a model; run `convinse annotate` and `convinse train qu` with this file")
+    if settings.get("ha") == "seq2seq" and "ha_model" not in settings:
+        settings["ha_model"] = f"{folder}/ha_model"
+        if "fid_model_path" not in given:
+            yield Note("ha", "seq2seq needs a model; run `convinse train ha` with this file")
+    if settings.get("ers") == "clocq_bm25":
+        settings.setdefault("evr_require_entity", True)  # a rule of theirs, without a key
 
 
 def _put(settings: dict[str, Any], key: str, value: Any) -> None:

@@ -1,6 +1,7 @@
 """Finished runs of the pipeline (`turns.jsonl`), question by question, for what puts several of them side by side.
 
-One conversation is in memory at a time: a turn with 100 evidences is about 60 KB.
+One conversation is in memory at a time: a turn with 100 evidences is about 60 KB. A JSON list, as CONVINSE writes its
+results, is read whole.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ..formats.convmix import read_records
 from ..formats.run_folder import TURNS
 from ..records.conversation import Conversation, Turn, check_measurable
 from ..support.errors import DataError, ScoringError
@@ -52,18 +54,18 @@ def measured_turns(path: Path) -> Iterator[MeasuredTurn]:
 
 
 def measured_conversations(path: Path) -> Iterator[MeasuredConversation]:
-    """The conversations of a `turns.jsonl`, plain or packed.
+    """The conversations of a `turns.jsonl` or of a JSON list (`.json`), plain or packed.
 
     Raises:
         DataError: the file cannot be read, holds no conversations in the ConvMix structure, a turn lacks answers or
             evidences, a question comes twice, or
-            none has gold answers; file and line named.
+            none has gold answers; file and line or place in the list named.
     """
     check_sums(path.parent, lambda name: name == path.name, DataError)
     seen: set[str] = set()
     measured = False
-    for number, conversation in read_lines(path):
-        check_measurable([conversation], f"{path}:{number}")
+    for where, conversation in _placed(path):
+        check_measurable([conversation], where)
         measure_anew([conversation])
         group = conversation.get("group")
         whole = f"conversation {conversation['conv_id']}" if group is None else f"group {group}"
@@ -72,7 +74,7 @@ def measured_conversations(path: Path) -> Iterator[MeasuredConversation]:
             given = turn.get("question_id")
             question_id = f"{conversation['conv_id']}-{turn.get('turn', index)}" if given in (None, "") else str(given)
             if question_id in seen:
-                raise DataError(f"{path}:{number}: question '{question_id}' is given twice; question_id must be unique")
+                raise DataError(f"{where}: question '{question_id}' is given twice; question_id must be unique")
             seen.add(question_id)
             if turn.get("answers"):
                 turns.append(MeasuredTurn(question_id, whole, turn))
@@ -82,13 +84,26 @@ def measured_conversations(path: Path) -> Iterator[MeasuredConversation]:
         raise DataError(f"{path}: no question has gold answers; give the {TURNS} of a run over questions that have")
 
 
+def _placed(path: Path) -> Iterator[tuple[str, Any]]:
+    """What stands in the file and should be a conversation, each with its place."""
+    if ".json" not in path.suffixes:
+        for number, record in read_lines(path):
+            yield f"{path}:{number}", record
+        return
+    records = read_records(path)
+    if not isinstance(records, list):
+        raise DataError(f"{path}: holds no list of conversations; lines of JSON belong in a file named .jsonl")
+    for number, record in enumerate(records, 1):
+        yield f"{path}: number {number} of the list", record
+
+
 def run_name(path: Path) -> str:
     """What to call a run: `NAME-SOURCES` of `results/NAME/SOURCES/turns.jsonl`, else the name of the file.
 
     White space becomes `_`, since the name is a column of TREC's format.
     """
     path = Path(os.path.realpath(path))  # where links go in a circle, reading says so
-    name = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    name = path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix(".json")
     if path.name == TURNS:
         name = "-".join(path.parts[-3:-1])
     return "_".join(name.split())

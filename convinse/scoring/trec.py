@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ..formats.poleval.runs import check_free
-from ..records.evidence import Evidence, check_evidence, normalize_source
+from ..records.evidence import Evidence, normalize_source
 from ..support.errors import DataError, ScoringError
 from ..support.files import replacing
 from .convqa import has_answer
@@ -99,7 +99,8 @@ def _judged(measured: MeasuredTurn, path: Path) -> dict[str, int]:
         raise DataError(f"{where}: white space in a question_id cannot be written in TREC's format")
     relevance: dict[str, int] = {}
     for evidence in measured.turn["top_evidences"]:
-        check_evidence(evidence, where)
+        if not isinstance(evidence.get("evidence_text"), str):
+            raise DataError(f"{where}: an evidence has no 'evidence_text' string; docs/evidences.md shows the format")
         document = document_id(evidence)
         relevant = int(has_answer(evidence, measured.turn["answers"]))
         relevance[document] = max(relevant, relevance.get(document, 0))

@@ -295,7 +295,7 @@ def test_pages_of_an_item_in_any_of_its_forms(make, given):
     assert found == [{**one, "retrieved_for_entity": {"id": "Q44578", "label": "Titanic"}} for one in FILM]
 
 
-@pytest.mark.parametrize("given", [5, None, {}, {"item": "Q1"}, {"id": None}, ["Q44578"]])
+@pytest.mark.parametrize("given", [5, None, {}, {"item": "Q1"}, {"id": None}, ["Q44578"], "Titanic", ""])
 def test_what_is_no_item_is_refused(make, given):
     refused(DataError, lambda: make().retrieve_wikipedia_evidences(given), "is no item; give an id such as Q42")
 

@@ -81,7 +81,8 @@ def test_every_key_is_taken_over_or_listed_and_the_result_is_valid(system):
     for key, value in SYSTEMS[system].items():
         if key not in listed and key in done.settings and key not in ("sr_delimiter", "benchmark_path"):
             assert done.settings[key] == value
-    assert (config.name, config.ha, config.ha_model) == ("mine", "extractive", "snapshot:model")
+    answers = ("seq2seq", "out/convmix/mine/ha_model") if system == "CONVINSE" else ("extractive", "snapshot:model")
+    assert (config.name, config.ha, config.ha_model) == ("mine", *answers)
     assert (config.clocq_p, config.clocq_params.d, config.clocq_use_api, config.evs_max_evidences) == (800, 7, True, 60)
     assert (config.output_path, config.ha_max_answers, config.evr_max_evidence_length) == ("out/convmix", 20, 150)
     assert config.combinations == [("kb",), ("kb", "text")]
@@ -103,6 +104,39 @@ def test_representations_as_theirs_are_written_and_trained():
     notes = dict(done.notes)
     assert "import-pickle data/w.pickle --output data/w.db" in notes["ers_wikipedia_dump"]
     assert done.settings["ers_wikipedia_dump"] == "data/w.db" and "ers_cache_path" not in done.settings
+
+
+def test_fusion_in_decoder_as_theirs_reads_and_is_trained():
+    values = {"fid_max_evidences": 60, "fid_text_maxlength": 200, "fid_answer_maxlength": 8, "fid_num_beams": 4, "fid_lr": 1e-4,
+              "fid_per_gpu_batch_size": 2, "fid_weight_decay": 0.02, "fid_total_step": 15000, "fid_warmup_step": 1000}  # fmt: skip
+    done = migrated({**CONVINSE, **values})
+    assert done.settings["ha_seq2seq"] == {
+        "evidences": 60,
+        "max_input_length": 200,
+        "max_output_length": 8,
+        "num_beams": 4,
+    }
+    assert done.settings["ha_training"] == {
+        "base": "google-t5/t5-base",
+        "learning_rate": 1e-4,
+        "batch_size": 2,
+        "weight_decay": 0.02,
+        "warmup": 0.067,
+    }
+    notes = dict(done.notes)
+    assert "train ha" in notes["fid_model_path"] and "epochs" in notes["fid_total_step"] and "fid_lr" not in notes
+
+
+def test_keys_of_fusion_in_decoder_are_not_taken_for_those_of_another_stage():
+    done = migrated({**EXPLAIGNN, "fid_lr": 1e-4, "fid_warmup_step": 5, "fid_total_step": 50})
+    assert "ha_training" not in done.settings and {"fid_lr", "fid_warmup_step"} <= {note.key for note in done.notes}
+
+
+@pytest.mark.parametrize("steps", [{"fid_warmup_step": 9}, {"fid_warmup_step": 9, "fid_total_step": 5}])
+def test_a_warmup_that_is_no_share_of_the_steps_is_listed(steps):
+    done = migrated({"ha": "fid", **steps})
+    assert "warmup" not in done.settings["ha_training"] and "share" in dict(done.notes)["fid_warmup_step"]
+    assert "train ha" in dict(done.notes)["ha"]
 
 
 def test_faith_s_names_become_ours():
@@ -135,8 +169,21 @@ def test_what_nobody_knows_is_listed_with_what_to_do():
     assert yaml.safe_load(text) == {"name": "x"}
 
 
+def test_retrieval_as_theirs_needs_an_entity():
+    assert migrated({"ers": "clocq_bm25"}).settings["evr_require_entity"] is True
+    assert migrated({"ers": "clocq_bm25", "evr_require_entity": False}).settings["evr_require_entity"] is False
+    assert "evr_require_entity" not in migrated({"ers": "rers"}).settings
+
+
 def test_a_file_of_this_project_stays_as_it_is():
-    own = {"name": "x", "qu": "history", "evs_max_evidences": 5, "qu_sr": {"num_beams": 2}}
+    own = {
+        "name": "x",
+        "qu": "history",
+        "evs_max_evidences": 5,
+        "qu_sr": {"num_beams": 2},
+        "ha": "seq2seq",
+        "ha_model": "m",
+    }
     assert migrated(own).settings == own and migrated(own).notes == []
 
 
@@ -167,7 +214,7 @@ def test_the_command_writes_ours_and_tells_what_to_do(command, command_error):
     path = write("theirs.yml", yaml.safe_dump(CONVINSE))
     assert yaml.safe_load(command("migrate-config", path)) == migrate(path).settings
     told = command("migrate-config", path, "--output", "ours.yml")
-    assert told.startswith("ours.yml: from a configuration of CONVINSE\n") and "  fid_lr: " in told
+    assert told.startswith("ours.yml: from a configuration of CONVINSE\n") and "  fid_optim: " in told
     assert load_config("ours.yml").qu == "sr"
     assert "ours.yml: exists already" in command_error("migrate-config", path, "--output", "ours.yml")
     assert "none.yml: cannot be read" in command_error("migrate-config", "none.yml")

@@ -6,7 +6,7 @@ import pytest
 from convinse.scoring.pipeline_runs import check_same_questions, measured_turns, run_name
 from convinse.support.errors import DataError, ScoringError
 from finished import conversation, turn
-from written import write_lines
+from written import write, write_lines
 
 
 def read(*conversations):
@@ -52,6 +52,26 @@ def test_a_file_that_cannot_be_measured(conversations, fault):
         read(*conversations)
 
 
+def test_a_json_list_as_convinse_writes_it_is_read_as_lines_are():
+    finished = [conversation("a", turn("q1")), conversation("b", turn("q2"))]
+    of_list = list(measured_turns(write("res_convinse_gold_answers.json", finished)))
+    assert of_list == list(measured_turns(write_lines("turns.jsonl", *finished)))
+
+
+@pytest.mark.parametrize(
+    ("content", "fault"),
+    [
+        ({"conv_id": "a"}, "res.json: holds no list of conversations"),
+        (b'{"conv_id": "a"}\n{"conv_id": "b"}\n', "res.json: not valid JSON"),
+        ([conversation("a", turn("q")), {"conv_id": "b"}], "res.json: number 2 of the list.*'questions' is missing"),
+        ([conversation("a", turn("q"), turn("q"))], "res.json: number 1 of the list: question 'q' is given twice"),
+    ],
+)
+def test_a_list_that_cannot_be_measured(content, fault):
+    with pytest.raises(DataError, match=fault):
+        list(measured_turns(write("res.json", content)))
+
+
 def test_half_a_line_and_a_missing_file():
     path = write_lines("turns.jsonl", conversation("a", turn("q")))
     path.write_text(path.read_text() + json.dumps(conversation("b", turn("r")))[:30])
@@ -68,6 +88,7 @@ def test_half_a_line_and_a_missing_file():
         ("results/my runs/kb/turns.jsonl", "my_runs-kb"),
         ("old/best.jsonl", "best"),
         ("v1.2.jsonl.gz", "v1.2"),
+        ("convinse/res_convinse_gold_answers.json", "res_convinse_gold_answers"),
     ],
 )
 def test_the_name_of_a_run(path, name):

@@ -120,3 +120,14 @@ def test_runs_that_cannot_be_pooled():
     path = write_lines("results/one/kb/turns.jsonl", one)
     with pytest.raises(ScoringError, match="a run of the name 'one-kb' is given already"):
         write_trec([path, path], Path("trec"))
+
+
+def test_evidences_of_other_systems_need_text_source_and_entities_only():
+    theirs = {key: RIGHT[key] for key in ("evidence_text", "source", "wikidata_entities")}
+    several = {**theirs, "retrieved_for_entity": [{"id": "Q1", "label": "Q1"}]}  # as EXPLAIGNN writes it
+    file = write_lines("theirs.jsonl", conversation("c", turn("q1", evidences=[several])))
+    assert write_trec([file], Path("trec"))["num_relevant"] == 1
+    del several["evidence_text"]
+    file = write_lines("theirs.jsonl", conversation("c", turn("q1", evidences=[several])))
+    with pytest.raises(DataError, match="theirs.jsonl: question 'q1': an evidence has no 'evidence_text' string"):
+        write_trec([file], Path("other"))

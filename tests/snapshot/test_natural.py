@@ -1,4 +1,4 @@
-"""The natural questions are what docs/snapshot.md says: verified against the knowledge base and the pages, of all kinds, in two halves."""
+"""The natural questions are what docs/snapshot.md says: verified against the knowledge base and the pages, of all kinds, in three parts."""
 
 import re
 from collections import Counter
@@ -61,15 +61,20 @@ def test_conversations_are_numbered_and_of_all_domains(conversations, turns):
         assert all(turn["question"].strip() for turn in questions)
 
 
-def test_every_kind_is_in_both_halves_and_no_conversation_is_cut(conversations, turns):
+def test_every_kind_is_in_each_part_and_no_conversation_is_cut(conversations, turns):
     counts = Counter(turn["kind"] for turn in turns)
     assert sorted(counts) == KINDS and min(counts.values()) >= 12
-    halves = Counter(conversation["part"] for conversation in conversations)
-    assert set(halves) == {"dev", "measured"}
-    assert halves["dev"] == pytest.approx(len(conversations) * 2 / 5, abs=1)
-    for half in halves:
-        own = {turn["kind"] for c in conversations if c["part"] == half for turn in c["questions"]}
-        assert sorted(own) == KINDS, half
+    parts = Counter(conversation["part"] for conversation in conversations)
+    assert set(parts) == {"dev", "measured", "fresh"}
+    assert parts["dev"] == pytest.approx((parts["dev"] + parts["measured"]) * 2 / 5, abs=1)
+    for part in parts:
+        own = {turn["kind"] for c in conversations if c["part"] == part for turn in c["questions"]}
+        assert sorted(own) == KINDS, part
+
+
+def test_fresh_questions_are_at_least_eight_of_each_kind(conversations):
+    fresh = (turn for c in conversations if c["part"] == "fresh" for turn in c["questions"])
+    assert min(Counter(turn["kind"] for turn in fresh).values()) >= 8
 
 
 def test_the_documentation_counts_the_kinds(conversations, turns):
@@ -129,3 +134,11 @@ def test_no_question_is_in_the_other_parts(turns):
     }
     same = [turn["question"] for turn in turns if plain(turn["question"]) in known]
     assert not [question for question in same if len(question.split()) > 3]  # "and where?" fits anywhere
+
+
+def test_no_fresh_question_is_an_earlier_one(conversations):
+    def asked(fresh):
+        own = (c for c in conversations if (c["part"] == "fresh") == fresh)
+        return {plain(turn["question"]) for c in own for turn in c["questions"]}
+
+    assert not [question for question in asked(True) & asked(False) if len(question.split()) > 3]
