@@ -28,6 +28,7 @@ from .values import FAR, nearness
 
 _LEAST = 1e-4  # of a share, for its logarithm
 _LEAST_FIT = 1e-3
+_CLASSES = frozenset(("P31", "P279"))  # what a thing is
 _CAPITAL = re.compile(r"(?<!^)(?<![.?!] )\b[A-Z][\w'’-]+")
 
 
@@ -50,6 +51,7 @@ class Features(NamedTuple):
         subjects: of what the question is about, the most that an evidence with it names, as a share.
         near: how near it stands to the question's words; see `values.nearness`.
         best: the product of `asked`, `covered` and the score, the best of its evidences.
+        listed: all that holds it says what it is an instance or a subclass of.
         as_object, as_subject, as_qualifier, in_row, in_box, in_text: it stands so in the best evidence that holds it.
         crowd: logarithm of how many candidates stand below the same name, of the least such name.
         foremost: how many times fewer facts it has than the one with the most below the same name, of the least such name (of
@@ -87,6 +89,7 @@ class Features(NamedTuple):
     subjects: float
     near: float
     best: float
+    listed: float
     as_object: float
     as_subject: float
     as_qualifier: float
@@ -179,6 +182,7 @@ class _Candidate:
     sources: set[str] = field(default_factory=set)
     stands: str = ""
     called: set[PropertyLabel] = field(default_factory=set)
+    is_listed: bool = False
     values: dict[str, float] = field(default_factory=dict)
 
     def most(self, **values: float) -> None:
@@ -239,7 +243,9 @@ def candidates(asked: AskedQuestion, given: Given) -> Candidates:
                 names.setdefault(name, key)
             else:
                 key = names.get(name, f"words {name}")
-            candidate = growing.setdefault(key, _Candidate(entity))
+            is_listed = any(label.id in _CLASSES for label in standing.labels)
+            candidate = growing.setdefault(key, _Candidate(entity, is_listed=is_listed))
+            candidate.is_listed = candidate.is_listed and is_listed
             candidate.places[place] = None
             candidate.sources.add(source)
             candidate.stands = candidate.stands or standing.stands
@@ -402,6 +408,7 @@ def _features(candidate: _Candidate, asked: AskedQuestion, common: _Common) -> F
         subjects=values.get("subjects", 0.0),
         near=values.get("near", 0.0),
         best=values.get("best", 0.0),
+        listed=float(candidate.is_listed),
         as_object=float(candidate.stands == "as_object"),
         as_subject=float(candidate.stands == "as_subject"),
         as_qualifier=float(candidate.stands == "as_qualifier"),

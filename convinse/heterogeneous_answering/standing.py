@@ -15,6 +15,7 @@ from .values import labels_at
 
 _NAME = re.compile(r"[A-Z][\w'’-]+(?: (?:[A-Z]\.|[A-Z][\w'’-]*)){1,4}")  # two to five words in a sentence
 _TITLE = re.compile(r"(?:[A-Z][a-z]{2,}[:,]? )+")  # before a number, in a title: "Space Pilot 3000", not "5 March"
+_QUOTED = re.compile(r"[\"“][^\"“”]*[^\W\d_][^\"“”]*[\"”]")  # a title, with whatever numbers: "Space Pilot 3000"
 _OWNING = re.compile("['’]s?$")
 MOST_WORDS = 8  # of a cell's text that may be a name
 
@@ -102,6 +103,8 @@ def unnamed_in(evidence: Evidence) -> Iterator[Unnamed]:
 def _may_be_name(text: str) -> bool:
     if len(text.split()) > MOST_WORDS:
         return False
+    if _QUOTED.fullmatch(text.strip()):
+        return True
     literals = list(find_literals(text))
     if not literals:
         return any(map(str.isalpha, text))

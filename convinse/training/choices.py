@@ -116,44 +116,43 @@ def _fit(
 ) -> Fitted:
     """`fit` where the weights of the candidates' features at the places `held` are 0, and the others are pulled to `target`."""
     width, more = len(scale.mean), len(question_scale.mean)
-    designs = []
-    for choice in choices:
-        design = np.zeros((len(choice.candidates) + 1, width + more + 1))
-        design[:-1, :width] = scale.standardised(choice.candidates)
-        design[:, held] = 0.0
-        design[-1, width:-1] = question_scale.standardised(choice.question)
-        design[-1, -1] = 1.0
-        designs.append(design)
-    rights = [np.append(choice.right, not choice.right.any()) for choice in choices]
+    counts = np.array([len(choice.candidates) + 1 for choice in choices])
+    ends = np.cumsum(counts)
+    starts, nones, question_of = ends - counts, ends - 1, np.repeat(np.arange(len(choices)), counts)
+    design = np.zeros((int(ends[-1]), width + more + 1))
+    is_candidate = np.ones(len(design), bool)
+    is_candidate[nones] = False
+    design[is_candidate, :width] = scale.standardised(np.concatenate([choice.candidates for choice in choices]))
+    design[:, held] = 0.0
+    design[nones, width:-1] = question_scale.standardised(np.stack([choice.question for choice in choices]))
+    design[nones, -1] = 1.0
+    right = np.concatenate([np.append(choice.right, not choice.right.any()) for choice in choices])
+    weight = np.array([choice.weight for choice in choices])
     penalty = np.full(width + more + 1, l2)
     penalty[-1] = 1e-6
     pulled = np.zeros(width + more + 1)
     pulled[:width] = target
     pulled[held] = 0.0
 
-    def loss(weights: np.ndarray) -> float:
-        total = float(penalty @ (weights - pulled) ** 2) / 2
-        for design, right, choice in zip(designs, rights, choices, strict=True):
-            odds = design @ weights
-            top = odds.max()
-            own = np.exp(odds - top)
-            total += choice.weight * float(np.log(own.sum()) - np.log(max(own[right].sum(), 1e-300)))
-        return total
+    def shares(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+        """Of all rows, of the right rows, and the penalised loss."""
+        odds = design @ weights
+        own = np.exp(odds - np.maximum.reduceat(odds, starts)[question_of])
+        total, of_right = np.add.reduceat(own, starts), np.maximum(np.add.reduceat(own * right, starts), 1e-300)
+        loss = float(penalty @ (weights - pulled) ** 2) / 2 + float(weight @ (np.log(total) - np.log(of_right)))
+        return own / total[question_of], own * right / of_right[question_of], loss
 
     weights = pulled.copy()
-    before = loss(weights)
+    likely, wanted, before = shares(weights)
+    row_weight = weight[question_of]
     for _ in range(_STEPS):
-        gradient, curvature = penalty * (weights - pulled), np.diag(penalty)
-        for design, right, choice in zip(designs, rights, choices, strict=True):
-            odds = design @ weights
-            shares, wanted = _shares(odds), _shares(np.where(right, odds, -np.inf))
-            mean = shares @ design
-            gradient = gradient + choice.weight * (mean - wanted @ design)
-            curvature = curvature + choice.weight * ((design.T * shares) @ design - np.outer(mean, mean))
+        gradient = penalty * (weights - pulled) + (row_weight * (likely - wanted)) @ design
+        mean = np.add.reduceat(likely[:, None] * design, starts)
+        curvature = np.diag(penalty) + (design.T * (row_weight * likely)) @ design - (mean.T * weight) @ mean
         step = np.linalg.solve(curvature, gradient)
         length = 1.0
         for _ in range(_HALVINGS):
-            after = loss(weights - length * step)
+            likely, wanted, after = shares(weights - length * step)
             if after <= before:
                 break
             length /= 2

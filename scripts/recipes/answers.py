@@ -30,6 +30,7 @@ from convinse.config import load_config, resolve
 from convinse.experiment import read_part
 from convinse.formats.conversations.benchmark import read_benchmark
 from convinse.heterogeneous_answering.answer_weights import SHIPPED
+from convinse.heterogeneous_answering.candidate_features import Features
 from convinse.heterogeneous_answering.extractive import ExtractiveAnswering
 from convinse.heterogeneous_answering.question import AskedQuestion
 from convinse.heterogeneous_answering.yes_no import yes_or_no
@@ -60,7 +61,7 @@ _CARD = {
 | train, names; dev, names | the same, as if the answers were no items | as above |
 | train, offers; dev, offers | the same, as if each question offered its answer and a wrong one | as above |
 | tiq | questions of TIQ (train), as found in zhenjia2017/FAITH, over wikidata-27k | MIT |
-| rubq2 | questions of RuBQ 2.0, vladislavneon/RuBQ, over wikidata-27k | CC BY-SA 4.0 |
+| rubq2 | questions of RuBQ 2.0 (dev), vladislavneon/RuBQ, over wikidata-27k | CC BY-SA 4.0 |
 | lcquad2 | questions of LC-QuAD 2.0 (dev, CLOCQ's selection), over wikidata-27k | CC BY 4.0 |
 | boolq | 238 held-out questions for yes or no of BoolQ with their passages | CC BY-SA |
 
@@ -69,6 +70,7 @@ much a question counts, and the questions for yes or no. It holds numbers only, 
 report on, the test part, TimeQuestions, TIQ (dev) and ConvQuestions had no part in it.""",
     "Again": "`PYTHONPATH=scripts python -m recipes.answers`, in a checkout with the shared data. The same questions give the same weights.",
 }
+_LISTED = Features._fields.index("listed")
 _MOST = 600  # questions of a benchmark of single questions
 _QUESTIONS = ("hybrid", "wikidata-questions.jsonl.gz")  # of TIQ (train) and RuBQ
 _LCQUAD = ("lcquad2-cq", "LC_QuAD20_CQ.dev.json.gz")
@@ -157,10 +159,16 @@ def all_sets(data: Path, work: Path) -> list[ChoiceSet]:
             choice_set(name, real, some(questions, _MOST), ("kb",), work)
             for name, questions in single_questions(data, kb).items()
         ]
-    merged = (list(chain.from_iterable(getattr(own, part) for own in single)) for part in _PARTS)
-    sets.append(ChoiceSet(", ".join(own.name for own in single), *merged))  # one of seven sets, all of one kind
+    choices = [_linked(choice) for own in single for choice in own.choices]
+    yes_no = list(chain.from_iterable(own.yes_no for own in single))
+    sets.append(ChoiceSet(", ".join(own.name for own in single), choices, yes_no))  # one of seven sets, all of one kind
     sets.append(ChoiceSet("boolq", [], list(_boolq(data))))
     return sets
+
+
+def _linked(choice: Choice) -> Choice:
+    """The choice without right candidates that are only known as one of a class: a guess, where what is asked about is not linked."""
+    return choice._replace(right=choice.right & (choice.candidates[:, _LISTED] == 0.0)) if len(choice.right) else choice
 
 
 def _boolq(data: Path) -> Iterator[Choice]:

@@ -180,7 +180,7 @@ def test_a_cell_with_a_literal_that_nothing_mentions_is_no_name(find):
 
 @pytest.mark.parametrize(
     ("text", "is_name"),
-    [("Space Pilot 3000", True), ("Kill Bill: Volume 2", True), ("12 episodes", False), ("US$5 million", False),
+    [("Space Pilot 3000", True), ('"Space Pilot 3000"', True), ("“9 to 5”", True), ('"1984"', False), ("Kill Bill: Volume 2", True), ("12 episodes", False), ("US$5 million", False),
      ("about 3,000", False)],
 )  # fmt: skip
 def test_a_title_with_a_number_is_a_name(find, text, is_name):
@@ -569,3 +569,9 @@ def test_the_model_tells_what_fits_where_there_is_one(ask):
     object.__setattr__(asked, "likely", Likely())
     found = by_label(candidates(asked, Given()))
     assert found["James Cameron"].fit == pytest.approx(log(0.5)) and found["Danny Nucci"].suits == 0.25
+
+
+def test_one_of_a_class_is_listed(find):
+    instance = {**fact("Jaws", "instance of", "Titanic", ids=[*IDS.items(), ("instance of", "P31")]), "score": 1.0}
+    found = find("What is it?", instance, DIRECTED)
+    assert found["Jaws"].listed == 1.0 and found["Titanic"].listed == found["James Cameron"].listed == 0.0

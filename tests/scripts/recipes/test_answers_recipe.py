@@ -26,7 +26,7 @@ def test_single_questions_have_an_answer_that_is_known(workdir, world_kb):
         row("tiq-train", "Who?"),
         row("rubq2-dev", "When?", {"id": None, "value": "1954-08-16T00:00:00Z"}),
         row("rubq2-dev", "How many?", {"id": None, "value": "12"}),  # too few digits to be safe
-        row("rubq2-test", "Who acts?", WINSLET),
+        row("rubq1-test", "Who acts?", WINSLET),
     )
     write(
         workdir / "lcquad2-cq" / "LC_QuAD20_CQ.dev.json.gz",
@@ -41,10 +41,11 @@ def test_single_questions_have_an_answer_that_is_known(workdir, world_kb):
     assert told == {
         "tiq": [("Who made it?", ["Q42574"])],
         "rubq2": [("When?", ["1954-08-16T00:00:00Z"])],
+        "rubq1": [("Who acts?", ["Q202765"])],
         "lcquad2": [("Who acts?", ["Q202765"])],
     }
     assert found["tiq"][0]["questions"][0]["answers"][0]["label"] == "James Cameron"
-    assert len({own["conv_id"] for given in found.values() for own in given}) == 3
+    assert len({own["conv_id"] for given in found.values() for own in given}) == 4
 
 
 def turns_of(conversation):
@@ -62,6 +63,16 @@ def test_without_the_data_it_says_what_is_missing(workdir, world_kb):
 )
 def test_at_most_so_many_evenly_from_all(number, most, places):
     assert answers.some(list(range(number)), most) == places
+
+
+def test_what_is_only_one_of_a_class_is_no_right_answer():
+    listed = answers.Features._fields.index("listed")
+    rows = np.zeros((3, len(answers.Features._fields)))
+    rows[0, listed] = 1.0
+    own = Choice(rows, np.arange(2.0), np.array([True, True, False]), 1.0, "Q1")
+    assert answers._linked(own).right.tolist() == [False, True, False]
+    empty = Choice(np.empty((0, 3)), np.arange(2.0), np.array([], bool), 1.0, "Q1")
+    assert answers._linked(empty).right.tolist() == []
 
 
 def choice(rows, right, group, width=3):
