@@ -41,8 +41,8 @@ def token_batches(
 def shared_batches(lengths: np.ndarray, budget: int, workers: int, overhead: int) -> list[np.ndarray]:
     """Places of the sequences in batches for workers that compute side by side, the most work first.
 
-    Where a batch would have more padding than it costs to begin another, it ends; and none has more than a worker's share of all
-    tokens, so that few sequences keep all workers busy.
+    Where a batch would have more padding than it costs to begin another, it ends; and of several workers none has a batch of more than
+    its share of all tokens, so that few sequences keep all of them busy.
 
     Args:
         lengths: [n] tokens of each sequence.
@@ -50,6 +50,7 @@ def shared_batches(lengths: np.ndarray, budget: int, workers: int, overhead: int
         workers: how many batches are computed at the same time.
         overhead: tokens that are computed in the time that a batch takes besides its tokens.
     """
-    share = -(-int(lengths.sum()) // workers)
-    batches = list(token_batches(lengths, max(1, min(budget, share)), most_padding=overhead))
+    if workers > 1:
+        budget = max(1, min(budget, -(-int(lengths.sum()) // workers)))
+    batches = list(token_batches(lengths, budget, most_padding=overhead))
     return sorted(batches, key=lambda places: -len(places) * int(lengths[places[0]]))

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from convinse.cli import main
-from convinse.formats.run_folder import RunFolder
+from convinse.formats.run_folder import FinishedConversation, RunFolder
 from convinse.passages.build import build_index
 from convinse.support.evidence_cache import EvidenceCache
 from convinse.support.vector_cache import VectorCache
@@ -23,7 +23,7 @@ def built(tmp_path):
     (tmp_path / "passages.jl").write_text('{"id": "1", "text": "a b"}\n')
     build_index(tmp_path / "passages.jl", tmp_path / "passages")
     with RunFolder(tmp_path / "results", {"settings": "id"}) as output:
-        output.add({"conv_id": "1", "questions": []})
+        output.add(FinishedConversation.of({"conv_id": "1", "questions": []}))
         output.write_metrics({"num_questions": 0})
     with closing(EvidenceCache(tmp_path / "cache")) as cache:
         cache.put("kind", value=[1])
