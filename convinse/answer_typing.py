@@ -20,7 +20,7 @@ _ABOVE = 3  # steps to a class that the model knows
 _UNKNOWN = 0.3  # fit of an item of which no class is known
 _KINDS = {DATE: "date", NUMBER: "number", YES_NO: "yesno", TEXT: "any", OTHER: "any"}
 _SURE = 0.5  # a class that is less likely is not told
-_KEPT = 10_000  # questions whose answer types stay in memory, 4 MB
+_KEPT = 2_000  # questions whose answer types stay in memory, 1 MB
 
 R = TypeVar("R")
 Question = tuple[str, str]

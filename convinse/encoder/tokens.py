@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from .checkpoint import Checkpoint
 
-_CACHED_TOKENS = 4_000_000  # of texts, some 40 times the candidates of a conversation; the cache begins anew when it is full (about 40 MB)
-_CACHED_OFFSETS = 1_000_000  # the same of tokens with offsets, which only readers need (about 30 MB)
+_CACHED_TOKENS = 500_000  # of texts, some five times the candidates of a conversation; the cache begins anew when it is full (about 10 MB)
+_CACHED_OFFSETS = 100_000  # the same of tokens with offsets, which only readers need (about 3 MB)
 _CHUNK = 8192  # texts a call of the tokenizer
 _SHORTEST_SECOND = 16  # tokens left for the second text where the first would take all
 
@@ -115,7 +115,7 @@ class _Texts:
         for chunk in _chunks([text for text in dict.fromkeys(texts) if text not in known]):
             encodings = self._tokenizer.encode_batch(_unicode(chunk), add_special_tokens=False)
             for text, encoding in zip(chunk, encodings, strict=True):
-                offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+                offsets = np.array(encoding.offsets, dtype=np.int32).reshape(-1, 2)
                 known[text] = np.array(encoding.ids, dtype=np.int32), offsets
                 self._offsets += len(offsets)
         return [known[text] for text in texts]
