@@ -35,6 +35,7 @@ def pytest_configure():
     No cache is the user's own.
     """
     os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # it is read when Haystack is imported
     os.environ["XDG_CACHE_HOME"] = HYPOTHESIS_HOME
     if (
         signal.getsignal(signal.SIGINT) is signal.SIG_IGN

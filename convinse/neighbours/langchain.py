@@ -30,7 +30,7 @@ class LangChainRetriever(BaseRetriever):
     def __init__(
         self, config: SharedPipeline | Settings = "config.yml", sources: str | None = None, k: int = 10, **options: Any
     ) -> None:
-        super().__init__(k=k, **options)
+        super().__init__(**{"k": k, **options})
         self._pipeline = shared_pipeline(config, sources)
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:

@@ -8,11 +8,6 @@ from convinse.neighbours.haystack import HaystackRanker, HaystackReader, Haystac
 from documentation import block  # noqa: E402
 
 
-@pytest.fixture(autouse=True)
-def no_telemetry(monkeypatch):
-    monkeypatch.setenv("HAYSTACK_TELEMETRY_ENABLED", "False")
-
-
 def build(shared):
     """Retriever, ranker and reader, one after the other."""
     pipeline = haystack.Pipeline()
