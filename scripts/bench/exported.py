@@ -121,8 +121,8 @@ class PlainOnnx:
             for row, place in enumerate(places):
                 encoding, length = encodings[place], lengths[place]
                 ids[row, :length], mask[row, :length], types[row, :length] = encoding.ids, 1, encoding.type_ids
-            given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types, "yes_no_rows": np.arange(0)}
-            feed = {name: array for name, array in given.items() if name in self._inputs}
+            given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+            feed = {name: given.get(name, np.arange(0)) for name in self._inputs}  # no rows for the other heads
             odds[places] = self._session.run(["relevance"], feed)[0]
             self.padding.add(mask.sum(), mask.size)
         return odds
