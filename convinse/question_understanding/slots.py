@@ -28,7 +28,7 @@ from .unlinked import UnlinkedNames, as_candidates
 
 _CAPITALS = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _NEIGHBORS = 1000  # items beside an item that are looked at
-_KEPT_ITEMS = 256  # whose neighbors stay in memory: what is talked about; 100 KB for an item with a thousand
+_KEPT_ITEMS = 256  # whose neighbors stay in memory: what is talked about; 90 KB for an item with a thousand
 _CLEARLY = 2  # times the facts of a namesake: the one that is meant where nothing else tells
 _OWN_TYPES = 2  # the nearest classes of an item; classes above them are shared too widely
 _BACK = 5  # turns of which half a sentence may change a name
