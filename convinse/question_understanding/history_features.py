@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 _FACTS = 300  # of an item that are looked at
 _VALUES = 5  # of a property of an item that are looked at
 _OWN_TYPES = 2  # the nearest classes of an item; classes above them are shared too widely
-_KEPT_TEXTS = 4_000  # whose embeddings stay in memory, 6 MB
+_KEPT_ITEMS = 256  # whose neighbors stay in memory, as in `slots`
+_KEPT_TEXTS = 4_000  # whose embeddings stay in memory, as they are given: 3 MB of float16
 
 
 class Embedder(Protocol):
@@ -117,7 +118,7 @@ class FeatureReader:
         self._kb = kb
         self._embedder = embedder
         self._profile = lru_cache(maxsize=4096)(self._read_profile)
-        self._neighbors = lru_cache(maxsize=1024)(kb.neighbors)
+        self._neighbors = lru_cache(maxsize=_KEPT_ITEMS)(kb.neighbors)
         stems = self._language.words.stems
         self._names = {
             entity_id: frozenset(stems(" ".join((label, *aliases)))) for entity_id, label, aliases in kb.properties()
@@ -260,7 +261,7 @@ class FeatureReader:
             self._vectors.clear()
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
-            self._vectors.update(zip(new, self._embedder.embed(new).astype("f4"), strict=True))
+            self._vectors.update(zip(new, self._embedder.embed(new), strict=True))
 
     def _cosine(self, query: str, texts: Sequence[str]) -> float:
         """The highest cosine; rounded, so that it does not depend on what was embedded together."""
@@ -268,8 +269,8 @@ class FeatureReader:
 
         if not texts:
             return 0.0
-        vectors = np.stack([self._vectors[text] for text in texts])
-        return round(float((vectors @ self._vectors[query]).max()), 3)
+        vectors = np.stack([self._vectors[text] for text in (*texts, query)]).astype("f4")
+        return round(float((vectors[:-1] @ vectors[-1]).max()), 3)
 
 
 def _agreement(pronouns: Set[str], referent: Referent, words: Words) -> tuple[float, float]:

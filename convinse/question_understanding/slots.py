@@ -28,6 +28,7 @@ from .unlinked import UnlinkedNames, as_candidates
 
 _CAPITALS = re.compile(r"\b[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
 _NEIGHBORS = 1000  # items beside an item that are looked at
+_KEPT_ITEMS = 256  # whose neighbors stay in memory: what is talked about; 90 KB for an item with a thousand
 _CLEARLY = 2  # times the facts of a namesake: the one that is meant where nothing else tells
 _OWN_TYPES = 2  # the nearest classes of an item; classes above them are shared too widely
 _BACK = 5  # turns of which half a sentence may change a name
@@ -55,7 +56,7 @@ class Slots(QuestionUnderstanding):
 
     def __init__(self, config: Config, resources: Resources | None = None) -> None:
         super().__init__(config, resources)
-        self._near = lru_cache(maxsize=1024)(lambda item_id: self.kb.neighbors(item_id, _NEIGHBORS))
+        self._near = lru_cache(maxsize=_KEPT_ITEMS)(lambda item_id: self.kb.neighbors(item_id, _NEIGHBORS))
 
     @property
     def kb(self) -> KnowledgeBase:

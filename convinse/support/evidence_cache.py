@@ -28,6 +28,7 @@ from .shared_store import SharedStore
 FORMAT = "2"  # part of every key; raised when the meaning of cached values changes
 LOGGER = logging.getLogger(__name__)
 _MISSING = object()
+_PAGES = 512  # of 4 KB that each thread's connection keeps in memory, SQLite's own default; diskcache's fills for thousands of turns
 _LONGEST = 256 << 20  # bytes of the JSON of an entry of a server: one could be made to unpack to anything
 _KEYED = (
     b"\x01"  # begins an entry, before the CRC-32 of its key; earlier versions kept neither, and zlib begins with 0x78
@@ -184,7 +185,8 @@ class EvidenceCache:
         assert self._path is not None
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._path.mkdir(mode=0o700, exist_ok=True)
-        return diskcache.Cache(self._path, disk=JsonBlobDisk, eviction_policy="none", cull_limit=0, size_limit=2**62)
+        bounds = {"eviction_policy": "none", "cull_limit": 0, "size_limit": 2**62, "sqlite_cache_size": _PAGES}
+        return diskcache.Cache(self._path, disk=JsonBlobDisk, **bounds)
 
 
 def entry_fault(key: str, entry: KeptEntry) -> str:

@@ -52,8 +52,8 @@ class VectorCache:
             the vectors stay in the memory of the process and are lost with it. With a `SharedStore` they lie there.
         model_id: the model that makes the vectors; whatever changes them belongs into it.
         dimension: the length of a vector.
-        memory_limit: bytes that may be kept with `path=None`; when they are used up, all is dropped and collecting
-            starts anew, so callers hold on to what they have just put.
+        memory_limit: bytes that may be kept with `path=None`, by default those of 335,000 evidences in 384 dimensions;
+            when they are used up, all is dropped and collecting starts anew, so callers hold on to what they have just put.
         precision: of the numbers: half is enough for embeddings; float32 gives back exactly what a model computed.
     """
 
@@ -62,7 +62,7 @@ class VectorCache:
         path: str | os.PathLike[str] | SharedStore | None,
         model_id: str,
         dimension: int,
-        memory_limit: int = 2 << 30,
+        memory_limit: int = 256 << 20,
         precision: Literal["float16", "float32"] = "float16",
     ) -> None:
         model = (model_id if precision == "float16" else f"{model_id}/{precision}").encode("utf-8", "surrogatepass")

@@ -271,3 +271,9 @@ def test_an_item_of_the_history_stays_itself_through_ten_turns(kb_of):
         assert "Q900" not in {entity["item"]["id"] for entity in entities}, question
         history.append({**turn, "answers": []})
     assert len(history) == 10
+
+
+def test_the_neighbors_of_few_items_stay_in_memory(slots):
+    for number in range(300):
+        slots._near(f"Q{number}")
+    assert slots._near.cache_info().currsize == 256

@@ -216,6 +216,16 @@ def test_nothing_is_evicted(cache, workdir):
     assert settings["size_limit"] > 2**50
 
 
+def test_few_pages_stay_in_memory_whatever_the_folder_says(cache, workdir):
+    cache.put("first", value=1)
+    folder = database(workdir).parent
+    cache.close()
+    with closing(diskcache.Cache(folder, sqlite_cache_size=100_000)) as former:
+        assert former._con.execute("PRAGMA cache_size").fetchone() == (100_000,)
+    assert cache.get("first") == 1
+    assert cache._cache._con.execute("PRAGMA cache_size").fetchone() == (512,)  # 2 MB
+
+
 def test_values_are_compressed_in_the_database_without_files_beside(cache, workdir):
     cache.put("large", value="evidence " * 500_000)
     assert cache.get("large") == "evidence " * 500_000

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 from convinse import Pipeline, load_config
 from convinse.formats.convmix import read_conversations
 
-from ..harness import Bench, Figures, apart, own_memory
+from ..harness import Bench, Figures, apart, held_memory
 from .campaign import Trial, measured
 from .served import running
 
@@ -72,7 +72,7 @@ def turns(number: int, seed: int, work: str) -> list[int]:
                 conversation = pipeline.turns([first, *(_question(chance) for _ in range(4))])
             next(conversation)
             if turn % max(1, number // _SAMPLES) == 0:
-                samples.append(own_memory()["RssAnon"])
+                samples.append(held_memory())
     return samples
 
 

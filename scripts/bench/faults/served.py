@@ -20,7 +20,7 @@ from convinse.config import load_config
 from convinse.support.http_limits import Limits
 from convinse.support.http_server import run
 
-from ..harness import SCRIPTS, ChildError, own_memory
+from ..harness import SCRIPTS, ChildError, held_memory
 
 _STARTED = re.compile(r"http://127\.0\.0\.1:(\d+)")
 _ENDING = 90.0  # seconds for a server to end in order: the API answers for 60 what has arrived
@@ -45,8 +45,8 @@ class RunningServer:
             return response.status, json.loads(response.read())
 
     def memory(self) -> int:
-        """Bytes of the process that are no file."""
-        return own_memory(self.process.pid)["RssAnon"]
+        """Bytes of the process that are in no file of a disk."""
+        return held_memory(self.process.pid)
 
     def wrong(self) -> str:
         """What is wrong with the process or its log, in one line; nothing where all is well."""

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -188,3 +189,13 @@ def test_a_command_of_another_version_runs_its_code(checkout, tmp_path):
 def test_a_folder_that_is_no_checkout_is_refused(tmp_path):
     with pytest.raises(ConvinseError, match="against .*: no checkout of the project"):
         harness.other_version(bench_against(tmp_path, tmp_path))
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="Linux only")
+def test_files_in_memory_count_as_memory():
+    before, descriptor = harness.held_memory(), os.memfd_create("held")
+    try:
+        os.pwrite(descriptor, bytes(64 << 20), 0)
+        assert harness.held_memory() - before > 60 << 20
+    finally:
+        os.close(descriptor)
