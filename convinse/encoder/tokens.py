@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from .checkpoint import Checkpoint
 
-_CACHED_TOKENS = 500_000  # of texts, some five times the candidates of a conversation; the cache begins anew when it is full (about 10 MB)
+_CACHED_TOKENS = (
+    200_000  # of texts, twice the candidates of a conversation; the cache begins anew when it is full (about 4 MB)
+)
 _CACHED_OFFSETS = 100_000  # the same of tokens with offsets, which only readers need (about 3 MB)
 _CHUNK = 8192  # texts a call of the tokenizer
 _SHORTEST_SECOND = 16  # tokens left for the second text where the first would take all

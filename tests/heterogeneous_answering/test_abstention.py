@@ -13,8 +13,10 @@ LAND = {"id": "Q20856802", "label": "La La Land"}
 SAID = evidence("Titanic, It was made by Jim Cameron.", "text")
 
 
-def asked_for(question="Who made Titanic?", evidences=(SAID,), about=(TITANIC,), unknown=()):
-    return SimpleNamespace(question=question, evidences=evidences, about=about, unknown=unknown, language=ENGLISH)
+def asked_for(question="Who made Titanic?", evidences=(SAID,), about=(TITANIC,), unknown=(), unplaced=()):
+    return SimpleNamespace(
+        question=question, evidences=evidences, about=about, unknown=unknown, unplaced=unplaced, language=ENGLISH
+    )
 
 
 def ranked(*scores):
@@ -52,6 +54,12 @@ def test_of_an_unknown_name_nothing_is_answered_however_likely_it_is():
     assert reason_to_abstain(own, ranked(0.9), 0.3) == "nothing is known of 'Brindle Oakshott'"
     own = asked_for("Did A know Bo Bix?", evidences=(), unknown=["Ann Ax", "Bo Bix"])
     assert reason_to_abstain(own, [], 0.3) == "nothing is known of 'Ann Ax' and 'Bo Bix'"
+
+
+def test_words_that_mean_nothing_here_are_the_reason_where_no_answer_is_likely():
+    own = asked_for("And he in 1999?", unplaced=["he", "in 1999"])
+    assert reason_to_abstain(own, ranked(0.2, 0.19), 0.3) == "it is not clear what is meant by 'he' and 'in 1999'"
+    assert reason_to_abstain(own, ranked(0.3), 0.3) is None
 
 
 @pytest.mark.parametrize(
