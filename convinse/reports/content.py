@@ -114,13 +114,21 @@ def _honesty(runs: Sequence[ReportedRun]) -> ReportTable:
     for letter, run in zip(letters(runs), runs, strict=True):
         abstained, unanswerable = run.metrics["abstained"], run.metrics["unanswerable"]
         of_none = f"{unanswerable['abstained']:.3f}" if unanswerable["num_questions"] else "–"
-        rows.append([letter, f"{run.metrics['calibration_error']:.3f}", f"{abstained['answerable']:.3f}", f"{abstained['right']:.3f}",
+        rows.append([letter, f"{run.metrics['calibration_error']:.3f}", f"{run.metrics['calibration_error_by_chance']:.3f}", f"{abstained['answerable']:.3f}", f"{abstained['right']:.3f}",
                      str(unanswerable["num_questions"]), of_none])  # fmt: skip
     note = (
-        "Calibration error: how far the probabilities of the best answers are from the share that is right, over ten bins. Abstained: the share of the questions with gold "
+        "Calibration error: how far the probabilities of the best answers are from the share that is right, over ten bins; by chance: that of so many answers whose probabilities are true. Abstained: the share of the questions with gold "
         "answers, of those of them whose best answer is right, and of the questions without an answer."
     )
-    columns = ["", "calibration error", "abstained", "of the right", "without an answer", "abstained on them"]
+    columns = [
+        "",
+        "calibration error",
+        "by chance",
+        "abstained",
+        "of the right",
+        "without an answer",
+        "abstained on them",
+    ]
     return ReportTable("calibration", "Calibration and abstention", note, columns, rows)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from ..records.conversation import Conversation, Turn
 from ..records.evidence import SOURCES, Entity, Evidence, normalize_source
-from .calibration import calibration_error
+from .calibration import calibration_error, calibration_error_by_chance
 
 Measure = Literal["p_at_1", "mrr", "h_at_5", "answer_presence"]
 MEASURES: tuple[Measure, ...] = ("p_at_1", "mrr", "h_at_5", "answer_presence")
@@ -95,7 +95,7 @@ def evaluate(conversations: Iterable[Conversation]) -> dict[str, Any]:
     turn's own key `kind` where it has one, and below `sources`, over the turns whose answer a source's evidences hold.
     `unanswerable`: the turns whose gold answers are an empty list, and the share of them on which it was abstained; `abstained`: the
     same share of the turns with gold answers, and of those of them whose first answer is right; `calibration_error`: of the
-    first answers' scores as probabilities, see `calibration.calibration_error`.
+    first answers' scores as probabilities, and how large it would be by chance, were they true: see `calibration`.
     """
     turns: list[Turn] = []
     domains: dict[str, list[Turn]] = defaultdict(list)
@@ -119,13 +119,12 @@ def evaluate(conversations: Iterable[Conversation]) -> dict[str, Any]:
             for source, present in turn.get("answer_presence_per_src", {}).items():
                 sources.setdefault(source, []).extend([turn] if present else [])
     right = [turn for turn in turns if turn.get("p_at_1")]
-    tops = [next((answer.get("score", 0.0) for answer in turn.get("pred_answers", [])), 0.0) for turn in turns]
+    scores = (next((answer.get("score", 0.0) for answer in turn.get("pred_answers", [])), 0.0) for turn in turns)
+    tops = [min(max(score, 0.0), 1.0) for score in scores]
     return {
         **_means(turns),
-        "calibration_error": round(
-            calibration_error((min(max(top, 0.0), 1.0) for top in tops), [bool(turn.get("p_at_1")) for turn in turns]),
-            4,
-        ),
+        "calibration_error": round(calibration_error(tops, [bool(turn.get("p_at_1")) for turn in turns]), 4),
+        "calibration_error_by_chance": round(calibration_error_by_chance(tops), 4),
         "abstained": {
             "answerable": _mean(map(has_abstained, turns), len(turns)),
             "right": _mean(map(has_abstained, right), len(right)),

@@ -39,7 +39,8 @@ MEASURES = {
     "Hit@5": ("h_at_5", "{:.3f}"), "presence": ("answer_presence", "{:.3f}"), "P@1, no model": ("without", "{:.3f}"),
 }  # fmt: skip
 SURENESS = {
-    "calibration error": ("calibration_error", "{:.3f}"), "abstained": ("abstained_answerable", "{:.1%}"),
+    "calibration error": ("calibration_error", "{:.3f}"), "by chance": ("calibration_error_by_chance", "{:.3f}"),
+    "abstained": ("abstained_answerable", "{:.1%}"),
     "abstained, of right ones": ("abstained_right", "{:.1%}"), "abstained, no answer": ("abstained_unanswerable", "{:.1%}"),
 }  # fmt: skip
 

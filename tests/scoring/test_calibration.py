@@ -1,8 +1,10 @@
 """How far probabilities are from how often answers are right."""
 
+import random
+
 import pytest
 
-from convinse.scoring.calibration import calibration_error
+from convinse.scoring.calibration import calibration_error, calibration_error_by_chance
 
 
 def test_the_calibration_error_is_of_bins():
@@ -18,3 +20,11 @@ def test_calibration_error_is_the_gap_of_each_bin_weighted_by_its_answers():
     error = calibration_error([0.95, 0.95, 0.2, 0.3 - 1e-9], [True, True, True, False])
     assert error == pytest.approx(0.5 * 0.05 + 0.5 * 0.25)
     assert calibration_error([1.0, 0.0], [True, False]) == 0 == calibration_error([], [])
+
+
+def test_the_calibration_error_by_chance_is_what_true_probabilities_have_on_average():
+    chance = random.Random(0)
+    probabilities = [chance.random() for _ in range(130)]
+    draws = [calibration_error(probabilities, [chance.random() < own for own in probabilities]) for _ in range(400)]
+    assert calibration_error_by_chance(probabilities) == pytest.approx(sum(draws) / len(draws), rel=0.05)
+    assert calibration_error_by_chance([]) == 0 == calibration_error_by_chance([1.0, 0.0, 1.0])
