@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .tokens import Sequences
 
 _DIGITS = 5  # of log odds that count
+_ROUNDING = 3e-6  # what two scores of equal pairs differ by at the most
 _SHOWN = 120  # characters of an evidence in a message
 
 
@@ -162,16 +163,26 @@ class BertReranker(ModelHead):
         texts = [[as_read(evidence, self.row_form) for evidence in candidates] for candidates in evidences]
         ranked = []
         for number, (candidates, odds) in enumerate(zip(evidences, self._odds(queries, texts), strict=True)):
-            # what is equal up to rounding is equal: a pair's last digits depend on its batch
-            own = np.round(odds.astype(np.float64), _DIGITS)
+            own = _levelled(odds.astype(np.float64))
             scores = _sigmoid(own)
             if beside is not None and share:
-                own = scores = np.round((1 - share) * scores + share * beside[number], _DIGITS)
+                own = scores = _levelled((1 - share) * scores + share * beside[number])
             sources = [evidence["source"] for evidence in candidates]
             keys = list(zip((-own).tolist(), texts[number], sources, strict=True))
             order = sorted(range(len(candidates)), key=keys.__getitem__)[:top_k]
             ranked.append([{**candidates[place], "score": round(float(scores[place]), 6)} for place in order])
         return ranked  # type: ignore[return-value]
+
+
+def _levelled(scores: np.ndarray) -> np.ndarray:
+    """[n] scores rounded, of which those are equal that are so up to rounding: a pair's last digits depend on its batch."""
+    order = np.argsort(-scores, kind="stable")
+    falling = scores[order]
+    is_first = np.ones(len(scores), bool)  # of those that are equal
+    is_first[1:] = falling[:-1] - falling[1:] > _ROUNDING
+    level = np.empty_like(scores)
+    level[order] = falling[is_first][np.cumsum(is_first) - 1]
+    return level.round(_DIGITS)
 
 
 def _sigmoid(odds: np.ndarray) -> np.ndarray:
