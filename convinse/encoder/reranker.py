@@ -182,7 +182,7 @@ def _levelled(scores: np.ndarray) -> np.ndarray:
     is_first[1:] = falling[:-1] - falling[1:] > _ROUNDING
     level = np.empty_like(scores)
     level[order] = falling[is_first][np.cumsum(is_first) - 1]
-    return level.round(_DIGITS)
+    return np.round(level, _DIGITS)
 
 
 def _sigmoid(odds: np.ndarray) -> np.ndarray:

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 
 from ..support.errors import ModelError
-from ..support.memory import give_back
 from .answer_classes import has_answer_type
 from .answer_type_head import load_answer_type
 from .batches import token_batches
@@ -32,9 +31,6 @@ if TYPE_CHECKING:
 
 _CPU_BUDGET = 1024
 _GPU_BUDGET = 65536
-# Batches on a CPU between two times that memory is given back. Batches have all lengths, and the next ones do not fit into the pieces
-# that they leave: in 400 turns a process grew from 609 to 878 MB, 251 of them free. To give back 220 MB takes 40 ms.
-_KEPT_BATCHES = 64
 _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
 
@@ -79,14 +75,10 @@ class TorchBackend(ModelBackend):
         if model._supports_sdpa:
             model.set_attn_implementation("sdpa")
         module: nn.Module = model  # transformers wraps the methods of torch without types
-        self._batches = 0
         self.model = module.eval().requires_grad_(False).to(device=device, dtype=_DTYPES.get(self.precision))
 
     def start(self, sequences: Sequences, places: np.ndarray, wanted: Sequence[Output]) -> Callable[[], Arrays]:
         """See the base class; a GPU computes on while others are begun."""
-        self._batches += 1
-        if self._on.type == "cpu" and self._batches % _KEPT_BATCHES == 0:
-            give_back()
         try:
             with torch.inference_mode():
                 tensors = self._computed(model_inputs(self.model, sequences, places, self._on), wanted)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from convinse.encoder import torch_backend
 from convinse.encoder.checkpoint import load_checkpoint
 from convinse.encoder.devices import find_device, find_precision
 from convinse.encoder.engine import Engine
@@ -97,12 +96,3 @@ def test_a_model_offers_what_its_heads_compute():
 def test_a_classifier_of_three_is_no_reranker():
     with pytest.raises(ModelError, match="tiny: has 3 outputs; a reranker has one"):
         parts(labels=3)
-
-
-def test_memory_is_given_back_now_and_then(monkeypatch):
-    calls = []
-    monkeypatch.setattr(torch_backend, "give_back", lambda: calls.append(1))
-    monkeypatch.setattr(torch_backend, "_KEPT_BATCHES", 20)
-    engine, tokenizer = parts(budget=1)
-    computed(engine, tokenizer.pairs(PAIRS))
-    assert len(calls) == len(PAIRS) // 20
