@@ -44,7 +44,18 @@ from convinse.support.vector_cache import VectorCache
 from recipes.embedded.negatives import part_of
 from recipes.sources import json_lines
 
-from .engines import ENGINES, LANGUAGE, QUESTIONS, TOP, index_engine, search_engine, write_corpus
+from .engines import (
+    ENGINES,
+    LANGUAGE,
+    QUESTIONS,
+    TOP,
+    Search,
+    index_engine,
+    index_tantivy,
+    load_tantivy,
+    search_engine,
+    write_corpus,
+)
 from .harness import Bench, ChildError, Figures, Spec, apart, disk, run, timed
 from .measures import first_right, share_within
 
@@ -197,11 +208,16 @@ def _engine(engine: str, folder: Path) -> Figures:
 
 
 def brute_force(bench: Bench) -> Figures:
-    """How many questions have the same ten passages as every passage scored by the formula, one after the other."""
-    folder, parameters, analyzer = bench.work / "checked", Parameters(LANGUAGE), Analyzer(LANGUAGE)
+    """How many questions have the same ten passages as every passage scored by the formula, one after the other; and by tantivy alone.
+
+    Titles count once, as for tantivy.
+    """
+    folder, parameters, analyzer = bench.work / "checked", Parameters(LANGUAGE, title_weight=1.0), Analyzer(LANGUAGE)
     apart(write_corpus, folder, CHECKED // 10 if bench.options.quick else CHECKED)
     build_index(folder / "passages.jl", folder / "index", parameters)
-    index = PassageIndex(folder / "index")
+    index_tantivy(folder, MEMORY)
+    own, beside = PassageIndex(folder / "index"), load_tantivy(folder)
+    engines: dict[str, Search] = {"convinse": lambda text: [hit.id for hit in own.search(text, TOP)], "tantivy": beside}
     ids, counts = [], []
     postings: dict[str, list[int]] = defaultdict(list)
     for number, (_, passage) in enumerate(read_documents(folder / "passages.jl")):
@@ -214,7 +230,7 @@ def brute_force(bench: Bench) -> Figures:
         counts.append(count)
     lengths = [count.total() for count in counts]
     mean = sum(lengths) / len(lengths)
-    same = 0
+    same = dict.fromkeys(engines, 0)
     questions = [question["text"] for _, question in read_documents(folder / "questions.jl")]
     for question in questions:
         scores: Counter[int] = Counter()
@@ -226,10 +242,11 @@ def brute_force(bench: Bench) -> Figures:
                 norm = parameters.k1 * (1 - parameters.b + parameters.b * lengths[number] / mean)
                 scores[number] += idf * often / (often + norm)  # type: ignore[assignment]
         best = sorted(scores, key=lambda number: (-round(scores[number], 9), number))[:TOP]
-        same += {ids[number] for number in best} == {hit.id for hit in index.search(question, TOP)}
-    bench.console.print(
-        f"{same} of {len(questions)} questions have the top {TOP} of a brute-force BM25 over {len(counts):,} passages"
-    )
+        for engine, search in engines.items():
+            same[engine] += {ids[number] for number in best} == set(search(question))
+    title = f"{len(counts):,} passages, {len(questions):,} questions: the top {TOP} of a brute-force BM25"
+    rows = {engine: {"same": number} for engine, number in same.items()}
+    bench.compare(title, ("engine",), {"the same": ("same", "{:,}")}, {(): rows})
     return {"passages": len(counts), "questions": len(questions), "same": same}
 
 

@@ -71,6 +71,12 @@ def test_an_engine_over_synthetic_passages(run, capsys, monkeypatch):
     assert "300 synthetic passages" in capsys.readouterr().out
 
 
+def test_the_top_ten_of_brute_force_beside_tantivy_alone(run, monkeypatch):
+    monkeypatch.setattr("bench.passages.CHECKED", 300)
+    found = run("--parts", "brute_force")["brute_force"]
+    assert found["passages"] == 300 and found["questions"] == found["same"]["convinse"] > found["same"]["tantivy"] > 0
+
+
 def test_without_the_data(run, monkeypatch):
     monkeypatch.setenv("CONVINSE_DATA", "nowhere")
     assert run("--parts", "boolq")["boolq"]["left_out"].startswith("nowhere/boolq/train.jsonl.gz: no such data")
