@@ -153,10 +153,10 @@ class LimitedConnection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Give the place back."""
         self._places.handed -= 1
+        self._leave()
+        super().connection_lost(exc)  # closes the transport once more, which sets a timer
         self._stop_timer()
         self._stop_answer_timer()
-        self._leave()
-        super().connection_lost(exc)
         self._unset_keepalive_if_required()
 
     def _leave(self) -> None:

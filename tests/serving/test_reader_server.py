@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from types import SimpleNamespace
 from unittest.mock import patch
@@ -59,13 +59,13 @@ def answers_of(context, expected):
 
 
 @contextmanager
-def started(*arguments):
+def started(*arguments, program=("-m", "convinse")):
     """`convinse serve reader` in a process of its own; yields it and its port."""
     given = ["serve", "reader", "--port", "0", "--device", "cpu", *map(str, arguments)]
-    command = [sys.executable, "-m", "convinse", *given]
+    command = [sys.executable, *program, *given]
     process = subprocess.Popen(
         command, env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"},
-        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     try:
         line = process.stdout.readline()
@@ -272,24 +272,48 @@ def test_a_client_that_goes_away_leaves_the_others_alone(reader, expected):
         assert post(port, json.dumps(CONTEXTS[1])) == (200, answers_of(CONTEXTS[1], expected))
 
 
+HELD = """
+import sys
+from convinse.cli import main
+from convinse.encoder.extractive_reader import ExtractiveReader
+from convinse.serving import reader_server
+
+read, decode = ExtractiveReader.reading, reader_server._decode
+
+def noted(body):
+    print("arrived", flush=True)
+    return decode(body)
+
+def held(*arguments):
+    sys.stdin.readline()
+    return (yield from read(*arguments))
+
+reader_server._decode, ExtractiveReader.reading = noted, held
+sys.exit(main())
+"""  # its readings wait for a line each
+
+
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_answers_what_is_in_flight(ending):
-    asked = [{"qid": str(n), "question": f"who {n}"} for n in range(14)]
-    slow = {"context": "the book of Tolkien " * 2000, "qas": asked}
-    short = {"context": "the book", "qas": [{"qid": "short", "question": "who"}]}
-    with started("--model", MODEL) as (process, port), ThreadPoolExecutor(2) as pool:
-        first = pool.submit(post, port, json.dumps(slow))
-        time.sleep(0.4)
-        second = pool.submit(post, port, json.dumps(short))
-        time.sleep(0.2)
-        assert not first.done()
+    with started("--model", MODEL, program=["-c", HELD]) as (process, port), ThreadPoolExecutor(2) as pool:
+        answers = []
+        for context in CONTEXTS[:2]:
+            answers.append(pool.submit(post, port, json.dumps(context)))
+            assert process.stdout.readline() == "arrived\n"
         process.send_signal(ending)
-        out, err = process.communicate(timeout=100)
+        end = time.monotonic() + 30
+        while True:
+            with suppress(ConnectionRefusedError, ConnectionResetError):
+                socket.create_connection(("127.0.0.1", port), timeout=30).close()
+                assert time.monotonic() < end
+                time.sleep(0.01)
+                continue
+            break
+        assert not any(answer.done() for answer in answers)
+        out, err = process.communicate("\n\n", timeout=100)
         assert (process.returncode, out, err) == (0, "", "")
-        assert first.result()[0] == 200 and len(first.result()[1]) == 14
-        assert second.result()[0] == 200 and set(second.result()[1]) == {"short"}
-        with pytest.raises(OSError):
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        for answer, context in zip(answers, CONTEXTS, strict=False):
+            assert answer.result()[0] == 200 and set(answer.result()[1]) == {qa["qid"] for qa in context["qas"]}
 
 
 def test_wrong_starts_are_one_line(command_error):

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import gc
 import http.client
 import json
 import os
@@ -105,6 +106,19 @@ def wait_until(condition):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_a_connection_that_ended_is_not_kept():
+    with service(answer_seconds=600) as made:  # a timer that stayed would hold it
+        before = connections()
+        for _ in range(5):
+            ask(made)
+        wait_until(lambda: connections() <= before)
+
+
+def connections():
+    gc.collect()
+    return sum(isinstance(kept, LimitedConnection) for kept in gc.get_objects())
 
 
 def test_what_follows_a_header_is_sent_at_once():
