@@ -284,9 +284,9 @@ def noted(body):
     print("arrived", flush=True)
     return decode(body)
 
-def held(*arguments):
+def held(*arguments, **options):
     sys.stdin.readline()
-    return (yield from read(*arguments))
+    return (yield from read(*arguments, **options))
 
 reader_server._decode, ExtractiveReader.reading = noted, held
 sys.exit(main())
