@@ -37,7 +37,7 @@ from .records.ranked_rows import RowForm
 from .support.evidence_cache import EvidenceCache
 from .support.files import recover
 from .support.shared_store import SharedStore, is_shared
-from .support.vector_cache import VectorCache
+from .support.vector_cache import EVIDENCES_KEPT, VectorCache
 from .wikipedia.dump import WikipediaDump
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 ServerKey = Literal["qu_llm", "evs_server", "ha_llm"]
+
+_QUESTIONS_KEPT = 1_000  # in memory, what a model made of each; who asks one again does so soon
 
 
 class Resources:
@@ -182,7 +184,8 @@ class Resources:
         self, model_id: str, dimension: int, precision: Literal["float16", "float32"] = "float16"
     ) -> VectorCache:
         kept, path = ("vectors", model_id, dimension, precision), self._cache_path
-        return self._opened(kept, lambda: VectorCache(path, model_id, dimension, precision=precision))
+        most = EVIDENCES_KEPT if precision == "float16" else _QUESTIONS_KEPT
+        return self._opened(kept, lambda: VectorCache(path, model_id, dimension, most, precision))
 
     def reader(self, model: str | Checkpoint, *, best: int = 20, key: str = "ha_model") -> ExtractiveReader:
         """A reader with the configured settings.

@@ -12,23 +12,18 @@ import numpy as np
 class RecordFile:
     """An open file of records: its map, and an index of the first halves of the keys."""
 
-    def __init__(self, descriptor: int, write: bool, named: bool) -> None:
+    def __init__(self, descriptor: int, write: bool) -> None:
         self.descriptor = descriptor
         self.rows = 0
         self.table: np.ndarray  # [rows, bytes of a record]
         self._write = write
-        self._named = named
         self._process = os.getpid()
         self._runs: list[tuple[np.ndarray, np.ndarray]] = []  # (sorted keys, rows), older ones first
         self.close = weakref.finalize(self, os.close, descriptor)
 
     def serves(self, write: bool) -> bool:
         """Whether this is still the right file to use: opened by this process, writable if need be, not deleted."""
-        return (
-            self._process == os.getpid()
-            and (self._write or not write)
-            and (not self._named or os.fstat(self.descriptor).st_nlink > 0)
-        )
+        return self._process == os.getpid() and (self._write or not write) and os.fstat(self.descriptor).st_nlink > 0
 
     def read(self, start: int, size: int, rows: int) -> None:
         """Map `rows` records of `size` bytes from `start` on, and index the new ones."""

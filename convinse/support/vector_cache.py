@@ -20,7 +20,6 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -32,6 +31,7 @@ import numpy as np
 from .checksums import crc32
 from .errors import CacheError, one_line
 from .locks import LOCK_EX, LOCK_SH, LOCK_UN, flock
+from .recent_vectors import RecentVectors
 from .record_file import RecordFile
 from .shared_store import SharedStore
 
@@ -39,6 +39,7 @@ _MAGIC = b"cvnsvecs"
 _FORMAT = 1
 _HEAD = struct.Struct("<8sIII")  # magic, format version, dimension, length of the model id
 _KEY = 16
+EVIDENCES_KEPT = 12_000  # embeddings, in memory: 9 MB in 384 dimensions
 
 
 class VectorCache:
@@ -52,8 +53,8 @@ class VectorCache:
             the vectors stay in the memory of the process and are lost with it. With a `SharedStore` they lie there.
         model_id: the model that makes the vectors; whatever changes them belongs into it.
         dimension: the length of a vector.
-        memory_limit: bytes that may be kept with `path=None`, by default those of 335,000 evidences in 384 dimensions;
-            when they are used up, all is dropped and collecting starts anew, so callers hold on to what they have just put.
+        most: vectors that are kept with `path=None`; then those used longest ago go, so callers hold on to what they have
+            just put. With so many, the embedded conversations have 4 % more evidences embedded than without a limit.
         precision: of the numbers: half is enough for embeddings; float32 gives back exactly what a model computed.
     """
 
@@ -62,7 +63,7 @@ class VectorCache:
         path: str | os.PathLike[str] | SharedStore | None,
         model_id: str,
         dimension: int,
-        memory_limit: int = 256 << 20,
+        most: int = EVIDENCES_KEPT,
         precision: Literal["float16", "float32"] = "float16",
     ) -> None:
         model = (model_id if precision == "float16" else f"{model_id}/{precision}").encode("utf-8", "surrogatepass")
@@ -74,8 +75,8 @@ class VectorCache:
         elif path is not None:
             self._path = Path(path).expanduser() / "vectors" / name
         self._dimension = dimension
-        self._memory_limit = memory_limit
         self._precision, self._numbers = precision, np.dtype(precision).newbyteorder("<")
+        self._recent = RecentVectors(dimension, self._numbers, most if path is None else 0)
         head = _HEAD.pack(_MAGIC, _FORMAT, dimension, len(model)) + model
         head += bytes(-(len(head) + 4) % 64)
         self._header = head + struct.pack("<I", crc32(head))
@@ -92,6 +93,9 @@ class VectorCache:
         """
         if self._shared is not None:
             return self._get_shared(self._shared, texts)
+        if self._path is None:
+            with self._lock:
+                return self._recent.get(self._keys(texts))
         with self._guard("read"):
             if not texts or not self._open(write=False):
                 return np.zeros((len(texts), self._dimension), self._numbers), np.zeros(len(texts), bool)
@@ -120,6 +124,10 @@ class VectorCache:
             rows = zip(self._shared_keys(texts), numbers, strict=True)
             self._shared.put({key: row.tobytes() for key, row in rows})
             return
+        if self._path is None:
+            with self._lock:
+                self._recent.put(self._keys(texts), numbers)
+            return
         with self._guard("written"):
             self._open(write=True)
             with self._locked(LOCK_EX) as file:
@@ -133,6 +141,7 @@ class VectorCache:
     def close(self) -> None:
         """Close the file; the next use opens it again. With `path=None` this drops the vectors."""
         with self._lock:
+            self._recent.clear()
             if self._file is not None:
                 self._file.close()
                 self._file = None
@@ -140,8 +149,8 @@ class VectorCache:
     def __len__(self) -> int:
         """The number of records, damaged and repeated ones counted."""
         with self._guard("read"):
-            if not self._open(write=False):
-                return 0
+            if self._path is None or not self._open(write=False):
+                return len(self._recent)
             with self._locked(LOCK_SH) as file:
                 self._refresh(file)
                 return file.rows
@@ -170,10 +179,7 @@ class VectorCache:
         if self._file is not None and self._file.serves(write):
             return True
         self.close()
-        if self._path is None:
-            self._file = RecordFile(_memory(), write=True, named=False)
-            os.pwrite(self._file.descriptor, self._header, 0)
-            return True
+        assert self._path is not None
         if write:
             self._path.parent.parent.mkdir(parents=True, exist_ok=True)
             self._path.parent.mkdir(mode=0o700, exist_ok=True)
@@ -184,7 +190,7 @@ class VectorCache:
             if write:
                 raise
             return False
-        self._file = RecordFile(descriptor, write, named=True)
+        self._file = RecordFile(descriptor, write)
         return True
 
     @contextmanager
@@ -204,7 +210,7 @@ class VectorCache:
                 yield
         except (OSError, ValueError) as error:  # a map may raise either
             raise CacheError(
-                f"{self._path or 'memory'}: the embedding cache cannot be {verb}: {one_line(error)}; "
+                f"{self._path}: the embedding cache cannot be {verb}: {one_line(error)}; "
                 "free the disk, name another folder in ers_cache_path, or set ers_use_cache: false"
             ) from error
 
@@ -231,10 +237,6 @@ class VectorCache:
 
     def _append(self, file: RecordFile, records: bytes) -> None:
         end = len(self._header) + file.rows * self._size
-        if self._path is None and end + len(records) > self._memory_limit:
-            end = len(self._header)
-            file.read(end, self._size, 0)
-            os.ftruncate(file.descriptor, end)
         self._write(file, records, end)
         file.read(len(self._header), self._size, (end - len(self._header) + len(records)) // self._size)
 
@@ -311,11 +313,3 @@ def file_fault(path: Path) -> str:
     return (
         f"{int(bad.sum())} of {len(table)} records are damaged; they are made again, or delete it" if bad.any() else ""
     )
-
-
-def _memory() -> int:
-    """A file in memory; a temporary one where the system has none."""
-    if hasattr(os, "memfd_create"):
-        return os.memfd_create("convinse-vectors", os.MFD_CLOEXEC)
-    with tempfile.TemporaryFile() as file:
-        return os.dup(file.fileno())

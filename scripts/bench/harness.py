@@ -522,13 +522,9 @@ def own_memory(process: int | str = "self") -> dict[str, int]:
 
 
 def held_memory(process: int | str = "self") -> int:
-    """Bytes of a process that are in no file of a disk: `RssAnon`, and its files in memory. Linux only."""
-    held = own_memory(process)["RssAnon"]
-    for descriptor in Path(f"/proc/{process}/fd").iterdir():
-        with contextlib.suppress(OSError):  # closed meanwhile
-            if str(descriptor.readlink()).startswith("/memfd:"):
-                held += 512 * descriptor.stat().st_blocks
-    return held
+    """Bytes of a process that are in no file: `RssAnon`, and memory that it shares (`RssShmem`). Linux only."""
+    now = own_memory(process)
+    return now["RssAnon"] + now["RssShmem"]
 
 
 def _sizes(path: Path) -> Iterator[tuple[str, int]]:

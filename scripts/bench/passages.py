@@ -145,7 +145,7 @@ def boolq(bench: Bench) -> Figures:
         bi_encoder = BiEncoder(options.bi_encoder)
         texts = [passage_text(*key) for key in passages]
         result["embedding_seconds"], matrix = timed(lambda: bi_encoder.embed(texts))
-        vectors = VectorCache(None, bi_encoder.model_id, bi_encoder.dimension)
+        vectors = VectorCache(None, bi_encoder.model_id, bi_encoder.dimension, len(texts))
         vectors.put(texts, matrix)
         names = list(passages.values())
 

@@ -190,15 +190,43 @@ def test_without_a_path_the_vectors_live_with_the_object(workdir):
     assert list(workdir.iterdir()) == []
 
 
-def test_memory_that_is_used_up_is_emptied_and_filled_again():
-    with closing(VectorCache(None, "model", 3, memory_limit=64 + 10 * SIZE)) as cache:
+def test_in_memory_those_used_longest_ago_make_place():
+    with closing(VectorCache(None, "model", 3, 10)) as cache:
         for number in range(35):
             cache.put([str(number)], rows(number))
-            assert (cache.get([str(number)])[0] == rows(number)).all()
-        assert len(cache) == 5
-        assert known(cache, "29", "30", "34") == [False, True, True]
+            assert (cache.get(["0", str(number)])[0] == rows(0, number)).all()
+        assert len(cache) == 10
+        assert known(cache, "0", "25", "26", "34") == [True, False, True, True]
+        cache.put(["26", "new"], rows(1, 2))  # a known one keeps its vector, and stays for longer
+        assert (cache.get(["26", "new"])[0] == rows(26, 2)).all()
+        assert known(cache, "27", "28") == [False, True]
         cache.put([f"more {number}" for number in range(20)], rows(*range(20)))  # more than fits at once
-        assert (cache.get([f"more {number}" for number in range(20)])[0] == rows(*range(20))).all()
+        assert known(cache, *(f"more {number}" for number in range(20))) == [False] * 10 + [True] * 10
+        assert (
+            cache.get(["more 10", "?", "more 19"])[0] == np.concatenate([rows(10), np.zeros((1, 3)), rows(19)])
+        ).all()
+
+
+def test_memory_stays_that_of_the_vectors_kept(run_python):
+    code = """
+from pathlib import Path
+import numpy as np
+from convinse.support.vector_cache import VectorCache
+def held():
+    names = ("RssAnon:", "RssShmem:")
+    return sum(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(names))
+cache, vectors = VectorCache(None, "model", 384, 2_000), np.ones((500, 384))
+samples = []
+for put in range(60):
+    cache.put([f"{put} {n}" for n in range(500)], vectors)
+    samples.append(held())
+print(len(cache), max(samples[10:]) - samples[10])
+"""
+    if not Path("/proc/self/status").exists():
+        pytest.skip("Linux only")
+    kept, grown = map(int, run_python(code).split())
+    assert kept == 2_000
+    assert grown < 1_000  # KB; 25,000 more vectors have 19,000
 
 
 @pytest.mark.parametrize("model", ["a/b", "../../up", "", "\0", "é" * 300, "\udce9", "con:1|?*", "x" * 5000])
@@ -536,5 +564,5 @@ texts = [f"{who} {n}" for n in range(200) for who in (True, False, "both")]
 assert caches[0].get(texts)[1].all()
 """
     child, parent = run_python(code).splitlines()
-    assert child.endswith(", 400]")
+    assert child.endswith(", 401]")  # what was in memory is there, too
     assert parent == "[601, 401]"
