@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TypeVar
@@ -14,6 +14,7 @@ from .encoder.answer_type_reader import AnswerTypeReader
 from .knowledge_base.index import KnowledgeBase
 from .language.answer_types import AnswerType, AnswerTypes
 from .records.literals import is_date, is_number
+from .support.recently_used import RecentlyUsed
 
 _INSTANCE_OF, _SUBCLASS_OF = 31, 279
 _ABOVE = 3  # steps to a class that the model knows
@@ -25,6 +26,7 @@ _KEPT = 2_000  # questions whose answer types stay in memory, 1 MB
 R = TypeVar("R")
 Question = tuple[str, str]
 """As asked, and in full, as far as that is known."""
+_Typed = tuple[str, bool, bool]  # text of a question, whether it begins with a verb, whether it asks "what"
 
 
 class ClassesOfEntities:
@@ -118,7 +120,7 @@ class AnswerTyping:
     def __init__(self, reader: AnswerTypeReader, kb: KnowledgeBase, types: AnswerTypes) -> None:
         self._reader, self._types = reader, types
         self._entities = ClassesOfEntities(reader.classes, kb)
-        self._known: dict[tuple[str, bool, bool], LikelyClasses] = {}
+        self._known = RecentlyUsed[_Typed, LikelyClasses](_KEPT)
 
     def likely(self, questions: Sequence[Question]) -> list[LikelyClasses]:
         """What the model expects of the answers of questions."""
@@ -126,19 +128,13 @@ class AnswerTyping:
             (typed_text(own, in_full), self._types.is_existential(own), self._types.asks_what(own or in_full))
             for own, in_full in questions
         ]
-        known = {key: self._known[key] for key in asked if key in self._known}
-        new = [key for key in dict.fromkeys(asked) if key not in known]
-        if new:
-            texts, verb_first, asks_what = zip(*new, strict=True)
-            chances = self._reader.probabilities(texts, verb_first)
-            chances = without_yes_no(chances, asks_what, self._entities.classes)
-            known.update(
-                (key, LikelyClasses(own, self._entities, self._types)) for key, own in zip(new, chances, strict=True)
-            )
-            if len(self._known) > _KEPT:
-                self._known.clear()
-            self._known.update(known)
-        return [known[key] for key in asked]
+        return self._known.of(asked, self._new)
+
+    def _new(self, asked: Sequence[_Typed]) -> Iterator[LikelyClasses]:
+        texts, verb_first, asks_what = zip(*asked, strict=True)
+        chances = self._reader.probabilities(texts, verb_first)
+        chances = without_yes_no(chances, asks_what, self._entities.classes)
+        return (LikelyClasses(own.copy(), self._entities, self._types) for own in chances)
 
 
 Asking = Generator[Question, LikelyClasses, R]

@@ -5,20 +5,19 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..support.errors import ModelError
+from ..support.recently_used import RecentlyUsed
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     from .checkpoint import Checkpoint
 
-_CACHED_TOKENS = (
-    200_000  # of texts, twice the candidates of a conversation; the cache begins anew when it is full (about 4 MB)
-)
+_CACHED_TOKENS = 200_000  # of texts, twice the candidates of a conversation: about 4 MB
 _CACHED_OFFSETS = 100_000  # the same of tokens with offsets, which only readers need (about 3 MB)
 _CHUNK = 8192  # texts a call of the tokenizer
 _SHORTEST_SECOND = 16  # tokens left for the second text where the first would take all
@@ -85,42 +84,35 @@ class _Template(NamedTuple):
     after_one: np.ndarray
 
 
+_Located: TypeAlias = tuple[np.ndarray, np.ndarray]  # token ids [t] and their character offsets [t, 2]
+
+
 class _Texts:
     """Tokens of texts as they are, each text tokenised once while it is remembered."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._ids: dict[str, np.ndarray] = {}
-        self._tokens = 0
-        self._with_offsets: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-        self._offsets = 0
+        self._ids = RecentlyUsed[str, np.ndarray](_CACHED_TOKENS, len)
+        self._with_offsets = RecentlyUsed[str, _Located](_CACHED_OFFSETS, lambda located: len(located[0]))
 
     def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
         """The token ids of each text."""
-        if self._tokens > _CACHED_TOKENS:
-            self._ids = {text: self._ids[text] for text in dict.fromkeys(texts) if text in self._ids}
-            self._tokens = sum(map(len, self._ids.values()))
-        new = [text for text in dict.fromkeys(texts) if text not in self._ids]
-        for chunk in _chunks(new):
-            encodings = self._tokenizer.encode_batch_fast(_unicode(chunk), add_special_tokens=False)
-            for text, encoding in zip(chunk, encodings, strict=True):
-                self._ids[text] = np.array(encoding.ids, dtype=np.int32)
-                self._tokens += len(encoding)
-        return [self._ids[text] for text in texts]
+        return self._ids.of(texts, self._encoded)
 
-    def with_offsets(self, texts: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+    def with_offsets(self, texts: Sequence[str]) -> list[_Located]:
         """Token ids [t] and character offsets [t, 2] of each text."""
-        known = self._with_offsets
-        if self._offsets > _CACHED_OFFSETS:
-            known = self._with_offsets = {text: known[text] for text in dict.fromkeys(texts) if text in known}
-            self._offsets = sum(len(ids) for ids, _ in known.values())
-        for chunk in _chunks([text for text in dict.fromkeys(texts) if text not in known]):
-            encodings = self._tokenizer.encode_batch(_unicode(chunk), add_special_tokens=False)
-            for text, encoding in zip(chunk, encodings, strict=True):
+        return self._with_offsets.of(texts, self._located)
+
+    def _encoded(self, texts: Sequence[str]) -> Iterator[np.ndarray]:
+        for chunk in _chunks(texts):
+            for encoding in self._tokenizer.encode_batch_fast(_unicode(chunk), add_special_tokens=False):
+                yield np.array(encoding.ids, dtype=np.int32)
+
+    def _located(self, texts: Sequence[str]) -> Iterator[_Located]:
+        for chunk in _chunks(texts):
+            for encoding in self._tokenizer.encode_batch(_unicode(chunk), add_special_tokens=False):
                 offsets = np.array(encoding.offsets, dtype=np.int32).reshape(-1, 2)
-                known[text] = np.array(encoding.ids, dtype=np.int32), offsets
-                self._offsets += len(offsets)
-        return [known[text] for text in texts]
+                yield np.array(encoding.ids, dtype=np.int32), offsets
 
 
 class TextTokenizer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -12,6 +12,7 @@ from ..knowledge_base.index import KnowledgeBase
 from ..language.language import Language, english
 from ..language.text import Words, fold
 from ..records.conversation import Turn
+from ..support.recently_used import RecentlyUsed
 from .referents import Asked, ChosenReferents, Focus, Referent, may_mean, recent
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class FeatureReader:
         self._names = {
             entity_id: frozenset(stems(" ".join((label, *aliases)))) for entity_id, label, aliases in kb.properties()
         }
-        self._vectors: dict[str, np.ndarray] = {}
+        self._vectors: RecentlyUsed[str, np.ndarray] = RecentlyUsed(_KEPT_TEXTS)
 
     @staticmethod
     def referents(asked: Asked, foci: Sequence[Focus]) -> list[Referent]:
@@ -212,7 +213,7 @@ class FeatureReader:
         wanted = frozenset(self._language.words.stems(" ".join(asked.predicate)))
         query = " ".join((*asked.predicate, asked.answer_type.label)) or asked.question
         profiles = [self._profile(referent.id) for referent in referents]
-        self._embed(
+        embedded = self._embedded(
             [query, asked.question, *(turn["question"] for turn in history)]
             + [self._kb.label(name) for profile in profiles for name in profile.properties]
         )
@@ -228,8 +229,8 @@ class FeatureReader:
                 _Match(
                     has_property=max(shares, default=0) * part,
                     has_answer=max(answers, default=0.0),
-                    alike=self._cosine(asked.question, about),
-                    property_alike=self._cosine(query, [self._kb.label(name) for name in profile.properties]),
+                    alike=self._cosine(asked.question, about, embedded),
+                    property_alike=self._cosine(query, [self._kb.label(name) for name in profile.properties], embedded),
                 )
             )
         return matches
@@ -255,21 +256,19 @@ class FeatureReader:
 
     # -- embeddings ----------------------------------------------------------------------------------------------------
 
-    def _embed(self, texts: Sequence[str]) -> None:
-        """Embed what is not known yet, in one go."""
-        if len(self._vectors) > _KEPT_TEXTS:
-            self._vectors.clear()
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new:
-            self._vectors.update(zip(new, self._embedder.embed(new), strict=True))
+    def _embedded(self, texts: Sequence[str]) -> dict[str, np.ndarray]:
+        """The embeddings of texts; what is not known yet is embedded in one go."""
+        vectors = self._vectors.of(texts, lambda new: (row.copy() for row in self._embedder.embed(new)))
+        return dict(zip(texts, vectors, strict=True))
 
-    def _cosine(self, query: str, texts: Sequence[str]) -> float:
+    @staticmethod
+    def _cosine(query: str, texts: Sequence[str], embedded: Mapping[str, np.ndarray]) -> float:
         """The highest cosine; rounded, so that it does not depend on what was embedded together."""
         import numpy as np
 
         if not texts:
             return 0.0
-        vectors = np.stack([self._vectors[text] for text in (*texts, query)]).astype("f4")
+        vectors = np.stack([embedded[text] for text in (*texts, query)]).astype("f4")
         return round(float((vectors[:-1] @ vectors[-1]).max()), 3)
 
 

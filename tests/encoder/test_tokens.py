@@ -128,7 +128,7 @@ def test_a_text_is_tokenised_once():
     assert counting.seen == ["one", "two", "three", "four"]
 
 
-def test_a_full_cache_begins_anew(monkeypatch):
+def test_with_a_full_cache_the_tokens_are_the_same(monkeypatch):
     monkeypatch.setattr(tokens, "_CACHED_TOKENS", 10)
     monkeypatch.setattr(tokens, "_CHUNK", 3)
     ours, theirs = parts(word_pieces, 64)
@@ -183,6 +183,7 @@ def test_offsets_are_found_once_and_those_of_the_tokens(monkeypatch):
         assert mine.tolist() == of_window.tolist() == [list(pair) for pair in encoding["offset_mapping"]]
         assert ids.tolist() == encoding["input_ids"]
     monkeypatch.setattr(tokens, "_CACHED_OFFSETS", 10)
+    ours = TextTokenizer(counting, 64, 0)
     for _ in range(2):
         for text, expected in zip(TEXTS, found, strict=True):
             assert ours.offsets([text, text])[1].tolist() == expected.tolist()
