@@ -27,21 +27,21 @@ class RecentlyUsed(Generic[K, V]):
 
     def of(self, keys: Sequence[K], compute: Callable[[list[K]], Iterable[V]]) -> list[V]:
         """The values of keys, those that are not known computed together, each key once."""
-        found: dict[K, V] = {}
+        values: dict[K, V] = {}
         new: list[K] = []
         with self._lock:
             for key in dict.fromkeys(keys):
                 if key in self._values:
-                    found[key] = self._values[key]
+                    values[key] = self._values[key]
                     self._values.move_to_end(key)
                 else:
                     new.append(key)
         if new:
             made = dict(zip(new, compute(new), strict=True))
-            found.update(made)
+            values.update(made)
             with self._lock:
                 self._keep(made)
-        return [found[key] for key in keys]
+        return [values[key] for key in keys]
 
     def _keep(self, made: dict[K, V]) -> None:
         for key, value in made.items():
