@@ -31,22 +31,49 @@ class _Amount(NamedTuple):
 _AMOUNTS = (_Amount(60, 60, 10, 0.5), _Amount(4_000, 500, 300, 0.15), _Amount(20_000, 20_000, 5_000, 0.02))
 
 
+Sampling: TypeAlias = Callable[[Trial, list[int]], str]  # adds the bytes it sees; what went wrong, in one line
+
+
 def memory(bench: Bench) -> Figures:
     """The part `memory` of the campaign."""
     amount: _Amount = _AMOUNTS[bench.size]
-    groups = {
-        "kb serve": partial(_served, "kb", amount.requests, amount.growth),
-        "serve reader": partial(_served, "reader", amount.requests, amount.growth),
-        "serve api": partial(_served, "api", amount.asked, amount.growth),
-        "pipeline": partial(_asked, amount),
+    samplings: dict[str, Sampling] = {
+        "kb serve": partial(_served, "kb", amount.requests),
+        "serve reader": partial(_served, "reader", amount.requests),
+        "serve api": partial(_served, "api", amount.asked),
+        "pipeline": partial(_asked, amount.turns),
     }
-    return measured(bench, "memory", groups, 1)
+    seen: dict[str, list[int]] = {name: [] for name in samplings}
+    groups = {name: partial(_flat, sampling, seen[name], amount.growth) for name, sampling in samplings.items()}
+    figures = measured(bench, "memory", groups, 1)
+    rows = {name: in_halves(samples) for name, samples in seen.items() if samples}
+    columns = {
+        "after half, MB": ("half", "{:.0f}"),
+        "most later, MB": ("most", "{:.0f}"),
+        "growth": ("growth", "{:.1%}"),
+    }
+    bench.compare("memory over time", ("what",), columns, {(): rows})
+    return {**figures, "megabytes": {name: [round(sample / 1e6, 1) for sample in seen[name]] for name in rows}}
 
 
-def _served(kind: str, number: int, growth: float, trial: Trial) -> str:
+def _flat(sampling: Sampling, samples: list[int], most: float, trial: Trial) -> str:
+    """What went wrong, or by how much memory grew in the second half where that is more than `most`."""
+    if wrong := sampling(trial, samples):
+        return wrong
+    half = in_halves(samples)
+    told = f"from {half['half']:.0f} to {half['most']:.0f} MB"
+    return "" if half["growth"] <= most else f"memory grew by {half['growth']:.1%} in the second half, {told}"
+
+
+def in_halves(samples: list[int]) -> Figures:
+    """Megabytes after half of the samples and at the most later, and the share by which that grew."""
+    middle, last = samples[len(samples) // 2], max(samples[len(samples) // 2 :])
+    return {"half": middle / 1e6, "most": last / 1e6, "growth": last / middle - 1}
+
+
+def _served(kind: str, number: int, trial: Trial, samples: list[int]) -> str:
     requests, value = _REQUESTS[kind](trial.random), None
     with running(kind, trial.work) as server:
-        samples = []
         for count in range(number):
             path, body = requests.send(value)
             status, value = server.ask(json.dumps(body).encode(), path)
@@ -54,11 +81,12 @@ def _served(kind: str, number: int, growth: float, trial: Trial) -> str:
                 return f"status {status}: {value}"
             if count % max(1, number // _SAMPLES) == 0:
                 samples.append(server.memory())
-    return grown(samples, growth)
+    return ""
 
 
-def _asked(amount: _Amount, trial: Trial) -> str:
-    return grown(apart(turns, amount.turns, trial.seed, trial.work).result, amount.growth)
+def _asked(number: int, trial: Trial, samples: list[int]) -> str:
+    samples.extend(apart(turns, number, trial.seed, trial.work).result)
+    return ""
 
 
 def turns(number: int, seed: int, work: str) -> list[int]:
@@ -74,14 +102,6 @@ def turns(number: int, seed: int, work: str) -> list[int]:
             if turn % max(1, number // _SAMPLES) == 0:
                 samples.append(held_memory())
     return samples
-
-
-def grown(samples: list[int], most: float) -> str:
-    """What is wrong with the memory of a process: by how much it grew in the second half."""
-    middle, last = samples[len(samples) // 2], max(samples[len(samples) // 2 :])
-    growth = last / middle - 1
-    told = f"{middle / 1e6:.0f} to {last / 1e6:.0f} MB"
-    return "" if growth <= most else f"memory grew by {growth:.1%} in the second half, from {told}"
 
 
 def _conversations() -> list[list[str]]:
