@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from .checkpoint import Checkpoint
 
-_CACHED_TOKENS = 200_000  # of texts, twice the candidates of a conversation: about 4 MB
-_CACHED_OFFSETS = 100_000  # the same of tokens with offsets, which only readers need (about 3 MB)
+# What is kept, in bytes: tokens of twice the texts that a conversation has as candidates; and with offsets, which only readers need.
+_CACHED_IDS, _CACHED_LOCATED = 4_000_000, 3_000_000
 _CHUNK = 8192  # texts a call of the tokenizer
 _SHORTEST_SECOND = 16  # tokens left for the second text where the first would take all
 
@@ -87,13 +87,23 @@ class _Template(NamedTuple):
 _Located: TypeAlias = tuple[np.ndarray, np.ndarray]  # token ids [t] and their character offsets [t, 2]
 
 
+def _size(ids: np.ndarray) -> int:
+    """Bytes of a text and its tokens in the table; a short text has few tokens, but objects of its own."""
+    return 350 + 8 * len(ids)
+
+
+def _located_size(located: _Located) -> int:
+    """The same of tokens with offsets."""
+    return 650 + 16 * len(located[0])
+
+
 class _Texts:
     """Tokens of texts as they are, each text tokenised once while it is remembered."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._ids = RecentlyUsed[str, np.ndarray](_CACHED_TOKENS, len)
-        self._with_offsets = RecentlyUsed[str, _Located](_CACHED_OFFSETS, lambda located: len(located[0]))
+        self._ids = RecentlyUsed[str, np.ndarray](_CACHED_IDS, _size)
+        self._with_offsets = RecentlyUsed[str, _Located](_CACHED_LOCATED, _located_size)
 
     def ids(self, texts: Sequence[str]) -> list[np.ndarray]:
         """The token ids of each text."""

@@ -129,7 +129,7 @@ def test_a_text_is_tokenised_once():
 
 
 def test_with_a_full_cache_the_tokens_are_the_same(monkeypatch):
-    monkeypatch.setattr(tokens, "_CACHED_TOKENS", 10)
+    monkeypatch.setattr(tokens, "_CACHED_IDS", 2_000)
     monkeypatch.setattr(tokens, "_CHUNK", 3)
     ours, theirs = parts(word_pieces, 64)
     for _ in range(3):
@@ -182,9 +182,18 @@ def test_offsets_are_found_once_and_those_of_the_tokens(monkeypatch):
         encoding = word_pieces()(text, add_special_tokens=False, return_offsets_mapping=True)
         assert mine.tolist() == of_window.tolist() == [list(pair) for pair in encoding["offset_mapping"]]
         assert ids.tolist() == encoding["input_ids"]
-    monkeypatch.setattr(tokens, "_CACHED_OFFSETS", 10)
+    monkeypatch.setattr(tokens, "_CACHED_LOCATED", 1_500)
     ours = TextTokenizer(counting, 64, 0)
     for _ in range(2):
         for text, expected in zip(TEXTS, found, strict=True):
             assert ours.offsets([text, text])[1].tolist() == expected.tolist()
     assert len(ours._texts._with_offsets) <= 2
+
+
+def test_short_texts_are_not_kept_by_the_thousand(monkeypatch):
+    """A server's questions are short: 20,000 of them had fewer tokens than the table took, and 10 MB of objects."""
+    monkeypatch.setattr(tokens, "_CACHED_IDS", 40_000)
+    ours = TextTokenizer(word_pieces().backend_tokenizer, 64, 0)
+    for number in range(300):
+        ours.ids([f"when {number}"])
+    assert 50 < len(ours._texts._ids) <= 40_000 / 350
