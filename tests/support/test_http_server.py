@@ -9,6 +9,7 @@ import os
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 
@@ -21,6 +22,7 @@ from convinse.support.http_limits import Limits
 from convinse.support.http_server import JsonEndpoint, listen, parse
 from convinse.support.http_work import RefusedError, WorkQueue
 from loopback import served
+from memory import COUNT_HEAPS, has_heaps
 
 # a wait that is tried lasts a moment; all others longer than any test
 LIMITS = Limits(body=1000, header_seconds=60, body_seconds=60, idle_seconds=60, answer_seconds=60, work_seconds=60)
@@ -448,6 +450,32 @@ def test_few_file_handles_are_shared_out_and_the_log_stays_short(start):
     process.terminate()
     _, errors = process.communicate(timeout=60)
     assert "connections at once" in errors and len(errors.splitlines()) < 5 and process.returncode == 0
+
+
+MANY_THREADS = COUNT_HEAPS + FEW_HANDLES.replace(
+    "return len(body)", "return await queue.run(work_of_a_thread)"
+).replace(
+    "limits = Limits()",
+    """
+import time
+from convinse.support.http_work import WorkQueue
+def work_of_a_thread():
+    blocks = [bytes(1000 + number) for number in range(1000)]
+    time.sleep(0.2)
+    return heaps()
+limits = Limits()
+queue = WorkQueue(limits)
+""",
+)
+
+
+@has_heaps
+def test_threads_of_requests_share_a_heap(start, monkeypatch):
+    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
+    process = start(MANY_THREADS)
+    made = type("Made", (), {"port": int(process.stdout.readline().rpartition(":")[2])})
+    with ThreadPoolExecutor(6) as pool:
+        assert [value for _, value, *_ in pool.map(lambda _: ask(made), range(6))] == [1] * 6
 
 
 SLOW = FEW_HANDLES.replace("return len(body)", "import asyncio; await asyncio.sleep(0.5); return len(body)").replace(

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from convinse.support import memory
+from memory import COUNT_HEAPS, has_heaps
 
 HOLES = """
 from pathlib import Path
@@ -17,6 +18,35 @@ before = own()
 give_back()
 print(before - own())
 """
+
+HEAPS = f"""{COUNT_HEAPS}
+import sys, threading
+from convinse.support.memory import share_heap
+if sys.argv[1:] == ["shared"]:
+    share_heap()
+together = threading.Barrier(4)
+def work():
+    together.wait(10)
+    blocks = [bytes(1000 + number) for number in range(1000)]
+    together.wait(10)
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(heaps())
+"""
+
+
+@has_heaps
+def test_threads_share_a_heap(run_python, monkeypatch):
+    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
+    assert int(run_python(HEAPS)) > 1
+    assert int(run_python(HEAPS, "shared")) == 1
+
+
+@has_heaps
+def test_the_environment_says_how_many_heaps(run_python, monkeypatch):
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "3")
+    assert int(run_python(HEAPS, "shared")) == 3
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists() or memory._trim() is None, reason="glibc on Linux only")
