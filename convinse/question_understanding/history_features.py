@@ -22,7 +22,7 @@ _FACTS = 300  # of an item that are looked at
 _VALUES = 5  # of a property of an item that are looked at
 _OWN_TYPES = 2  # the nearest classes of an item; classes above them are shared too widely
 _KEPT_ITEMS = 256  # whose neighbors stay in memory, as in `slots`
-_KEPT_TEXTS = 4_000  # whose embeddings stay in memory, as they are given: 3 MB of float16
+_KEPT_TEXTS = 2_000  # whose embeddings stay in memory, as they are given: 2 MB of float16, full after some 1,200 turns
 
 
 class Embedder(Protocol):
