@@ -9,7 +9,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -66,7 +65,7 @@ def running(kind: str, work: Path, **changes: Any) -> Iterator[RunningServer]:
     program = "from bench.faults.served import serve; serve()"
     with log.open("w") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-c", program, kind, json.dumps(changes)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
+            [sys.executable, "-c", program, kind, json.dumps(changes)], stdout=subprocess.PIPE, stderr=errors, text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join([str(SCRIPTS), os.environ.get("PYTHONPATH", "")])},
         )  # fmt: skip
         try:
@@ -90,15 +89,8 @@ def _limits(kind: str, changes: dict[str, Any]) -> Limits:
     return replace(usual.get(kind, api_server.LIMITS), **changes)
 
 
-def _end_with_bench() -> None:
-    """Wait for the end of the bench, however it comes: it closes the pipe that nothing is written to."""
-    os.read(sys.stdin.fileno(), 1)
-    os._exit(1)
-
-
 def serve() -> None:
     """What the process does."""
-    threading.Thread(target=_end_with_bench, daemon=True).start()
     kind, changes = sys.argv[1], json.loads(sys.argv[2])
     limits = _limits(kind, changes)
     logging.basicConfig(format="%(message)s")
