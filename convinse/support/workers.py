@@ -253,7 +253,12 @@ def _die_with(parent: int) -> None:
     """Have this process end when its parent does."""
     if not _IS_LINUX:
         threading.Thread(target=_outlive, daemon=True).start()
-        return
+    else:
+        kill_with(parent)
+
+
+def kill_with(parent: int) -> None:
+    """Have Linux kill this process when the thread that started it ends, such as with all of the process `parent`."""
     if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL):
         raise OSError(ctypes.get_errno(), "a process cannot be tied to its parent (prctl)")
     if os.getppid() != parent:  # it ended before

@@ -19,6 +19,7 @@ from typing import Any
 from convinse.config import load_config
 from convinse.support.http_limits import Limits
 from convinse.support.http_server import run
+from convinse.support.workers import kill_with
 
 from ..harness import SCRIPTS, ChildError, held_memory
 
@@ -65,7 +66,7 @@ def running(kind: str, work: Path, **changes: Any) -> Iterator[RunningServer]:
     program = "from bench.faults.served import serve; serve()"
     with log.open("w") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-c", program, kind, json.dumps(changes)], stdout=subprocess.PIPE, stderr=errors, text=True,
+            [sys.executable, "-c", program, kind, json.dumps(changes), str(os.getpid())], stdout=subprocess.PIPE, stderr=errors, text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join([str(SCRIPTS), os.environ.get("PYTHONPATH", "")])},
         )  # fmt: skip
         try:
@@ -92,6 +93,8 @@ def _limits(kind: str, changes: dict[str, Any]) -> Limits:
 def serve() -> None:
     """What the process does."""
     kind, changes = sys.argv[1], json.loads(sys.argv[2])
+    if sys.platform == "linux":
+        kill_with(int(sys.argv[3]))  # a bench that is killed leaves no server
     limits = _limits(kind, changes)
     logging.basicConfig(format="%(message)s")
     ready = partial(print, flush=True)
