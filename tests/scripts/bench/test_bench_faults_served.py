@@ -8,6 +8,8 @@ import sys
 import time
 from contextlib import suppress
 
+import pytest
+
 from bench.harness import SCRIPTS
 
 BENCH = """
@@ -27,6 +29,7 @@ def is_open(port):
     return False
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends the server")
 def test_a_bench_that_is_killed_leaves_no_server():
     paths = os.pathsep.join([str(SCRIPTS), str(SCRIPTS.parent)])
     bench = subprocess.Popen(
