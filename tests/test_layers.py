@@ -26,15 +26,7 @@ FLOORS = (
     ("batch_runner",),
     ("experiment",),
     ("sweep",),
-    (
-        "cluster",
-        "serving",
-        "neighbours",
-        "reports",
-        "testing",
-        "evaluation",
-        "benchmarks",
-    ),  # the last two: documented aliases of scoring and formats
+    ("cluster", "serving", "neighbours", "reports", "testing", "evaluation"),
     ("cli",),
     ("__main__",),
 )

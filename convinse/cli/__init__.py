@@ -17,7 +17,7 @@ from . import annotate as annotation
 from . import ask as asking
 from . import chat as chatting
 from . import data as storing
-from . import datasets, develop, evaluate, experiments, kb, migrate, models, passages, report, verify, wikipedia
+from . import datasets, develop, evaluate, experiments, kb, models, passages, report, verify, wikipedia
 from . import read as reading
 from . import serve as serving
 from .arguments import Commands
@@ -131,7 +131,6 @@ def build_parser() -> argparse.ArgumentParser:
         report,
         reading,
         models,
-        migrate,
         verify,
         storing,
         serving,

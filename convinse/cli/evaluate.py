@@ -39,10 +39,6 @@ def add(commands: Commands) -> None:
     sub.add_argument("data", metavar="DATA", help="a SQuAD 1.1 or 2.0 JSON file, or its URL")
     sub.add_argument("predictions", metavar="PREDICTIONS", help='a JSON object {id: text}, "" for no answer')
     _add_probabilities(sub)
-    sub.add_argument(
-        "--plots", metavar="DIR", help="write precision-recall curves and histograms (PNG); needs --na-probs"
-    )
-    sub.set_defaults(usage_error=sub.error)
 
     sub = commands.add("klue-mrc", _klue_mrc, "the 13 values of KLUE-MRC")
     sub.add_argument("data", metavar="DATA", help="a KLUE-MRC or SQuAD 2.0 JSON file, or its URL")
@@ -121,14 +117,11 @@ def _squad(options: argparse.Namespace) -> int:
     from ..scoring.squad2 import evaluate
     from ..support.web_files import local_files
 
-    if options.plots and not options.na_probs:
-        options.usage_error("--plots needs --na-probs")
     with local_files(options.data, options.predictions) as (data, predicted):
         answers = {qid: reference.texts for qid, reference in read_squad_references(data).items()}
         predictions = read_predictions(predicted)
     probabilities = read_probabilities(Path(options.na_probs)) if options.na_probs else None
-    plots = Path(options.plots) if options.plots else None
-    return _print(evaluate(answers, predictions, probabilities, options.na_prob_thresh, plots))
+    return _print(evaluate(answers, predictions, probabilities, options.na_prob_thresh))
 
 
 def _klue_mrc(options: argparse.Namespace) -> int:

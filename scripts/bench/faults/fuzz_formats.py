@@ -189,7 +189,6 @@ FORMATS: Mapping[str, FuzzedFormat] = {
         _pipeline("convmix", samples.document(samples.conversations())).files, [_KB[0], ["pipeline", "kb", "c.yml"]],
     ),
     "configuration": FuzzedFormat({"c.yml": "yaml"}, [[readers.configuration]], {"c.yml": samples.CONFIGURATION}),
-    "configuration of CONVINSE": _one("c.yml", "yaml", samples.FOREIGN_CONFIGURATION, ["migrate-config", "c.yml"]),
     "stage file": FuzzedFormat(
         {"ers.jsonl": "lines"}, [[["pipeline", "text", "c.yml", "--from", "ers.jsonl"]]],
         {**_pipeline("convmix", b"[]").files, "ers.jsonl": samples.finished_turns()}, made=_KB[:1],
