@@ -96,7 +96,6 @@ FORMATS: Mapping[str, FuzzedFormat] = {
         {"wikipedia.db": "bytes"}, [_INFO], {"pages.jsonl": samples.saved_pages(), "titles.tsv": samples.titles()}, [_PAGES],
     ),
     **{
-        f"pickled items, protocol {protocol}": FuzzedFormat({"items.pickle": "bytes"}, [_IMPORT], made=[partial(readers.write_pickle, protocol)])
         for protocol in (0, 4)
     },
     "passages": FuzzedFormat(
