@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..support.errors import CacheError, ConvinseError, DataError, FetchError, NetworkError, OutputError, one_line
-from ..support.workers import error_of, result_of
 from .head_watch import HeadWatch
+from .piece_work import error_of, result_of
 
 LOGGER = logging.getLogger(__name__)
 _HELD = 2  # pieces that a worker holds: the next one is there when one is done

@@ -17,7 +17,7 @@ from ..batch_runner import check_origins
 from ..config import Config, to_dict
 from ..support.errors import ConvinseError, DataError, NetworkError, one_line
 from ..support.program import program_id
-from ..support.workers import result_of
+from .piece_work import result_of
 from .ray_crew import RayCrew
 from .ray_flow import Member, first_words, no_head, reason
 from .turn_replica import TurnReplica

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ..support.workers import PieceWork
+from .piece_work import PieceWork
 
 
 class RayWorker:
@@ -39,7 +39,7 @@ class RayWorker:
         return socket.gethostname(), ray.get_runtime_context().get_node_id()
 
     def answer(self, task: str, made: list[Any], piece: bytes) -> bytes:
-        """The answer to a piece, see `support.workers.PieceWork`.
+        """The answer to a piece, see `cluster.piece_work.PieceWork`.
 
         Args:
             task: an id of `made`; the function is made anew when it changes.

@@ -23,7 +23,7 @@ _FIRST_QUESTION = "who directed it?"
 
 
 class TurnReplica:
-    """A pipeline that answers what it is asked by the name of a method; see `support.workers.PieceWork`.
+    """A pipeline that answers what it is asked by the name of a method; see `cluster.piece_work.PieceWork`.
 
     Args:
         settings: the keys of the configuration, which may come from another version of the program.

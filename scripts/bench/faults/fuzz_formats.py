@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -95,9 +94,6 @@ FORMATS: Mapping[str, FuzzedFormat] = {
     "Wikipedia dump": FuzzedFormat(
         {"wikipedia.db": "bytes"}, [_INFO], {"pages.jsonl": samples.saved_pages(), "titles.tsv": samples.titles()}, [_PAGES],
     ),
-    **{
-        for protocol in (0, 4)
-    },
     "passages": FuzzedFormat(
         {"passages.jl": "lines"}, [[_INDEX, [*_SEARCH, "jsonl"]]],
         {"passages.jl": qa_samples.passages(), "questions": qa_samples.questions()},

@@ -19,7 +19,7 @@ from typing import Any
 from convinse.config import load_config
 from convinse.support.http_limits import Limits
 from convinse.support.http_server import run
-from convinse.support.workers import kill_with
+from convinse.support.workers import die_with_parent
 
 from ..harness import SCRIPTS, ChildError, held_memory
 
@@ -94,7 +94,7 @@ def serve() -> None:
     """What the process does."""
     kind, changes = sys.argv[1], json.loads(sys.argv[2])
     if sys.platform == "linux":
-        kill_with(int(sys.argv[3]))  # a bench that is killed leaves no server
+        die_with_parent(int(sys.argv[3]))  # a bench that is killed leaves no server
     limits = _limits(kind, changes)
     logging.basicConfig(format="%(message)s")
     ready = partial(print, flush=True)
