@@ -112,7 +112,7 @@ def build_parser() -> argparse.ArgumentParser:
         description="Conversational question answering over heterogeneous evidence.",
         epilog="docs/index.md leads to a page for each task.",
     )
-    from .. import __version__
+    from ..version import __version__
 
     parser.add_argument("--version", action="version", version=f"convinse {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")

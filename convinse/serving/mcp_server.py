@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from .. import __version__
+from ..version import __version__
 from ..pipeline import Pipeline
 from ..records.evidence import parse_sources
 from ..support.errors import DependencyError

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from .. import __version__
+from ..version import __version__
 from ..records.conversation import Turn
 from ..records.evidence import Row
 from .chat_completions import ChatRequest
